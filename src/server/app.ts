@@ -12,6 +12,8 @@ import { Rejection } from './rejection.ts';
 import { answerConditionalReads } from './http/conditional-reads.ts';
 import { type AppEnv, clientAddress } from './http/request-context.ts';
 import type { Log } from './log.ts';
+import { Undecryptable } from './secrets.ts';
+import { reportUndecryptable } from './http/report-undecryptable.ts';
 import { serveCollection } from './objects/object-routes.ts';
 import { collectionSection } from './objects/objects.openapi.ts';
 import { resourceSection, serveResources } from './resources/resources.openapi.ts';
@@ -144,6 +146,10 @@ function answerErrors(log: Log): ErrorHandler<AppEnv> {
       return c.json({ message: error.message, ...errors }, error.status);
     }
     const requestId = c.get('requestId');
+    if (error instanceof Undecryptable) {
+      reportUndecryptable(c, log, [error]);
+      return c.json({ message: error.message, request_id: requestId }, 500);
+    }
     const unavailable = databaseUnavailableReason(error);
     const message = unavailable ?? 'internal error';
     log({ level: 'error', message, requestId, details: { stack: error.stack ?? error.message } });

@@ -1,5 +1,5 @@
 import type { FieldRule } from '../model/kind.ts';
-import { asText, isObject, type JsonObject } from '../model/json.ts';
+import { asText, equal, isObject, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import { type FieldProblem, InvalidBody } from './rejection.ts';
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
@@ -25,13 +25,25 @@ export function readSecrets(fields: readonly FieldRule[], body: JsonObject): Giv
   return given;
 }
 
+/** The secrets of an object or a resource, which cannot be decrypted. The message names it; the cause says why. */
+export class Undecryptable extends Error {
+  constructor(what: string, cause: unknown) {
+    super(`${what}: its secrets cannot be decrypted; replace it with all of its secrets, or delete it`, { cause });
+    this.name = 'Undecryptable';
+  }
+}
+
 /** Replaces null by the stored value and drops empty secrets. Throws `InvalidBody` when a null has no stored value. */
-export function resolveSecrets(given: GivenSecrets, stored: Secrets): Secrets {
+export function resolveSecrets(given: GivenSecrets, before: Secrets | Undecryptable): Secrets {
+  const isLost = before instanceof Undecryptable;
+  const stored = isLost ? {} : before;
+  const missing = `is null, which keeps the stored value, but ${isLost ? 'that cannot be decrypted' : 'none is stored'}`;
   const problems: FieldProblem[] = [];
   const secrets: Record<string, string | Record<string, string>> = {};
   for (const [field, values] of Object.entries(given)) {
     const kept = stored[field];
     if (typeof values !== 'object' || values === null) {
+      if (values === null && isLost) problems.push({ field: pointer(field), reason: missing });
       const text = values ?? asText(kept);
       if (text !== '') secrets[field] = text;
       continue;
@@ -39,8 +51,7 @@ export function resolveSecrets(given: GivenSecrets, stored: Secrets): Secrets {
     const map: Record<string, string> = {};
     for (const [key, value] of Object.entries(values)) {
       const resolved = value ?? (typeof kept === 'object' ? kept[key] : undefined);
-      if (resolved === undefined)
-        problems.push({ field: pointer(field, key), reason: 'is null, which keeps the stored value, but none is stored' });
+      if (resolved === undefined) problems.push({ field: pointer(field, key), reason: missing });
       else map[key] = resolved;
     }
     if (Object.keys(map).length > 0) secrets[field] = map;
@@ -54,9 +65,23 @@ export function sealSecrets(cipher: Cipher, secrets: Secrets, place: string): st
   return Object.keys(secrets).length > 0 ? cipher.seal(JSON.stringify(secrets), place) : null;
 }
 
-/** Opens a text that `sealSecrets` sealed. Throws when its key is unknown or the path differs. */
-export function openSecrets(cipher: Cipher, sealed: string | null, place: string): Secrets {
-  return sealed === null ? {} : JSON.parse(cipher.open(sealed, place));
+/** Opens a text that `sealSecrets` sealed for `what`; one that cannot be opened is an error of its row alone. */
+export function openSecrets(
+  cipher: Cipher,
+  sealed: string | null,
+  { place, what }: { readonly place: string; readonly what: string },
+): Secrets | Undecryptable {
+  if (sealed === null) return {};
+  try {
+    return JSON.parse(cipher.open(sealed, place));
+  } catch (error) {
+    return new Undecryptable(what, error);
+  }
+}
+
+/** Returns whether a write changes the secrets; those that cannot be decrypted always change. */
+export function changesSecrets(before: Secrets | Undecryptable, after: Secrets): boolean {
+  return before instanceof Undecryptable || !equal(before, after);
 }
 
 function textOrNull(value: unknown): string | null {

@@ -56,6 +56,14 @@ export function schemaRef(schema: string): JsonObject {
   return { $ref: `#/components/schemas/${schema}` };
 }
 
+/** The field of a row in a list that replaces its secrets. A read of the object is answered with 500. */
+export const undecryptableFields: JsonObject = {
+  error: {
+    type: 'string',
+    description: 'In place of the secrets, which cannot be decrypted. A read of this object alone is answered with 500.',
+  },
+};
+
 /** The schema of an id. */
 export const idSchema: JsonObject = { type: 'string', format: 'uuid' };
 

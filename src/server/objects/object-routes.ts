@@ -2,15 +2,18 @@ import type { Context, Hono } from 'hono';
 import type { Collection } from '../collections.ts';
 import { decidingGroups } from '../connection-access.ts';
 import { limitConcurrency } from '../../model/concurrency.ts';
+import type { Log } from '../log.ts';
 import { Rejection } from '../rejection.ts';
+import { Undecryptable } from '../secrets.ts';
+import { reportUndecryptable } from '../http/report-undecryptable.ts';
 import { readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import { createObject, objectValidator, readObjectDraft, removeObject, replaceObject } from './object-writer.ts';
 import { findObject, listObjects, type ObjectRow, pageObjects } from './object-reader.ts';
-import { rowText, versionOf, type WrittenObject, writtenText } from './stored-object.ts';
+import { rowText, unreadableText, versionOf, type WrittenObject, writtenText } from './stored-object.ts';
 import { readPageRequest, type Store } from '../store/store.ts';
 
-type CollectionOptions = { readonly store: Store; readonly now: () => Date };
+type CollectionOptions = { readonly store: Store; readonly now: () => Date; readonly log: Log };
 
 // Between two slices of one list, a slice of every other list would run.
 const maxConcurrentLists = 2;
@@ -18,7 +21,7 @@ const maxConcurrentLists = 2;
 const json = { 'Content-Type': 'application/json' };
 
 /** Serves create, list, read, replace and delete of one kind. */
-export function serveCollection(app: Hono<AppEnv>, collection: Collection, { store, now }: CollectionOptions): void {
+export function serveCollection(app: Hono<AppEnv>, collection: Collection, { store, now, log }: CollectionOptions): void {
   const validate = objectValidator(collection);
   const limited = limitConcurrency(maxConcurrentLists);
   const respond = (c: Context<AppEnv>, object: WrittenObject, status: 200 | 201): Response =>
@@ -27,17 +30,26 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
   app.get(collection.path, async (c) => {
     const { role } = c.get('principal');
     const visibleTo = decidingGroups(c.get('principal'));
-    const textOf = (row: ObjectRow): string => rowText(store.cipher, collection, row, role);
+    const unreadable: Undecryptable[] = [];
+    const textOf = (row: ObjectRow): string => {
+      const text = rowText(store.cipher, collection, row, role);
+      if (typeof text === 'string') return text;
+      unreadable.push(text);
+      return unreadableText(row, text);
+    };
     const page = readPageRequest(c.req);
     if (page === undefined) {
       const make = (rows: readonly ObjectRow[]): Buffer => Buffer.from(rows.map(textOf).join(','));
       const slices = await limited(() => listObjects(store, collection, { visibleTo, make }));
+      reportUndecryptable(c, log, unreadable);
       const parts = arrayParts(slices);
       const length = parts.reduce((sum, part) => sum + part.length, 0);
       return c.body(ReadableStream.from(parts), 200, { ...json, 'Content-Length': String(length) });
     }
     const { rows, total } = await pageObjects(store, collection, { visibleTo, page });
-    return c.body(`{"data":[${rows.map(textOf).join(',')}],"pages":${JSON.stringify({ ...page, total })}}`, 200, json);
+    const data = rows.map(textOf).join(',');
+    reportUndecryptable(c, log, unreadable);
+    return c.body(`{"data":[${data}],"pages":${JSON.stringify({ ...page, total })}}`, 200, json);
   });
   app.post(collection.path, async (c) => {
     const draft = readObjectDraft(collection, validate, await readBody(c.env.incoming));
@@ -50,6 +62,7 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
     const found = await findObject(store, collection, { text, visibleTo: decidingGroups(c.get('principal')) });
     if (found === undefined) throw new Rejection(404, `unknown ${collection.kind.name} ${text}`);
     const answer = rowText(store.cipher, collection, found, c.get('principal').role);
+    if (answer instanceof Undecryptable) throw answer;
     return c.body(answer, 200, { ...json, ETag: entityTag(versionOf(found)) });
   });
   app.put(`${collection.path}/:id`, async (c) => {

@@ -10,7 +10,7 @@ import { bodyValidator, type BodyValidator } from '../http/request-body.ts';
 import { type Author, entityTag, requireAllowedTag, type WriteTarget } from '../http/request-context.ts';
 import { findObject, parseSpec } from './object-reader.ts';
 import { openObject, secretsPath, type StoredObject, type WrittenObject } from './stored-object.ts';
-import { type GivenSecrets, readSecrets, resolveSecrets, sealSecrets } from '../secrets.ts';
+import { changesSecrets, type GivenSecrets, readSecrets, resolveSecrets, sealSecrets } from '../secrets.ts';
 import { inWriteLock, type Store, withUniqueName } from '../store/store.ts';
 import type { Tables } from '../store/migrations.ts';
 import { objectBodySchema } from './objects.openapi.ts';
@@ -133,7 +133,7 @@ export async function replaceObject(
       throw new InvalidBody([{ field: pointer(collection.identityField), reason: `cannot change: it is ${stored.name}` }]);
     }
     const secrets = resolveSecrets(draft.secrets, stored.secrets);
-    const secretsUpdatedAt = equal(secrets, stored.secrets) ? stored.secretsUpdatedAt : author.now;
+    const secretsUpdatedAt = changesSecrets(stored.secrets, secrets) ? author.now : stored.secretsUpdatedAt;
     const online = await ensureAgentAndResource(trx, collection, { spec: draft.spec, now: author.now });
     const row = {
       name: draft.name,

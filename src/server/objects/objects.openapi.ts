@@ -12,6 +12,7 @@ import {
   pathParameter,
   schemaRef,
   timeSchema,
+  undecryptableFields,
   unchangedResponse,
 } from '../api/api-section.ts';
 import type { Collection } from '../collections.ts';
@@ -28,7 +29,11 @@ export function collectionSection(collection: Collection): ApiSection {
   return {
     name: many,
     description: asText(kind.schema['description']),
-    schemas: { [kind.name]: objectSchema(collection), [`${kind.name}Body`]: objectBodySchema(collection) },
+    schemas: {
+      [kind.name]: objectSchema(collection),
+      ...(collection.hasSecrets ? { [unreadableName(kind.name)]: unreadableSchema(collection) } : {}),
+      [`${kind.name}Body`]: objectBodySchema(collection),
+    },
     operations: [
       {
         method: 'get',
@@ -37,7 +42,7 @@ export function collectionSection(collection: Collection): ApiSection {
         summary: `List ${many.toLowerCase()}`,
         description: `Sorted by \`${collection.identityField}\`. Without parameters the whole list as an array; with \`page\` or \`page_size\` one page.`,
         parameters: pagingParameters,
-        responses: { 200: { description: 'The list, or a page of it.', schema: listOf(kind.name) } },
+        responses: { 200: { description: 'The list, or a page of it.', schema: listOf(collection) } },
         errors: [422],
       },
       {
@@ -82,8 +87,26 @@ export function collectionSection(collection: Collection): ApiSection {
   };
 }
 
-function listOf(kind: string): JsonObject {
-  return { oneOf: [{ type: 'array', items: schemaRef(kind) }, pageSchema(schemaRef(kind))] };
+function listOf({ kind: { name }, hasSecrets }: Collection): JsonObject {
+  const row = hasSecrets ? { anyOf: [schemaRef(name), schemaRef(unreadableName(name))] } : schemaRef(name);
+  return { oneOf: [{ type: 'array', items: row }, pageSchema(row)] };
+}
+
+function unreadableName(kind: string): string {
+  return `Unreadable${kind}`;
+}
+
+/** Returns the schema of an object in a list whose secrets cannot be decrypted. */
+function unreadableSchema(collection: Collection): JsonObject {
+  const { fields, readOnly } = collection;
+  const schema = objectSchema(collection);
+  const secrets = new Set([
+    ...fields.flatMap(({ name, secret }) => (secret === undefined ? [] : [name])),
+    ...Object.entries(readOnly).flatMap(([name, { source }]) => (typeof source === 'function' ? [name] : [])),
+  ]);
+  const shown = Object.entries(asObject(schema['properties'])).filter(([name]) => !secrets.has(name));
+  const properties = { ...Object.fromEntries(shown), ...undecryptableFields };
+  return { ...schema, title: unreadableName(collection.kind.name), required: Object.keys(properties), properties };
 }
 
 /** Read-only fields of objects of every kind. */

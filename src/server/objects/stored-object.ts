@@ -1,12 +1,12 @@
 import type { Json } from '../../model/json.ts';
 import type { Role } from '../principal.ts';
 import type { Collection } from '../collections.ts';
-import { type Cipher, type GivenSecrets, openSecrets, type Secrets } from '../secrets.ts';
+import { type Cipher, type GivenSecrets, openSecrets, type Secrets, Undecryptable } from '../secrets.ts';
 import type { ObjectRow } from './object-reader.ts';
 
 /** A stored object with its secrets opened. */
 export type StoredObject = Pick<ObjectRow, 'id' | 'name' | 'spec'> & {
-  readonly secrets: Secrets;
+  readonly secrets: Secrets | Undecryptable;
   /** The ids at the other ends of its edges, by field. */
   readonly edges: Readonly<Record<string, readonly string[]>>;
   readonly secretsUpdatedAt: Date | null;
@@ -17,7 +17,8 @@ export type StoredObject = Pick<ObjectRow, 'id' | 'name' | 'spec'> & {
 };
 
 /** An object as a write leaves it. */
-export type WrittenObject = StoredObject & {
+export type WrittenObject = Omit<StoredObject, 'secrets'> & {
+  readonly secrets: Secrets;
   /** Whether its agent is online; false when it has no agent. */
   readonly online: boolean;
 };
@@ -61,13 +62,20 @@ export function secretsPath({ table }: Collection, id: string): string {
   return `${table}/${id}/secrets`;
 }
 
-function openRowSecrets(cipher: Cipher, collection: Collection, { id, sealed }: ObjectRow): Secrets {
-  return openSecrets(cipher, sealed, secretsPath(collection, id));
+function openRowSecrets(cipher: Cipher, collection: Collection, { id, name, sealed }: ObjectRow): Secrets | Undecryptable {
+  return openSecrets(cipher, sealed, { place: secretsPath(collection, id), what: `${collection.kind.name} ${name}` });
 }
 
 /** Returns the JSON text of an object in responses: all fields of its kind, and the read-only fields. Only admins see secret values. */
-export function rowText(cipher: Cipher, collection: Collection, row: ObjectRow, role: Role): string {
-  return objectText(row, collection.hasSecrets ? secretMembers(collection, openRowSecrets(cipher, collection, row), role) : '');
+export function rowText(cipher: Cipher, collection: Collection, row: ObjectRow, role: Role): string | Undecryptable {
+  if (!collection.hasSecrets) return objectText(row, '');
+  const secrets = openRowSecrets(cipher, collection, row);
+  return secrets instanceof Undecryptable ? secrets : objectText(row, secretMembers(collection, secrets, role));
+}
+
+/** Returns the text of an object in a list that shows `error` in place of its secrets: a list never omits an object. */
+export function unreadableText(row: ObjectRow, { message }: Undecryptable): string {
+  return objectText(row, member('error', message));
 }
 
 /** Returns the same text of an object that was written. */

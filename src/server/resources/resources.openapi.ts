@@ -13,6 +13,7 @@ import {
   pathParameter,
   schemaRef,
   timeSchema,
+  undecryptableFields,
   unchangedResponse,
 } from '../api/api-section.ts';
 import type { Context, Hono } from 'hono';
@@ -31,11 +32,16 @@ import {
   type ResourceFilter,
   type StoredResource,
 } from './resources.ts';
+import { reportUndecryptable } from '../http/report-undecryptable.ts';
+import type { Log } from '../log.ts';
+import { Undecryptable } from '../secrets.ts';
 import { defaultPage, readPageRequest, type Store } from '../store/store.ts';
 import { uuidPattern } from '../store/migrations.ts';
 
+type ResourceRoutesOptions = { readonly store: Store; readonly now: () => Date; readonly log: Log };
+
 /** Serves the resources that connections belong to: list with filters, read, create, replace and delete, by name. */
-export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly store: Store; readonly now: () => Date }): void {
+export function serveResources(app: Hono<AppEnv>, { store, now, log }: ResourceRoutesOptions): void {
   const validate = bodyValidator(resourceBodySchema);
   const read = async (c: Context<AppEnv>): Promise<ResourceDraft> => {
     const body = await readBody(c.env.incoming);
@@ -46,6 +52,11 @@ export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly sto
   app.get('/resources', async (c) => {
     const page = readPageRequest(c.req) ?? defaultPage;
     const { rows, total } = await listResourcePage(store, filterOf(c), { visibleTo: decidingGroups(c.get('principal')), page });
+    reportUndecryptable(
+      c,
+      log,
+      rows.flatMap(({ secrets }) => (secrets instanceof Undecryptable ? [secrets] : [])),
+    );
     return c.json({ data: rows.map((resource) => resourceJson(c, resource)), pages: { ...page, total } });
   });
   app.post('/resources', async (c) => {
@@ -69,6 +80,7 @@ export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly sto
 }
 
 function respond(c: Context<AppEnv>, resource: StoredResource, status: 200 | 201): Response {
+  if (resource.secrets instanceof Undecryptable) throw resource.secrets;
   return c.json(resourceJson(c, resource), status, { ETag: entityTag(resource) });
 }
 
@@ -84,12 +96,15 @@ function filterOf(c: Context<AppEnv>): ResourceFilter {
 }
 
 /** Returns the JSON of a resource in responses. Only admins see the values of its environment. */
-function resourceJson(c: Context<AppEnv>, { id, name, type, subtype, agentId, secrets, createdAt, updatedAt }: StoredResource): JsonObject {
+function resourceJson(c: Context<AppEnv>, { secrets, ...resource }: StoredResource): JsonObject {
+  const { id, name, type, subtype, agentId, createdAt, updatedAt } = resource;
+  const times = { created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
+  const described = { id, name, type, subtype, agent_id: agentId, ...times };
+  if (secrets instanceof Undecryptable) return { ...described, error: secrets.message };
   const values = Object.entries(typeof secrets['env_vars'] === 'object' ? secrets['env_vars'] : {});
   const seen = c.get('principal').role === 'admin';
   const environment = Object.fromEntries(values.map(([key, value]): [string, Json] => [key, seen ? value : null]));
-  const times = { created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
-  return { id, name, type, subtype, agent_id: agentId, env_vars: environment, ...times };
+  return { ...described, env_vars: environment };
 }
 
 const text = { type: 'string' } as const;
@@ -140,6 +155,16 @@ const resourceBodySchema: JsonObject = {
   },
 };
 
+const resource = {
+  id: idSchema,
+  name: text,
+  type: text,
+  subtype: text,
+  agent_id: { ...text, description: 'Empty: none.' },
+  created_at: timeSchema,
+  updated_at: timeSchema,
+} as const;
+
 /** Describes the resources that connections belong to. */
 export const resourceSection: ApiSection = {
   name: 'Resources',
@@ -147,20 +172,15 @@ export const resourceSection: ApiSection = {
 an existing resource is not changed, and is kept after its last connection is deleted.`,
   schemas: {
     Resource: exactObject({
-      id: idSchema,
-      name: text,
-      type: text,
-      subtype: text,
-      agent_id: { ...text, description: 'Empty: none.' },
+      ...resource,
       env_vars: {
         type: 'object',
         additionalProperties: { type: ['string', 'null'] },
         description:
           'Secrets of all its connections; a secret of a connection with the same key takes precedence. null: the key cannot see the value.',
       },
-      created_at: timeSchema,
-      updated_at: timeSchema,
     }),
+    UnreadableResource: exactObject({ ...resource, ...undecryptableFields }),
     ResourceBody: resourceBodySchema,
   },
   operations: [
@@ -179,7 +199,9 @@ matches all; \`search\` ignores case and has no wildcards.`,
         filter('subtype', 'The exact subtype.'),
         filter('agent_id', 'The ID of the agent.', { ...text, pattern: '^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$' }),
       ],
-      responses: { 200: { description: 'One page.', schema: pageSchema(schemaRef('Resource')) } },
+      responses: {
+        200: { description: 'One page.', schema: pageSchema({ anyOf: [schemaRef('Resource'), schemaRef('UnreadableResource')] }) },
+      },
       errors: [422],
     },
     {

@@ -1,13 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { FieldRule } from '../../model/kind.ts';
-import { asText, equal, type JsonObject } from '../../model/json.ts';
+import { asText, type JsonObject } from '../../model/json.ts';
 import { redactedPayload } from '../store/audit-log.ts';
 import { isResourceReachable } from '../connection-access.ts';
 import { InvalidBody, Rejection } from '../rejection.ts';
 import { type Author, entityTag, requireAllowedTag, type WriteTarget } from '../http/request-context.ts';
 import { inWriteLock, type PageRequest, selectPage, type Store, withUniqueName } from '../store/store.ts';
-import { type GivenSecrets, openSecrets, readSecrets, resolveSecrets, sealSecrets, type Secrets } from '../secrets.ts';
+import {
+  changesSecrets,
+  type GivenSecrets,
+  openSecrets,
+  readSecrets,
+  resolveSecrets,
+  sealSecrets,
+  type Secrets,
+  type Undecryptable,
+} from '../secrets.ts';
 import { type Tables, uuidPattern } from '../store/migrations.ts';
 
 /** A stored resource (a group of connections) with its secrets opened. */
@@ -18,7 +27,7 @@ export type StoredResource = {
   readonly subtype: string;
   readonly agentId: string;
   /** The environment, as the secret `env_vars`, if there is one. */
-  readonly secrets: Secrets;
+  readonly secrets: Secrets | Undecryptable;
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -100,7 +109,10 @@ async function selectResources({ db, cipher }: Store, rest: RawBuilder<unknown>)
     select r.id, r.name, r.type, r.subtype, coalesce(r.agent_id::text, '') as "agentId", r.env_vars as sealed, r.revision,
       r.created_at as "createdAt", r.updated_at as "updatedAt"
     from resources r ${rest}`.execute(db);
-  return rows.map(({ sealed, ...row }) => ({ ...row, secrets: openSecrets(cipher, sealed, resourceSecretsPath(row.id)) }));
+  return rows.map(({ sealed, ...row }) => {
+    const secrets = openSecrets(cipher, sealed, { place: resourceSecretsPath(row.id), what: `resource ${row.name}` });
+    return { ...row, secrets };
+  });
 }
 
 /** The desired state of a resource. */
@@ -173,7 +185,7 @@ function resourcePayload({ name, type, subtype, agentId, secrets }: ResourceDraf
 function changedResourceFields(draft: ResourceDraft, stored: StoredResource, secrets: Secrets): readonly string[] {
   const before: JsonObject = resourceColumns(stored);
   const changed = Object.entries(resourceColumns(draft)).filter(([column, value]) => value !== before[column]);
-  return [...changed.map(([column]) => column), ...(equal(secrets, stored.secrets) ? [] : [environmentField.name])];
+  return [...changed.map(([column]) => column), ...(changesSecrets(stored.secrets, secrets) ? [environmentField.name] : [])];
 }
 
 async function requireWritableResource(store: Store, { text, ...conditions }: WriteTarget): Promise<StoredResource> {
@@ -189,7 +201,7 @@ async function requireAgent(trx: Transaction<Tables>, { agentId }: ResourceDraft
   if (known === undefined) throw new InvalidBody([{ field: '/agent_id', reason: `is not an agent of this gateway: ${agentId}` }]);
 }
 
-function resourceColumns({ name, type, subtype, agentId }: ResourceDraft): ResourceColumns {
+function resourceColumns({ name, type, subtype, agentId }: Omit<ResourceDraft, 'secrets'>): ResourceColumns {
   return { name, type, subtype, agent_id: agentId === '' ? null : agentId };
 }
 

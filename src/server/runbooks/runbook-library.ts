@@ -6,6 +6,7 @@ import { listObjects, type ObjectRow, parseSpec } from '../objects/object-reader
 import { openObject, type StoredObject } from '../objects/stored-object.ts';
 import { limitConcurrency } from '../../model/concurrency.ts';
 import type { Log } from '../log.ts';
+import { type Secrets, Undecryptable } from '../secrets.ts';
 import { readTemplate } from './template.ts';
 import type { Store } from '../store/store.ts';
 
@@ -123,8 +124,13 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
 
   async function readNow(configuration: StoredObject): Promise<ReadOutcome> {
     if (runbooks === undefined) return { failure: 'this server was started without git' };
+    const { secrets } = configuration;
+    if (secrets instanceof Undecryptable) {
+      log({ level: 'error', message: secrets.message, details: { stack: String(secrets.cause) } });
+      return { failure: 'its secrets cannot be decrypted' };
+    }
     try {
-      const result = await runbooks.read(repositoryOf(configuration));
+      const result = await runbooks.read(repositoryOf(configuration, secrets));
       return 'failure' in result ? result : { runbooks: await repositoryRunbooks(configuration.name, result.head) };
     } catch (error) {
       log({
@@ -170,11 +176,8 @@ function runbookOf(name: string, content: string | undefined): Runbook {
     : { name, metadata: template.metadata, error: null };
 }
 
-function repositoryOf(configuration: StoredObject): RunbookRepository {
-  const secret = (field: string): string => {
-    const value = configuration.secrets[field];
-    return asText(value);
-  };
+function repositoryOf(configuration: StoredObject, secrets: Secrets): RunbookRepository {
+  const secret = (field: string): string => asText(secrets[field]);
   return {
     url: specText(configuration, 'git_url'),
     user: specText(configuration, 'git_user'),

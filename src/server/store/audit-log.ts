@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { FieldRule } from '../../model/kind.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { Principal } from '../principal.ts';
-import type { GivenSecrets, Secrets } from '../secrets.ts';
+import { type GivenSecrets, type Secrets, Undecryptable } from '../secrets.ts';
 import type { Tables } from './migrations.ts';
 
 /** A request that writes: its caller, address and path. */
@@ -98,7 +98,7 @@ type AuditedDraft = {
   readonly edges: Readonly<Record<string, readonly string[]>>;
 };
 
-type AuditedObject = Omit<AuditedDraft, 'secrets'> & { readonly secrets: Secrets };
+type AuditedObject = Omit<AuditedDraft, 'secrets'> & { readonly secrets: Secrets | Undecryptable };
 
 const redacted = '[REDACTED]';
 const maxFieldNames = 100;
@@ -123,7 +123,8 @@ export function redactedFieldNames(body: JsonObject): JsonObject {
 /** Lists the fields in which a draft differs from the stored object. */
 export function changedFields(stored: AuditedObject, draft: AuditedDraft, secrets: Secrets): readonly string[] {
   const fields = Object.keys(draft.spec).filter((field) => !equal(draft.spec[field], stored.spec[field]));
-  const secretFields = Object.keys(draft.secrets).filter((field) => !equal(secrets[field] ?? null, stored.secrets[field] ?? null));
+  const before = stored.secrets instanceof Undecryptable ? undefined : stored.secrets;
+  const secretFields = Object.keys(draft.secrets).filter((field) => !equal(secrets[field] ?? null, before && (before[field] ?? null)));
   const edgeFields = Object.keys(draft.edges).filter((field) => !isSameEnds(draft.edges[field] ?? [], stored.edges[field] ?? []));
   return [...(draft.name === stored.name ? [] : ['name']), ...fields, ...secretFields, ...edgeFields];
 }
