@@ -183,6 +183,9 @@ const namesKinds = [
   ...['change-codes.ts', 'gateway-codes.ts', 'manifest-codes.ts'].map((name) => `src/model/catalog/${name}`),
   // Connections are replaced, listed, and reached by people.
   'src/gateway/dialects/rest.ts',
+  // What decides access is listed beside the kinds, too.
+  'src/model/protection/access-objects.ts',
+  'src/gateway/dialects/hoop/checks/access-request-rule.ts',
   'src/commands/get.ts',
   ...[
     'given-up-headlines.ts',
@@ -196,6 +199,7 @@ const namesKinds = [
     'controls/access-rows.ts',
     'controls/connection-rows.ts',
     'controls/control-table.ts',
+    'controls/request-rule-fields.ts',
     'controls/rule-rows.ts',
     'posture/diff-postures.ts',
     'posture/causes.ts',

@@ -334,11 +334,12 @@ function groupPairs(pairs: readonly (readonly [ResourceId, ResourceId])[]): Read
   return groups;
 }
 
-/** Reads the attachments that only their other end lists, such as those of masking rules to a connection; undefined if the list is not complete. */
+/** Reads the attachments that only their other end lists, such as those of masking rules to a connection, and that go with it; undefined if the list is not complete. */
 async function endsOnOtherSide({ kind }: Step, { id }: LiveResource, state: ApplyState): Promise<readonly ResourceId[] | undefined> {
   const listed = new Set(kind.fields.flatMap(({ edge, refers }) => (edge === undefined ? [] : [refers])));
   const others = [...state.input.registry.values()].filter(
-    ({ name, fields }) => !listed.has(name) && fields.some(({ edge, refers }) => edge !== undefined && refers === kind.name),
+    ({ name, fields }) =>
+      !listed.has(name) && fields.some(({ edge, refers, byName }) => edge !== undefined && byName !== true && refers === kind.name),
   );
   if (others.length === 0) return [];
   const live = await readOncePerStage(kindsToRead(others), state);

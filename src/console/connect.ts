@@ -152,7 +152,8 @@ export async function readLive(gateway: Gateway, kinds: readonly string[], { fla
 
 /** Reads the live state and what decides access besides it, as a plan compares them. Throws like `readLive`. */
 export async function readLiveAndAccess(gateway: Gateway, kinds: readonly string[], output: ReadContext): Promise<LiveState> {
-  const [live, access] = await Promise.all([readLive(gateway, kinds, output), gateway.readAccess()]);
+  const reading = readLive(gateway, kinds, output);
+  const [live, access] = await Promise.all([reading, gateway.readAccess(reading)]);
   return access === undefined ? live : { ...live, access };
 }
 

@@ -34,7 +34,7 @@ type SpecField = {
   readonly valueNames: ReadonlyMap<Json, string> | undefined;
 };
 
-type EdgeField = { readonly name: string; readonly wire: string; readonly refers: string };
+type EdgeField = { readonly name: string; readonly wire: string; readonly refers: string; readonly byName: boolean };
 
 type SecretField = {
   /** One secret, as opposed to a map of secrets. */
@@ -115,8 +115,8 @@ function specField(rule: FieldRule, { fieldNames, valueNames }: WireKind): SpecF
   };
 }
 
-function edgeField({ name, refers = '' }: FieldRule, { fieldNames }: WireKind): EdgeField {
-  return { name, wire: fieldNames[name] ?? name, refers };
+function edgeField({ name, refers = '', byName = false }: FieldRule, { fieldNames }: WireKind): EdgeField {
+  return { name, wire: fieldNames[name] ?? name, refers, byName };
 }
 
 function secretField({ name, secret }: FieldRule, { fieldNames }: WireKind): SecretField {
@@ -140,15 +140,16 @@ function readSpec(entry: JsonObject, fields: readonly SpecField[], { empty, idIn
 
 function readEdges(entry: JsonObject, fields: readonly EdgeField[], idIndex: IdIndex): Readonly<Record<string, readonly ResourceId[]>> {
   const edges: Record<string, readonly ResourceId[]> = {};
-  for (const { name, wire, refers } of fields) {
-    const uids = entry[wire];
-    edges[name] = Array.isArray(uids) && uids.length > 0 ? edgeEnds(uids, refers, idIndex) : noEnds;
+  for (const { name, wire, refers, byName } of fields) {
+    const ends = entry[wire];
+    const idOf = byName ? (end: string) => resourceId(refers, end) : (end: string) => idIndex.idOf(refers, end);
+    edges[name] = Array.isArray(ends) && ends.length > 0 ? edgeEnds(ends, idOf) : noEnds;
   }
   return edges;
 }
 
-function edgeEnds(uids: readonly Json[], refers: string, idIndex: IdIndex): readonly ResourceId[] {
-  const ids = uids.map((uid: Json) => idIndex.idOf(refers, typeof uid === 'string' ? uid : JSON.stringify(uid)));
+function edgeEnds(ends: readonly Json[], idOf: (end: string) => ResourceId): readonly ResourceId[] {
+  const ids = ends.map((end: Json) => idOf(typeof end === 'string' ? end : JSON.stringify(end)));
   return ids.length < 2 ? ids : [...new Set(ids)].toSorted(compareText);
 }
 

@@ -20,7 +20,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     identify: session.identify,
     readAll: (kinds) => readAll(context, kinds),
-    readAccess: () => readAccess(context),
+    readAccess: (live) => readAccess(context, live),
     readOne: (live) => readOne(context, live),
     checksVersions: (listed) => checksVersions(context, listed),
     confirm: (ids) => confirmIds(context, ids),

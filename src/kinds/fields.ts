@@ -58,6 +58,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     ...(protects === undefined ? {} : { protects }),
     ...(refers === undefined ? {} : { refers }),
     ...(edge === undefined ? {} : { edge }),
+    ...(node['x-ostiary-by-name'] === true ? { byName: true } : {}),
     ...(secret === undefined ? {} : { secret }),
     ...(closed === undefined ? {} : { closed }),
     ...(node['x-ostiary-manifest-only'] === true ? { manifestOnly: true } : {}),

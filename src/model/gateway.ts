@@ -79,8 +79,8 @@ export interface Gateway {
   identify(): Promise<GatewayIdentity>;
   /** Reads all resources of the kinds in bulk; without a value when a list could not be proven complete. */
   readAll(kinds: readonly string[]): Promise<Checked<LiveState>>;
-  /** Reads what decides access besides resources; undefined where the gateway has nothing of the kind. */
-  readAccess(): Promise<AccessState | undefined>;
+  /** Reads what decides access besides resources, and takes from `live` what are resources; undefined where the gateway has nothing of the kind. */
+  readAccess(live: Promise<LiveState>): Promise<AccessState | undefined>;
   /** Reads one resource again; undefined when it was deleted. */
   readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;
   /** Returns whether a write can depend on the version of an object: the gateway rejects others, and no proxy removes the condition. */

@@ -35,6 +35,8 @@ export type FieldRule = Shape & {
   readonly refers?: string;
   /** The field lists edges from this end; it is never compared as a field. */
   readonly edge?: 'rule' | 'connection';
+  /** The edges are names on the wire, of objects that need not exist yet. */
+  readonly byName?: boolean;
   /** The field is a secret: a map of base64 values or references, or a single plain text. */
   readonly secret?: 'base64' | 'plain';
   /** The value that closes access; an object is created with it when its protection can only be attached later. */
@@ -57,6 +59,8 @@ export type DesiredSecrets = Pick<DesiredResource, 'secrets' | 'wholeSecrets'>;
 /** Everything that the program knows about a kind; each file in `kinds/` defines one. */
 export type Kind = {
   readonly name: string;
+  /** The only dialect whose gateways have the kind. */
+  readonly dialect?: string;
   /** The annotated JSON Schema of the manifest, the source of every field's rules. */
   readonly schema: JsonObject;
   readonly fields: readonly FieldRule[];

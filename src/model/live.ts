@@ -103,6 +103,8 @@ export type LiveState = {
   readonly accessLimits?: AccessLimits;
   /** The fields that the gateway keeps in a row beside each object, and writes by a request of their own: `Kind.field`. */
   readonly rowFields?: Readonly<Record<string, RowFieldState>>;
+  /** Kinds of the gateway that decide access and were not listed: this token may not, or they were not asked for. */
+  readonly unread?: readonly string[];
   /** Objects that no list contains but that exist when read by id: `Kind/uid`. */
   readonly hidden?: readonly ResourceId[];
 };

@@ -7,11 +7,12 @@ import { type FieldChange, shownValue, type Value } from '../model/plan/plan.ts'
 import { type Pointer, tokensOf } from '../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../model/resource.ts';
 import { editSpec } from '../model/spec/edit.ts';
+import { decidesAccess } from './access/deciding-kinds.ts';
 import { compareProtection, type ControlDifference, createComparisonCache } from './controls/compare-protection.ts';
 import { controlTable, controlTypesOf } from './controls/control-table.ts';
-import { emptyPosture } from './controls/control-row.ts';
+import { emptyPosture, type Posture } from './controls/control-row.ts';
 import { createPostureBuilder, readPostures } from './posture/posture.ts';
-import { indexAttributes, type ProtectionSnapshot, rulesOn } from './posture/protection-snapshot.ts';
+import { indexAttributes, type ProtectionSnapshot, readAccessIn, rulesOn } from './posture/protection-snapshot.ts';
 
 /**
  * What a revert of drift does to the whole protection of the connections it affects. `stricter`: it only loses, so the drift is provably
@@ -33,7 +34,7 @@ export type DriftCheck = (id: ResourceId, drifted: JsonObject, reverted: JsonObj
  */
 export function createDriftCheck(snapshot: ProtectionSnapshot): DriftCheck {
   const resources = new Map(snapshot.resources);
-  const build = createPostureBuilder(snapshot);
+  const build = createPostureBuilder({ access: readAccessIn(snapshot), samples: snapshot.samples });
   return (id, drifted, reverted) => {
     const original = resources.get(id);
     const sameAttributes = equal(drifted['attributes'], reverted['attributes']);
@@ -69,14 +70,16 @@ export function compareAttachments(
 ): ReadonlyMap<string, DriftVerdict> {
   const edges = new Map([...snapshot.edges].map(([connection, rules]) => [connection, new Set(rules)] as const));
   for (const { rule, connection } of attachments) edges.get(connection)?.delete(rule);
-  const read = readPostures({ ...snapshot, edges });
+  const build = createPostureBuilder({ access: readAccessIn(snapshot), samples: snapshot.samples });
   const compared = createComparisonCache();
+  const shared = attachments.some(({ rule }) => decidesAccess(kindOf(rule))) ? undefined : readPostures({ ...snapshot, edges }, build);
   return new Map(
     attachments.map((ends) => {
       const rules = edges.get(ends.connection) ?? new Set();
-      const without = read(ends.connection) ?? emptyPosture;
+      const read = (): Posture => (shared ?? readPostures({ ...snapshot, edges }, build))(ends.connection) ?? emptyPosture;
+      const without = read();
       edges.set(ends.connection, rules.add(ends.rule));
-      const verdict = driftVerdict(compareProtection(read(ends.connection) ?? emptyPosture, without, compared));
+      const verdict = driftVerdict(compareProtection(read(), without, compared));
       if (!isHeld(verdict)) rules.delete(ends.rule);
       return [edgeKey(ends), verdict] as const;
     }),
@@ -137,7 +140,7 @@ function derivedValues(kind: Kind, desired: DesiredResource, spec: JsonObject): 
 }
 
 /**
- * Groups drift that is held or reverted as a whole: the entry of a rule, and fields that protect only together. Two entries
+ * Groups drift that is held or reverted as a whole: the entry of a rule, and fields that protect only together, as all fields of a rule about approval do. Two entries
  * with the same name cannot be written separately, so their changes are in one group, whoever made them.
  */
 function driftUnits(
@@ -150,7 +153,7 @@ function driftUnits(
   for (const field of fields) {
     const tokens = tokensOf(field.path);
     const { unit, isTwin } = unitOf(kind.fields, tokens, shownValue(field.before) ?? shownValue(field.after));
-    const key = joinedKey(kind.name, tokens[0] ?? '', sides) ?? unit;
+    const key = decidesAccess(kind.name) ? kind.name : (joinedKey(kind.name, tokens[0] ?? '', sides) ?? unit);
     addToGroup(groups, key, field);
     if (isTwin) twins.add(key);
   }

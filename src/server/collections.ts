@@ -152,7 +152,7 @@ export function collectionsOf(
   registry: Registry,
   { localRepositories = false }: { localRepositories?: boolean } = {},
 ): readonly Collection[] {
-  return [...registry.values()].map((kind) => {
+  return servedKinds(registry).map((kind) => {
     const row = tablesOf(kind.name);
     const { narrowed = {}, localForms = {}, ...rest } = row;
     return {
@@ -176,6 +176,11 @@ export function collectionsOf(
   });
 }
 
+/** Returns the kinds that every gateway has. */
+function servedKinds(registry: Registry): readonly Kind[] {
+  return [...registry.values()].filter(({ dialect }) => dialect === undefined);
+}
+
 /** Requires base64, or a reference, of each value in a map of secrets. */
 function secretRequirements(kind: Kind): JsonObject {
   const maps = kind.fields.filter(({ secret }) => secret === 'base64');
@@ -196,7 +201,7 @@ function tablesOf(kind: string): KindRow & KindTables {
 
 /** Returns the edges that a kind takes part in: as the rule that declares them, or as the connection that a rule refers to. */
 function sidesOf(kind: Kind, registry: Registry): readonly EdgeSide[] {
-  return [...registry.values()].flatMap((rule) => {
+  return servedKinds(registry).flatMap((rule) => {
     const listed = rule.fields.find((field) => field.edge === 'rule');
     const { edges, table } = tablesOf(rule.name);
     const connection = listed?.refers === undefined ? undefined : registry.get(listed.refers);

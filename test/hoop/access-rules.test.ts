@@ -28,7 +28,7 @@ test('access-request rules are read, listed as unmanaged, and never written', { 
     expect.objectContaining({
       control: 'approval',
       direction: 'weakens',
-      before: ['pii-access (unmanaged): 1 of security for jit; asked of dev; at most 10 min'],
+      before: ['pii-access: 1 of security for jit; asked of dev; at most 10 min'],
     }),
   );
   expect(requests.filter((line) => line.includes('/access-requests/'))).toEqual(['GET /api/access-requests/rules']);

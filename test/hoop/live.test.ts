@@ -43,7 +43,8 @@ function modelPredictor(gateway: LiveGateway): () => Promise<Predict> {
 function ostiaryPredictor({ url: address, key: adminKey }: LiveGateway): () => Promise<Predict> {
   return async () => {
     const gateway = await openGateway({ url: `${address}/api`, token: adminKey, auth: 'auto', dialect: 'hoop', registry });
-    const [{ value }, access] = await Promise.all([gateway.readAll(['Connection']), gateway.readAccess()]);
+    const { value } = await gateway.readAll([...registry.keys()]);
+    const access = value && (await gateway.readAccess(Promise.resolve(value)));
     await gateway.close();
     if (value === undefined || access === undefined) throw new Error('the gateway does not show everything');
     const find = findAccess({ ...value, access });

@@ -57,8 +57,9 @@ export async function runAccessPair(pair: AccessPair, revert: boolean): Promise<
   const gateway = await openHoop(model);
   try {
     const before = await readAccessState(readerOf(model));
-    const [{ value: listed }, access] = await Promise.all([gateway.readAll([...registry.keys()]), gateway.readAccess()]);
+    const { value: listed } = await gateway.readAll([...registry.keys()]);
     if (listed === undefined) throw new Error('the list is not complete');
+    const access = await gateway.readAccess(Promise.resolve(listed));
     const live = { ...listed, ...(access === undefined ? {} : { access }) };
     const desired = desiredState(pair.manifests);
     const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };

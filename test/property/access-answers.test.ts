@@ -16,8 +16,9 @@ async function readBoth(pair: AccessPair): Promise<{ readonly live: LiveState; r
   const model = await startAccessGateway(pair);
   const gateway = await openHoop(model);
   try {
-    const [{ value }, access] = await Promise.all([gateway.readAll([...registry.keys()]), gateway.readAccess()]);
+    const { value } = await gateway.readAll([...registry.keys()]);
     if (value === undefined) throw new Error('the list is not complete');
+    const access = await gateway.readAccess(Promise.resolve(value));
     return { live: { ...value, ...(access === undefined ? {} : { access }) }, state: await readAccessState(readerOf(model)) };
   } finally {
     await gateway.close();

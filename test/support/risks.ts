@@ -57,7 +57,7 @@ export function liveAs(desired: DesiredState): LiveState {
     return liveOf(resource.key, {
       spec: { ...empty, ...kind?.createDefaults(nameOf(resource.id)), ...resource.spec },
       secrets: Object.fromEntries(secrets),
-      edges: ends.length === 0 ? {} : { connection_ids: ends },
+      edges: ends.length === 0 ? {} : { [kind?.fields.find(({ edge }) => edge === 'rule')?.name ?? '']: ends },
     });
   });
   return { resources, lookups };
@@ -69,7 +69,9 @@ function withoutDialect(field: FieldRule): FieldRule {
 }
 
 /** The kinds with the fields of all dialects, so that one table of risks covers them all. */
-const allFields: Registry = new Map([...registry].map(([name, kind]) => [name, { ...kind, fields: kind.fields.map(withoutDialect) }]));
+const allFields: Registry = new Map(
+  [...registry].map(([name, kind]) => [name, { ...kind, dialect: 'interface', fields: kind.fields.map(withoutDialect) }]),
+);
 
 type PlanOptions = {
   readonly withBase?: boolean;

@@ -72,6 +72,10 @@ const groupFields = [
   ['access_groups', 'it grants no access'],
   ['reviewers', 'it cannot approve'],
   ['force_approve_groups', 'it cannot approve'],
+  ['reviewers_groups', 'it cannot approve'],
+  ['force_approval_groups', 'it cannot approve'],
+  ['approval_required_groups', 'it makes no one ask for an approval'],
+  ['skip_review_groups', 'no one skips the review'],
 ] as const;
 
 /** Warns about groups that a manifest states, and that the gateway does not have. */

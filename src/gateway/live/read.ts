@@ -2,6 +2,7 @@ import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject, equal, type Json } from '../../model/json.ts';
 import type { LiveResource, LiveState, LookupEntry, RowFieldState } from '../../model/live.ts';
+import { decidingLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
 import { createAnswerBudget, type AnswerBudget } from '../http/answer-budget.ts';
@@ -12,8 +13,9 @@ import { inheritedKeysIn } from './read-inherited.ts';
 import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
 
 /** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. */
-export async function readAll(context: GatewayContext, kinds: readonly string[]): Promise<Checked<LiveState>> {
+export async function readAll(context: GatewayContext, registered: readonly string[]): Promise<Checked<LiveState>> {
   const { dialect, idIndex } = context;
+  const kinds = registered.filter((kind) => dialect.kinds[kind] !== undefined);
   const { seesAll, seesSecrets, role, longestAccess, accessLimits } = await context.capabilities();
   if (!seesAll) return { diagnostics: [incompleteView(context.url, role)] };
   const budget = createAnswerBudget();
@@ -22,7 +24,7 @@ export async function readAll(context: GatewayContext, kinds: readonly string[])
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
     dialect.access.groups === undefined ? undefined : readNamed(context, dialect.access.groups.list, budget),
     kept.length === 0 ? undefined : readRows(context, budget),
-    Promise.all(kinds.map((kind) => listKind(context, kind, budget))),
+    Promise.all(kinds.map((kind) => listReadable(context, kind, budget))),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
   if (diagnostics.length > 0) return { diagnostics };
@@ -38,6 +40,8 @@ export async function readAll(context: GatewayContext, kinds: readonly string[])
     if (listing !== undefined) idIndex.replace(kind, listing);
   }
   const resources: LiveResource[] = [];
+  const listed = new Set(kinds.filter((_, index) => lists[index]?.value !== undefined));
+  const unread = Object.keys(decidingLists).filter((kind) => dialect.kinds[kind] !== undefined && !listed.has(kind));
   for (const [index, kind] of kinds.entries()) {
     const binding = await context.bindingFor(kind);
     const { reader, wireKind } = binding;
@@ -58,7 +62,7 @@ export async function readAll(context: GatewayContext, kinds: readonly string[])
     ...(accessLimits === undefined ? {} : { accessLimits }),
     ...(rows === undefined ? {} : { rowFields: rowFieldStates(kinds, dialect, typeof rows === 'string' ? rows : 'on') }),
   };
-  return { value: { resources, lookups: found, ...known, ...limits }, diagnostics: [] };
+  return { value: { resources, lookups: found, ...known, ...limits, ...(unread.length === 0 ? {} : { unread }) }, diagnostics: [] };
 }
 
 function rowFieldStates(kinds: readonly string[], dialect: Dialect, state: RowFieldState): NonNullable<LiveState['rowFields']> {
@@ -215,6 +219,18 @@ export async function findByList(context: GatewayContext, id: ResourceId): Promi
   const { seesSecrets } = await context.capabilities();
   const found = withLastRow(context, binding, reader.read(entry, { uid, id }, { bulk: true, seesSecrets }));
   return found.leftOut === undefined ? found : readOne(context, found);
+}
+
+/** Lists a kind; of one that decides access, and that this token or this version of the gateway does not list, nothing is known. */
+async function listReadable(context: GatewayContext, kind: string, budget: AnswerBudget): Promise<Checked<WholeList<ResourceId>>> {
+  if (decidingLists[kind] === undefined) return listKind(context, kind, budget);
+  try {
+    const { value } = await listKind(context, kind, budget);
+    return value === undefined ? { diagnostics: [] } : { value, diagnostics: [] };
+  } catch (error) {
+    if (error instanceof ApiError) return { diagnostics: [] };
+    throw error;
+  }
 }
 
 async function listKind(context: GatewayContext, kind: string, budget: AnswerBudget): Promise<Checked<WholeList<ResourceId>>> {

@@ -62,7 +62,8 @@ function textsIn(value: Json | undefined): readonly string[] {
 function wireValue(rule: FieldRule, request: WriteRequest, writing: WriteContext): Json | undefined {
   if (rule.secret === 'plain') return wireSecret(rule, request, writing);
   if (rule.secret === 'base64') return wireSecretMap(rule, request, writing);
-  if (rule.edge !== undefined) return request.edges[rule.name]?.map((end) => edgeUid(end, request, writing));
+  if (rule.edge !== undefined)
+    return request.edges[rule.name]?.map((end) => (rule.byName === true ? nameOf(end) : edgeUid(end, request, writing)));
   const value = request.spec[rule.name];
   if (value === '' && rule.omitted === 'kept' && rule.dialect === undefined) return undefined;
   if (value === undefined) return undefined;

@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import { addToGroup, appendAll } from '../../model/collections.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import { type DialectFields, hasField } from '../../model/gateway.ts';
-import { compareText, type Json, type JsonObject, isObject, equal, sortedKeys } from '../../model/json.ts';
+import { asObject, asText, compareText, type Json, type JsonObject, isObject, equal, sortedKeys } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
 import type { UnstatedPart } from '../../model/result/outcome.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf, resourceId } from '../../model/resource.ts';
+import { findTagSelector, type TagsByName } from './tag-selector.ts';
 import { createSecretWriter, type SecretWriter, type SecretWriterOptions } from './secret-writer.ts';
 import { createKindView, type KindView, makeManifest } from '../manifest.ts';
 import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
@@ -13,7 +15,6 @@ import { checkManifest } from '../validate/check-manifest.ts';
 import { toResource } from '../to-resource.ts';
 import type { SecretRules } from '../secrets/read-secret.ts';
 import { validateManifest } from '../validate/validate-manifest.ts';
-import { createHash } from 'node:crypto';
 import { normalizeValue } from '../../model/spec/normalize.ts';
 
 /** A manifest to write. */
@@ -86,10 +87,19 @@ export function draftManifests(drafting: DraftInput): DraftResult {
       sketches.push({ live, id, ...sound.body });
     }
   }
-  const ends = listEdgesByField(drafting.edges, new Set(sketches.map(({ live }) => live.id)), registry);
+  const ours = new Set(sketches.map(({ live }) => live.id));
+  const ends = listEdgesByField(drafting.edges, ours, registry);
   const drafts = sketches.map(({ live, id, metadata, spec }): DraftManifest => {
-    const edges = ends.get(live.id);
-    const whole = edges === undefined ? spec : sortFields(registry.get(kindOf(id)), { ...spec, ...Object.fromEntries(edges) });
+    const edges = [...(ends.get(live.id) ?? [])].flatMap(([field, names]) => {
+      const known = names.filter((name) => existsAsEnd(name, { id, field, ours, drafting }));
+      const gone = names.filter((name) => !known.includes(name));
+      appendAll(
+        unstated,
+        gone.map((name) => ({ id, path: pointer(field, name), reason: `${name} does not exist` })),
+      );
+      return statedEdges(views.get(kindOf(id))?.view, field, { names: known, sketches });
+    });
+    const whole = edges.length === 0 ? spec : sortFields(registry.get(kindOf(id)), { ...spec, ...Object.fromEntries(edges) });
     return { id, key: live.id, value: { apiVersion: 'ostiary/v1', kind: kindOf(id), metadata, spec: whole } };
   });
   return { drafts, unstated, excluded, secrets };
@@ -159,6 +169,44 @@ function listEdgesByField(
   }
   for (const fields of lists.values()) for (const names of fields.values()) names.sort(compareText);
   return lists;
+}
+
+type KnownNames = {
+  readonly id: ResourceId;
+  readonly field: string;
+  readonly ours: ReadonlySet<ResourceId>;
+  readonly drafting: DraftInput;
+};
+
+/** Returns whether the other end of an edge exists; only edges by name may have one that does not. */
+function existsAsEnd(name: string, { id, field, ours, drafting: { registry, declared } }: KnownNames): boolean {
+  const rule = registry.get(kindOf(id))?.fields.find((one) => one.name === field);
+  const other = resourceId(rule?.refers ?? '', name);
+  return rule?.byName !== true || ours.has(other) || declared.has(other);
+}
+
+/** Returns the tags of the objects of a kind that get a manifest, by name. */
+function tagsOf(sketches: readonly DraftBody[], kind: string, field: string): TagsByName {
+  const tagged = sketches.filter(({ id }) => kindOf(id) === kind);
+  return new Map(
+    tagged.map(({ live, spec }) => [
+      nameOf(live.id),
+      Object.fromEntries(Object.entries(asObject(spec[field])).map(([key, value]) => [key, asText(value)])),
+    ]),
+  );
+}
+
+/** Returns the fields that state the edges of a manifest: a selector where tags explain the names, otherwise the names. */
+function statedEdges(
+  view: KindView | undefined,
+  field: string,
+  { names, sketches }: { readonly names: readonly string[]; readonly sketches: readonly DraftBody[] },
+): readonly (readonly [string, Json])[] {
+  const { byName, refers = '' } = view?.edges.find(({ name }) => name === field) ?? {};
+  const selector = byName === true ? view?.selectors.find(({ edge }) => edge === field) : undefined;
+  const found = selector === undefined ? undefined : findTagSelector(names, tagsOf(sketches, refers, selector.tags));
+  if (selector !== undefined && found !== undefined) return [[selector.name, { match_tags: found }]];
+  return names.length === 0 ? [] : [[field, names]];
 }
 
 type ManifestBody = { readonly metadata: JsonObject; readonly spec: JsonObject };

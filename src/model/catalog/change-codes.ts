@@ -137,6 +137,19 @@ export const planCodes = {
     fix: 'Nothing to do',
     example: 'this plan is the rest of the approved plan 5d41402abc4b: 3 of 4 changes are left',
   },
+  'plan/other-dialect-kind': {
+    meaning: 'The gateway has no objects of this kind',
+    cause: 'It is a kind of other gateways',
+    fix: 'Remove the manifest, or limit it with `metadata.targets`',
+    example: 'AccessRequestRule is a kind of hoop gateways; this gateway (interface) does not have it',
+  },
+  'plan/unreadable-kind': {
+    meaning: 'The token cannot list the objects of a kind that manifests declare',
+    cause: 'Its role may not, or this version of the gateway does not have them',
+    fix: 'Use a key with the role `admin`, or `auditor` for read-only commands',
+    example:
+      'the gateway does not list objects of the kind AccessRequestRule to this token, so nothing is known about AccessRequestRule/prod',
+  },
   'plan/other-digest': {
     level: 'refusal',
     meaning: 'The plan is not the approved plan',

@@ -187,6 +187,12 @@ export const apiCodes = {
 
 /** The messages of the section "The public gateway". */
 export const hoopCodes = {
+  'hoop/approval': {
+    meaning: 'A field of an access-request rule has no effect, or asks for more approvals than groups can give',
+    cause: 'The gateway accepts it and does something else than it says',
+    fix: 'Follow the hint',
+    example: 'min_approvals is 3, but only 2 groups review',
+  },
   'hoop/entity-type': {
     meaning: 'An entity type or its label is not in capital letters',
     cause: 'The gateway accepts only capital letters, digits and `_`',
@@ -247,6 +253,12 @@ export const hoopCodes = {
     fix: 'Set `DLP_PROVIDER` on the gateway, or remove the rule from this target',
     example: 'the gateway has no data masking provider and rejects every write of a masking rule',
   },
+  'hoop/no-target': {
+    meaning: 'An access-request rule would govern no connection',
+    cause: 'It names none, its selector matches none, and it has no attribute; the gateway refuses such a rule',
+    fix: 'Name a connection, or delete the rule',
+    example: 'the access-request rule prod would govern no connection, and the gateway refuses that',
+  },
   'hoop/not-a-uuid': {
     meaning: 'The value is not a UUID',
     cause: 'A name is used instead of an ID',
@@ -271,6 +283,18 @@ export const hoopCodes = {
     cause: 'RE2 does not support look-around and back references',
     fix: 'Rewrite it',
     example: 'the pattern "(?=DROP)" uses look-around, which RE2 does not support',
+  },
+  'hoop/rule-move': {
+    meaning: 'A connection would have no approval while it moves from one access-request rule to another',
+    cause: 'The gateway lets the second rule name it only after the first one no longer does',
+    fix: 'Change the first rule instead, or close the access modes of the connection before',
+    example: 'orders-db would have no approval while it moves from the access-request rule prod to prod-strict',
+  },
+  'hoop/rule-overlap': {
+    meaning: 'Two access-request rules of one type would govern a connection',
+    cause: 'They name it, or share an attribute with it; the gateway refuses that, or lets one of them decide at random',
+    fix: 'Remove the connection or the attribute from one of the rules',
+    example: 'orders-db would have two access-request rules of one type: prod and prod-strict',
   },
   'hoop/spelling': {
     meaning: "The subtype is in the gateway's own spelling",

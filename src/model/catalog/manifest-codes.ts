@@ -158,6 +158,12 @@ export const manifestCodes = {
 
 /** The messages of the section "Manifests: fields". */
 export const fieldCodes = {
+  'manifest/approval-contradiction': {
+    meaning: 'The fields of an access-request rule cannot work together',
+    cause: 'The gateway rejects them',
+    fix: 'Follow the hint',
+    example: 'nothing says how many of the reviewing groups have to approve',
+  },
   'manifest/bad-ignore': {
     meaning: 'An entry of `metadata.ignore` names no field',
     cause: 'The JSON Pointer has a typo, begins with `/spec`, or names a position in a list',

@@ -4,7 +4,8 @@ import type { Pointer } from '../pointer.ts';
 import type { PolicyReport } from '../protection/policy.ts';
 import type { OutsideAccess } from '../protection/outside-access.ts';
 import type { Protection } from '../protection/protection.ts';
-import type { ResourceId } from '../resource.ts';
+import { type AccessState, decidingLists } from '../protection/access-objects.ts';
+import { nameOf, resourceId, type ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
 import { timeText } from '../time.ts';
 
@@ -381,7 +382,18 @@ export function withNames(live: LiveState, renames: Renames): LiveState {
       id: named(resource.id),
       edges: Object.fromEntries(Object.entries(resource.edges).map(([field, ends]) => [field, ends.map(named)])),
     })),
+    ...(live.access === undefined ? {} : { access: accessWithNames(live.access, named) }),
   };
+}
+
+/** Renames the objects that decide access and that manifests declare. */
+function accessWithNames(access: AccessState, named: (id: ResourceId) => ResourceId): AccessState {
+  const renamed = Object.entries(decidingLists).flatMap(([kind, list]) => {
+    const { [list]: found } = access;
+    if (typeof found !== 'object') return [];
+    return [[list, found.map((one) => ({ ...one, name: nameOf(named(resourceId(kind, one.name))) }))] as const];
+  });
+  return { ...access, ...Object.fromEntries(renamed) };
 }
 
 /** A risk and its resource. */

@@ -93,6 +93,12 @@ export type AccessObjects = {
   readonly groups: AccessGroup;
 };
 
+/** The lists whose objects manifests can declare. */
+export type DecidingList = 'access-request-rules';
+
+/** The list of the objects of each kind that decides access. */
+export const decidingLists: Readonly<Record<string, DecidingList>> = { AccessRequestRule: 'access-request-rules' };
+
 /** One of the lists of what decides access. */
 export type AccessList = keyof AccessObjects;
 

@@ -11,6 +11,7 @@ import {
 } from '../access/effective-access.ts';
 import { compareApproval, everybody, isEasierApproval, otherApproval } from './compare-approvals.ts';
 import { compareSets, type CoverageRule, noDifference } from './compare-controls.ts';
+import { requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';
 import {
   attributeRisks,
   controlsOf,
@@ -136,7 +137,7 @@ function onlyPhrase(groups: readonly string[]): VerbPhrase {
 /** Returns the requirement of an access-request rule as text. */
 function requestText(rule: AccessRequestRule): string {
   return [
-    `${rule.name} (unmanaged): ${rule.approvals} of ${rule.reviewers_groups.join(', ') || 'no group'} for ${rule.access_type}`,
+    `${rule.name}: ${rule.approvals} of ${rule.reviewers_groups.join(', ') || 'no group'} for ${rule.access_type}`,
     ...textOfGroups('asked of', rule.approval_required_groups),
     ...textOfGroups('forced by', rule.force_approval_groups),
     ...textOfGroups('skipped by', rule.skip_review_groups),
@@ -151,7 +152,8 @@ function textOfGroups(what: string, names: readonly string[]): readonly string[]
 /** What access-request rules of the gateway ask for: who needs an approval, by whom, and who can force it. */
 export const approvalRow: Omit<ControlRow, 'type'> = {
   lists: ['access-request-rules', 'attributes'],
-  fields: { Connection: ['attributes'] },
+  fields: { Connection: ['attributes'], AccessRequestRule: requestRuleFields },
+  ofAccess: requestRules,
   ofConnection: (_, { is: { rules } }) => [
     ...new Map(
       [rules.jit, rules.command].flatMap((rule) =>
@@ -160,7 +162,7 @@ export const approvalRow: Omit<ControlRow, 'type'> = {
     ).values(),
   ],
   compare: compareApproval,
-  risks: { Connection: [attributeRisks] },
+  risks: { Connection: [attributeRisks], AccessRequestRule: requestRuleRisks },
   weight: 1,
   column: { heading: 'approval by rules', isOptional: true },
   about: 'approval',

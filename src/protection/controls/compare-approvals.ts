@@ -176,7 +176,7 @@ const session: Control = { name: 'session' };
 export function compareDuration(before: Posture, after: Posture): ControlComparison {
   const [had, has] = [controlsOf(before, 'duration'), controlsOf(after, 'duration')];
   const texts = exclusiveTexts(controlTexts(had), controlTexts(has));
-  if (before.access.license !== undefined) {
+  if (before.access.license !== undefined || [before, after].some(({ access }) => access.rules.jit !== undefined)) {
     const limits = limitPairs(before.access, after.access);
     const [isLonger, isShorter] = [limits.some(([from, to]) => to > from), limits.some(([from, to]) => to < from)];
     if (!isLonger && !isShorter) return noDifference;

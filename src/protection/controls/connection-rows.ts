@@ -2,6 +2,7 @@ import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { AccessMode } from '../../model/live.ts';
 import type { Approval } from '../access/effective-access.ts';
 import { approvalCount, compareDuration, compareForce, compareReview } from './compare-approvals.ts';
+import { approvalCodes, requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';
 import { byName, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import {
   controlsOf,
@@ -13,7 +14,6 @@ import {
   setRisks,
   strengthening,
   switchRisks,
-  uncertain,
   verbPhrase,
   weakening,
   type ControlRow,
@@ -76,22 +76,15 @@ const ruleLists = ['access-request-rules', 'attributes'] as const;
 /** The groups that must approve, and how many of them. */
 export const reviewRow: Omit<ControlRow, 'type'> = {
   lists: ruleLists,
-  fields: { Connection: ['reviewers', 'min_review_approvals'] },
+  fields: { Connection: ['reviewers', 'min_review_approvals'], AccessRequestRule: requestRuleFields },
   decides: 'min_review_approvals',
   ofConnection: ({ reviewers }) => controlsNamed(groupsIn(reviewers)),
   compare: compareReview,
   risks: {
-    Connection: [
-      setRisks(['reviewers'], {
-        removed: weakening('reviewer-removed', 'a reviewer group is removed'),
-        added: strengthening('reviewer-added', 'a reviewer group is added'),
-      }),
-      limitRisks('min_review_approvals', {
-        raised: strengthening('approvals-raised', 'more groups must approve'),
-        lowered: weakening('approvals-lowered', 'fewer groups must approve'),
-      }),
-    ],
+    Connection: [setRisks(['reviewers'], approvalCodes.reviewers), limitRisks('min_review_approvals', approvalCodes.count)],
+    AccessRequestRule: requestRuleRisks,
   },
+  ofAccess: requestRules,
   weight: 1,
   column: { heading: 'reviewers' },
   about: 'reviewers',
@@ -160,17 +153,14 @@ function isNone(posture: Posture): boolean {
 /** The groups that may approve alone. */
 export const forceRow: Omit<ControlRow, 'type'> = {
   lists: ruleLists,
-  fields: { Connection: ['force_approve_groups'] },
+  fields: { Connection: ['force_approve_groups'], AccessRequestRule: requestRuleFields },
   ofConnection: ({ force_approve_groups: groups }) => controlsNamed(groups),
   compare: compareForce,
   risks: {
-    Connection: [
-      setRisks(['force_approve_groups'], {
-        added: weakening('force-approver-added', 'one more group can approve alone'),
-        removed: strengthening('force-approver-removed', 'one fewer group can approve alone'),
-      }),
-    ],
+    Connection: [setRisks(['force_approve_groups'], approvalCodes.force)],
+    AccessRequestRule: requestRuleRisks,
   },
+  ofAccess: requestRules,
   weight: 5,
   column: { heading: 'force-approvers' },
   about: 'force-approvers',
@@ -181,22 +171,17 @@ export const forceRow: Omit<ControlRow, 'type'> = {
 /** The longest access. */
 export const durationRow: Omit<ControlRow, 'type'> = {
   lists: ruleLists,
-  fields: { Connection: ['access_max_duration', 'attributes'] },
+  fields: { Connection: ['access_max_duration', 'attributes'], AccessRequestRule: requestRuleFields },
   ofConnection: ({ access_max_duration: limit }, { is: { rules } }) => [
     ...(typeof limit === 'number' ? [{ name: 'session', text: `${limit} s`, limit }] : none),
     ...(typeof rules.jit?.access_max_duration === 'number' ? [{ name: rules.jit.name, text: `${rules.jit.access_max_duration} s` }] : none),
   ],
   compare: compareDuration,
   risks: {
-    Connection: [
-      limitRisks('access_max_duration', {
-        raised: weakening('duration-raised', 'sessions can last longer or have no limit'),
-        lowered: strengthening('duration-lowered', 'sessions end sooner'),
-        unset: uncertain('duration-changed', 'a limit is replaced by the default of the gateway, or replaces it'),
-      }),
-      attributeRisks,
-    ],
+    Connection: [limitRisks('access_max_duration', approvalCodes.duration), attributeRisks],
+    AccessRequestRule: requestRuleRisks,
   },
+  ofAccess: requestRules,
   weight: 6,
   column: { heading: 'longest session', isSingle: true, unit: 's' },
   about: 'the duration of access',

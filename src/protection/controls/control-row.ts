@@ -162,6 +162,8 @@ export type ControlRow = ControlWording & {
   readonly ofConnection?: (spec: JsonObject, access: { readonly facts: AccessFacts; readonly is: ConnectionAccess }) => readonly Control[];
   /** The rules that bring it to connections. */
   readonly ofRules?: RuleControls;
+  /** By kind of the objects that decide it together: the codes of naming a connection, and of no longer naming it. */
+  readonly ofAccess?: Readonly<Record<string, Pick<RuleControls, 'verb' | 'attached' | 'detached'>>>;
   /** Returns what is lost and gained between two states of a whole connection. */
   readonly compare: (before: Posture, after: Posture) => ControlComparison;
   /** What a changed field of a kind does, as reasons of risks. */

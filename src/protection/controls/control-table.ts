@@ -56,9 +56,14 @@ export function controlsOfRuleKind(kind: string): readonly (RuleControls & { rea
   return controlTable.flatMap(({ type, ofRules }) => (ofRules?.kind === kind ? [{ ...ofRules, type }] : []));
 }
 
-/** Lists all control types that a rule of the kind affects. */
+/** Lists all control types that a rule of the kind affects, alone or with others. */
 export function ruleControlTypes(kind: string): readonly ControlType[] {
-  return controlsOfRuleKind(kind).map(({ type }) => type);
+  return controlTable.flatMap(({ type, ofRules, ofAccess = {} }) => (ofRules?.kind === kind || ofAccess[kind] !== undefined ? [type] : []));
+}
+
+/** Returns what a rule of the kind does to connections, and the codes of its attachments; undefined if it protects nothing. */
+export function attachmentsOfKind(kind: string): Pick<RuleControls, 'verb' | 'attached' | 'detached'> | undefined {
+  return controlsOfRuleKind(kind)[0] ?? controlTable.find(({ ofAccess = {} }) => ofAccess[kind] !== undefined)?.ofAccess?.[kind];
 }
 
 /** Lists the fields of a connection that form a control; `approvals` is part of the review. */

@@ -5,7 +5,7 @@ import type { Kind, Registry } from '../../model/kind.ts';
 import { type Change, type EdgeChange, type FieldChange, type Value, fieldPosition, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import type { Cause, ControlType, ProtectionVerdict } from '../../model/protection/protection.ts';
-import { type ResourceId, kindOf } from '../../model/resource.ts';
+import { type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
 import { type Edit, editSpec } from '../../model/spec/edit.ts';
 import {
   type ControlDifference,
@@ -16,11 +16,12 @@ import {
 } from '../controls/compare-protection.ts';
 import { byName, compareSets } from '../controls/compare-controls.ts';
 import type { GatewayAccess, Posture } from '../controls/control-row.ts';
-import { noAccessObjects } from '../access/access-index.ts';
+import { accessLookup, noAccessObjects } from '../access/access-index.ts';
+import { accessAfter, decidesAccess } from '../access/deciding-kinds.ts';
 import { conditionedTypesOf, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { findEditedEntries } from './edited-entries.ts';
 import { createPostureBuilder, type PostureBuilder } from './posture.ts';
-import type { ProtectionSnapshot, ResourceSnapshot } from './protection-snapshot.ts';
+import { readAccessIn, type ProtectionSnapshot, type ResourceSnapshot } from './protection-snapshot.ts';
 
 /** What the gateway adds to a connection, and no manifest states. */
 type GatewayPart = {
@@ -73,8 +74,26 @@ function builderWithoutRules(access: GatewayAccess): PostureBuilder {
 function readOwnPosture(id: ResourceId, spec: JsonObject, { access = nothingElse, samples }: GatewayPart): Posture {
   const resource: ResourceSnapshot = { spec, unknown: [] };
   if (kindOf(id) === 'Connection') return builderWithoutRules(access)({ id, resource, rules: new Map() });
+  if (decidesAccess(kindOf(id))) return readAlone(id, resource);
   const build = createPostureBuilder({ access: nothingElse, samples });
   return build({ id, resource: { spec: {}, unknown: [] }, rules: new Map([[id, resource]]) });
+}
+
+const openConnection: ResourceSnapshot = {
+  spec: { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' },
+  unknown: [],
+};
+
+/** Returns the posture of an open connection of which one object alone decides the access. */
+function readAlone(id: ResourceId, resource: ResourceSnapshot): Posture {
+  const connection = resourceId('Connection', '');
+  const after = accessAfter(
+    {},
+    { resources: new Map(), edges: new Map() },
+    { resources: new Map([[id, resource]]), edges: new Map([[connection, new Set([id])]]) },
+  );
+  const access = { ...nothingElse, ...(after === undefined ? {} : { lookup: accessLookup(after) }) };
+  return createPostureBuilder({ access })({ id: connection, resource: openConnection, rules: new Map() });
 }
 
 /** Returns the effects of some changed fields of an object: from its state before, and towards its state after the change. */
@@ -115,8 +134,17 @@ function editOf(path: FieldChange['path'], value: Value): readonly Edit[] {
 /** Returns the causes of a changed control type of a connection; `rules` are attached before or after. */
 export type CauseFinder = (connection: ResourceId, rules: readonly ResourceId[], control: ControlType) => readonly Contribution[];
 
-/** A cause, the control types that it affects, and its verdict there. */
-export type Contribution = { readonly controls: readonly ControlType[]; readonly direction: ProtectionVerdict; readonly cause: Cause };
+/** A cause, the control types that it affects, and its verdict there. A joint one has the verdict of the connection: it has none alone. */
+export type Contribution = {
+  readonly controls: readonly ControlType[];
+  readonly direction: ProtectionVerdict;
+  readonly isJoint?: true;
+  readonly cause: Cause;
+};
+
+function jointly(kind: string): Pick<Contribution, 'isJoint'> {
+  return decidesAccess(kind) ? { isJoint: true } : {};
+}
 
 /**
  * Returns a finder of causes among the written fields and attachments of a plan; each cause is listed once. With `isReversed`, the verdict
@@ -168,11 +196,10 @@ function contributionsOf(
   if (kind === undefined) return [];
   if (change.action === 'create' || change.action === 'delete') {
     const direction = (change.action === 'create') === isReversed ? 'weakens' : 'strengthens';
-    return [{ controls: ruleControlTypes(kind.name), direction, cause: resourceCause(change) }];
+    return [{ controls: ruleControlTypes(kind.name), direction, ...jointly(kind.name), cause: resourceCause(change) }];
   }
   const specs = { before: specIn(before, key), after: specIn(after, key) };
-  const { access, samples } = before;
-  const sides = { ...(isReversed ? swapped(specs) : specs), access, samples };
+  const sides = { ...(isReversed ? swapped(specs) : specs), access: readAccessIn(before), samples: before.samples };
   const directionOf = (fields: readonly FieldChange[]): ProtectionVerdict => {
     const directed = isReversed ? fields.map((field) => ({ ...field, ...swapped(field) })) : fields;
     return combineEffects(fieldEffects(kind, key, { fields: directed, sides }));
@@ -263,7 +290,8 @@ function fieldCause(change: Change, field: FieldChange): Cause {
 }
 
 function attachmentContribution({ rule, action }: EdgeChange, cause: Cause, isReversed: boolean): Contribution {
-  return { controls: ruleControlTypes(kindOf(rule)), direction: (action === 'attach') === isReversed ? 'weakens' : 'strengthens', cause };
+  const direction = (action === 'attach') === isReversed ? 'weakens' : 'strengthens';
+  return { controls: ruleControlTypes(kindOf(rule)), direction, ...jointly(kindOf(rule)), cause };
 }
 
 /** Returns the selector of a rule; undefined when no manifest declares one. */

@@ -9,6 +9,7 @@ import {
   readDeclaredAttachments,
   liveSnapshot,
   plannedSnapshot,
+  readAccessIn,
   rulesOn,
   samplesOf,
   type ProtectionSnapshot,
@@ -69,21 +70,22 @@ export function snapshotPlan(
   const before = base === undefined ? snapshot : { ...snapshot, declaredAttachments: readDeclaredAttachments(base, 'applied') };
   const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : snapshot;
   const after = desired === undefined ? planned : { ...planned, declaredAttachments: readDeclaredAttachments(desired, 'current') };
-  const build = createPostureBuilder({ ...snapshot, samples });
+  const build = createPostureBuilder({ access: readAccessIn(before), samples });
   const predecessors = predecessorsIn(desired, before);
   return {
     before,
     after,
     postureBefore: readOnce(readPostures(before, build)),
-    postureAfter: readOnce(readPostures(after, isSameAccess(before, after) ? build : createPostureBuilder({ ...after, samples }))),
+    postureAfter: readOnce(readPostures(after, build)),
     build,
     compared: createComparisonCache(),
     predecessors,
   };
 }
 
-function isSameAccess({ access: before }: ProtectionSnapshot, { access: after }: ProtectionSnapshot): boolean {
-  return before.lookup === after.lookup;
+/** Returns whether a plan leaves the access control of the gateway on or off. */
+function isSameControl({ listed: before }: ProtectionSnapshot, { listed: after }: ProtectionSnapshot): boolean {
+  return before.state?.['access-control'] === after.state?.['access-control'];
 }
 
 /** Returns a reader that keeps what it has read: several stages ask for the same connections, and a snapshot of a plan does not change. */
@@ -149,7 +151,7 @@ export function findLosing(
 
 /** Lists the connections that a written change, an attachment, a changed rule or the access control of the gateway may affect; sorted by id. */
 export function affectedIds(plan: PlannedWrites, before: ProtectionSnapshot, after: ProtectionSnapshot): readonly ResourceId[] {
-  if (!isSameAccess(before, after)) {
+  if (!isSameControl(before, after)) {
     const all = [...before.resources.keys(), ...after.resources.keys()];
     return [...new Set(all.filter((id) => kindOf(id) === 'Connection'))].toSorted();
   }
@@ -204,7 +206,7 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
   const controls = differences.map(({ control }) => control);
   const contributions = isCreated
     ? creationContributions(own, ['access', ...controls])
-    : new Map(isDeleted ? [] : controls.map((control) => [control, causes(id, rules(), control)] as const));
+    : new Map(isDeleted ? [] : differences.map((one) => [one.control, withVerdict(causes(id, rules(), one.control), one)] as const));
   const isCompared = !isDeleted && (!isCreated || replaced !== undefined);
   const controlChanges = differences.map((difference): ControlChange => {
     const { control, before: lostTexts, after: gainedTexts } = difference;
@@ -231,11 +233,19 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
   return { change, differences: isCompared ? differences : [], before: first, after: last, contributions };
 }
 
+function withVerdict(contributions: readonly Contribution[], difference: ControlDifference): readonly Contribution[] {
+  return contributions.map((one) => (one.isJoint === true ? { ...one, direction: differenceVerdict(difference) } : one));
+}
+
 /** Lists the rules on one connection before and after, and what each does. */
 export function connectionRules(id: ResourceId, { postureBefore, postureAfter }: PlanSnapshots): readonly ExplainedRule[] {
   return rulesOnEither(postureBefore(id) ?? emptyPosture, postureAfter(id) ?? emptyPosture).map((one) => {
     const controls = (one.after ?? one.before)?.controls ?? [];
-    return { ...one, verbs: controls.map((control) => controlRow(control).ofRules?.verb ?? control) };
+    const verbs = controls.map((control) => {
+      const { ofRules, ofAccess } = controlRow(control);
+      return ofAccess?.[kindOf(one.rule)]?.verb ?? ofRules?.verb ?? control;
+    });
+    return { ...one, verbs: [...new Set(verbs)] };
   });
 }
 

@@ -3,11 +3,12 @@ import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { Control, GatewayAccess, Posture, SampleText } from '../controls/control-row.ts';
+import { decidesAccess } from '../access/deciding-kinds.ts';
 import { accessOf } from '../access/effective-access.ts';
 import { ownApproval } from '../controls/connection-rows.ts';
 import { controlsOfRuleKind, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';
-import { rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
+import { readAccessIn, rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
 
 const none: readonly Control[] = [];
 
@@ -23,16 +24,18 @@ type ConnectionState = {
   readonly resource: ResourceSnapshot;
   readonly rules: ReadonlyMap<ResourceId, ResourceSnapshot | undefined>;
   readonly attachments?: ReadonlyMap<ResourceId, readonly Attachment[]>;
+  /** What the gateway decides about access, if that is not what the builder knows. */
+  readonly access?: GatewayAccess;
 };
 
 /** What is the same for all connections of a gateway. */
-type PostureContext = Pick<ProtectionSnapshot, 'access' | 'samples'>;
+type PostureContext = Pick<ProtectionSnapshot, 'samples'> & { readonly access: GatewayAccess };
 
 /** Builds the posture of one state of a connection. */
 export type PostureBuilder = (state: ConnectionState) => Posture;
 
 /** Returns a builder of postures. Each rule is read once, and states with the same rules share their controls. */
-export function createPostureBuilder({ access, samples }: PostureContext): PostureBuilder {
+export function createPostureBuilder({ access: usual, samples }: PostureContext): PostureBuilder {
   const single = new Map<ResourceId, Map<ResourceSnapshot | undefined, RuleControls>>();
   const joint = new Map<string, Omit<RuleControls, 'key'>>();
   let count = 0;
@@ -42,26 +45,34 @@ export function createPostureBuilder({ access, samples }: PostureContext): Postu
     single.set(id, known.set(resource, controls));
     return controls;
   };
-  return ({ id, resource, rules, attachments }) => {
+  return ({ id, resource, rules, attachments, access = usual }) => {
     const all = [...rules].map(([rule, own]) => [rule, ofRule(rule, own)] as const);
     const key = all.map(([, one]) => one.key).join(' ');
     const combined = joint.get(key) ?? combineRules(all, samples);
     joint.set(key, combined);
     const effects = new Map(
-      all.map(([rule, one]) => [rule, { controls: controlTypesIn(one), by: attachments?.get(rule) ?? noAttachments }]),
+      all.map(([rule, one]) => [
+        rule,
+        {
+          controls: decidesAccess(kindOf(rule)) ? ruleControlTypes(kindOf(rule)) : controlTypesIn(one),
+          by: attachments?.get(rule) ?? noAttachments,
+        },
+      ]),
     );
     return postureOf({ id, ...resource }, { ...combined, effects }, access);
   };
 }
 
 /** Returns a reader of postures. Readers with the same builder share what they read. */
-export function readPostures(snapshot: ProtectionSnapshot, build: PostureBuilder = createPostureBuilder(snapshot)): PostureReader {
+export function readPostures(snapshot: ProtectionSnapshot, shared?: PostureBuilder): PostureReader {
+  const access = readAccessIn(snapshot);
+  const build = shared ?? createPostureBuilder({ access, samples: snapshot.samples });
   return (connection) => {
     const resource = snapshot.resources.get(connection);
     if (resource === undefined) return undefined;
     const attachments = attachmentsOn(snapshot, connection);
     const rules = new Map([...attachments.keys()].map((id) => [id, snapshot.resources.get(id)]));
-    return build({ id: connection, resource, rules, attachments });
+    return build({ id: connection, resource, rules, attachments, access });
   };
 }
 
@@ -138,7 +149,7 @@ function mergeControls(controls: readonly Control[]): readonly Control[] {
 function controlsOfRule(id: ResourceId, resource: ResourceSnapshot | undefined): Omit<RuleControls, 'key'> {
   const kind = kindOf(id);
   if (resource === undefined) {
-    const every = ruleControlTypes(kind);
+    const every = controlsOfRuleKind(kind).map(({ type }) => type);
     const control = { name: `(${nameOf(id)})`, rules: [id] };
     return { controls: Object.fromEntries(every.map((type) => [type, [control]])), incomplete: every, samples: noSamples };
   }

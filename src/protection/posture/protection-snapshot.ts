@@ -1,4 +1,5 @@
 import { accessLookup, noAccessObjects } from '../access/access-index.ts';
+import { accessAfter } from '../access/deciding-kinds.ts';
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type EdgeDeclaration, type Sample, desiredById } from '../../model/desired.ts';
@@ -9,6 +10,7 @@ import { normalizeObject } from '../../model/spec/normalize.ts';
 import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
+import type { AccessState } from '../../model/protection/access-objects.ts';
 import type { ControlType, Attachment } from '../../model/protection/protection.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
@@ -55,23 +57,47 @@ export type ProtectionSnapshot = {
   readonly edges: ReadonlyMap<ResourceId, ReadonlySet<ResourceId>>;
   /** The rules with an attribute, by attribute. */
   readonly rulesByAttribute: ReadonlyMap<string, ReadonlySet<ResourceId>>;
-  /** What the gateway decides about access, beside its connections and rules. */
-  readonly access: GatewayAccess;
+  /** What the gateway decides about access with the resources and edges that it lists; `readAccessIn` returns it for those of the snapshot. */
+  readonly listed: ListedAccess;
   /** Samples that rules must block or mask, by rule; of manifests that were applied, because those are reviewed. */
   readonly samples?: ReadonlyMap<ResourceId, readonly SampleText[]> | undefined;
   /** Returns how manifests declare an edge; absent when no manifests are known. */
   readonly declaredAttachments?: DeclaredAttachments;
 };
 
+/** What a gateway lists of what decides access, and the resources and edges that it lists beside. */
+type ListedAccess = Pick<ProtectionSnapshot, 'resources' | 'edges'> &
+  Omit<GatewayAccess, 'lookup'> & { readonly state: AccessState | undefined };
+
+const known = new WeakMap<ProtectionSnapshot, GatewayAccess>();
+
+/** Returns what the gateway decides about access with the resources and edges of a snapshot, which do not change afterwards. */
+export function readAccessIn(snapshot: ProtectionSnapshot): GatewayAccess {
+  const access = known.get(snapshot) ?? readAccess(snapshot);
+  known.set(snapshot, access);
+  return access;
+}
+
+function readAccess({ resources, edges, listed }: ProtectionSnapshot): GatewayAccess {
+  const { state, license, longestAccess, incomplete } = listed;
+  const after = accessAfter(state, listed, { resources, edges });
+  return { license, longestAccess, incomplete, lookup: after === undefined ? noAccessObjects : accessLookup(after) };
+}
+
+const noneListed: Pick<ListedAccess, 'resources' | 'edges'> = { resources: new Map(), edges: new Map() };
+
 /** Controls to which a gateway may add, by dialect. */
 const incompleteByDialect: Readonly<Record<string, readonly ControlType[]>> = hiddenControls;
 
 /** Returns what a gateway decides about access. Where its lists were not asked for, all that its dialect may add is missing. */
-function gatewayAccess({ access, longestAccess, accessLimits }: Partial<LiveState>, dialect: string): GatewayAccess {
-  const limits = { longestAccess, license: accessLimits };
-  if (access === undefined) return { ...limits, lookup: noAccessObjects, incomplete: new Set(incompleteByDialect[dialect]) };
+function gatewayAccess(
+  { access, longestAccess, accessLimits }: Partial<LiveState>,
+  dialect: string,
+): Omit<ListedAccess, 'resources' | 'edges'> {
+  const limits = { longestAccess, license: accessLimits, state: access };
+  if (access === undefined) return { ...limits, incomplete: new Set(incompleteByDialect[dialect]) };
   const unreadable = controlTable.filter(({ lists = [] }) => lists.some((list) => access[list] === 'unreadable'));
-  return { ...limits, lookup: accessLookup(access), incomplete: new Set(unreadable.map(({ type }) => type)) };
+  return { ...limits, incomplete: new Set(unreadable.map(({ type }) => type)) };
 }
 
 /** Takes the snapshot of the live state. */
@@ -79,7 +105,9 @@ export function liveSnapshot(live: LiveState, registry: Registry, dialect: strin
   const edges = new Map<ResourceId, Set<ResourceId>>();
   for (const { rule, connection } of liveEdges(live, registry)) attach(edges, connection, rule);
   const resources = new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }]));
-  return createSnapshot(resources, edges, gatewayAccess(live, dialect));
+  // Where its lists were not asked for, the resources alone say what decides access.
+  const listed = live.access === undefined ? noneListed : { resources, edges };
+  return createSnapshot(resources, edges, { ...gatewayAccess(live, dialect), ...listed });
 }
 
 /** Takes the snapshot that manifests describe. An omitted field that keeps its live value counts as unknown. */
@@ -93,13 +121,17 @@ export function desiredSnapshot(desired: DesiredState, registry: Registry, diale
     return [key, { spec, unknown: omitted.map((field) => pointer(field.name)) }];
   });
   return {
-    ...createSnapshot(new Map(resources), edges, gatewayAccess({}, dialect)),
+    ...createSnapshot(new Map(resources), edges, { ...gatewayAccess({}, dialect), ...noneListed }),
     declaredAttachments: readDeclaredAttachments(desired, 'current'),
   };
 }
 
 /** Takes the snapshot after a plan: the live state with all written changes; held and blocked changes are left out. */
-export function plannedSnapshot(plan: Pick<Diff, 'target' | 'changes' | 'edges'>, live: LiveState, registry: Registry): ProtectionSnapshot {
+export function plannedSnapshot(
+  plan: Pick<Diff, 'changes' | 'edges'> & { readonly target: Pick<Diff['target'], 'dialect'> },
+  live: LiveState,
+  registry: Registry,
+): ProtectionSnapshot {
   const snapshot = liveSnapshot(withNames(live, renamesOf(plan.changes)), registry, plan.target.dialect);
   const resources = new Map(snapshot.resources);
   const edges = new Map([...snapshot.edges].map(([connection, rules]) => [connection, new Set(rules)]));
@@ -117,13 +149,30 @@ export function plannedSnapshot(plan: Pick<Diff, 'target' | 'changes' | 'edges'>
     if (action === 'attach') attach(edges, connection, rule);
     if (action === 'detach') edges.get(connection)?.delete(rule);
   }
-  const isSwitchedOn = live.access !== undefined && accessRowsOf(plan.changes, live) !== undefined;
-  return createSnapshot(resources, edges, isSwitchedOn ? gatewayAccess(withAccessControl(live), plan.target.dialect) : snapshot.access);
+  const { access } = live;
+  const isSwitchedOn = access !== undefined && accessRowsOf(plan.changes, live) !== undefined;
+  // The specs of connections have the groups.
+  return createSnapshot(
+    resources,
+    edges,
+    isSwitchedOn ? { ...snapshot.listed, state: { ...access, 'access-control': [] } } : snapshot.listed,
+  );
 }
 
-/** Returns the state of a gateway whose access control is on; the specs of connections have the groups. */
-function withAccessControl(live: LiveState): LiveState {
-  return { ...live, access: { ...live.access, 'access-control': [] } };
+/** Returns the snapshot before a plan with some of its rules, and their attachments, as they are after it. */
+export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapshot, rules: ReadonlySet<ResourceId>): ProtectionSnapshot {
+  if (rules.size === 0) return before;
+  const resources = new Map(before.resources);
+  for (const rule of rules) {
+    const resource = after.resources.get(rule);
+    if (resource === undefined) resources.delete(rule);
+    else resources.set(rule, resource);
+  }
+  const edges = new Map(
+    [...before.edges].map(([connection, attached]) => [connection, new Set([...attached].filter((rule) => !rules.has(rule)))]),
+  );
+  for (const [connection, attached] of after.edges) for (const rule of attached) if (rules.has(rule)) attach(edges, connection, rule);
+  return createSnapshot(resources, edges, before.listed);
 }
 
 /** Returns the rules on a connection: those attached by an edge and those that share an attribute with it. */
@@ -140,9 +189,9 @@ const noRules: ReadonlySet<never> = new Set();
 function createSnapshot(
   resources: ProtectionSnapshot['resources'],
   edges: ProtectionSnapshot['edges'],
-  access: GatewayAccess,
+  listed: ListedAccess,
 ): ProtectionSnapshot {
-  return { resources, edges, rulesByAttribute: indexAttributes(resources), access };
+  return { resources, edges, rulesByAttribute: indexAttributes(resources), listed };
 }
 
 /** Returns the samples of manifests that rules must catch, by rule; undefined when there are none. */

@@ -9,11 +9,12 @@ import {
   decidingEffects,
   effectsOfDifferences,
 } from '../controls/compare-protection.ts';
-import { type RiskDraft, type SpecSides, type Posture, emptyPosture } from '../controls/control-row.ts';
+import { type GatewayAccess, type RiskDraft, type SpecSides, type Posture, emptyPosture } from '../controls/control-row.ts';
 import { controlTable, controlsOfRuleKind } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';
 import { type PlanSnapshots, type PlannedWrites, affectedIds, isFirstOpening } from '../posture/diff-postures.ts';
-import { type ProtectionSnapshot, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
+import { decidesAccess } from '../access/deciding-kinds.ts';
+import { mixSnapshots, type ProtectionSnapshot, readAccessIn, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
 
 /**
  * What a changed field does, as a reason for the risk of its change. The comparison of protection alone decides the class; the
@@ -64,6 +65,7 @@ export function findContributions(plan: PlannedWrites, snapshots: PlanSnapshots)
     for (const difference of differences) addDifference(found, { key, connection, difference });
   };
   const writers = writersOf(plan.edges);
+  const accessWith = partialAccess(changes.keys(), snapshots);
   for (const id of affectedIds(plan, before, after)) {
     const [had, has, predecessor] = [postureBefore(id), postureAfter(id), predecessors.get(id)];
     if (has === undefined) continue;
@@ -73,7 +75,8 @@ export function findContributions(plan: PlannedWrites, snapshots: PlanSnapshots)
     }
     const whole = compareProtection(had, has, compared);
     const keys = involvedKeys(id, { changes, writers: writers.get(id), snapshots });
-    const state = (includes: (key: ResourceId) => boolean): Posture => stateOf(id, includes, { writers: writers.get(id), snapshots });
+    const state = (includes: (key: ResourceId) => boolean): Posture =>
+      stateOf(id, includes, { writers: writers.get(id), snapshots, accessWith });
     const own = new Map<ResourceId, readonly ControlDifference[]>(
       keys.map((key) => [
         key,
@@ -140,10 +143,10 @@ function involvedKeys(id: ResourceId, { changes, writers, snapshots: { before, a
   return [...new Set(all)].filter((key) => changes.has(key));
 }
 
-type StateInput = Pick<InvolvedInput, 'writers' | 'snapshots'>;
+type StateInput = Pick<InvolvedInput, 'writers' | 'snapshots'> & { readonly accessWith: AccessReader };
 
 /** Returns the posture of a connection with only some of the changes. */
-function stateOf(id: ResourceId, includes: (key: ResourceId) => boolean, { writers, snapshots }: StateInput): Posture {
+function stateOf(id: ResourceId, includes: (key: ResourceId) => boolean, { writers, snapshots, accessWith }: StateInput): Posture {
   const { before, after, build } = snapshots;
   const resourceOf = (key: ResourceId): ResourceSnapshot | undefined => (includes(key) ? after : before).resources.get(key);
   const resource = resourceOf(id) ?? { spec: {}, unknown: [] };
@@ -155,6 +158,23 @@ function stateOf(id: ResourceId, includes: (key: ResourceId) => boolean, { write
     resourceOf(rule) === undefined && (before.resources.has(rule) || after.resources.has(rule));
   const sharing = attributes.flatMap((attribute) => [before, after].flatMap((one) => [...(one.rulesByAttribute.get(attribute) ?? [])]));
   const candidates = [...new Set([...rulesOn(before, id), ...rulesOn(after, id), ...sharing])].toSorted();
+  const access = accessWith(includes);
   const rules = candidates.filter((rule) => isAttached(rule) && !isMissing(rule)).map((rule) => [rule, resourceOf(rule)] as const);
-  return build({ id, resource, rules: new Map(rules) });
+  return build({ id, resource, rules: new Map(rules), ...(access === undefined ? {} : { access }) });
+}
+
+/** Returns what decides access with only some of the changes; undefined where no change can make a difference. */
+type AccessReader = (includes: (key: ResourceId) => boolean) => GatewayAccess | undefined;
+
+function partialAccess(changes: Iterable<ResourceId>, { before, after }: PlanSnapshots): AccessReader {
+  const deciding = [...changes].filter((id) => decidesAccess(kindOf(id)));
+  const known = new Map<string, GatewayAccess>();
+  return (includes) => {
+    if (deciding.length === 0) return undefined;
+    const included = deciding.filter(includes);
+    const key = included.join('\u0000');
+    const access = known.get(key) ?? readAccessIn(mixSnapshots(before, after, new Set(included)));
+    known.set(key, access);
+    return access;
+  };
 }

@@ -85,9 +85,12 @@ export function generalRisk(name: GeneralRiskName): RiskCode {
 /** All risk codes by name: those of the table of controls, and the general ones; docs/reference/risks.md is generated from them. */
 export const riskCodes: Readonly<Record<string, RiskCode>> = Object.fromEntries(
   [
-    ...controlTable.flatMap(({ ofRules, risks }) => [
+    ...controlTable.flatMap(({ ofRules, ofAccess = {}, risks }) => [
       ...Object.values(risks).flatMap((own) => own.flatMap((one) => one.codes)),
-      ...(ofRules === undefined ? [] : [ofRules.detached, ofRules.attached]),
+      ...[...(ofRules === undefined ? [] : [ofRules]), ...Object.values(ofAccess)].flatMap(({ detached, attached }) => [
+        detached,
+        attached,
+      ]),
     ]),
     ...Object.keys(codes).filter(isGeneralRisk).map(generalRisk),
   ].map((code) => [code.name, code]),

@@ -19,7 +19,7 @@ import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import { hiddenPhrase } from '../controls/access-rows.ts';
-import { controlsOfRuleKind, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import { attachmentsOfKind, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { type RiskCode, type RiskDraft, unreviewedModes } from '../controls/control-row.ts';
 import { edgeCauses, type SelectorLookup } from '../posture/causes.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
@@ -251,7 +251,7 @@ function detachments(change: Change, connections: readonly ResourceId[]): readon
 
 /** Returns the code of an attached or detached rule; undefined when the rule protects nothing. */
 function edgeRisk(rule: ResourceId, verb: 'attached' | 'detached'): RiskCode | undefined {
-  return controlsOfRuleKind(kindOf(rule))[0]?.[verb];
+  return attachmentsOfKind(kindOf(rule))?.[verb];
 }
 
 function specIn(snapshot: ProtectionSnapshot, id: ResourceId): JsonObject {

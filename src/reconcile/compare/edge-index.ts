@@ -2,7 +2,8 @@ import { type DesiredState, desiredByKey } from '../../model/desired.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import { type EdgeEnds, type ResourceId, edgeKey } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../../model/resource.ts';
+import { decidesAccess } from '../../protection/access/deciding-kinds.ts';
 
 /** The input of the edge rules: both sides of a plan, and what was applied before, with resolved edges. */
 export type EdgeInput = {
@@ -60,11 +61,14 @@ export function indexEdges({
   reverts = noIds,
   reverted = noIds,
 }: EdgeInput): EdgeIndex {
+  const declared = ignoresOf(desired);
+  // What an object without a manifest decides about access is watched as a whole; its connections are no attachments of a plan.
+  const counts = ({ rule }: EdgeEnds): boolean => !decidesAccess(kindOf(rule)) || declared.has(rule) || toDelete.has(rule);
   const index: EdgeIndex = {
     selected: desiredByKey(desired.resources),
-    declared: ignoresOf(desired),
+    declared,
     live: liveById(live.resources),
-    edges: edgesByKey(liveEdges(live, registry)),
+    edges: edgesByKey(liveEdges(live, registry).filter(counts)),
     hidden: new Set(live.hidden),
     kinds: registry,
     past: undefined,

@@ -6,8 +6,11 @@ import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type JsonObject, textsIn } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import { effectsOfDifferences } from '../../protection/controls/compare-protection.ts';
+import { decidesAccess } from '../../protection/access/deciding-kinds.ts';
+import { compareProtection, effectsOfDifferences, type ProtectionEffect } from '../../protection/controls/compare-protection.ts';
 import { compareOwn } from '../../protection/posture/causes.ts';
+import { readPostures } from '../../protection/posture/posture.ts';
+import { liveSnapshot, mixSnapshots, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 
 /** What a write does to protection. Where both states cannot be compared, it may do both. */
 export type Direction = { readonly strengthens: boolean; readonly weakens: boolean };
@@ -42,6 +45,8 @@ export type Effect = {
   readonly detaches: ReadonlySet<ResourceId>;
   /** The connections that a rule protects before or after, including edges that other changes write. */
   readonly connections: ReadonlySet<ResourceId>;
+  /** What an object that decides access together with others does to each connection; undefined for all others, which only add. */
+  readonly joint?: ReadonlyMap<ResourceId, Direction>;
 };
 
 /** Returns whether the kind holds rules that protect connections over edges. */
@@ -54,6 +59,7 @@ export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState
   const byId = liveById(live.resources);
   const protects = protectedBy(plan, live, registry);
   const edgesBy = groupByWriter(plan.edges);
+  const jointOf = jointDirections(plan, live, registry);
   return plan.changes.filter(isWritten).map((change) => {
     const kind = writtenKind(change, registry);
     const key = liveKeyOf(change);
@@ -68,8 +74,54 @@ export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState
       attaches: ends('attach'),
       detaches: ends('detach'),
       connections: protects.get(key) ?? new Set(),
+      ...jointOf(key, protects.get(key) ?? new Set()),
     };
   });
+}
+
+/** Compares each connection with and without the change of an object that decides access: beside what is live, and beside the other changes. */
+function jointDirections(
+  plan: Pick<Diff, 'changes' | 'edges'>,
+  live: LiveState,
+  registry: Registry,
+): (key: ResourceId, connections: Iterable<ResourceId>) => Pick<Effect, 'joint'> {
+  let known: ReturnType<typeof bothSnapshots> | undefined;
+  return (key, connections) => {
+    if (!decidesAccess(kindOf(key))) return {};
+    const { before, after } = (known ??= bothSnapshots(plan, live, { registry, dialect: registry.get(kindOf(key))?.dialect ?? '' }));
+    const own = new Set([key]);
+    const pairs = [
+      [readPostures(before), readPostures(mixSnapshots(before, after, own))],
+      [readPostures(mixSnapshots(after, before, own)), readPostures(after)],
+    ] as const;
+    const directions = [...connections].map((id) => {
+      const found = pairs.flatMap(([without, including]) => {
+        const [had, has] = [without(id), including(id)];
+        return had === undefined || has === undefined ? [] : compareProtection(had, has);
+      });
+      return [id, directionOf(effectsOfDifferences(found))] as const;
+    });
+    return { joint: new Map(directions) };
+  };
+}
+
+type BothSnapshots = { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
+
+/** Takes the snapshots before and after a plan. The dialect only matters where the gateway was not asked what decides access. */
+function bothSnapshots(
+  { changes, edges }: Pick<Diff, 'changes' | 'edges'>,
+  live: LiveState,
+  { registry, dialect }: { readonly registry: Registry; readonly dialect: string },
+): BothSnapshots {
+  return {
+    before: liveSnapshot(live, registry, dialect),
+    after: plannedSnapshot({ changes, edges, target: { dialect } }, live, registry),
+  };
+}
+
+function directionOf(effects: ReadonlySet<ProtectionEffect>): Direction {
+  const isUnknown = effects.has('unknown');
+  return { strengthens: isUnknown || effects.has('strengthens'), weakens: isUnknown || effects.has('weakens') };
 }
 
 /** Returns the kind of a change. Throws for an unknown kind, because no change may be left out silently. */
@@ -140,11 +192,13 @@ function attributesIn({ changes }: Pick<Diff, 'changes'>, live: LiveState, regis
 
 /** Returns the effect of a rule's change on one of its connections. */
 export function effectOn(effect: Effect, connection: ResourceId): Direction {
+  if (effect.joint !== undefined) return effect.joint.get(connection) ?? noEffect;
   return combineDirections([effect.content, { strengthens: effect.attaches.has(connection), weakens: effect.detaches.has(connection) }]);
 }
 
 /** Returns the direction of an effect on all connections together. */
 export function totalDirection(effect: Effect): Direction {
+  if (effect.joint !== undefined) return combineDirections([...effect.joint.values()]);
   return combineDirections([effect.content, { strengthens: effect.attaches.size > 0, weakens: effect.detaches.size > 0 }]);
 }
 

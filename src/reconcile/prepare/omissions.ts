@@ -68,6 +68,7 @@ export function adaptToDialect(
   );
   const diagnostics: Diagnostic[] = [];
   const resources = desired.resources.map((resource): DesiredResource => {
+    appendAll(diagnostics, otherDialectKind(resource, registry, dialectFields));
     const fields = foreign.get(kindOf(resource.id)) ?? [];
     if (!fields.some(({ name }) => resource.stated.has(name))) return resource;
     const stated = fields.filter(({ name }) => resource.stated.has(name));
@@ -90,4 +91,39 @@ export function adaptToDialect(
     };
   });
   return { desired: diagnostics.length === 0 ? desired : { ...desired, resources }, diagnostics };
+}
+
+/** Reports manifests of kinds that the token cannot list, and what was applied of them: a missing object proves nothing. */
+export function unreadKinds(unread: readonly string[], desired: DesiredState, base: DesiredState | undefined): readonly Diagnostic[] {
+  return unread.flatMap((kind): readonly Diagnostic[] => {
+    const own = desired.resources.find(({ id }) => kindOf(id) === kind);
+    const applied = base?.resources.find(({ id }) => kindOf(id) === kind);
+    const one = own ?? applied;
+    if (one === undefined) return [];
+    return [
+      {
+        code: 'plan/unreadable-kind',
+        severity: 'error',
+        message: `the gateway does not list objects of the kind ${kind} to this token, so nothing is known about ${one.id}`,
+        hint: 'use a key with the role admin, or auditor for read-only commands',
+        at: one.locate(''),
+      },
+    ];
+  });
+}
+
+/** Reports an object of a kind that only gateways of another dialect have: without it, what it protects would not be protected. */
+function otherDialectKind(resource: DesiredResource, registry: Registry, { dialect }: DialectFields): readonly Diagnostic[] {
+  const owner = registry.get(kindOf(resource.id))?.dialect;
+  if (owner === undefined || owner === dialect) return [];
+  return [
+    {
+      code: 'plan/other-dialect-kind',
+      severity: 'error',
+      message: `${kindOf(resource.id)} is a kind of ${owner} gateways; this gateway (${dialect}) does not have it`,
+      hint: 'remove the manifest, or limit it to some targets with metadata.targets',
+      at: resource.locate(''),
+      resource: resource.id,
+    },
+  ];
 }

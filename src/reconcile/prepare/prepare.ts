@@ -9,7 +9,7 @@ import { isMissingRow, liveById, type LiveResource, type LiveState } from '../..
 import { type Allowance, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
-import { adaptToDialect, type UnplannableObject, frozenKeys, withoutUnplannable } from './omissions.ts';
+import { adaptToDialect, type UnplannableObject, frozenKeys, unreadKinds, withoutUnplannable } from './omissions.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { resolveReplacements } from './replacements.ts';
 import { type OwnObjects, ownObjects, withRemembered } from './base-states.ts';
@@ -111,8 +111,9 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
     revert: input.consent?.revert ?? [],
     onlyReads: readOnly,
   });
-  const diagnostics = [...(input.diagnostics ?? []), ...dropped, ...replaced];
-  if (hasErrors(replaced)) return { diagnostics };
+  const refused = [...dropped, ...unreadKinds(live.unread ?? [], desired, base?.desired), ...replaced];
+  const diagnostics = [...(input.diagnostics ?? []), ...refused];
+  if (hasErrors(refused)) return { diagnostics };
   const applied = known?.desired === input.desired ? desired : base?.desired;
   const frozen = frozenKeys(input.desired, unplannable);
   const value = { input, desired, live, base, applied, own, frozen, uncertain, incomparable, named: nameStates(desired, live) };

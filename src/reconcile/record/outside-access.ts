@@ -8,7 +8,16 @@ import type { OutsideAccess, OutsideChange, OutsideField, WatchedList } from '..
 import { type Headline, headlineOrder } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { protectionOfAccess } from '../../protection/protection.ts';
-import { hashedObject, isConnection, recordedObject, restoredObject, watchedLists, watchedPart, type WatchScope } from './record-access.ts';
+import {
+  hashedObject,
+  isConnection,
+  isDeclared,
+  recordedObject,
+  restoredObject,
+  watchedLists,
+  watchedPart,
+  type WatchScope,
+} from './record-access.ts';
 
 type OutsideInput = {
   /** The record of the last complete apply; undefined if there was none, so that nothing can be compared. */
@@ -23,7 +32,7 @@ type OutsideInput = {
 /** Finds what changed since the last apply of the objects that decide access and that no manifest declares; undefined if there is nothing to report. */
 export function findOutsideAccess({ recorded, live: found, registry, dialect, role, scope }: OutsideInput): OutsideAccess | undefined {
   if (found.access === undefined) return undefined;
-  const { left, granted } = scope;
+  const { left } = scope;
   // Rows decide here, so that both sides of a changed one are compared.
   const live = { ...found, access: found.access, resources: found.resources.map(withoutGroups) };
   const access = watchedPart(live.access, scope);
@@ -35,14 +44,14 @@ export function findOutsideAccess({ recorded, live: found, registry, dialect, ro
     if (!isKnown || now === undefined || now === 'unreadable') return [];
     const rows = list === 'access-control' ? access[list] : undefined;
     if (rows !== undefined && rows !== 'unreadable') return [compareRows(before, rows, { ...scope, names })];
-    const was = list === 'attributes' && typeof before === 'object' ? before.map((one) => withConnectionsIn(one, left)) : before;
+    const was = typeof before === 'object' ? recordedPart(list, before, scope) : before;
     return [compareLists(list, was, now, names)];
   });
   const isCompared = new Set(compared.map(({ list }) => list));
   const unrecorded = watchedLists.filter((list) => recorded !== undefined && !isCompared.has(list) && hasObjects(access, list));
   const changes = compared.flatMap((one) => one.changes);
   if (changes.length + unreadable.length + unrecorded.length === 0) return undefined;
-  const former = { ...live.access, ...Object.fromEntries(compared.map((one) => [one.list, withGrantedRows(one, live.access, granted)])) };
+  const former = { ...live.access, ...Object.fromEntries(compared.map((one) => [one.list, withOwnObjects(one, live.access, scope)])) };
   const before = withFormerLinks({ ...live, access: former }, live.access, { registry, left });
   const known = changes.length === 0 ? [] : protectionOfAccess(before, live, { registry, dialect }).headlines;
   const headlines = [...known, ...unknownEffects(changes)].toSorted(
@@ -74,14 +83,18 @@ function compareRows(
   );
 }
 
-/** Returns a list as it was, with the rows that Ostiary writes as they are now. */
-function withGrantedRows(
-  { list, before }: ComparedList,
-  { 'access-control': now }: AccessState,
-  granted: WatchScope['granted'],
-): ComparedList['before'] {
-  if (list !== 'access-control' || typeof before !== 'object' || typeof now !== 'object') return before;
-  return [...before, ...now.filter(({ name }) => granted.has(name))];
+/** Returns the recorded objects of a list that no manifest declares now, with only those links that count. */
+function recordedPart(list: WatchedList, recorded: readonly JsonObject[], scope: WatchScope): readonly JsonObject[] {
+  const kept = recorded.filter(({ name }) => !isDeclared(list, asText(name), scope));
+  return list === 'attributes' ? kept.map((one) => withConnectionsIn(one, scope.left)) : kept;
+}
+
+/** Returns a list as it was, with the objects that Ostiary writes as they are now. */
+function withOwnObjects({ list, before }: ComparedList, access: AccessState, scope: WatchScope): ComparedList['before'] {
+  const now = access[list];
+  if (typeof before !== 'object' || typeof now !== 'object') return before;
+  const isOwn = (name: string): boolean => (list === 'access-control' ? scope.granted.has(name) : isDeclared(list, name, scope));
+  return [...before, ...now.filter(({ name }) => isOwn(name))];
 }
 
 /** Returns the live state with the attributes that connections had: those of others, and links that do not count, are as they are now. */

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { RecordedAccess } from '../../model/applied-record.ts';
 import { asText, canonical, compareText, type Json, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
-import type { AccessObjects, AccessState } from '../../model/protection/access-objects.ts';
+import { type AccessObjects, type AccessState, decidingLists } from '../../model/protection/access-objects.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { closableFields, type Registry } from '../../model/kind.ts';
-import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { WatchedList } from '../../model/protection/outside-access.ts';
 
 /** The watched lists, in the order of reports. */
@@ -71,6 +71,8 @@ export type WatchScope = {
   readonly left: ReadonlySet<string>;
   /** The connections whose access groups Ostiary writes: their manifests state them, or they have those of their predecessor. */
   readonly granted: ReadonlySet<string>;
+  /** The objects that manifests declare. */
+  readonly declared: ReadonlySet<ResourceId>;
   /** A manifest states access groups, so that an apply may have switched access control on. */
   readonly isAccessStated: boolean;
 };
@@ -80,7 +82,15 @@ export function watchScope(registry: Registry, ...states: readonly DesiredState[
   const all = states.flatMap(({ resources }) => resources.filter(({ key }) => isConnection(key, registry)));
   const stated = all.filter((one) => one.stated.has('access_groups'));
   const granted = new Set([...stated, ...all.filter(({ replaces }) => replaces !== undefined)].map(({ key }) => nameOf(key)));
-  return { left: leavingAttributes(registry, states), granted, isAccessStated: stated.length > 0 };
+  const declared = new Set(
+    states.flatMap(({ resources, unselected }) => [...resources, ...unselected].flatMap(({ id, key }) => [id, key])),
+  );
+  return { left: leavingAttributes(registry, states), granted, declared, isAccessStated: stated.length > 0 };
+}
+
+/** Returns whether manifests declare an object of a list. */
+export function isDeclared(list: WatchedList, name: string, { declared }: Pick<WatchScope, 'declared'>): boolean {
+  return Object.entries(decidingLists).some(([kind, own]) => own === list && declared.has(resourceId(kind, name)));
 }
 
 /**
@@ -103,11 +113,16 @@ export function isConnection(id: ResourceId, registry: Registry): boolean {
   return kind !== undefined && closableFields(kind).length > 0;
 }
 
-/** Returns the objects with only those links of attributes to connections that count, and without the rows that Ostiary writes. */
-export function watchedPart(access: AccessState, { left, granted }: WatchScope): AccessState {
+/** Returns the objects that no manifest declares, with only those links of attributes to connections that count, and without the rows that Ostiary writes. */
+export function watchedPart(access: AccessState, { left, granted, declared }: WatchScope): AccessState {
   const { attributes, 'access-control': rows } = access;
+  const undeclared = Object.values(decidingLists).flatMap((list) => {
+    const { [list]: found } = access;
+    return typeof found === 'object' ? [[list, found.filter(({ name }) => !isDeclared(list, name, { declared }))] as const] : [];
+  });
   return {
     ...access,
+    ...Object.fromEntries(undeclared),
     ...(typeof rows === 'object' ? { 'access-control': rows.filter(({ name }) => !granted.has(name)) } : {}),
     ...(typeof attributes === 'object'
       ? { attributes: attributes.map((one) => ({ ...one, connections: one.connections.filter((name) => left.has(name)) })) }

@@ -27,9 +27,16 @@ function resolved(schema: JsonObject, field: JsonObject): JsonObject {
 describe('schemas for editors', () => {
   test('exist for every document that people write', () => {
     expect(schemas.map(({ path }) => path).toSorted()).toEqual(
-      ['config', 'connection', 'data-masking-rule', 'defaults', 'guardrail-rule', 'policy', 'runbook-configuration'].map(
-        (name) => `schemas/${name}.schema.json`,
-      ),
+      [
+        'access-request-rule',
+        'config',
+        'connection',
+        'data-masking-rule',
+        'defaults',
+        'guardrail-rule',
+        'policy',
+        'runbook-configuration',
+      ].map((name) => `schemas/${name}.schema.json`),
     );
   });
 

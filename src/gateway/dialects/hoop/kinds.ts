@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ListRows, ReadMode, SupplementList, SupplementRow, WireKind, WireList } from '../../dialect.ts';
+import { checkRequestRule } from './checks/access-request-rule.ts';
 import { type CheckContext, type LicenseLimit, checkConnection } from './checks/connection.ts';
 import {
   checkGuardrailRule,
@@ -122,6 +123,8 @@ type HoopKind = {
   readonly check: (write: ProposedWrite, context: CheckContext) => readonly Diagnostic[];
   /** Lists what the free license does not allow; it also allows only one object of such a kind. */
   readonly licenseLimits?: (write: ProposedWrite) => readonly LicenseLimit[];
+  /** Why no form of such an object is as strict as two others, so that a change is one write. */
+  readonly indivisible?: string;
   /** The gateway rejects every write while it has no data masking provider. */
   readonly needsMaskingProvider?: true;
 };
@@ -163,6 +166,17 @@ const runbookConfiguration: WireKind = {
   readAfterWrite: true,
 };
 
+const requestRulePath = pathByName('/access-requests/rules');
+
+const accessRequestRule: WireKind = {
+  ...ruleKind('/access-requests/rules'),
+  detailPath: requestRulePath,
+  updatePath: requestRulePath,
+  removePath: requestRulePath,
+  // The gateway refuses a rule without these lists.
+  completeBody: (body) => ({ connection_names: [], approval_required_groups: [], force_approval_groups: [], ...body }),
+};
+
 /** One row per kind. */
 export const hoopKinds: Readonly<Record<string, HoopKind>> = {
   Connection: { wire: connection, terraformTypes: ['hoop_connection'], check: checkConnection },
@@ -173,6 +187,13 @@ export const hoopKinds: Readonly<Record<string, HoopKind>> = {
     check: checkMaskingRule,
     licenseLimits: limitMaskingRule,
     needsMaskingProvider: true,
+  },
+  AccessRequestRule: {
+    wire: accessRequestRule,
+    terraformTypes: [],
+    check: checkRequestRule,
+    licenseLimits: () => [],
+    indivisible: 'an access-request rule has no form that asks for the approvals of both',
   },
   RunbookConfiguration: {
     wire: runbookConfiguration,
@@ -190,6 +211,11 @@ export const kinds: Readonly<Record<string, WireKind>> = Object.fromEntries(
 export const terraformKinds: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(hoopKinds).flatMap(([kind, { terraformTypes }]) => terraformTypes.map((type) => [type, kind])),
 );
+
+/** Returns the path of an object that the gateway knows by its name. */
+function pathByName(root: string): WireKind['detailPath'] {
+  return ({ name }) => `${root}/${encodeURIComponent(name)}`;
+}
 
 function ruleKind(root: string): WireKind {
   const path = objectPath(root);

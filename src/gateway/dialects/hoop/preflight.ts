@@ -5,6 +5,7 @@ import type { Refusal } from '../../../model/plan/plan.ts';
 import { pointer } from '../../../model/pointer.ts';
 import type { Handshake, PreflightAnswers } from '../../dialect.ts';
 import { checkTexts, connectionChanges, diagnosticAt, proposedWrites, refusalAt, type ProposedWrite, findReplacements } from '../rest.ts';
+import { checkRequestRules } from './checks/access-request-rule.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
 import { checkAccessGroups } from './checks/access-groups.ts';
 import { readServerFeatures, type ServerFeatures } from './handshake.ts';
@@ -43,6 +44,7 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
     diagnostics: [
       ...onceEach(writes.flatMap((write) => checkWrite(write, { features, groups, templates, usedTypes }))),
       ...checkAccessGroups(proposal, writes),
+      ...checkRequestRules(proposal, writes),
       ...referring.diagnostics,
     ],
     refusals: [
@@ -50,7 +52,7 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
       ...(features.hasFreeLicense ? licenseRefusals(writes, proposal.live) : []),
       ...referring.refusals,
     ],
-    indivisible: features.hasFreeLicense ? findIndivisible(writes) : new Map(),
+    indivisible: findIndivisible(writes, features),
     references: referring.references,
   };
 }
@@ -121,15 +123,20 @@ function licenseRefusals(writes: readonly ProposedWrite[], live: LiveState): rea
   ];
 }
 
-/** Lists the rules that the free license allows in their final state but not joined with their live state, and why. */
-function findIndivisible(writes: readonly ProposedWrite[]): ReadonlyMap<ResourceId, string> {
+/** Lists the rules that the gateway accepts in their final state but not joined with their live state, and why. */
+function findIndivisible(writes: readonly ProposedWrite[], { hasFreeLicense }: ServerFeatures): ReadonlyMap<ResourceId, string> {
   return new Map(
     writes.flatMap((write) => {
-      if (write.joined === undefined || limitsOf(write).length > 0) return [];
-      const [first] = limitsOf({ ...write, spec: write.joined });
-      return first === undefined ? [] : [[write.resource.id, first.message] as const];
+      if (write.joined === undefined) return [];
+      const why = hoopKinds[write.kind]?.indivisible ?? (hasFreeLicense ? limitWhereJoined(write) : undefined);
+      return why === undefined ? [] : [[write.resource.id, why] as const];
     }),
   );
+}
+
+function limitWhereJoined(write: ProposedWrite): string | undefined {
+  if (write.joined === undefined || limitsOf(write).length > 0) return undefined;
+  return limitsOf({ ...write, spec: write.joined })[0]?.message;
 }
 
 function limitsOf(write: ProposedWrite): readonly LicenseLimit[] {

@@ -20,7 +20,7 @@ describe('access-request rules of the gateway', () => {
   const live = [connection('a', { attributes: ['pii'], reviewers: ['dba'] })];
   const change = changeOf('Connection/a', [fieldOf('/attributes/pii', 'pii', undefined), fieldOf('/reviewers/dba', 'dba', undefined)]);
 
-  it('count by name and by attribute, and are marked as unmanaged', () => {
+  it('count by name and by attribute', () => {
     const writes = { target: { name: 'test', url: 'http://test', dialect: 'hoop' }, changes: [change], edges: [] };
     const state = {
       ...stateOf(...live),
@@ -34,7 +34,7 @@ describe('access-request rules of the gateway', () => {
     };
     const { connections } = protectionOf(writes, state, registry);
     expect(connections.flatMap(({ controls }) => controls.map(({ control, before, atLeast }) => ({ control, before, atLeast })))).toEqual([
-      { control: 'approval', before: ['by-pii (unmanaged): 1 of dba for jit'], atLeast: undefined },
+      { control: 'approval', before: ['by-pii: 1 of dba for jit'], atLeast: undefined },
     ]);
   });
 

@@ -21,9 +21,10 @@ import { changeOf, connection as liveConnection, fieldOf } from '../protection-f
 import { accessGroupRows } from './access-group-rows.ts';
 import { attributeRows } from './attribute-rows.ts';
 import { proxyRows } from './proxy-rows.ts';
+import { requestRuleRows } from './request-rule-rows.ts';
 import { attached, blocking, closed, oneWay, own, rows as ownRows, selecting } from './risk-rows.ts';
 
-const rows = [...ownRows, ...accessGroupRows, ...attributeRows, ...proxyRows];
+const rows = [...ownRows, ...accessGroupRows, ...attributeRows, ...proxyRows, ...requestRuleRows];
 
 function runningCommand(command: string): readonly Manifest[] {
   return own({ command: [command], secret: { 'envvar:PASS': '_cloudsecrets:orders/db:pass' } });

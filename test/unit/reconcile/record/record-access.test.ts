@@ -79,7 +79,7 @@ const full: { readonly [List in WatchedList]: AccessObjects[List] } = {
 const fullState: AccessState = accessState(Object.fromEntries(watchedLists.map((list) => [list, [full[list]]])));
 
 /** A connection whose manifest leaves attributes and access groups to the gateway. */
-const left: WatchScope = { left: new Set(['orders-db']), granted: new Set(), isAccessStated: false };
+const left: WatchScope = { left: new Set(['orders-db']), granted: new Set(), declared: new Set(), isAccessStated: false };
 
 function recordOf(access: AccessState, before?: RecordedAccess): RecordedAccess {
   return recordAccess(access, before, left);

@@ -1,0 +1,157 @@
+import type { Diagnostic } from '../../../../model/diagnostic.ts';
+import { asText, textsIn } from '../../../../model/json.ts';
+import type { PreflightRequest } from '../../../../model/gateway.ts';
+import { liveKeyOf, renamesOf, withNames } from '../../../../model/plan/plan.ts';
+import { pointer, type Pointer } from '../../../../model/pointer.ts';
+import { kindOf, nameOf, type ResourceId, type Spec } from '../../../../model/resource.ts';
+import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
+import type { CheckContext } from './connection.ts';
+
+const kind = 'AccessRequestRule';
+
+/** Warns about groups of an access-request rule that the gateway does not have. */
+export function checkRequestRule(write: ProposedWrite, { groups }: CheckContext): readonly Diagnostic[] {
+  return [...checkApprovals(write), ...checkGroups('hoop/unknown-group', write, groups)];
+}
+
+/** Reports what the gateway accepts, although it does something else than it says. */
+function checkApprovals(write: ProposedWrite): readonly Diagnostic[] {
+  const { access_type: type, min_approvals: least, all_groups_must_approve: all, access_max_duration: longest } = write.spec;
+  const count = textsIn(write.spec['reviewers_groups']).length;
+  const problem = (at: Pointer, message: string, hint: string): Diagnostic =>
+    diagnosticAt(write, at, { code: 'hoop/approval', message, hint });
+  return [
+    ...(all === true && typeof least === 'number'
+      ? [problem('/min_approvals', 'min_approvals has no effect, because all groups must approve', 'remove it, or all_groups_must_approve')]
+      : []),
+    ...(all !== true && typeof least === 'number' && least > count
+      ? [
+          problem(
+            '/min_approvals',
+            `min_approvals is ${least}, but only ${count} ${count === 1 ? 'group reviews' : 'groups review'}`,
+            'lower it, or add groups to reviewers_groups',
+          ),
+        ]
+      : []),
+    ...(type === 'command' && typeof longest === 'number'
+      ? [problem('/access_max_duration', 'access_max_duration has no effect on commands', 'remove it, or set access_type: jit_command')]
+      : []),
+  ];
+}
+
+/** An access-request rule as it is before or after a plan. */
+type RequestRule = {
+  readonly id: ResourceId;
+  readonly type: string;
+  readonly connections: ReadonlySet<string>;
+  readonly attributes: readonly string[];
+};
+
+/**
+ * Reports rules that would govern the same connection at the same step: the gateway refuses some of them, and decides at random between the others.
+ * A connection cannot move from one rule to another in one plan either: the second cannot take it before the first has let go, and then
+ * nothing asks for approval.
+ */
+export function checkRequestRules(proposal: PreflightRequest, writes: readonly ProposedWrite[]): readonly Diagnostic[] {
+  const written = writes.filter((write) => write.kind === kind);
+  if (written.length === 0) return [];
+  const before = liveRules(proposal);
+  const after = rulesAfter(proposal, before, written);
+  return written.flatMap((write) => {
+    const own = after.get(write.resource.key) ?? after.get(write.resource.id);
+    if (own === undefined) return [];
+    if (own.connections.size + own.attributes.length === 0) return [noTarget(write)];
+    const others = [...after.values()].filter((rule) => rule.id !== own.id && sharesStep(rule, own));
+    const overlap = others.flatMap((rule) => overlapOf(own, rule, proposal) ?? []).slice(0, 1);
+    if (overlap.length > 0) return overlap.map(({ at, what, by }) => overlapAt(write, at, { what, by }));
+    return movedFrom(own, before, after).map(([name, by]) => moveAt(write, name, by));
+  });
+}
+
+function liveRules({ live, plan }: PreflightRequest): ReadonlyMap<ResourceId, RequestRule> {
+  const rules = withNames(live, renamesOf(plan.changes)).resources.filter(({ id }) => kindOf(id) === kind);
+  return new Map(rules.map(({ id, spec, edges }) => [id, ruleOf(id, spec, edges['connection_names'] ?? [])]));
+}
+
+function ruleOf(id: ResourceId, spec: Spec, connections: readonly ResourceId[]): RequestRule {
+  return { id, type: asText(spec['access_type']), connections: new Set(connections.map(nameOf)), attributes: textsIn(spec['attributes']) };
+}
+
+function rulesAfter(
+  { plan }: PreflightRequest,
+  before: ReadonlyMap<ResourceId, RequestRule>,
+  written: readonly ProposedWrite[],
+): ReadonlyMap<ResourceId, RequestRule> {
+  const after = new Map(before);
+  for (const change of plan.changes.filter(({ id }) => kindOf(id) === kind)) {
+    const key = liveKeyOf(change);
+    const write = written.find(({ resource }) => resource.id === change.id);
+    const connections = new Set(before.get(key)?.connections);
+    for (const edge of plan.edges.filter(({ rule }) => rule === key)) {
+      if (edge.action === 'attach') connections.add(nameOf(edge.connection));
+      if (edge.action === 'detach') connections.delete(nameOf(edge.connection));
+    }
+    if (change.action === 'delete' || write !== undefined) after.delete(key);
+    if (write !== undefined) after.set(key, { ...ruleOf(change.id, write.spec, []), connections });
+  }
+  return after;
+}
+
+function sharesStep({ type: one }: RequestRule, { type: other }: RequestRule): boolean {
+  return one === other || one === 'jit_command' || other === 'jit_command';
+}
+
+type Overlap = { readonly at: Pointer; readonly what: string; readonly by: string };
+
+/** Returns what two rules of one step share: a connection that both name, or one that has an attribute of each. */
+function overlapOf(own: RequestRule, other: RequestRule, { live }: PreflightRequest): Overlap | undefined {
+  const by = nameOf(other.id);
+  const name = [...own.connections].find((one) => other.connections.has(one));
+  if (name !== undefined) return { at: pointer('connection_names', name), what: name, by };
+  const attribute = own.attributes.find((one) => other.attributes.includes(one));
+  if (attribute !== undefined) return { at: pointer('attributes', attribute), what: `attribute ${attribute}`, by };
+  const shared = live.resources.find(({ id, spec }) => {
+    const attributes = kindOf(id) === 'Connection' ? textsIn(spec['attributes']) : [];
+    return attributes.some((one) => own.attributes.includes(one)) && attributes.some((one) => other.attributes.includes(one));
+  });
+  return shared === undefined ? undefined : { at: '/attributes', what: nameOf(shared.id), by };
+}
+
+function noTarget(write: ProposedWrite): Diagnostic {
+  return diagnosticAt(write, '', {
+    code: 'hoop/no-target',
+    message: `the access-request rule ${write.name} would govern no connection, and the gateway refuses that`,
+    hint: 'add connection_names, connection_selector or attributes, or delete the rule',
+  });
+}
+
+function overlapAt(write: ProposedWrite, at: Pointer, { what, by }: Pick<Overlap, 'what' | 'by'>): Diagnostic {
+  return diagnosticAt(write, at, {
+    code: 'hoop/rule-overlap',
+    message: `${what} would have two access-request rules of one type: ${write.name} and ${by}`,
+    hint: `the gateway refuses them, or one of them decides at random; remove it from one of the rules`,
+  });
+}
+
+/** Lists the connections that another rule of the same step has before the plan, and no longer after it. */
+function movedFrom(
+  own: RequestRule,
+  before: ReadonlyMap<ResourceId, RequestRule>,
+  after: ReadonlyMap<ResourceId, RequestRule>,
+): readonly (readonly [name: string, from: string])[] {
+  const had = before.get(own.id);
+  return [...own.connections]
+    .filter((name) => had?.connections.has(name) !== true)
+    .flatMap((name) => {
+      const from = [...before.values()].find((rule) => rule.id !== own.id && sharesStep(rule, own) && rule.connections.has(name));
+      return from === undefined || after.get(from.id)?.connections.has(name) === true ? [] : [[name, nameOf(from.id)] as const];
+    });
+}
+
+function moveAt(write: ProposedWrite, name: string, from: string): Diagnostic {
+  return diagnosticAt(write, pointer('connection_names', name), {
+    code: 'hoop/rule-move',
+    message: `${name} would have no approval while it moves from the access-request rule ${from} to ${write.name}`,
+    hint: `change ${from} instead (renamedFrom renames it); or first close the access modes of ${name} and remove it from ${from}, and add it to ${write.name} in a second pull request`,
+  });
+}

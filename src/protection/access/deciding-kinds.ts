@@ -1,0 +1,78 @@
+import { addToGroup } from '../../model/collections.ts';
+import { asText, compareText, equal, type JsonObject, textsIn } from '../../model/json.ts';
+import { type AccessObjects, type AccessState, type DecidingList, decidingLists } from '../../model/protection/access-objects.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+
+/** An object of a manifest or of the gateway that decides access: its spec, and the connections that it names. */
+type DecidingObject = { readonly name: string; readonly spec: JsonObject; readonly connections: readonly string[] };
+
+/** Reads the objects of each list from manifests; the gateway gives them their ids. */
+const readers: { readonly [List in DecidingList]: (object: DecidingObject) => Omit<AccessObjects[List], 'id'> } = {
+  'access-request-rules': readRequestRule,
+};
+
+/** Returns whether the objects of a kind decide access together: what one does to a connection depends on the others. */
+export function decidesAccess(kind: string): boolean {
+  return decidingLists[kind] !== undefined;
+}
+
+function readRequestRule({ name, spec, connections }: DecidingObject): Omit<AccessObjects['access-request-rules'], 'id'> {
+  const { min_approvals: least, access_max_duration: longest } = spec;
+  const reviewers = textsIn(spec['reviewers_groups']);
+  const needed = spec['all_groups_must_approve'] === true || typeof least !== 'number' ? reviewers.length : least;
+  return {
+    name,
+    access_type: asText(spec['access_type']),
+    connections,
+    attributes: textsIn(spec['attributes']),
+    approval_required_groups: textsIn(spec['approval_required_groups']),
+    reviewers_groups: reviewers,
+    approvals: Math.min(reviewers.length, needed),
+    force_approval_groups: textsIn(spec['force_approval_groups']),
+    skip_review_groups: textsIn(spec['skip_review_groups']),
+    access_max_duration: typeof longest === 'number' ? longest : null,
+    managed_by: '',
+  };
+}
+
+/** Resources, and the rules that edges attach, by connection. */
+type DecidingState = {
+  readonly resources: ReadonlyMap<ResourceId, { readonly spec: JsonObject }>;
+  readonly edges: ReadonlyMap<ResourceId, ReadonlySet<ResourceId>>;
+};
+
+/** Returns what decides access after the objects of `from`, which `state` lists, became those of `to`; `state` itself if they are the same. */
+export function accessAfter(state: AccessState | undefined, from: DecidingState, to: DecidingState): AccessState | undefined {
+  if (from.resources === to.resources && from.edges === to.edges) return state;
+  const ids = [...new Set([...from.resources.keys(), ...to.resources.keys()])].filter((id) => decidesAccess(kindOf(id)));
+  if (ids.length === 0) return state;
+  const [had, has] = [namedConnections(from.edges), namedConnections(to.edges)];
+  const changed = ids.filter((id) => from.resources.get(id) !== to.resources.get(id) || !equal(had.get(id) ?? [], has.get(id) ?? []));
+  const lists = new Set(changed.flatMap((id) => decidingLists[kindOf(id)] ?? []));
+  if (lists.size === 0) return state;
+  const replaced = [...lists].map((list) => {
+    const before = state?.[list];
+    const entries = new Map(Array.isArray(before) ? before.map((one) => [one.name, one] as const) : []);
+    for (const id of changed.filter((one) => decidingLists[kindOf(one)] === list)) {
+      const resource = to.resources.get(id);
+      const name = nameOf(id);
+      if (resource === undefined) entries.delete(name);
+      else
+        entries.set(name, {
+          ...readers[list]({ name, spec: resource.spec, connections: has.get(id) ?? [] }),
+          id: entries.get(name)?.id ?? '',
+        });
+    }
+    return [list, [...entries.values()]] as const;
+  });
+  return { ...state, ...Object.fromEntries(replaced) };
+}
+
+/** Returns the names of the connections that each object which decides access names. */
+function namedConnections(edges: DecidingState['edges']): ReadonlyMap<ResourceId, readonly string[]> {
+  const found = new Map<ResourceId, string[]>();
+  for (const [connection, rules] of edges)
+    for (const rule of rules) if (decidesAccess(kindOf(rule))) addToGroup(found, rule, nameOf(connection));
+  for (const names of found.values()) names.sort(compareText);
+  return found;
+}

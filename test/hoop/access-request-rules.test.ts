@@ -1,0 +1,251 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { config, connection } from '../e2e/project.ts';
+import { adminToken, type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
+import { gitEnv, useRepositories } from '../support/repository.ts';
+import { runInFolder } from '../support/run-in-process.ts';
+import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
+
+const { make } = useRepositories();
+
+const timeout = 60_000;
+
+/** Returns the manifest of an access-request rule that asks for two approvals of native access. */
+function ruleManifest(name: string, spec: object = {}, metadata: object = {}): string {
+  const usual = { access_type: 'jit', connection_names: ['orders-db'], reviewers_groups: ['dba', 'security'], min_approvals: 2 };
+  return JSON.stringify({
+    apiVersion: 'ostiary/v1',
+    kind: 'AccessRequestRule',
+    metadata: { name, ...metadata },
+    spec: { ...usual, ...spec },
+  });
+}
+
+async function rulesOf({ send }: HoopProject): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { body } = await send('GET', '/access-requests/rules');
+  return Object(body)['data'];
+}
+
+/** Returns a project with a connection in production, another one, and one applied rule. */
+async function applied(spec: object = {}): Promise<HoopProject> {
+  const project = await hoopProject();
+  project.write({
+    'access/a.yaml': connection('orders-db', { connection_tags: { env: 'prod' } }),
+    'access/b.yaml': connection('other-db'),
+    'access/rule.yaml': ruleManifest('prod', spec),
+  });
+  await applyAndExpectInSync(project);
+  return project;
+}
+
+async function headlines(project: HoopProject): Promise<readonly string[]> {
+  const { stdout } = await project.ostiary(['plan', '--format', 'json']);
+  const [plan] = JSON.parse(stdout).plans;
+  return plan.protection.headlines.map(({ direction, text }: Record<string, string>) => `${direction}: ${text}`);
+}
+
+test('a rule is created, changed, and renamed in place', { timeout }, async () => {
+  const project = await applied();
+  const [created] = await rulesOf(project);
+  expect(created).toMatchObject({ name: 'prod', connection_names: ['orders-db'], min_approvals: 2 });
+
+  const easier = { min_approvals: 1, force_approval_groups: ['oncall'] };
+  project.write({ 'access/rule.yaml': ruleManifest('prod', easier) });
+  expect(await headlines(project)).toEqual(['weakens: 1 connection is easier to approve']);
+  await applyAndExpectInSync(project);
+
+  project.write({ 'access/rule.yaml': ruleManifest('production', easier, { renamedFrom: 'prod' }) });
+  expect(await headlines(project)).toEqual([]);
+  await applyAndExpectInSync(project);
+  expect(await rulesOf(project)).toMatchObject([{ id: created?.['id'], name: 'production' }]);
+});
+
+test('what the gateway stores beside the manifest is carried', { timeout }, async () => {
+  const project = await applied();
+  await project.send('PUT', '/access-requests/rules/prod', {
+    ...(await rulesOf(project))[0],
+    description: 'by hand',
+    connection_names: ['orders-db', 'gone-db'],
+  });
+  project.write({ 'access/rule.yaml': ruleManifest('prod', { min_approvals: 1 }) });
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  expect(await rulesOf(project)).toMatchObject([{ min_approvals: 1, description: '', connection_names: ['gone-db', 'orders-db'] }]);
+});
+
+test.each([
+  ['a rule that governs what another governs', { 'access/two.yaml': ruleManifest('twin') }, 'hoop/rule-overlap'],
+  ['a rule for commands, too', { 'access/two.yaml': ruleManifest('twin', { access_type: 'jit_command' }) }, 'hoop/rule-overlap'],
+  [
+    'a move to another rule',
+    { 'access/rule.yaml': ruleManifest('prod', { connection_names: ['other-db'] }), 'access/two.yaml': ruleManifest('twin') },
+    'hoop/rule-move',
+  ],
+  ['a rule without connections', { 'access/two.yaml': ruleManifest('twin', { connection_names: [] }) }, 'hoop/no-target'],
+  ['more approvals than groups', { 'access/two.yaml': ruleManifest('twin', { min_approvals: 3 }) }, 'hoop/approval'],
+  ['no number of approvals', { 'access/two.yaml': ruleManifest('twin', { min_approvals: null }) }, 'manifest/approval-contradiction'],
+  [
+    'a longest access of commands',
+    { 'access/two.yaml': ruleManifest('twin', { access_type: 'command', access_max_duration: 60 }) },
+    'hoop/approval',
+  ],
+  [
+    'groups that skip and groups that are asked',
+    { 'access/two.yaml': ruleManifest('twin', { approval_required_groups: ['dba'], skip_review_groups: ['sre'] }) },
+    'manifest/approval-contradiction',
+  ],
+  [
+    'a connection that does not exist',
+    { 'access/two.yaml': ruleManifest('twin', { connection_names: ['nowhere'] }) },
+    'manifest/dangling-reference',
+  ],
+])('%s is refused before anything is written', { timeout }, async (_, files, code) => {
+  const project = await applied();
+  project.write(files);
+  await expectRefused(project, code);
+});
+
+test('a new connection is opened after the rule that its tags select governs it', { timeout }, async () => {
+  const project = await applied({ access_type: 'jit_command', connection_names: [], connection_selector: { match_tags: { env: 'prod' } } });
+  project.write({ 'access/new.yaml': connection('new-db', { connection_tags: { env: 'prod' } }) });
+  expect(await headlines(project)).toEqual([]);
+  const done = await project.ostiary(['apply', '--yes']);
+  expect(done.code).toBe(0);
+  expect(writes(done)).toEqual([
+    'POST /api/connections',
+    'PUT /api/access-requests/rules/prod',
+    expect.stringMatching('^PUT /api/connections/'),
+  ]);
+});
+
+/** A repository whose first commit was applied; `change` commits files and removals, and applies them. */
+type Applied = {
+  readonly project: HoopProject;
+  readonly run: (line: string) => Promise<CommandResult>;
+  readonly change: (files: Readonly<Record<string, string>>, removed?: readonly string[]) => Promise<CommandResult>;
+};
+
+async function repository(files: Readonly<Record<string, string>>): Promise<Applied> {
+  const project = await hoopProject();
+  const { folder, write, remove, commit } = make({ 'ostiary.yaml': config(project.url), ...files });
+  const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
+  const run = async (line: string): Promise<CommandResult> => {
+    const before = project.model.log.requests.length;
+    const ended = await runInFolder(folder, line.split(' '), env);
+    return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
+  };
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  return {
+    project,
+    run,
+    async change(changed, removed = []) {
+      write(changed);
+      remove(...removed);
+      commit();
+      const ended = await run('apply --yes --prune');
+      if (ended.code !== 0) throw new Error(`${ended.stdout}${ended.stderr}`);
+      return ended;
+    },
+  };
+}
+
+test('reviewers of a connection go after the rule that replaces them, and come before it goes', { timeout }, async () => {
+  const [reviewed, open] = [connection('orders-db', { reviewers: ['dba'] }), connection('orders-db', { reviewers: [] })];
+  const rule = ruleManifest('prod', { access_type: 'jit_command', reviewers_groups: ['dba'], min_approvals: 1 });
+  const { change } = await repository({ 'access/a.yaml': reviewed });
+  const toRule = await change({ 'access/a.yaml': open, 'access/rule.yaml': rule });
+  expect(writes(toRule)).toEqual(['POST /api/access-requests/rules', expect.stringMatching('^PUT /api/connections/')]);
+  const back = await change({ 'access/a.yaml': reviewed }, ['access/rule.yaml']);
+  expect(writes(back)).toEqual([expect.stringMatching('^PUT /api/connections/'), 'DELETE /api/access-requests/rules/prod']);
+});
+
+const two = { 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('other-db'), 'access/rule.yaml': ruleManifest('prod') };
+
+test.each([
+  ['a weaker rule', { min_approvals: 1 }, 'min_approvals', 'is easier to approve'],
+  ['a group that skips the review', { skip_review_groups: ['sre'] }, 'skip_review_groups', 'sre no longer need approval'],
+  ['a rule that asks one group alone', { approval_required_groups: ['sre'] }, 'approval_required_groups', 'no longer'],
+])('%s, made by hand, is drift that the next apply reverts', { timeout }, async (_, change, shown, headline) => {
+  const { project, run } = await repository(two);
+  const [rule] = await rulesOf(project);
+  expect((await project.send('PUT', '/access-requests/rules/prod', { ...rule, ...change })).status).toBe(200);
+  const drift = await run('drift');
+  expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining(shown)]);
+  expect(drift.stdout).toContain(headline);
+  expect(drift.stdout).not.toContain('in no manifest');
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  const { updated_at: __, skip_review_groups: ___, ...before } = rule ?? {};
+  expect(await rulesOf(project)).toMatchObject([before]);
+  expect(await run('drift')).toMatchObject({ code: 0 });
+});
+
+test.each([
+  ['one more reviewer group that has to approve', { reviewers_groups: ['dba', 'security', 'audit'], min_approvals: 3 }],
+  ['one more connection', { connection_names: ['orders-db', 'other-db'] }],
+])('%s, made by hand, is stricter and held', { timeout }, async (_, change) => {
+  const { project, run } = await repository(two);
+  const [rule] = await rulesOf(project);
+  await project.send('PUT', '/access-requests/rules/prod', { ...rule, ...change });
+  const drift = await run('drift');
+  expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining('held')]);
+  const kept = await run('apply --yes');
+  expect([kept.code, writes(kept)]).toEqual([0, []]);
+  expect(await rulesOf(project)).toMatchObject([change]);
+});
+
+test('a rule that is deleted by hand is created again; one that the gateway manages is never written', { timeout }, async () => {
+  const { project, run, change } = await repository(two);
+  await project.send('DELETE', '/access-requests/rules/prod');
+  const drift = await run('drift');
+  expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining('deleted outside Ostiary')]);
+  expect(writes(await run('apply --yes'))).toEqual(['POST /api/access-requests/rules']);
+
+  const row = project.model.store.accessRules.get('prod');
+  if (row === undefined) throw new Error('the rule is missing');
+  project.model.store.accessRules.set('prod', { ...row, managedBy: 'hoop' });
+  await expect(change({ 'access/rule.yaml': ruleManifest('prod', { min_approvals: 1 }) })).rejects.toThrow('plan/managed');
+});
+
+test('a pull writes rules with selectors where tags explain their connections, and the plan is empty', { timeout }, async () => {
+  const project = await hoopProject();
+  const names = Array.from({ length: 12 }, (_, index) => `db-${index}`);
+  const files = names.map((name, index) => [
+    `access/${name}.yaml`,
+    connection(name, { connection_tags: { env: index < 6 ? 'prod' : 'test' } }),
+  ]);
+  project.write(Object.fromEntries(files));
+  await applyAndExpectInSync(project);
+  const rule = {
+    name: 'prod',
+    access_type: 'jit',
+    approval_required_groups: [],
+    reviewers_groups: ['dba'],
+    force_approval_groups: [],
+    all_groups_must_approve: true,
+  };
+  expect((await project.send('POST', '/access-requests/rules', { ...rule, connection_names: names.slice(0, 6) })).status).toBe(201);
+  expect(
+    (
+      await project.send('POST', '/access-requests/rules', {
+        ...rule,
+        name: 'some',
+        min_approvals: 1,
+        all_groups_must_approve: false,
+        connection_names: ['db-7', 'gone'],
+      })
+    ).status,
+  ).toBe(201);
+  const { folder } = make({ 'ostiary.yaml': config(project.url) });
+  const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
+  const pulled = await runInFolder(folder, ['pull'], env);
+  expect([pulled.code, pulled.stderr]).toEqual([0, expect.any(String)]);
+  const found = readdirSync(join(folder, 'access'), { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.yaml') && path.includes('access-request'),
+  );
+  const specs = found.map((path) => parse(readFileSync(join(folder, 'access', path), 'utf8')).spec);
+  expect(specs).toMatchObject([{ connection_selector: { match_tags: { env: 'prod' } } }, { connection_names: ['db-7'], min_approvals: 1 }]);
+  expect(specs[0]).not.toHaveProperty('connection_names');
+  const plan = await runInFolder(folder, ['plan', '--detailed-exitcode'], env);
+  expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
+});
