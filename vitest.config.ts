@@ -14,7 +14,7 @@ const slow = [
     'e2e/{git,release,size}/*',
     'e2e/reports/pages',
     'git/programs',
-    'hoop/{cache,request-count,watched-access}',
+    'hoop/{access-interrupted,access-stops,cache,request-count,watched-access}',
     'model/protection-model',
   ],
   ['e2e/action/{branches,cache,comment,drift,fleet,lifecycle,overrides,pull-request-story}', 'e2e/command-line/{completion,secrets}'],

@@ -3,77 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
-import { config, connection } from '../e2e/project.ts';
-import { adminToken, type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
-import { gitEnv, type TestRepository, useRepositories } from '../support/repository.ts';
+import { connection } from '../e2e/project.ts';
+import { file, grouped, oneLine, open, row, switchOn, useAccessProjects, writesIn } from '../support/access-project.ts';
+import { adminToken } from '../support/hoop-project.ts';
+import { gitEnv } from '../support/repository.ts';
 import { runInFolder } from '../support/run-in-process.ts';
 
-const { make } = useRepositories();
-
-const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
-
-const file = (name: string): string => `access/${name}.yaml`;
-
-/** A connection with groups, or without the field. */
-function grouped(name: string, groups?: Json, more = {}): string {
-  return connection(name, { ...open, ...more, ...(groups === undefined ? {} : { access_groups: groups }) });
-}
-
-type Grants = Readonly<Record<string, readonly string[]>>;
-
-/** A project in git on a model of the public gateway. */
-type AccessProject = {
-  readonly project: HoopProject;
-  readonly repository: TestRepository;
-  readonly run: (line: string) => Promise<CommandResult>;
-  /** The rows of the gateway by connection; undefined while access control is off. */
-  readonly rows: () => Grants | undefined;
-  /** Writes the row of a connection by hand. */
-  readonly grant: (name: string, groups: readonly string[]) => Promise<void>;
-};
-
-async function accessProject(files: Readonly<Record<string, string>>): Promise<AccessProject> {
-  const project = await hoopProject();
-  const repository = make({ 'ostiary.yaml': config(project.url), ...files });
-  const { store } = project.model;
-  const uidOf = (name: string): string => store.connections.get(name)?.id ?? '';
-  return {
-    project,
-    repository,
-    async run(line) {
-      const before = project.model.log.requests.length;
-      const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
-      const ended = await runInFolder(repository.folder, line.split(' '), env);
-      return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
-    },
-    rows() {
-      if (!store.plugins.has('access_control')) return undefined;
-      return Object.fromEntries(
-        store
-          .pluginRows('access_control')
-          .map(({ connectionId, config: groups }) => [store.connectionNames.get(connectionId) ?? '', groups ?? []]),
-      );
-    },
-    async grant(name, groups) {
-      const { status } = await project.send('PUT', `/plugins/access_control/conn/${uidOf(name)}`, { config: [...groups] });
-      expect(status).toBe(200);
-    },
-  };
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ');
-}
-
-async function switchOn({ project }: AccessProject): Promise<void> {
-  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
-}
-
-function writesIn({ requests }: CommandResult): readonly string[] {
-  return requests.filter((one) => !one.startsWith('GET ')).map((one) => one.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID'));
-}
-
-const row = 'PUT /api/plugins/access_control/conn/ID';
+const accessProject = useAccessProjects();
 
 describe('while access control is on', () => {
   test('groups are planned, applied, compared, reverted and held', { timeout: 120_000 }, async () => {
@@ -257,6 +193,20 @@ describe('switching access control on', () => {
     expect([planned.code, writesIn(planned)]).toEqual([3, []]);
     expect(oneLine(planned.stderr)).toContain('and this plan switches it on');
   });
+});
+
+test('a successor has the groups of its predecessor', { timeout: 60_000 }, async () => {
+  const access = await accessProject({ [file('a-db')]: grouped('a-db') });
+  const { run, rows, grant, repository } = access;
+  await run('apply --yes');
+  await switchOn(access);
+  await grant('a-db', ['dba']);
+  await run('apply --yes');
+  repository.remove(file('a-db'));
+  repository.save({ [file('b-db')]: connection('b-db', open, { replaces: 'a-db' }) });
+  expect((await run('apply --yes --prune')).code).toBe(0);
+  expect(rows()).toEqual({ 'b-db': ['dba'] });
+  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
 });
 
 test('groups are unknown and cannot be written while their list cannot be read', { timeout: 60_000 }, async () => {

@@ -68,7 +68,7 @@ const subscription = { name: 'on-leak', connections: ['orders-db'], runbook: 'r:
 
 const [predecessor] = liveAs(desiredState([connection('orders-db')])).resources;
 if (predecessor === undefined) throw new Error('there is no predecessor');
-const shop = { id: 'Connection/shop-db' as const, predecessor, attributes: ['pci'] };
+const shop = { id: 'Connection/shop-db' as const, predecessor, attributes: ['pci'], isGranted: false };
 
 function replacedIn(objects: ReferringObjects, deleted: readonly ResourceId[] = []): readonly string[] {
   return findReplacedReferences({ ...none, ...objects }, [shop], deleted).map(

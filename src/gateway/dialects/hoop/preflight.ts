@@ -7,6 +7,7 @@ import type { Handshake, PreflightAnswers } from '../../dialect.ts';
 import { checkTexts, connectionChanges, diagnosticAt, proposedWrites, refusalAt, type ProposedWrite, findReplacements } from '../rest.ts';
 import { checkRequestRules } from './checks/access-request-rule.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
+import { accessRows } from './access.ts';
 import { checkAccessGroups } from './checks/access-groups.ts';
 import { readServerFeatures, type ServerFeatures } from './handshake.ts';
 import { hoopKinds } from './kinds.ts';
@@ -185,7 +186,10 @@ function changedConnections(proposal: PreflightRequest): ChangedConnections {
   const written = connectionChanges(proposal);
   const resources = desiredById(proposal.desired.resources);
   return {
-    replaced: findReplacements(proposal).map((one) => ({ ...one, attributes: textsIn(resources.get(one.id)?.spec['attributes']) })),
+    replaced: findReplacements(proposal).map((one) => {
+      const { attributes, [accessRows.field]: groups } = resources.get(one.id)?.spec ?? {};
+      return { ...one, attributes: textsIn(attributes), isGranted: Array.isArray(groups) };
+    }),
     deleted: written.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])),
     created: written.flatMap(({ id, action }) => (action === 'create' ? (resources.get(id) ?? []) : [])),
   };

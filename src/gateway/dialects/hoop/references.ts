@@ -25,8 +25,8 @@ export type ReferringList = Exclude<AccessList, 'groups'> | 'plugins' | 'event-s
 /** The objects that refer to connections; a list that the token cannot read as a whole is undefined. */
 export type ReferringObjects = { readonly [List in ReferringList]?: readonly ReferringObject[List][] | undefined };
 
-/** A connection that replaces another one, and its attributes after the plan. */
-export type InheritingReplacement = ConnectionReplacement & { readonly attributes: readonly string[] };
+/** A connection that replaces another one, its attributes after the plan, and whether Ostiary writes its access groups. */
+export type InheritingReplacement = ConnectionReplacement & { readonly attributes: readonly string[]; readonly isGranted: boolean };
 
 type NamingList = Exclude<ReferringList, 'access-control' | 'attributes'>;
 
@@ -79,7 +79,7 @@ export function findReplacedReferences(
       // A subscription is a reason of its own to refuse the deletion.
       .filter((list) => list !== 'event-subscriptions' || !deleted.includes(replacement.predecessor.id))
       .flatMap((list) => referencesIn(list, objects[list], replacement)),
-    ...lostGrants(objects, replacement),
+    ...(replacement.isGranted ? [] : lostGrants(objects, replacement)),
   ]);
 }
 

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { file, grouped, oneLine, row, switchOn, useAccessProjects, writesIn } from '../support/access-project.ts';
+import type { HoopProject } from '../support/hoop-project.ts';
+
+const accessProject = useAccessProjects();
+
+/** Loses the first request of a method and a path, before or after it takes effect, and all later ones. */
+function stopAt({ model }: HoopProject, method: string, part: string, when: 'before' | 'after'): void {
+  let isStopped = false;
+  model.setFault((seen) => {
+    if (isStopped) return { kind: 'lost', when: 'before' };
+    if (seen.method !== method || !seen.path.includes(part)) return undefined;
+    isStopped = true;
+    return { kind: 'lost', when };
+  });
+}
+
+describe('an interrupted apply', () => {
+  const allow = '--allow plan/access-control-on=reviewed';
+
+  test('of a creation before or after its row is continued without a question', { timeout: 120_000 }, async () => {
+    for (const when of ['before', 'after'] as const) {
+      const access = await accessProject({ [file('a-db')]: grouped('a-db') });
+      const { run, rows, repository, project } = access;
+      await switchOn(access);
+      await run('apply --yes');
+      repository.save({ [file('b-db')]: grouped('b-db', ['dba', 'sre']) });
+      stopAt(project, 'PUT', '/plugins/access_control/conn/', when);
+      const stopped = await run('apply --yes');
+      expect([stopped.code, oneLine(stopped.stdout)]).not.toEqual([0, expect.anything()]);
+      expect(stopped.stdout).not.toMatch(/1 created/);
+      project.model.setFault(undefined);
+      expect(rows()).toEqual(when === 'before' ? {} : { 'b-db': ['dba', 'sre'] });
+      expect((await run('plan')).stdout).toContain('unfinished: created closed by an interrupted apply');
+      const ended = await run('apply --yes');
+      expect([when, ended.code, rows()]).toEqual([when, 0, { 'b-db': ['dba', 'sre'] }]);
+      expect(writesIn(ended)).toEqual(['PUT /api/connections/ID', ...(when === 'before' ? [row] : [])]);
+      expect((await run('plan')).stdout).toContain('No changes.');
+    }
+  });
+
+  test('that has switched access control on is continued, and is no change outside Ostiary', { timeout: 120_000 }, async () => {
+    for (const when of ['before', 'after'] as const) {
+      const access = await accessProject({ [file('a-db')]: grouped('a-db'), [file('b-db')]: grouped('b-db') });
+      const { run, rows, repository, project } = access;
+      await run('apply --yes');
+      repository.save({
+        [file('a-db')]: grouped('a-db', ['dba'], { reviewers: ['sre'] }),
+        [file('b-db')]: grouped('b-db', ['sre']),
+        [file('c-db')]: grouped('c-db', ['sre']),
+      });
+      stopAt(project, 'POST', '/plugins', when);
+      const stopped = await run(`apply --yes ${allow}`);
+      expect(stopped.code).toBe(5);
+      expect(writesIn(stopped).filter((one) => one !== 'POST /api/plugins')).toEqual([]);
+      expect(stopped.stdout).not.toMatch(/\d (?:created|updated)/);
+      project.model.setFault(undefined);
+      expect(rows()).toEqual(when === 'before' ? undefined : { 'a-db': ['dba'], 'b-db': ['sre'] });
+      const planned = await run('plan');
+      expect(planned.stdout).not.toContain('Changed outside Ostiary');
+      expect(planned.code).toBe(when === 'before' ? 6 : 0);
+      const ended = await run(when === 'before' ? `apply --yes ${allow}` : 'apply --yes');
+      expect([ended.code, rows()]).toEqual([0, { 'a-db': ['dba'], 'b-db': ['sre'], 'c-db': ['sre'] }]);
+      expect((await run('plan')).stdout).toContain('No changes.');
+      expect((await run('drift')).code).toBe(0);
+    }
+  });
+
+  test('that the gateway refuses to switch on writes nothing else', { timeout: 60_000 }, async () => {
+    const access = await accessProject({ [file('a-db')]: grouped('a-db') });
+    const { run, repository, project } = access;
+    await run('apply --yes');
+    repository.save({ [file('a-db')]: grouped('a-db', ['dba'], { reviewers: ['sre'] }), [file('b-db')]: grouped('b-db', ['sre']) });
+    project.model.setFault(({ method, path }) =>
+      method === 'POST' && path === '/api/plugins'
+        ? { kind: 'answer', when: 'before', status: 400, message: 'plugin already enabled' }
+        : undefined,
+    );
+    const refused = await run(`apply --yes ${allow}`);
+    expect([refused.code, writesIn(refused)]).toEqual([5, ['POST /api/plugins']]);
+    expect(refused.stdout + refused.stderr).toContain('plugin already enabled');
+  });
+});
