@@ -18,6 +18,7 @@ import {
   type Waits,
 } from './task.ts';
 import { withoutTakenBranch } from './drift-issue.ts';
+import { findMentioned } from './mentioned-pull-request.ts';
 import { findProposal } from './proposal.ts';
 import { reportToGitHub } from './report-to-github.ts';
 import { workflowCommands } from '../commands/workflow-commands.ts';
@@ -62,13 +63,17 @@ export async function action(context: CliContext, sleep: Waits['sleep']): Promis
   return ended === 0 ? reported : ended;
 }
 
-type Job = Pick<TaskResult, 'log' | 'context' | 'waits'> & { readonly inner: CliContext };
+type Job = Pick<TaskResult, 'log' | 'context' | 'waits'> & {
+  readonly inner: CliContext;
+  /** What was found before the tasks. */
+  readonly before?: Findings;
+};
 
 /** Runs the tasks of all targets one after another; a failed target does not stop the others. */
 async function runTasks(job: Job): Promise<readonly TaskResult[]> {
   const { log, context, waits, inner } = job;
   const recorder = recordFindings(job);
-  const prepared = await prepareTasks(context, recorder);
+  const prepared = await prepareTasks(context, recorder, waits);
   if ('exitCode' in prepared) return [{ ...prepared, findings: recorder.findings(), log, context, waits }];
   const results: TaskResult[] = [];
   for (const one of prepared.tasks) {
@@ -78,7 +83,7 @@ async function runTasks(job: Job): Promise<readonly TaskResult[]> {
       await runTask(
         one,
         { env, oneOfSeveral: prepared.tasks.length > 1 },
-        { ...job, context: { ...context, cwd }, inner: { ...inner, cwd } },
+        { ...job, before: recorder.findings(), context: { ...context, cwd }, inner: { ...inner, cwd } },
       ),
     );
   }
@@ -91,8 +96,8 @@ async function runTasks(job: Job): Promise<readonly TaskResult[]> {
 type FindingsRecorder = EventReceiver & { readonly findings: () => Findings };
 
 /** Makes a context that collects events; masks secrets at once. */
-function recordFindings({ log, inner }: Pick<Job, 'log' | 'inner'>): FindingsRecorder {
-  let findings: Findings = { diagnostics: [] };
+function recordFindings({ log, inner, before = { diagnostics: [] } }: Pick<Job, 'log' | 'inner' | 'before'>): FindingsRecorder {
+  let findings = before;
   const onEvent = (event: CommandEvent): void => {
     if ('secret' in event) log.command(maskCommands(event.secret));
     findings = addEvent(findings, event);
@@ -151,11 +156,14 @@ type EventReceiver = { readonly context: CliContext; readonly onEvent: (event: C
 type FailedPreparation = Pick<TaskResult, 'task' | 'exitCode'>;
 
 /** Reads the inputs, the event and the checkout. */
-async function prepareTasks(context: CliContext, recorder: EventReceiver): Promise<PreparedTasks | FailedPreparation> {
+async function prepareTasks(context: CliContext, recorder: EventReceiver, waits: Waits): Promise<PreparedTasks | FailedPreparation> {
   const guarded = { context: recorder.context, flags: plainFlags };
   const begun = await attempt(async () => firstTask(readInputs(context.env), context), guarded);
   if ('exitCode' in begun) return { task: undefined, ...begun };
-  const { value: first } = begun;
+  const mentioned = await attempt(() => findMentioned(begun.value, { context: recorder.context, waits }), guarded);
+  if ('exitCode' in mentioned) return { task: { ...begun.value, inputs: withoutComment(begun.value.inputs) }, ...mentioned };
+  const { value: first } = mentioned;
+  if (first === undefined) return { task: { ...begun.value, inputs: withoutComment(begun.value.inputs) }, exitCode: 0 };
   const { inputs, run } = first;
   // Until the checkout is known to belong to the event, its comment stays as it is.
   const silent = { ...first, inputs: withoutComment(inputs) };
@@ -180,7 +188,7 @@ async function findCheckout(
   const inGit: CliContext = { ...inner, env, cwd: workingDirectoryOf(inputs, run, context) };
   if (inputs.sarif !== undefined) requireWritable([{ what: 'file of findings', path: inputs.sarif }], inGit);
   requireConfigOfCheckout({ config: inputs.flags['config'] }, inGit);
-  const checkout = await readCheckout(run, inGit);
+  const checkout = await readCheckout({ run, inputs }, inGit);
   // Before anything is sent to GitHub: an invalid proxy fails the step once.
   readNetwork(context.env);
   return { checkout, inGit };
@@ -269,7 +277,7 @@ type RunCache = {
 };
 
 type CacheOptions = {
-  readonly run: Pick<WorkflowRun, 'temp' | 'pullRequest'>;
+  readonly run: Pick<WorkflowRun, 'temp' | 'pullRequest' | 'mention'>;
   readonly env: CliContext['env'];
   readonly log: JobLog;
   readonly send: SendRequest | undefined;
@@ -283,7 +291,7 @@ const fileName = /^(?:verified|record)-[0-9a-f]{16}$/;
  * an entry that anything else wrote is a miss. A failure is a debug message, never an error.
  */
 async function restoreRunCache(inputs: ActionInputs, { run, env, log, send }: CacheOptions): Promise<RunCache | undefined> {
-  const isWanted = inputs.cache && inputs.mode !== 'validate' && run.pullRequest?.fork !== true;
+  const isWanted = inputs.cache && inputs.mode !== 'validate' && run.pullRequest?.fork !== true && run.mention === undefined;
   const service = isWanted ? openCacheService(env, send) : undefined;
   if (service === undefined) return undefined;
   const folder = join(run.temp, 'ostiary-cache');

@@ -1,6 +1,7 @@
 import { isOriginOf } from '../git/origin.ts';
 import { containsCommit, findCommit, parentsOf, resolveCommit, type Repository } from '../git/repository.ts';
-import type { PullRequest, WorkflowRun } from '../github/workflow-run.ts';
+import type { PullRequest } from '../github/pull-request.ts';
+import type { WorkflowRun } from '../github/workflow-run.ts';
 import { AppError, UsageError } from '../model/errors.ts';
 import { uncommittedConfig } from '../project/config-checkout.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
@@ -72,7 +73,7 @@ async function isReviewed({ repository, head }: GitCheckout, revisions: readonly
 /** Throws AppError if the checkout is not what the pull request proposes: a report about it would show other manifests. */
 async function requirePullRequestHead(run: WorkflowRun, { number, head }: PullRequest, checkout: GitCheckout | undefined): Promise<void> {
   // The commit of these events is the test merge of the pull request.
-  const isTestMerge = run.event !== 'pull_request_target';
+  const isTestMerge = run.event !== 'pull_request_target' && run.mention === undefined;
   if (checkout === undefined) {
     if (isTestMerge) return;
   } else {
@@ -85,7 +86,7 @@ async function requirePullRequestHead(run: WorkflowRun, { number, head }: PullRe
       ? 'the folder is not a git checkout, so it may not contain'
       : `HEAD is ${checkout.head.slice(0, 12)} and does not contain`;
   throw new AppError('github/other-checkout', 3, `${found} commit ${head.slice(0, 12)} of pull request ${number}`, {
-    hint: `run the workflow on pull_request instead of ${run.event === 'pull_request' ? 'another checkout' : run.event}, or give actions/checkout ref: refs/pull/${number}/merge and fetch-depth: 0`,
+    hint: `${run.mention === undefined ? `run the workflow on pull_request instead of ${run.event === 'pull_request' ? 'another checkout' : run.event}, or ` : ''}give actions/checkout ref: refs/pull/${number}/merge and fetch-depth: 0`,
   });
 }
 

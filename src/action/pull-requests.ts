@@ -1,6 +1,6 @@
 import { planMark, mergedPullRequests } from '../github/approved-plan.ts';
 import { type PullRequestSummary, withGitHubErrors } from '../github/calls.ts';
-import type { PullRequest } from '../github/workflow-run.ts';
+import type { PullRequest } from '../github/pull-request.ts';
 import type { GitHub } from '../github/github-client.ts';
 import { openRunGitHub, type ActionTask, type Checkout, type Findings, type TaskResult } from './task.ts';
 import { historyRoom, keepComment, stickyLimit, withOlderRun, withRunHistory } from '../github/sticky-posts.ts';

@@ -185,6 +185,7 @@ const outcomes = [
   'planned',
   'clean',
   'valid',
+  'skipped',
 ] as const;
 
 type Outcome = (typeof outcomes)[number];
@@ -221,10 +222,11 @@ function targetResultOf(done: TaskResult): TargetResult {
 
 const failures: Readonly<Record<number, Outcome>> = { 3: 'invalid', 4: 'unreachable', 5: 'unfinished', 6: 'refused' };
 
-function outcomeOf({ task, findings: { drift, result }, exitCode }: TaskResult): Outcome {
+function outcomeOf({ task, findings: { drift, plan, result }, exitCode }: TaskResult): Outcome {
   const isAccepted = (drift?.adoption?.files ?? []).length > 0;
   const drifted = isAccepted ? 'adopted' : drift !== undefined && needsReport(drift) ? 'drifted' : 'clean';
   const done = { validate: 'valid', plan: 'planned', apply: 'applied', drift: result === undefined ? drifted : 'reverted' } as const;
+  if (task?.step.mode === 'plan' && exitCode === 0 && plan === undefined) return 'skipped';
   if (task !== undefined && (exitCode === 0 || exitCode === 2)) return done[task.step.mode];
   return failures[exitCode] ?? 'error';
 }

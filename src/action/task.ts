@@ -7,6 +7,7 @@ import { readNetwork } from '../console/connect.ts';
 import { version } from '../console/context/version.ts';
 import { repositoryPaths } from '../disk/walk.ts';
 import { type HttpExchange, type NetworkOptions, openTransport } from '../gateway/http/transport.ts';
+import { fetchHistory, hasOrigin } from '../git/origin.ts';
 import { mayBeInRepository, openRepository, type Repository } from '../git/repository.ts';
 import { type GitHub, type SendRequest, type WaitingTime, openGitHub } from '../github/github-client.ts';
 import type { JobLog, WorkflowRun } from '../github/workflow-run.ts';
@@ -87,12 +88,30 @@ export function checkoutFromEnvironment(run: WorkflowRun, context: CliContext): 
 
 /**
  * Reads the checkout from git, because it can have another commit than the event, in another folder; without a repository,
- * from the job's variables.
+ * from the job's variables. A shallow clone first fetches the history that all modes but validate compare with.
  */
-export async function readCheckout(run: WorkflowRun, context: CliContext): Promise<Checkout> {
-  const repository = mayBeInRepository(context.cwd) ? await openRepository({ folder: context.cwd, env: context.env }) : undefined;
+export async function readCheckout({ run, inputs }: Pick<ActionTask, 'run' | 'inputs'>, context: CliContext): Promise<Checkout> {
+  const repository = mayBeInRepository(context.cwd) ? await openCheckout({ run, inputs }, context) : undefined;
   if (repository === undefined) return checkoutFromEnvironment(run, context);
   return { repository, commit: repository.head ?? run.commit, pathOf: repositoryPaths(repository.prefix, context) };
+}
+
+async function openCheckout({ run, inputs }: Pick<ActionTask, 'run' | 'inputs'>, context: CliContext): Promise<Repository | undefined> {
+  const place = { folder: context.cwd, env: context.env };
+  const repository = await openRepository(place);
+  if (repository?.shallow !== true || !hasOrigin(repository) || inputs.mode === 'validate') return repository;
+  const [, reviewed] = /^origin\/(.+)$/.exec(inputs.configRef ?? '') ?? [];
+  const branches = [run.proposedFor?.branch, run.defaultBranch, reviewed].flatMap((one) => (one === undefined || one === '' ? [] : [one]));
+  try {
+    await fetchHistory(repository, [...new Set(branches)]);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const hint = 'give actions/checkout fetch-depth: 0, and the job contents: read';
+    const message = `the history of this shallow clone was not fetched: ${error.message}`;
+    context.onEvent?.({ diagnostics: [{ code: 'git/shallow', severity: 'warning', message, hint }] });
+  }
+  // What git knows of the clone is read once.
+  return openRepository(place);
 }
 
 type ActionStep = {
@@ -169,9 +188,10 @@ export function configFlags(
 }
 
 /** Returns the reason why the job has no secrets; undefined if it has them. */
-function withoutSecrets({ flags }: ActionInputs, { pullRequest }: WorkflowRun, context: CliContext): string | undefined {
+function withoutSecrets({ flags }: ActionInputs, { pullRequest, mention }: WorkflowRun, context: CliContext): string | undefined {
   if (pullRequest === undefined || (!pullRequest.fork && pullRequest.author !== 'dependabot[bot]')) return undefined;
-  if ((context.env[tokenVariable(flags, context)] ?? '') !== '') return undefined;
+  // The secrets of a run that a comment or another run started are not meant for unreviewed manifests of others.
+  if (mention === undefined && (context.env[tokenVariable(flags, context)] ?? '') !== '') return undefined;
   const who = pullRequest.fork
     ? 'comes from a fork and has no access to secrets'
     : 'comes from Dependabot and has no access to Actions secrets';

@@ -70,6 +70,14 @@ export async function fetchOrigin(repository: Repository, refs: readonly string[
   });
 }
 
+const allHistory = 2_147_483_647;
+
+/** Fetches into a shallow clone all history of HEAD, and of branches of origin as `refs/remotes/origin/BRANCH`. */
+export async function fetchHistory(repository: Repository, branches: readonly string[]): Promise<void> {
+  const refs = branches.map((branch) => `+refs/heads/${branch}:refs/remotes/origin/${branch}`);
+  await fetchOrigin(repository, [...(repository.head === undefined ? [] : [repository.head]), ...refs], allHistory);
+}
+
 /** Counts the commits of HEAD that this clone has. */
 async function countCommits(repository: Repository): Promise<number> {
   const text = await runPorcelain(repository, (git) => git.raw('rev-list', '--count', 'HEAD', '--'), { allowedExitCodes: [0, 128] });

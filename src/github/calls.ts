@@ -1,6 +1,7 @@
 import type { Octokit } from '@octokit/rest';
 import type { Checked } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
+import { type PullRequest, readPullRequest } from './pull-request.ts';
 import { asObject, asText, isObject, type JsonObject } from '../model/json.ts';
 
 /** Returns an answer that is an object; throws AppError `github/unexpected-answer` for anything else, such as the page of a proxy. */
@@ -171,6 +172,10 @@ export type PullRequestSummary = {
 export interface PullRequestCalls {
   readonly pullRequest: (number: number) => Promise<PullRequestSummary>;
   readonly pullRequestsOf: (commit: string) => Promise<readonly PullRequestSummary[]>;
+  /** Returns a pull request as an event describes it; undefined if it is incomplete. */
+  readonly readPullRequest: (number: number) => Promise<PullRequest | undefined>;
+  /** Lists the open pull requests from a branch, of this repository or of a fork, as an event describes them. */
+  readonly openPullRequestsFrom: (owner: string, branch: string) => Promise<readonly PullRequest[]>;
   /** Lists pull requests from a branch of the repository, closed ones too, newest first. */
   readonly pullRequestsFrom: (branch: string) => Promise<readonly (Issue & { readonly merged: boolean })[]>;
   /** Opens a pull request and returns its number. */
@@ -193,6 +198,14 @@ export function createPullRequestCalls(octokit: Octokit, place: RepositoryName):
     async pullRequestsOf(commit) {
       const { data } = await octokit.repos.listPullRequestsAssociatedWithCommit({ ...place, commit_sha: commit, per_page: 100 });
       return listIn(data, pullRequestName).map(summaryOf);
+    },
+    async readPullRequest(number) {
+      const { data } = await octokit.pulls.get({ ...place, pull_number: number });
+      return readPullRequest(data);
+    },
+    async openPullRequestsFrom(owner, branch) {
+      const found = await octokit.paginate(octokit.pulls.list, { ...place, head: `${owner}:${branch}`, state: 'open', per_page: 100 });
+      return found.flatMap((raw) => readPullRequest(raw) ?? []);
     },
     async pullRequestsFrom(branch) {
       const head = `${place.owner}:${branch}`;

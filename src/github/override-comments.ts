@@ -136,7 +136,7 @@ function openJudge(github: DecidingGitHub, { head, author }: Omit<PullRequestHea
       const { author: login, body } = comment;
       if (comment.isByBot) return 'comments of bots do not count';
       if (body.length > longestComment) return `the comment is longer than ${longestComment} characters`;
-      if (!(await mayWrite(github, login))) return `GitHub reports no write access for ${login}`;
+      if (!(await mayDecide(github, login))) return `GitHub reports no write access for ${login}`;
       const editor = await findEditor(github, comment);
       if (editor !== undefined) return `${editor} edited the comment; a new comment counts`;
       return (await objectionToSelf(login)) ?? objectionByApprovers(login);
@@ -151,7 +151,8 @@ function isSameLogin(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
 }
 
-async function mayWrite(github: Pick<GitHub, 'mayWrite'>, login: string): Promise<boolean> {
+/** Returns whether the commands of a person can count: write access or more. */
+export async function mayDecide(github: Pick<GitHub, 'mayWrite'>, login: string): Promise<boolean> {
   try {
     return await github.mayWrite(login);
   } catch (error) {

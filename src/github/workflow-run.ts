@@ -1,24 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { SendRequest } from './github-client.ts';
+import { commitAt, commitPattern, type PullRequest, readPullRequest } from './pull-request.ts';
 import { AppError } from '../model/errors.ts';
 import { asObject, asText, type Json, type JsonObject, isObject } from '../model/json.ts';
-
-/** A pull request as the event of a run describes it. */
-export type PullRequest = {
-  readonly number: number;
-  /** The commit that was pushed to it, the one before, and the time of the event, if the payload has them. */
-  readonly head: string;
-  readonly before?: string;
-  readonly updatedAt?: string;
-  /** The commit of its target branch. */
-  readonly base: string;
-  /** The name of its target branch. */
-  readonly baseBranch: string;
-  /** It comes from another repository. */
-  readonly fork: boolean;
-  readonly author: string;
-  readonly merged: boolean;
-};
 
 /** The run of a workflow: its repository, commit and event. */
 export type WorkflowRun = {
@@ -37,11 +21,21 @@ export type WorkflowRun = {
   /** A folder that the runner empties after the job. */
   readonly temp: string;
   readonly pullRequest?: PullRequest;
+  /** What names the pull request of an event that does not describe it. */
+  readonly mention?: PullRequestMention;
   /** The commit that a pull request or a merge group is proposed for, and its branch; undefined for other events. */
   readonly proposedFor?: ProposedFor;
   /** The repository's default branch; undefined if the payload does not name it. */
   readonly defaultBranch: string | undefined;
 };
+
+/**
+ * A comment on a pull request (`issue_comment`), or the run of another workflow for the head of one (`workflow_run`). These events run the
+ * workflow of the default branch, with its secrets, whoever caused them.
+ */
+export type PullRequestMention =
+  | { readonly by: 'comment'; readonly number: number; readonly body: string; readonly author: string; readonly isByBot: boolean }
+  | { readonly by: 'run'; readonly head: string; readonly branch: string; readonly owner: string };
 
 type ProposedFor = { readonly commit: string; readonly branch: string };
 
@@ -54,7 +48,8 @@ export function readWorkflowRun(env: Environment, payload: string): WorkflowRun 
   const page = `${server}/${owner}/${repo}`;
   const event = parseEvent(payload);
   const name = variable(env, 'GITHUB_EVENT_NAME', /^\w+$/);
-  const pullRequest = pullRequestOf(event);
+  const pullRequest = readPullRequest(event['pull_request'], commitAt(event, 'before'));
+  const mention = mentionOf(name, event);
   const proposedFor =
     pullRequest === undefined ? groupTargetOf(event['merge_group']) : { commit: pullRequest.base, branch: pullRequest.baseBranch };
   const branch = branchOf(env['GITHUB_REF'] ?? '');
@@ -62,7 +57,7 @@ export function readWorkflowRun(env: Environment, payload: string): WorkflowRun 
     owner,
     repo,
     event: name,
-    commit: variable(env, 'GITHUB_SHA', hash),
+    commit: variable(env, 'GITHUB_SHA', commitPattern),
     branch,
     apiUrl: variable(env, 'GITHUB_API_URL', plainUrl),
     graphqlUrl: variable(env, 'GITHUB_GRAPHQL_URL', plainUrl),
@@ -71,6 +66,7 @@ export function readWorkflowRun(env: Environment, payload: string): WorkflowRun 
     workspace: variable(env, 'GITHUB_WORKSPACE', /^./),
     temp: variable(env, 'RUNNER_TEMP', /^./),
     ...(pullRequest === undefined ? {} : { pullRequest }),
+    ...(mention === undefined ? {} : { mention }),
     ...(proposedFor === undefined ? {} : { proposedFor }),
     // A schedule runs on the default branch, and its payload names no repository.
     defaultBranch: defaultBranchOf(event['repository']) ?? (name === 'schedule' ? branch : undefined),
@@ -110,7 +106,6 @@ function incompleteEvent(event: string): AppError {
   });
 }
 
-const hash = /^[0-9a-f]{40,64}$/;
 // Reports link to it.
 const plainUrl = /^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/;
 
@@ -134,39 +129,19 @@ function parseEvent(payload: string): JsonObject {
   });
 }
 
-function pullRequestOf(event: JsonObject): PullRequest | undefined {
-  const value = event['pull_request'];
-  if (!isObject(value)) return undefined;
-  const { number, head, base, merged, user, updated_at: updatedAt } = value;
-  const before = commitAt(event, 'before');
-  if (typeof number !== 'number' || !Number.isSafeInteger(number) || !isObject(head) || !isObject(base)) return undefined;
-  const [from, to] = [repositoryOf(head), repositoryOf(base)];
-  const commits = { head: commitAt(head, 'sha'), base: commitAt(base, 'sha') };
-  if (commits.head === undefined || commits.base === undefined) return undefined;
-  const author = asText(asObject(user)['login']);
-  // A deleted fork has no repository.
-  const fork = from === undefined || from !== to;
-  const baseBranch = asText(base['ref']);
-  return {
-    number,
-    head: commits.head,
-    base: commits.base,
-    baseBranch,
-    fork,
-    author,
-    merged: merged === true,
-    ...(before === undefined ? {} : { before }),
-    ...(typeof updatedAt === 'string' ? { updatedAt } : {}),
-  };
-}
-
-function repositoryOf({ repo }: JsonObject): string | undefined {
-  return isObject(repo) && typeof repo['full_name'] === 'string' ? repo['full_name'] : undefined;
-}
-
-function commitAt(value: JsonObject, key: string): string | undefined {
-  const commit = value[key];
-  return typeof commit === 'string' && hash.test(commit) ? commit : undefined;
+function mentionOf(name: string, event: JsonObject): PullRequestMention | undefined {
+  if (name === 'issue_comment') {
+    const [issue, comment] = [asObject(event['issue']), asObject(event['comment'])];
+    const { number } = issue;
+    if (event['action'] !== 'created' || !isObject(issue['pull_request']) || typeof number !== 'number') return undefined;
+    const user = asObject(comment['user']);
+    return { by: 'comment', number, body: asText(comment['body']), author: asText(user['login']), isByBot: user['type'] === 'Bot' };
+  }
+  const run = asObject(event['workflow_run']);
+  const head = commitAt(run, 'head_sha');
+  if (name !== 'workflow_run' || head === undefined || !asText(run['event']).startsWith('pull_request')) return undefined;
+  const owner = asText(asObject(asObject(run['head_repository'])['owner'])['login']);
+  return { by: 'run', head, branch: asText(run['head_branch']), owner };
 }
 
 /**

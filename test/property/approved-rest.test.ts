@@ -4,6 +4,9 @@ import { restRefusals } from '../../src/apply/rest-refusals.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Plan, Refusal } from '../../src/model/plan/plan.ts';
+import { withPending } from '../../src/project/record/applied-record.ts';
+import { recallObjects } from '../../src/project/remembered-objects.ts';
+import { pendingWritesOf } from '../../src/reconcile/record/record-changes.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { gatewayOf, history, planHistory, type History } from '../support/history.ts';
 import type { MemoryGateway } from '../support/memory-gateway.ts';
@@ -12,13 +15,15 @@ import { runCount } from '../support/property-runs.ts';
 import { openText, resume, savedText } from '../support/saved-plan.ts';
 import { applyPlan } from '../support/run-pipeline.ts';
 
-/** Plans again, and returns why that is not the rest of the approved plan. */
+/** Plans again with the record of an apply that was killed, and returns why that is not the rest of the approved plan. */
 async function planRest(
   gateway: MemoryGateway,
   past: History,
   approved: Plan,
 ): Promise<Planned & { readonly refusals: readonly Refusal[] }> {
-  const made = await planHistory(gateway, past);
+  const commit = 'b'.repeat(40);
+  const record = withPending({ orphans: [], pending: [] }, { commit, ...pendingWritesOf(approved) });
+  const made = await planHistory(gateway, { ...past, remembered: recallObjects(record, new Map([[commit, past.desired]])) });
   return { ...made, refusals: restRefusals({ approved, rest: made.plan, live: made.live, registry }) };
 }
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { registry } from '../../src/kinds/index.ts';
+import type { Remembered } from '../../src/model/applied-record.ts';
 import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { Checked, Diagnostic } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
@@ -116,12 +117,12 @@ function isPossible(diagnostics: readonly Diagnostic[]): boolean {
 /** Plans a history against its gateway, and skips a case that cannot be planned. */
 export async function planHistory(
   gateway: MemoryGateway,
-  { desired, base, consent }: Pick<History, 'desired' | 'base' | 'consent'>,
+  { desired, base, consent, remembered }: Pick<History, 'desired' | 'base' | 'consent'> & { readonly remembered?: Remembered },
   part?: (whole: Diff) => Diff,
 ): Promise<{ readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState; readonly base: BaseState | undefined }> {
   const { value: live } = await gateway.readAll([...registry.keys()]);
   if (live === undefined) throw new Error('incomplete listing');
-  const input = inputOf({ desired, live, base, consent });
+  const input = inputOf({ desired, live, base, consent, remembered });
   const draft = part === undefined ? draftPlan(input) : draftPartOf(compareStates(input), part);
   fc.pre(isPossible(draft.diagnostics));
   const reviewed = draft.value && reviewPlan(draft.value, reviewOf());

@@ -114,9 +114,30 @@ export const decisionChecks = [
   [
     'a person without write access decides nothing',
     'github/override-comments.ts',
-    'if (!(await mayWrite(github, login))) return',
+    'if (!(await mayDecide(github, login))) return',
     "if (login === '') return",
     [`${overrides}: overrides a refusal once`],
+  ],
+  [
+    'a comment by a person without write access starts no plan',
+    'action/mentioned-pull-request.ts',
+    'if (!isByBot && (await mayDecide(github, author)))',
+    'if (!isByBot)',
+    ['e2e/plan/plan-on-demand.test.ts: of a person without write access starts nothing'],
+  ],
+  [
+    'a comment gives a pull request from a fork no secrets',
+    'action/task.ts',
+    'if (mention === undefined && (context.env',
+    'if ((context.env',
+    ['e2e/plan/plan-on-demand.test.ts: only checks the manifests, whatever secrets the run has'],
+  ],
+  [
+    'what is left of an approved plan is not applied after a change outside',
+    'planning/interrupted-plan.ts',
+    'other === undefined ? restRefusals({ approved, rest, live, registry }) : [other]',
+    'other === undefined ? [] : [other]',
+    ['e2e/apply/approved-rest.test.ts: is refused after a change outside'],
   ],
   [
     'a bot decides nothing',

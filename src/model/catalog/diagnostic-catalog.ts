@@ -2,7 +2,8 @@ import { adoptCodes, applyCodes, planCodes, reviewCodes } from './change-codes.t
 import { apiCodes, hoopCodes } from './gateway-codes.ts';
 import { cliCodes, configCodes, serveCodes } from './command-codes.ts';
 import { fieldCodes, manifestCodes, nameCodes } from './manifest-codes.ts';
-import { gitCodes, githubCodes } from './git-codes.ts';
+import { gitCodes } from './git-codes.ts';
+import { githubCodes } from './github-codes.ts';
 import { policyCodes, ruleCodes, secretCodes } from './protection-codes.ts';
 
 /** The codes of one area, under one heading of the page of diagnostics. */

@@ -208,6 +208,13 @@ export const gitCodes = {
     fix: 'Use that version, or pass the last applied commit with `--base REF`',
     example: 'the record of the applies (3f2a9c1d04) cannot be read: unknown version 2',
   },
+  'git/shallow': {
+    level: 'warning',
+    meaning: 'The history of a shallow checkout was not fetched',
+    cause: 'Origin cannot be reached, or the token may not read it',
+    fix: 'Give actions/checkout `fetch-depth: 0`, and the job `contents: read`',
+    example: 'the history of this shallow clone was not fetched: could not resolve host: github.com',
+  },
   'git/submodule': {
     meaning: 'A commit names a commit of a submodule that the clone does not have, so its manifests cannot be read',
     cause: 'The submodule is a shallow clone, or a later commit removed it',
@@ -274,128 +281,5 @@ export const gitCodes = {
     cause: 'It points to files that are part of the checkout, or to another repository',
     fix: 'Clone the repository again, or plan without a base: `--base none`',
     example: 'Ostiary does not trust /repo/.git: it is a file of the checkout',
-  },
-} as const;
-
-/** The messages of the section "GitHub". */
-export const githubCodes = {
-  'github/forbidden': {
-    meaning: 'GitHub rejects the token',
-    cause: 'The job has too few permissions (401, 403, 404)',
-    fix: 'Grant the job the [permissions](../how-to/github.md#set-up)',
-    example: 'POST /repos/acme/gateway/issues/7/comments: Resource not accessible by integration',
-  },
-  'github/ignored-override': {
-    level: 'warning',
-    meaning: 'An override in a comment is not used',
-    cause:
-      'Its author may not decide (no write access, a bot, the author of the change, or not one of `approvers`), the comment was edited, the command is not a plain line of text, or it names another commit; the message gives the reason',
-    fix: 'See [overrides](../how-to/github.md#override-a-refusal)',
-    example: '"/ostiary allow 3f2a9c1d04ab plan/window=REASON" by alice is ignored: GitHub reports no write access for alice',
-  },
-  'github/merged': {
-    level: 'notice',
-    meaning: 'The comment is not updated',
-    cause: 'The plan ran again after the merge, and the comment shows what was approved',
-    fix: 'Nothing',
-    example: 'pull request 7 is merged, so its comment still shows the plan of that time',
-  },
-  'github/newer-commit': {
-    level: 'notice',
-    meaning: 'The comment is not updated',
-    cause: 'The pull request has a newer commit, whose run updates it',
-    fix: 'Nothing',
-    example: 'pull request 7 has a newer commit, so the run for that commit updates its comment',
-  },
-  'github/no-agreed-plan': {
-    level: 'warning',
-    meaning: '`digest: comment` found no approved plan',
-    cause: 'The pull request has no comment with a plan; the message gives the reason',
-    fix: 'Review the plan, and run the workflow with its digest',
-    example: 'no plan was approved: the merge commit has no pull request',
-  },
-  'github/no-token': {
-    level: 'warning',
-    meaning: 'The GitHub token is missing',
-    cause: 'The input `github-token` is empty',
-    fix: 'Remove the input, or set `comment: false` and `issue: false`',
-    example: 'missing GitHub token',
-  },
-  'github/no-workflow': {
-    meaning: 'The action does not run in a GitHub workflow',
-    cause: 'Variables of the runner are missing',
-    fix: 'Use the command line',
-    example: 'missing variable GITHUB_REPOSITORY',
-  },
-  'github/not-reviewed': {
-    meaning: 'The commit or the config file is not known to be reviewed',
-    cause: '`apply` and `drift` need a commit of the default branch or of `config-ref`, and its config file',
-    fix: 'Check out that branch with `fetch-depth: 0`, or set [`config-ref`](../how-to/github.md#a-pull-request-does-not-configure-its-own-checks)',
-    example: 'mode: apply needs a commit of origin/main, but HEAD 3f2a9c1d04ab is not known to be one',
-  },
-  'github/older-commits': {
-    level: 'notice',
-    meaning: 'Some pull requests get no comment about this run',
-    cause: 'More than 100 commits were merged since the last complete apply',
-    fix: 'Nothing',
-    example: 'more than 100 commits were merged since the last complete apply; pull requests of older ones have no comment about this run',
-  },
-  'github/other-checkout': {
-    meaning: 'The checkout is not the pull request',
-    cause: 'HEAD does not contain its head commit, so a report would show other manifests',
-    fix: 'Run the workflow on `pull_request`, or check out `refs/pull/NUMBER/merge`',
-    example: 'HEAD is 3f2a9c1d04ab and does not contain commit 9a8b7c6d5e4f of pull request 7',
-  },
-  'github/other-merges': {
-    level: 'notice',
-    meaning: 'The plan is that of several pull requests',
-    cause: 'They were merged since the last complete apply, and the approved plan is that of one',
-    fix: 'Review the plan, and approve its digest',
-    example: 'since the last complete apply, pull request 7 was merged, too: the plan contains what is not applied of it',
-  },
-  'github/override': {
-    level: 'notice',
-    meaning: 'A comment can override the refusals once',
-    cause: 'The notice lists the commands',
-    fix: 'Write the comment, then run the job again',
-    example:
-      'to override once, another person with write access comments on pull request 7: /ostiary allow 3f2a9c1d04ab plan/window=REASON',
-  },
-  'github/rate-limited': {
-    meaning: 'GitHub limits the requests of the token',
-    cause: 'The limit lasts longer than the action waits (five minutes)',
-    fix: 'Run the job again later',
-    example: 'POST /repos/acme/gateway/issues: API rate limit exceeded',
-  },
-  'github/refused': {
-    meaning: 'GitHub rejects a request',
-    cause: 'A setting of the organization, or a locked conversation; the message quotes GitHub',
-    fix: 'Follow the hint',
-    example: 'POST /repos/acme/gateway/issues/7/comments: Unable to create comment because issue is locked',
-  },
-  'github/runner-file': {
-    meaning: 'A file of the runner cannot be read or written',
-    cause: 'The disk of the runner is full, or the file was removed',
-    fix: 'Check the disk of the runner',
-    example: `the runner's file "event.json" cannot be read: no such file or directory`,
-  },
-  'github/unexpected-answer': {
-    meaning: "The answer is not from GitHub's API",
-    cause: 'A proxy answered, or the URL is wrong',
-    fix: 'Check `GITHUB_API_URL`',
-    example: 'the response of GitHub is not a list with issues',
-  },
-  'github/unknown-author': {
-    level: 'warning',
-    meaning: 'The author of the last commit could not be compared with the author of a command',
-    cause: 'GitHub does not show the commit to the token of the job',
-    fix: 'Give the job `contents: read`',
-    example: 'GitHub does not show commit 3f2a9c1d04ab, so its author may have written a command that counts',
-  },
-  'github/unreachable': {
-    meaning: 'GitHub failed or did not answer',
-    cause: 'An outage or the network',
-    fix: 'Run the job again',
-    example: 'POST /repos/acme/gateway/issues: status 502',
   },
 } as const;

@@ -102,13 +102,25 @@ describe('a pull request does not configure its own checks', () => {
     expect(await plan(there, pull, { inputs: { target: 'production' } })).toMatchObject({ code: 0, outputs: { outcome: 'planned' } });
   });
 
-  test('a checkout without the target branch is an error with a hint', async () => {
+  test('a checkout of depth 1 fetches the target branch and its history itself', async () => {
     const there = checkout({ 'access/shallow.yaml': connection('shallow') });
     const clone = makeProject({});
     git(clone, `clone --quiet --depth=1 file://${there.cwd} .`);
     const pull = await openPullRequest(bench.github(), 'shallow');
+    const fetched = await plan({ cwd: clone, base: there.base }, pull);
+    expect(fetched).toMatchObject({ code: 0, outputs: { outcome: 'planned', changed: 'true' } });
+    expect(await bodiesOn(pull.number)).toEqual([expect.stringContaining('1 to create')]);
+  });
+
+  test('a checkout without the target branch and without origin is an error with a hint', async () => {
+    const there = checkout({ 'access/shallow.yaml': connection('shallow-alone') });
+    const clone = makeProject({});
+    git(clone, `clone --quiet --depth=1 file://${there.cwd} .`);
+    git(clone, ['remote', 'set-url', 'origin', `file://${clone}-gone`]);
+    const pull = await openPullRequest(bench.github(), 'shallow-alone');
     const failed = await plan({ cwd: clone, base: there.base }, pull);
     expect(failed.code).toBe(3);
     expect(failed.summary).toMatch(/git\/no-such-commit[\s\S]*fetch-depth/);
+    expect(failed.stdout).toMatch(/^::warning title=git\/shallow::/m);
   });
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { commitAll, mergePullRequest, openPullRequest, pullRequestPayload } from '../../support/workflow.ts';
+import { commitAll, mergePullRequest, openPullRequest, type Proposal, pullRequestPayload } from '../../support/workflow.ts';
 import { newRecordKey } from '../../../src/project/record/record-signature.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useAction } from './use-action.ts';
@@ -197,6 +197,22 @@ function onEvent(value: string | boolean): string {
     .replace(/^\$\{\{ inputs\.\w+ \}\}$/, '');
 }
 
+/** Lets GitHub describe a pull request with the commits of a checkout. */
+function describeAs({ number }: Proposal, { base, commit }: Readonly<Record<'base' | 'commit', string>>): void {
+  const { pull_request: described }: { pull_request?: object } = pullRequestPayload({ number, head: commit, base });
+  bench
+    .github()
+    .intercept(({ method, path }) =>
+      method === 'GET' && path.endsWith(`/pulls/${number}`) ? { status: 200, body: described } : undefined,
+    );
+}
+
+/** Returns the payload of a comment that asks for a plan. */
+function commentPayload(number: number): object {
+  const comment = { id: 1, body: '/ostiary plan', user: { login: 'grace', type: 'User' } };
+  return { action: 'created', issue: { number, pull_request: {} }, comment };
+}
+
 const planning = workflowAt('examples/github/plan.yml').jobs['plan']?.steps.find(({ uses = '' }) => uses.includes('/ostiary@'))?.with ?? {};
 
 test.each(examples)('examples/github/%s requests the permissions of its mode, and runs', async (name) => {
@@ -218,6 +234,7 @@ test.each(examples)('examples/github/%s requests the permissions of its mode, an
   const commit = commitAll(cwd);
   const pull = await openPullRequest(bench.github(), `example-${name.replace('.yml', '')}`);
   const event = Object.keys(workflow.on)[0] ?? '';
+  if (event === 'issue_comment') describeAs(pull, { base, commit });
   const values = new Map([
     ['OSTIARY_TOKEN', gateway.server().key],
     ['OSTIARY_RECORD_KEY', newRecordKey().secret],
@@ -232,7 +249,7 @@ test.each(examples)('examples/github/%s requests the permissions of its mode, an
   const ended = await bench.step({
     ...proposed,
     event,
-    payload: { push: { after: commit }, schedule: {} }[event] ?? proposed.payload,
+    payload: { push: { after: commit }, schedule: {}, issue_comment: commentPayload(pull.number) }[event] ?? proposed.payload,
     inputs,
     env: { ...proposed.env, ...merged },
   });

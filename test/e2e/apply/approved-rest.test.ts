@@ -56,7 +56,7 @@ async function merged(name: string, before: Files, after: Files): Promise<Merged
     origin,
     apply(env = gateway.env()) {
       const clone = makeProject({});
-      git(clone, `clone --quiet file://${origin} .`);
+      git(clone, `clone --quiet --depth=1 file://${origin} .`);
       return bench.step({
         cwd: clone,
         event: 'push',

@@ -1,0 +1,72 @@
+import type { GitHub } from '../github/github-client.ts';
+import { mayDecide } from '../github/override-comments.ts';
+import type { PullRequest } from '../github/pull-request.ts';
+import type { PullRequestMention } from '../github/workflow-run.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { UsageError } from '../model/errors.ts';
+import { type ActionTask, openRunGitHub, type TaskResult } from './task.ts';
+
+/** The first line of a comment that asks for a plan. */
+const planCommand = '/ostiary plan';
+
+/**
+ * Returns the task with the pull request that its event only mentions: the one below a comment that asks for a plan, or the one whose head
+ * another workflow has run for. Undefined, with a diagnostic, if the event asks for no plan; a task without such an event stays as it is.
+ */
+export async function findMentioned(task: ActionTask, at: Pick<TaskResult, 'context' | 'waits'>): Promise<ActionTask | undefined> {
+  const { inputs, run } = task;
+  const { mention } = run;
+  if (inputs.mode !== 'plan' || (mention === undefined && run.event !== 'issue_comment')) return task;
+  if (mention === undefined) {
+    at.context.onEvent?.({ diagnostics: [{ ...noCommand, message: 'the event is not a new comment on a pull request' }] });
+    return undefined;
+  }
+  if (inputs.token === '')
+    throw new UsageError(`mode: plan on ${run.event} requires a token to find the pull request`, 'remove the input github-token');
+  const github = openRunGitHub(task, at);
+  const objection = mention.by === 'comment' ? await objectionTo(github, mention) : undefined;
+  const pullRequest = objection === undefined ? await findPullRequest(github, mention) : undefined;
+  const reason = objection ?? (pullRequest === undefined ? noPullRequest(mention) : reasonNotToPlan(pullRequest));
+  if (reason !== undefined) at.context.onEvent?.({ diagnostics: [reason] });
+  if (pullRequest === undefined || reason !== undefined) return undefined;
+  const proposedFor = { commit: pullRequest.base, branch: pullRequest.baseBranch };
+  return { ...task, run: { ...run, pullRequest, proposedFor } };
+}
+
+const noCommand: Diagnostic = {
+  code: 'github/no-command',
+  severity: 'notice',
+  message: `the first line of the comment is not ${planCommand}`,
+};
+
+type CommentMention = Extract<PullRequestMention, { readonly by: 'comment' }>;
+
+/** Returns why a comment starts no plan; undefined if it does. */
+async function objectionTo(github: GitHub, { body, author, isByBot }: CommentMention): Promise<Diagnostic | undefined> {
+  const [first = ''] = body.split(/\r\n|\r|\n/);
+  // Nothing precedes it, so it is in no code block, quotation or other element.
+  if (first.trimEnd() !== planCommand) return noCommand;
+  if (!isByBot && (await mayDecide(github, author))) return undefined;
+  const message = `"${planCommand}" by ${author} is ignored: ${isByBot ? 'comments of bots do not count' : `GitHub reports no write access for ${author}`}`;
+  return { code: 'github/ignored-override', severity: 'warning', message, hint: 'a person with write access can ask for the plan' };
+}
+
+async function findPullRequest(github: GitHub, mention: PullRequestMention): Promise<PullRequest | undefined> {
+  if (mention.by === 'comment') return github.readPullRequest(mention.number);
+  const { owner, branch, head } = mention;
+  return (await github.openPullRequestsFrom(owner, branch)).find((one) => one.head === head);
+}
+
+function noPullRequest(mention: PullRequestMention): Diagnostic {
+  const message =
+    mention.by === 'comment'
+      ? `GitHub does not show pull request ${mention.number}`
+      : `no open pull request from ${mention.owner}:${mention.branch} has the head ${mention.head.slice(0, 12)}`;
+  return { code: 'github/newer-commit', severity: 'notice', message };
+}
+
+/** A merged pull request keeps the plan that its comment showed at the merge. */
+function reasonNotToPlan({ number, merged }: PullRequest): Diagnostic | undefined {
+  if (!merged) return undefined;
+  return { code: 'github/merged', severity: 'notice', message: `pull request ${number} is merged` };
+}

@@ -1,0 +1,56 @@
+import { asObject, asText, isObject, type JsonObject } from '../model/json.ts';
+
+/** A pull request as the event of a run describes it. */
+export type PullRequest = {
+  readonly number: number;
+  /** The commit that was pushed to it, the one before, and the time of the event, if the payload has them. */
+  readonly head: string;
+  readonly before?: string;
+  readonly updatedAt?: string;
+  /** The commit of its target branch. */
+  readonly base: string;
+  /** The name of its target branch. */
+  readonly baseBranch: string;
+  /** It comes from another repository. */
+  readonly fork: boolean;
+  readonly author: string;
+  readonly merged: boolean;
+};
+
+/** Reads a pull request of an event or of the API; undefined for anything else. */
+export function readPullRequest(value: unknown, before?: string): PullRequest | undefined {
+  if (!isObject(value)) return undefined;
+  const { number, head, base, merged, merged_at: mergedAt, user, updated_at: updatedAt } = value;
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || !isObject(head) || !isObject(base)) return undefined;
+  const [from, to] = [repositoryOf(head), repositoryOf(base)];
+  const commits = { head: commitAt(head, 'sha'), base: commitAt(base, 'sha') };
+  if (commits.head === undefined || commits.base === undefined) return undefined;
+  const author = asText(asObject(user)['login']);
+  // A deleted fork has no repository.
+  const fork = from === undefined || from !== to;
+  const baseBranch = asText(base['ref']);
+  return {
+    number,
+    head: commits.head,
+    base: commits.base,
+    baseBranch,
+    fork,
+    author,
+    merged: merged === true || typeof mergedAt === 'string',
+    ...(before === undefined ? {} : { before }),
+    ...(typeof updatedAt === 'string' ? { updatedAt } : {}),
+  };
+}
+
+function repositoryOf({ repo }: JsonObject): string | undefined {
+  return isObject(repo) && typeof repo['full_name'] === 'string' ? repo['full_name'] : undefined;
+}
+
+/** The id of a commit. */
+export const commitPattern: RegExp = /^[0-9a-f]{40,64}$/;
+
+/** Returns the commit that a field of an event or an answer names; undefined if it names none. */
+export function commitAt(value: JsonObject, key: string): string | undefined {
+  const commit = value[key];
+  return typeof commit === 'string' && commitPattern.test(commit) ? commit : undefined;
+}
