@@ -123,7 +123,7 @@ const inside: Readonly<Record<string, string>> = {
     'escape.ts wrap.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
     'formats.ts reports.ts',
   server:
-    'log.ts principal.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search app.ts process',
+    'log.ts principal.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search monitoring app.ts process',
   console: 'context options.ts output connect.ts',
   planning: 'target-policies.ts audit-log.ts read-secrets.ts planned-run.ts create-plan.ts saved-plan.ts interrupted-plan.ts',
   commands:

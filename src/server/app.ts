@@ -1,7 +1,7 @@
 import { type Context, type ErrorHandler, Hono, type MiddlewareHandler } from 'hono';
 import { agentSection, serveAgents, serveHeartbeat } from './agents/agents.openapi.ts';
 import type { ApiSection } from './api/api-section.ts';
-import { describeApi, requirePermission, serveDocument, serveHealth, serviceSection } from './api/openapi-document.ts';
+import { describeApi, requirePermission, serveDocument, serviceSection } from './api/openapi-document.ts';
 import { auditWrites } from './audit/audit-requests.ts';
 import { auditSection, serveAuditLog, serveEncryptionKeys } from './audit/audit.openapi.ts';
 import { authenticateRequest, createLoginRejection } from './auth/authenticate-request.ts';
@@ -10,7 +10,7 @@ import type { HashedKey } from './principal.ts';
 import type { Collection } from './collections.ts';
 import { Rejection } from './rejection.ts';
 import { answerConditionalReads } from './http/conditional-reads.ts';
-import { type AppEnv, clientAddress } from './http/request-context.ts';
+import { type AppEnv, clientAddress, servedRoute } from './http/request-context.ts';
 import type { Log } from './log.ts';
 import { Undecryptable } from './secrets.ts';
 import { reportUndecryptable } from './http/report-undecryptable.ts';
@@ -21,12 +21,17 @@ import { reviewSection, serveReviews } from './reviews/reviews.openapi.ts';
 import type { RunbookLibrary } from './runbooks/runbook-library.ts';
 import { runbookSection, serveRunbooks } from './runbooks/runbooks.openapi.ts';
 import { type RunbookSearch, searchSection, serveSearch } from './search/search-routes.ts';
-import { LockLost } from './store/folder-lock.ts';
 import type { Store } from './store/store.ts';
 import { randomUUID } from 'node:crypto';
-import { systemCodeOf } from '../model/errors.ts';
+import { databaseUnavailableReason } from './store/database-unavailable.ts';
+import { serveHealth } from './monitoring/health.ts';
+import { serveMetrics } from './monitoring/metrics.ts';
+import type { AuditWatch } from './audit/audit-watch.ts';
+import type { RequestMetrics } from './monitoring/request-metrics.ts';
+import { createWriteHealth, type WriteHealth } from './monitoring/write-health.ts';
 
-type AppOptions = ObserveOptions & {
+type AppOptions = Omit<ObserveOptions, 'writes'> & {
+  readonly auditWatch: AuditWatch;
   readonly store: Store;
   readonly collections: readonly Collection[];
   readonly library: RunbookLibrary;
@@ -42,14 +47,16 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   const { log } = options;
   const app = new Hono<AppEnv>();
   app.onError(answerErrors(log));
-  app.use(observeRequests(options));
+  const writes = createWriteHealth(options);
+  app.use(observeRequests({ ...options, writes }));
   if (options.intercept !== undefined) app.use(options.intercept);
 
-  serveHealth(app, options);
+  serveHealth(app, { ...options, writes });
   serveDocument(app, describeApi(apiSections(options.collections), options.version));
   const rejectLogin = createLoginRejection(options);
   serveHeartbeat(app, { ...options, rejectLogin });
   app.use(authenticateRequest({ ...options, rejectLogin }), auditWrites(options), requirePermission, answerConditionalReads);
+  serveMetrics(app, options);
   serveIdentity(app, options);
   serveApiKeys(app, options);
   serveAuditLog(app, options);
@@ -96,6 +103,8 @@ function apiSections(collections: readonly Collection[]): readonly ApiSection[] 
 type ObserveOptions = {
   readonly version: string;
   readonly log: Log;
+  readonly requests: RequestMetrics;
+  readonly writes: WriteHealth;
   /** Whether the server is shutting down; responses then close their connections. */
   readonly closing: () => boolean;
   /** Whether the last address in `X-Forwarded-For` is the address of the caller. */
@@ -118,8 +127,18 @@ function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
     outgoing.setHeader('X-Request-Id', requestId);
     await next();
     if (closing()) outgoing.setHeader('Connection', 'close');
-    logRequest(c, options, performance.now() - started);
+    const tookMs = performance.now() - started;
+    observeWrite(c, options.writes);
+    options.requests.count({ method: c.req.method, route: servedRoute(c)?.path, status: c.res.status, seconds: tookMs / 1000 });
+    logRequest(c, options, tookMs);
   };
+}
+
+/** Passes on whether the database accepted a write. */
+function observeWrite({ req: { method }, res: { status }, error }: Context<AppEnv>, writes: WriteHealth): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  const reason = databaseUnavailableReason(error);
+  if (status < 400 || reason !== undefined) writes.observe(reason);
 }
 
 function logRequest(c: Context<AppEnv>, { log, trustProxy }: ObserveOptions, tookMs: number): void {
@@ -156,34 +175,4 @@ function answerErrors(log: Log): ErrorHandler<AppEnv> {
     if (unavailable !== undefined) c.header('Retry-After', String(retryAfterSeconds));
     return c.json({ message, request_id: requestId }, unavailable === undefined ? 500 : 503);
   };
-}
-
-const networkErrorCodes: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-]);
-// A statement or a transaction took too long or waited too long for a lock, or PostgreSQL ended one of two transactions that waited for each other.
-const busyCodes: ReadonlySet<string> = new Set(['57014', '55P03', '25P03', '25P04', '40P01', '40001']);
-// Messages of `pg` for a broken or late connection; these errors have no code.
-const driverErrors = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
-
-/** Returns why the database is unavailable although the query is valid; undefined when the error has another cause. */
-function databaseUnavailableReason(error: unknown): string | undefined {
-  if (error instanceof AggregateError) return error.errors.map((one) => databaseUnavailableReason(one)).find((why) => why !== undefined);
-  if (!(error instanceof Error)) return undefined;
-  if (error instanceof LockLost) return error.message;
-  const code = systemCodeOf(error) ?? '';
-  // SQLSTATE classes: 53 is missing disk, memory or connections; 08 is the connection, 57P an operator.
-  if (code === '53100') return 'the disk of the database is full';
-  if (code.startsWith('53')) return 'the database has no memory or connections left';
-  if (busyCodes.has(code)) return 'the database is busy';
-  // After a failover, the server may still be connected to the copy.
-  if (code === '25006') return 'the database is read-only';
-  const isUnavailable = networkErrorCodes.has(code) || /^(08|57P)/.test(code) || driverErrors.test(error.message);
-  return isUnavailable ? 'the database does not respond' : undefined;
 }

@@ -35,7 +35,8 @@ export function callerOf(server: Pick<TestServer, 'url' | 'key'>): CallServer {
     // A server may close an idle connection while a request is on its way: a read is repeated, as browsers do.
     const response = await (method === 'GET' ? ask().catch(ask) : ask());
     const received = await response.text();
-    const parsed: Json = received === '' ? null : JSON.parse(received);
+    const isJson = response.headers.get('Content-Type')?.includes('json') === true;
+    const parsed: Json = isJson && received !== '' ? JSON.parse(received) : null;
     return {
       status: response.status,
       headers: response.headers,

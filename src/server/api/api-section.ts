@@ -14,8 +14,8 @@ export type ApiResponse = {
   readonly description: string;
   readonly schema?: JsonObject;
   readonly headers?: readonly ('ETag' | 'Location')[];
-  /** Whether the body is HTML instead of JSON. */
-  readonly isHtml?: true;
+  /** JSON by default. */
+  readonly contentType?: string;
 };
 
 /** The error statuses, which are the same for every operation; the body is a `Refusal`. */

@@ -1,15 +1,11 @@
-import type { Context, Hono, MiddlewareHandler } from 'hono';
+import type { Hono, MiddlewareHandler } from 'hono';
 import { createHash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { type ApiOperation, type ApiResponse, type ApiSection, type ErrorStatus, exactObject, schemaRef } from './api-section.ts';
 import { pageStyle, renderPage } from './document-page.ts';
 import type { Role } from '../principal.ts';
 import { Rejection } from '../rejection.ts';
 import { type AppEnv, servedRoute, type ServedRoute } from '../http/request-context.ts';
-import type { Log } from '../log.ts';
-import { missingMigrations } from '../store/migrations.ts';
-import type { Store } from '../store/store.ts';
 
 const introduction = `Access to databases, applications and shells through named connections.
 
@@ -159,12 +155,12 @@ function restrictedRoles({ method, path, isPublic: open, needsAgentToken: byAgen
   return open === true || byAgent === true || roles.length === allRoles.length ? undefined : roles;
 }
 
-function responseJson({ description, schema, headers: names = [], isHtml: html }: ApiResponse): JsonObject {
+function responseJson({ description, schema, headers: names = [], contentType = 'application/json' }: ApiResponse): JsonObject {
   const sent = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
   return {
     description,
     ...(sent.length === 0 ? {} : { headers: Object.fromEntries(sent) }),
-    ...(schema === undefined ? {} : { content: { [html === true ? 'text/html; charset=UTF-8' : 'application/json']: { schema } } }),
+    ...(schema === undefined ? {} : { content: { [contentType]: { schema } } }),
   };
 }
 
@@ -250,46 +246,8 @@ function allowedRoles({ method, path }: ServedRoute): readonly Role[] {
   return exceptions[`${method} ${path}`] ?? (method === 'GET' ? ['admin', 'auditor'] : ['admin']);
 }
 
-type HealthOptions = { readonly store: Store; readonly closing: () => boolean; readonly log: Log };
-
-// Health checks usually time out after seconds; a slower database is unavailable for callers, too.
-const databaseTimeoutMs = 2000;
-
-/** Serves `/healthz` (the process is alive) and `/readyz` (it can serve requests); neither needs a key. */
-export function serveHealth(app: Hono<AppEnv>, { store, closing, log }: HealthOptions): void {
-  // Runs one check at a time: a database that hangs must not use a connection per request.
-  let pending: Promise<readonly string[]> | undefined;
-  const missingNow = (): Promise<readonly string[]> => {
-    pending ??= missingMigrations(store.db).finally(() => {
-      pending = undefined;
-    });
-    return withTimeout(pending);
-  };
-
-  app.get('/healthz', (c) => c.json({ status: 'ok' }));
-  app.get('/readyz', async (c) => {
-    if (closing()) return notReady(c, 'the server is stopping');
-    const missing = await missingNow().catch((error: unknown) => {
-      log({ level: 'error', message: `not ready: ${String(error)}`, requestId: c.get('requestId') });
-      return undefined;
-    });
-    if (missing === undefined) return notReady(c, 'the database does not respond');
-    return missing.length === 0 ? c.json({ status: 'ok' }) : notReady(c, 'the database has another version');
-  });
-}
-
-function notReady(c: Context<AppEnv>, message: string): Response {
-  return c.json({ status: 'unavailable', message }, 503);
-}
-
-async function withTimeout<T>(answer: Promise<T>): Promise<T> {
-  const over = new AbortController();
-  const late = delay(databaseTimeoutMs, undefined, { signal: over.signal, ref: false }).then(() => {
-    throw new Error(`no response within ${databaseTimeoutMs} ms`);
-  });
-  late.catch(() => undefined);
-  return Promise.race([answer, late]).finally(() => over.abort());
-}
+/** The content type of metrics. */
+export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 const styleHash = createHash('sha256').update(pageStyle).digest('base64');
 
@@ -348,9 +306,22 @@ export const serviceSection: ApiSection = {
       summary: 'Check readiness',
       isPublic: true,
       responses: {
-        200: { description: 'The database responds within two seconds and has the required version.', schema: schemaRef('Health') },
-        503: { description: 'The database is not ready, or the server is stopping.', schema: schemaRef('Unavailable') },
+        200: {
+          description: 'The database has the required version, and reads and writes within two seconds.',
+          schema: schemaRef('Health'),
+        },
+        503: { description: 'The database is not ready, writes fail, or the server is stopping.', schema: schemaRef('Unavailable') },
       },
+    },
+    {
+      method: 'get',
+      path: '/metrics',
+      id: 'readMetrics',
+      summary: 'Read metrics',
+      description: `In the text format of Prometheus: requests and their latency on this server since its start, by route and status; reviews that wait, agents
+that are online, and whether the audit log is still the chain that it was. What the database does not answer is left out, and
+\`ostiary_database_up\` is 0.`,
+      responses: { 200: { description: 'The metrics.', schema: { type: 'string' }, contentType: metricsContentType } },
     },
     {
       method: 'get',
@@ -367,7 +338,11 @@ export const serviceSection: ApiSection = {
       summary: 'Show the documentation',
       isPublic: true,
       responses: {
-        200: { description: 'A page without scripts and external assets.', schema: { type: 'string' }, isHtml: true },
+        200: {
+          description: 'A page without scripts and external assets.',
+          schema: { type: 'string' },
+          contentType: 'text/html; charset=UTF-8',
+        },
       },
     },
   ],

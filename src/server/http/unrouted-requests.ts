@@ -11,8 +11,13 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** The answer to a request that no route sees, and the address of its caller, if it is known. */
-export type UnroutedAnswer = { readonly status: number; readonly message: string; readonly address: string | undefined };
+/** The answer to a request that no route sees, and what is known of the request; the method may be unknown (`none`). */
+export type UnroutedAnswer = {
+  readonly method: string;
+  readonly status: number;
+  readonly message: string;
+  readonly address: string | undefined;
+};
 
 type Observe = (answer: UnroutedAnswer) => void;
 type Refusal = { readonly status: 400 | 408 | 417 | 431 | 500; readonly reason: string; readonly message: string };
@@ -30,18 +35,18 @@ const supportedMethods = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
  * whether it did. Replaces an absolute target by its path, so that logs do not show what precedes the path.
  */
 export function answerUnrouted(incoming: IncomingMessage, outgoing: ServerResponse, observe: Observe): boolean {
-  const { method, url = '', httpVersion, socket } = incoming;
+  const { method = 'none', url = '', httpVersion, socket } = incoming;
   const hosts = countHosts(incoming.rawHeaders);
   if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) {
     const message = hosts > 1 ? 'the request has more than one Host header' : 'the request has no Host header';
     outgoing.setHeader('Connection', 'close');
     sendRefusal(outgoing, { ...malformed, message });
-    observe({ status: malformed.status, message, address: socket.remoteAddress });
+    observe({ method, status: malformed.status, message, address: socket.remoteAddress });
     return true;
   }
   if (method === 'OPTIONS' && url === '*') {
     outgoing.writeHead(204, { Allow: supportedMethods }).end();
-    observe({ status: 204, message: 'OPTIONS *', address: socket.remoteAddress });
+    observe({ method, status: 204, message: 'OPTIONS *', address: socket.remoteAddress });
     return true;
   }
   if (/^https?:\/\/[^\\]+$/i.test(url) && URL.canParse(url)) {
@@ -62,9 +67,9 @@ function sendRefusal(outgoing: ServerResponse, { status, message }: Refusal): vo
 
 /** Answers requests that are not valid HTTP, or expect what no server of HTTP/1.1 knows. */
 export function rejectMalformedRequests(server: Server, observe: Observe): void {
-  server.on('checkExpectation', ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
+  server.on('checkExpectation', ({ method = 'none', socket }: IncomingMessage, outgoing: ServerResponse) => {
     const refused: Refusal = { status: 417, reason: 'Expectation Failed', message: 'the expectation cannot be met' };
-    observe({ ...refused, address: socket.remoteAddress });
+    observe({ ...refused, method, address: socket.remoteAddress });
     for (const [name, value] of Object.entries(securityHeaders)) outgoing.setHeader(name, value);
     sendRefusal(outgoing, refused);
   });
@@ -74,7 +79,7 @@ export function rejectMalformedRequests(server: Server, observe: Observe): void 
       return;
     }
     const refused = refusalsByCode[error.code ?? ''] ?? malformed;
-    observe({ ...refused, address: socket.remoteAddress });
+    observe({ ...refused, method: 'none', address: socket.remoteAddress });
     const body = JSON.stringify({ message: refused.message });
     const headers = {
       'Content-Type': 'application/json',
@@ -94,7 +99,7 @@ export function answerMalformedUrls(observe: Observe): (error: unknown) => Respo
       error instanceof RequestError
         ? { ...malformed, message: 'the request target is not a valid URL' }
         : { status: 500, reason: '', message: 'internal error' };
-    observe({ ...refused, address: undefined });
+    observe({ ...refused, method: 'none', address: undefined });
     return Response.json({ message: refused.message }, { status: refused.status });
   };
 }

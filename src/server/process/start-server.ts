@@ -7,6 +7,8 @@ import { AppError } from '../../model/errors.ts';
 import type { Registry } from '../../model/kind.ts';
 import { registerAgents } from '../agents/agents.ts';
 import { requireRightToPrune, startAuditRetention } from '../audit/audit-chain.ts';
+import { type AuditWatch, watchAuditChain } from '../audit/audit-watch.ts';
+import { createRequestMetrics } from '../monitoring/request-metrics.ts';
 import { createApp } from '../app.ts';
 import {
   answerMalformedUrls,
@@ -111,8 +113,13 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const library = createRunbookLibrary({ ...options, store, collection: runbookConfigurations(collections) });
     let closing = false;
     const trustProxy = options.trustProxy ?? false;
-    const app = createApp({ ...options, store, library, collections, keys, trustProxy, closing: () => closing });
-    const observe = (answer: UnroutedAnswer): void => logUnrouted(options.log, answer);
+    const requests = createRequestMetrics();
+    const auditWatch = watchAuditChain(store.db, options);
+    const app = createApp({ ...options, store, library, collections, keys, trustProxy, requests, auditWatch, closing: () => closing });
+    const observe = (answer: UnroutedAnswer): void => {
+      requests.count({ method: answer.method, route: undefined, status: answer.status });
+      logUnrouted(options.log, answer);
+    };
     // A load balancer that checks the health with HTTP/1.0 sends no host.
     const answer = getRequestListener(app.fetch, { errorHandler: answerMalformedUrls(observe), hostname: 'localhost' });
     const server = createServer(serverOptions(timeouts), (incoming, outgoing) => {
@@ -128,7 +135,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       routes: [...new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))],
       close: () => {
         closing = true;
-        closed ??= stopServer(server, { opened, backgroundJobs, runbooks: options.runbooks, drainMs: options.drainMs ?? 0 });
+        closed ??= stopServer(server, { opened, auditWatch, backgroundJobs, runbooks: options.runbooks, drainMs: options.drainMs ?? 0 });
         return closed;
       },
     };
@@ -181,12 +188,13 @@ function serverOptions({ headers, request, keepAlive }: RequestTimeouts): Server
 
 type StopOptions = {
   readonly opened: OpenStore;
+  readonly auditWatch: AuditWatch;
   readonly backgroundJobs: { readonly stop: () => Promise<void> };
   readonly runbooks: RunbookSource | undefined;
   readonly drainMs: number;
 };
 
-async function stopServer(server: Server, { opened, backgroundJobs, runbooks, drainMs }: StopOptions): Promise<void> {
+async function stopServer(server: Server, { opened, auditWatch, backgroundJobs, runbooks, drainMs }: StopOptions): Promise<void> {
   if (drainMs > 0) await delay(drainMs);
   // Requests that wait for a repository are answered without it.
   await runbooks?.close?.();
@@ -196,7 +204,7 @@ async function stopServer(server: Server, { opened, backgroundJobs, runbooks, dr
     server.closeIdleConnections();
   });
   clearTimeout(cutOff);
-  await backgroundJobs.stop();
+  await Promise.all([backgroundJobs.stop(), auditWatch.stop()]);
   await opened.close();
 }
 

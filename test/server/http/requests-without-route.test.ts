@@ -85,3 +85,12 @@ test.each(['HTTP/1.0', 'HTTP/1.1'])('OPTIONS * is answered with the methods of t
 test.each(['GET *', 'POST *', 'GET healthz'])('%s is a 400', async (line) => {
   expect(statusOf(await exchange([`${line} HTTP/1.1`, 'Host: x', close]))).toBe(400);
 });
+
+test('such requests are counted without a route', async () => {
+  await exchange(['GET * HTTP/1.1', 'Host: x', close]);
+  await exchange(['nonsense']);
+  const metrics = await fetch(`${gateway.server.url}/metrics`, { headers: { 'Api-Key': gateway.server.key } });
+  const text = await metrics.text();
+  expect(text).toMatch(/^ostiary_http_requests_total\{method="OPTIONS",route="none",status="204"\} [1-9]/m);
+  expect(text).toMatch(/^ostiary_http_requests_total\{method="none",route="none",status="400"\} [2-9]/m);
+});

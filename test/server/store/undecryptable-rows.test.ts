@@ -1,42 +1,17 @@
-import { openAsBlob } from 'node:fs';
-import { PGlite } from '@electric-sql/pglite';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openGateway } from '../../../src/gateway/open-gateway.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
+import { openDatabases, type OpenedServer } from '../open-databases.ts';
 import { validatorsOf } from '../api/response-validators.ts';
-import { createDatabase, fixture, startTestServer, type TestServer } from '../../support/servers.ts';
 import { agentId, base64, callerOf, type CallServer, connectionBody, createKey, idOf, rowsOf } from '../client.ts';
-
-type Damageable = {
-  readonly server: TestServer;
-  readonly run: (statement: string) => Promise<unknown>;
-  readonly drop: () => Promise<void>;
-};
-
-async function onPglite(): Promise<Damageable> {
-  const lite = await PGlite.create({ dataDir: 'memory://', loadDataDir: await openAsBlob(await fixture('snapshot')) });
-  return { server: await startTestServer({ database: { lite } }), run: (statement) => lite.exec(statement), drop: () => lite.close() };
-}
-
-async function onPostgres(): Promise<Damageable> {
-  const { url, drop } = await createDatabase();
-  const server = await startTestServer({ database: { url } });
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  return { server, run: (statement) => client.query(statement), drop: () => client.end().then(drop) };
-}
 
 const damaged = (table: string, column: string, named: string): string =>
   `update ${table} set ${column} = overlay(${column} placing 'AAAAAAAAAAAA' from 30) where ${named}`;
 const lost = (what: string): string => `${what}: its secrets cannot be decrypted; replace it with all of its secrets, or delete it`;
 
-describe.each([
-  ['PGlite', onPglite],
-  ['PostgreSQL', onPostgres],
-])('rows that cannot be decrypted on %s', (_name, start) => {
-  let place: Damageable;
+describe.each(openDatabases)('rows that cannot be decrypted on %s', (_name, start) => {
+  let place: OpenedServer;
   let call: CallServer;
   let body: (name: string, more?: JsonObject) => JsonObject;
   const secret = { 'envvar:DB': base64('orders'), 'envvar:PASS': base64('canary') };
@@ -56,10 +31,7 @@ describe.each([
     await place.run(damaged('runbook_configurations', 'secrets', "spec ->> 'git_url' like '%bad'"));
     await place.run(damaged('resources', 'env_vars', "name = 'bad'"));
   });
-  afterAll(async () => {
-    await place.server.close();
-    await place.drop();
-  });
+  afterAll(() => place.close());
 
   test('a list has every object, and names the error of each of these rows', async () => {
     for (const path of ['/connections', '/connections?page=1']) {

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase, startTestServer } from '../../support/servers.ts';
+import { openDatabases, type OpenedServer } from '../open-databases.ts';
+import { agentId, callerOf, type CallServer, connectionBody, createKey, idOf } from '../client.ts';
+
+type Scrape = {
+  readonly status: number;
+  readonly type: string | null;
+  readonly text: string;
+  readonly values: ReadonlyMap<string, number>;
+};
+
+async function scrape({ url }: { readonly url: string }, key: string): Promise<Scrape> {
+  const answer = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${key}` } });
+  const text = await answer.text();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const values = lines.map((line): [string, number] => [
+    line.slice(0, line.lastIndexOf(' ')),
+    Number(line.slice(line.lastIndexOf(' ') + 1)),
+  ]);
+  return { status: answer.status, type: answer.headers.get('Content-Type'), text, values: new Map(values) };
+}
+
+const requests = (method: string, route: string, status: number): string =>
+  `ostiary_http_requests_total{method="${method}",route="${route}",status="${status}"}`;
+
+describe.each(openDatabases)('metrics on %s', (_name, start) => {
+  let place: OpenedServer;
+  let call: CallServer;
+  let now: Date;
+  const values = async (): Promise<ReadonlyMap<string, number>> => (await scrape(place.server, place.server.key)).values;
+  const counts = async (): Promise<readonly unknown[]> => {
+    const found = await values();
+    return ['database_up', 'reviews_waiting', 'agents_online'].map((name) => found.get(`ostiary_${name}`));
+  };
+  beforeAll(async () => {
+    now = new Date('2026-11-26T12:00:00Z');
+    place = await start({ now: () => now });
+    call = callerOf(place.server);
+  });
+  afterAll(() => place.close());
+
+  test('need a key of an admin or an auditor', async () => {
+    expect((await fetch(`${place.server.url}/metrics`)).status).toBe(401);
+    const keys = [await createKey(call, 'scraper', ['auditor']), await createKey(call, 'user', ['devs'])];
+    const statuses = await Promise.all(keys.map(async (key) => (await scrape(place.server, key)).status));
+    expect(statuses).toEqual([200, 403]);
+  });
+
+  test('have the text format of Prometheus', async () => {
+    const { type, text } = await scrape(place.server, place.server.key);
+    expect(type).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const [name, label] = ['[a-z_]+', String.raw`[a-z]+="[^"\\\n]*"`];
+    for (const line of text.slice(0, -1).split('\n')) {
+      expect(line).toMatch(
+        new RegExp(String.raw`^(# HELP ${name} .+|# TYPE ${name} (counter|gauge|histogram)|${name}(\{${label}(,${label})*\})? [\d.e+-]+)$`),
+      );
+    }
+    const declared = [...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]);
+    expect(new Set(declared).size).toBe(declared.length);
+    expect(text.endsWith('\n')).toBe(true);
+  });
+
+  test('count requests by route and status, without names', async () => {
+    await call('GET', '/connections/canary');
+    await call('GET', '/connections/canary-2');
+    await call('HEAD', '/connections');
+    await call('GET', '/canary');
+    await call('PATCH', '/connections');
+    await call('GET', '/connections', { key: 'wrong' });
+    const { text, values: found } = await scrape(place.server, place.server.key);
+    expect(found.get(requests('GET', '/connections/:id', 404))).toBe(2);
+    expect(found.get(requests('HEAD', '/connections', 200))).toBe(1);
+    expect(found.get(requests('GET', 'none', 404))).toBe(1);
+    expect(found.get(requests('PATCH', 'none', 405))).toBe(1);
+    expect(found.get(requests('GET', '/connections', 401))).toBe(1);
+    expect(text).not.toContain('canary');
+  });
+
+  test('count the latency in growing buckets', async () => {
+    await call('GET', '/connections/canary');
+    const found = await values();
+    const labels = 'method="GET",route="/connections/:id"';
+    const buckets = [...found].filter(([name]) => name.startsWith(`ostiary_http_request_duration_seconds_bucket{${labels}`));
+    expect(buckets.map(([name]) => /le="(.*)"/.exec(name)?.[1])).toEqual('0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 +Inf'.split(' '));
+    const bucketCounts = buckets.map(([, value]) => value);
+    expect(bucketCounts).toEqual(bucketCounts.toSorted((left, right) => left - right));
+    expect(bucketCounts.at(-1)).toBe(found.get(`ostiary_http_request_duration_seconds_count{${labels}}`));
+    expect(bucketCounts.at(-1)).toBe(found.get(requests('GET', '/connections/:id', 404)));
+    expect(found.get(`ostiary_http_request_duration_seconds_sum{${labels}}`)).toBeGreaterThan(0);
+  });
+
+  test('count reviews that wait, and agents that are online', async () => {
+    expect(await counts()).toEqual([1, 0, 0]);
+    await call('POST', '/connections', { body: connectionBody('reviewed', await agentId(call), { reviewers: ['dba'] }) });
+    const reviews = [1, 2].map(() => call('POST', '/reviews', { body: { connection: 'reviewed', type: 'jit' } }));
+    const { body } = await call('POST', '/agents', { body: { name: 'edge' } });
+    const heartbeat = { key: String(JSON.parse(JSON.stringify(body['token']))) };
+    expect((await call('POST', '/agents/heartbeat', heartbeat)).status).toBe(200);
+    const [first] = await Promise.all(reviews);
+    expect(await counts()).toEqual([1, 2, 1]);
+    const dba = await createKey(call, 'dba', ['dba']);
+    const id = first === undefined ? '' : idOf(first);
+    expect((await call('PUT', `/reviews/${id}`, { key: dba, body: { status: 'APPROVED' } })).status).toBe(200);
+    now = new Date(now.getTime() + 61_000);
+    expect(await counts()).toEqual([1, 1, 0]);
+  });
+
+  test('show a changed and a removed entry of the audit log as drift', async () => {
+    const drift = async (): Promise<unknown> => (await values()).get('ostiary_audit_chain_drift');
+    await expect.poll(drift).toBe(0);
+    await expect.poll(async () => (await values()).get('ostiary_audit_chain_checked_timestamp_seconds')).toBe(now.getTime() / 1000);
+    expect((await values()).get('ostiary_audit_entries')).toBeGreaterThan(3);
+
+    const quietly = (statement: string): Promise<unknown> =>
+      place.run(`set session_replication_role = replica; ${statement}; set session_replication_role = origin`);
+    await quietly("create table kept as select * from audit_logs; update audit_logs set actor_name = 'forged' where seq = 2");
+    await expect.poll(drift).toBe(1);
+    expect(place.server.log.filter((line) => line.startsWith('the audit log is broken at entry 2'))).toHaveLength(1);
+    await quietly('update audit_logs set actor_name = kept.actor_name from kept where audit_logs.seq = 2 and kept.seq = 2');
+    await expect.poll(drift).toBe(0);
+
+    // The rest is a chain without the end that was there.
+    await quietly('delete from audit_logs where seq = (select max(seq) from audit_logs)');
+    await expect.poll(drift).toBe(1);
+    expect(place.server.log.join('\n')).toMatch(/^the audit log no longer has the entry \d+, which was its last one$/m);
+  });
+});
+
+test('a pruned audit log has not drifted', async () => {
+  const { url, drop } = await createDatabase();
+  let now = new Date('2026-01-01T00:00:00Z');
+  const server = await startTestServer({ database: { url }, now: () => now });
+  await callerOf(server)('POST', '/guardrails', { body: { name: 'old' } });
+  const drift = async (): Promise<unknown> => (await scrape(server, server.key)).values.get('ostiary_audit_chain_drift');
+  await expect.poll(drift).toBe(0);
+  now = new Date('2026-03-01T00:00:00Z');
+  const pruner = await startTestServer({ database: { url }, now: () => now, auditKeepDays: 30 });
+  await expect.poll(() => pruner.log.join('\n')).toContain('removed 1 of the audit log');
+  const checked = async (): Promise<unknown> =>
+    (await scrape(server, server.key)).values.get('ostiary_audit_chain_checked_timestamp_seconds');
+  await expect.poll(checked).toBe(now.getTime() / 1000);
+  expect(await drift()).toBe(0);
+  await pruner.close();
+  await server.close();
+  await drop();
+});
+
+test('without the database, its values are left out', async () => {
+  const { url, drop } = await createDatabase();
+  const server = await startTestServer({ database: { url } });
+  expect((await scrape(server, server.key)).values.get('ostiary_audit_chain_drift')).toBe(0);
+  await drop();
+  const { status, text, values } = await scrape(server, server.key);
+  expect([status, values.get('ostiary_database_up')]).toEqual([200, 0]);
+  expect(text).not.toMatch(/ostiary_(?:reviews|agents|audit)/);
+  expect(text).toContain('ostiary_http_requests_total');
+  await server.close();
+});
