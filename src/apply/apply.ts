@@ -25,6 +25,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     stageReads: new Map(),
     switched: new Set(),
     writing: limitConcurrency(input.concurrency),
+    unswitched: undefined,
     stopped: undefined,
   };
   const { target, digest, allowed } = input.plan;
@@ -63,7 +64,7 @@ async function switchAccessOn(state: ApplyState): Promise<void> {
     observe('written');
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    state.stopped = error;
+    state.unswitched = error;
   }
 }
 

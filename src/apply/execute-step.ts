@@ -56,6 +56,8 @@ export type ApplyState = {
   readonly switched: Set<ResourceId>;
   /** Runs a write when there is room for it. */
   readonly writing: Limited;
+  /** The error with which the gateway did not switch access control on; then no step starts. */
+  unswitched: AppError | undefined;
   /** The error after which no step starts: the gateway cannot be reached. */
   stopped: AppError | undefined;
 };
@@ -115,8 +117,12 @@ async function findListed({ change, part }: Step, state: ApplyState): Promise<Li
 }
 
 /** Returns why no further write may start; undefined if it may. */
-export function haltReason({ input, stopped }: ApplyState): StepResult | undefined {
+export function haltReason({ input, stopped, unswitched }: ApplyState): StepResult | undefined {
   if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'not started: interrupted' };
+  if (unswitched !== undefined) {
+    const message = `it depends on access control, which was not switched on: ${unswitched.message}`;
+    return { status: 'skipped', code: 'apply/need-failed', message, hint: unswitched.hint };
+  }
   return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not started: ${stopped.message}` };
 }
 
@@ -284,15 +290,16 @@ async function findDeletionObstacles(step: Step, fresh: LiveResource, state: App
 
 /**
  * Compares all fields: a deletion names every field that is not empty, so each field that it does not name was empty. A field may
- * have the value that closes the object, because the plan closes it first.
+ * have the value that closes the object, because the plan closes it first, and no groups, because the plan may have switched access control on.
  */
 function changedFields({ change, kind }: Step, fresh: LiveResource): readonly ChangedField[] {
   const planned = new Map(change.fields.map(({ path, before }) => [path, 'value' in before ? before.value : undefined]));
-  return kind.fields.filter(isCompared).flatMap(({ name, empty, closed }): readonly ChangedField[] => {
+  return kind.fields.filter(isCompared).flatMap(({ name, empty, closed, implied }): readonly ChangedField[] => {
     const path = pointer(name);
     const from = planned.get(path) ?? empty;
     const now = fresh.spec[name] ?? empty;
-    return equal(from, now) || (closed !== undefined && equal(closed, now)) ? [] : [{ path, from, now, desired: undefined }];
+    const isStricter = (closed !== undefined && equal(closed, now)) || (implied !== undefined && from === null && equal(now, []));
+    return equal(from, now) || isStricter ? [] : [{ path, from, now, desired: undefined }];
   });
 }
 

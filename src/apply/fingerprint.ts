@@ -104,15 +104,20 @@ export function changesSincePlan(change: Change, kind: Kind, live: LiveResource,
   return [...unexpected, ...others.filter(({ path }) => !unexpected.some((one) => one.path === path))];
 }
 
-/** Returns the object as it was before the plan closed it, if nothing else closed it. */
+/** Returns the object as it was before the plan closed it or switched access control on, if nothing else did. */
 function reopened(planned: readonly FieldChange[], kind: Kind, live: LiveResource): LiveResource {
   const closed = kind.fields.filter(({ name, closed: value }) => value !== undefined && live.spec[name] === value);
   const paths = new Set(closed.map(({ name }) => pointer(name)));
+  const named = new Set(planned.map(({ path }) => path));
+  const hidden = kind.fields.filter(
+    ({ name, implied }) => implied !== undefined && equal(live.spec[name], []) && !named.has(pointer(name)),
+  );
+  const spec = { ...live.spec, ...Object.fromEntries(hidden.map(({ name, empty }) => [name, empty])) };
   return {
     ...live,
     spec: revertFields(
       kind,
-      live.spec,
+      spec,
       planned.filter(({ path }) => paths.has(path)),
     ),
   };

@@ -184,6 +184,16 @@ describe('switching access control on', () => {
     expect(access.rows()).toEqual({ 'a-db': ['sre'], 'b-db': ['sre'], 'c-db': ['sre'] });
   });
 
+  test('policies and drift judge the groups as they are after the plan', { timeout: 60_000 }, async () => {
+    const policy = `apiVersion: ostiary/v1\nkind: Policy\nmetadata: { name: reach }\nspec: { severity: warning, match: {}, require: ['posture.who == ["dba"]'], message: only dba }\n`;
+    const access = await accessProject({ ...base, 'access/policy.yaml': policy });
+    await access.run('apply --yes');
+    access.repository.save({ [file('a-db')]: grouped('a-db', ['dba']), [file('b-db')]: grouped('b-db', ['sre']) });
+    const planned = oneLine((await access.run('plan')).stderr);
+    expect(['a-db', 'b-db', 'c-db'].filter((name) => planned.includes(`Connection/${name}: policy "reach"`))).toEqual(['b-db', 'c-db']);
+    expect(await access.run('drift')).toMatchObject({ code: 0, stdout: expect.not.stringContaining('access-control-on') });
+  });
+
   test('null beside groups is an error, and null alone changes nothing', { timeout: 60_000 }, async () => {
     const access = await accessProject({ [file('a-db')]: grouped('a-db', null), [file('b-db')]: grouped('b-db', null) });
     expect(await access.run('apply --yes')).toMatchObject({ code: 0 });

@@ -95,6 +95,12 @@ const transitions: Readonly<Record<string, Transition>> = {
       manifest('d-db', { access_groups: ['staff'] }),
     ],
   },
+  'access control is switched on, and a connection is deleted': {
+    live: [live('a-db'), live('b-db', { reviewers: ['dba'] })],
+    rows: undefined,
+    manifests: [manifest('b-db', { access_groups: ['sre'], reviewers: ['sre'] })],
+    removed: [manifest('a-db')],
+  },
   'access control is switched on by new connections alone': {
     live: [live('a-db')],
     rows: undefined,

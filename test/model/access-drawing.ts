@@ -21,6 +21,7 @@ const mode = fc.constantFrom('disabled', 'enabled', 'enabled', 'enabled');
 /** The fields of a connection that decide access; `undefined` leaves a field out of the manifest. */
 const fields: Readonly<Record<string, fc.Arbitrary<Json | undefined>>> = {
   attributes: often(5, few(attributes, 3), fc.constant(undefined)),
+  access_groups: often(2, fc.constant(undefined), few(groups, 3)),
   reviewers: fc.oneof(nothing, few(groups, 3)),
   min_review_approvals: fc.constantFrom(undefined, null, 1, 2),
   force_approve_groups: often(1, nothing, few(groups)),

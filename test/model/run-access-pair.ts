@@ -30,7 +30,8 @@ export async function startAccessGateway(pair: AccessPair): Promise<HoopModel> {
   });
   const agent_id = model.store.agentNamed('default')?.id ?? '';
   for (const { metadata, spec } of pair.live) {
-    const body = JSON.stringify({ ...spec, name: metadata.name, agent_id });
+    const { access_groups: _, ...own } = spec;
+    const body = JSON.stringify({ ...own, name: metadata.name, agent_id });
     const answer = await fetch(`${model.url}/api/connections`, { method: 'POST', headers, body });
     if (answer.status !== 201) throw new Error(`${metadata.name}: ${answer.status} ${await answer.text()}`);
   }
@@ -74,7 +75,7 @@ export async function runAccessPair(pair: AccessPair, revert: boolean): Promise<
     };
     const planned = await planFrom(live);
     if (planned === undefined) return undefined;
-    const unread = { ...live, access: { ...access, [pair.unread ?? 'groups']: 'unreadable' } };
+    const unread = withoutList(live, pair.unread);
     const blind = pair.unread === undefined || revert ? undefined : await planFrom(unread);
     const { outcomes } = await applyPlan({ gateway, live, ...planned });
     const failed = outcomes.filter(({ status }) => !['done', 'held', 'already', 'blocked'].includes(status));
@@ -85,6 +86,18 @@ export async function runAccessPair(pair: AccessPair, revert: boolean): Promise<
     await gateway.close();
     await model.close();
   }
+}
+
+/** Returns the live state of a token that cannot read a list. */
+function withoutList(live: LiveState, list: AccessPair['unread']): LiveState {
+  const access = { ...live.access, [list ?? 'groups']: 'unreadable' };
+  if (list !== 'access-control') return { ...live, access };
+  const resources = live.resources.map((one) => ({
+    ...one,
+    spec: { ...one.spec, access_groups: null },
+    unknown: [...one.unknown, '/access_groups'] as const,
+  }));
+  return { ...live, access, resources, rowFields: { 'Connection.access_groups': 'unreadable' } };
 }
 
 type Planned = { readonly plan: Plan; readonly desired: DesiredState };

@@ -92,6 +92,17 @@ export function checkGroups(code: Diagnostic['code'], write: ProposedWrite, grou
   );
 }
 
+/** Keeps the first diagnostic of a code with each text, and all others. */
+export function warnOnce(code: Diagnostic['code'], diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const known = new Set<string>();
+  return diagnostics.filter((one) => {
+    const key = `${one.message} ${one.hint ?? ''}`;
+    const isRepeated = one.code === code && known.has(key);
+    known.add(key);
+    return !isRepeated;
+  });
+}
+
 /** One object that a plan creates or updates. */
 export type ProposedWrite = {
   readonly kind: string;

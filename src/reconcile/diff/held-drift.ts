@@ -40,7 +40,9 @@ function stateAfter(
   { edges, changesOf }: RestOfPlan,
 ): ProtectionSnapshot {
   const samples = applied === undefined ? undefined : samplesOf(applied);
-  return { ...plannedSnapshot({ target, changes: changesOf(drafts), edges }, live, registry), samples };
+  // Where access control is off, everybody sees a connection: that is never stricter than its groups, which may switch it on.
+  const { rowFields: _, ...state } = live;
+  return { ...plannedSnapshot({ target, changes: changesOf(drafts), edges }, state, registry), samples };
 }
 
 /**

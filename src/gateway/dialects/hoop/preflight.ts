@@ -4,7 +4,16 @@ import type { PreflightResult, PreflightRequest } from '../../../model/gateway.t
 import type { Refusal } from '../../../model/plan/plan.ts';
 import { pointer } from '../../../model/pointer.ts';
 import type { Handshake, PreflightAnswers } from '../../dialect.ts';
-import { checkTexts, connectionChanges, diagnosticAt, proposedWrites, refusalAt, type ProposedWrite, findReplacements } from '../rest.ts';
+import {
+  checkTexts,
+  connectionChanges,
+  diagnosticAt,
+  proposedWrites,
+  refusalAt,
+  type ProposedWrite,
+  findReplacements,
+  warnOnce,
+} from '../rest.ts';
 import { checkRequestRules } from './checks/access-request-rule.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
 import { accessRows } from './access.ts';
@@ -43,7 +52,10 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
   const referring = findReferring(proposal, answers);
   return {
     diagnostics: [
-      ...onceEach(writes.flatMap((write) => checkWrite(write, { features, groups, templates, usedTypes }))),
+      ...warnOnce(
+        'hoop/unknown-group',
+        writes.flatMap((write) => checkWrite(write, { features, groups, templates, usedTypes })),
+      ),
       ...checkAccessGroups(proposal, writes),
       ...checkRequestRules(proposal, writes),
       ...referring.diagnostics,
@@ -56,16 +68,6 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
     indivisible: findIndivisible(writes, features),
     references: referring.references,
   };
-}
-
-/** Keeps the first of the warnings about one group. */
-function onceEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const warned = new Set<string>();
-  return diagnostics.filter(({ code, message, hint = '' }) => {
-    const key = `${message} ${hint}`;
-    if (code !== 'hoop/unknown-group') return true;
-    return !warned.has(key) && warned.add(key);
-  });
 }
 
 function checkWrite(write: ProposedWrite, context: CheckContext): readonly Diagnostic[] {

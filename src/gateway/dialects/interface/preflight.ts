@@ -25,6 +25,7 @@ import {
   replacementReference,
   unreadableReference,
   checkGroups,
+  warnOnce,
 } from '../rest.ts';
 import { isOstiaryServer } from './handshake.ts';
 import { restList } from '../rest.ts';
@@ -43,11 +44,14 @@ export function preflightReads(proposal: PreflightRequest, handshake: Handshake)
  */
 export function preflight(proposal: PreflightRequest, handshake: Handshake, answers: PreflightAnswers): PreflightResult {
   return {
-    diagnostics: proposedWrites(proposal).flatMap((write) => [
-      ...checkTexts('interface/nul', write),
-      ...(isOstiaryServer(handshake) ? checkServed(write) : []),
-      ...checkGroups('interface/unknown-group', write, proposal.live.groups),
-    ]),
+    diagnostics: warnOnce(
+      'interface/unknown-group',
+      proposedWrites(proposal).flatMap((write) => [
+        ...checkTexts('interface/nul', write),
+        ...(isOstiaryServer(handshake) ? checkServed(write) : []),
+        ...checkGroups('interface/unknown-group', write, proposal.live.groups),
+      ]),
+    ),
     refusals: [],
     indivisible: new Map(),
     references: answers.has(templates.path) ? findReferences(proposal, answers.get(templates.path)) : [],
