@@ -130,7 +130,7 @@ const inside: Readonly<Record<string, string>> = {
     'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts test.ts yaml-layout.ts fmt.ts init.ts pull.ts review.ts get.ts list.ts search.ts ' +
     'record.ts serve.ts completion.ts version.ts workflow-commands.ts program.ts',
   action:
-    'inputs.ts proposal.ts task.ts mentioned-pull-request.ts pull-requests.ts decisions.ts drift-issue.ts report-to-github.ts action.ts',
+    'inputs.ts proposal.ts task.ts mentioned-pull-request.ts pull-requests.ts decisions.ts drift-issue.ts commit-status.ts report-to-github.ts action.ts',
 };
 
 test('inside a room, imports point one way', () => {

@@ -13,6 +13,7 @@ import {
   readCheckout,
   reportSecrets,
   senderOf,
+  stepExitCode,
   targetNameOf,
   type TaskResult,
   type Waits,
@@ -133,11 +134,6 @@ async function decide(
   return { task: { ...given, step, comments }, decisions };
 }
 
-/** Returns the step's exit code for a target. Drift is an expected result, so it fails the step only with detailed-exitcode. */
-function stepExitCode({ task, exitCode }: TaskResult): number {
-  return exitCode === 2 && task?.step.mode === 'drift' && !task.inputs.detailed ? 0 : exitCode;
-}
-
 /** Makes a context with one stream for all output, so that no text overtakes the command that allows it. */
 function actionContext(context: CliContext, log: JobLog): CliContext {
   const output = { write: log.text, isTTY: false, columns: undefined, ansi: false };
@@ -227,7 +223,7 @@ function workingDirectoryOf({ workingDirectory }: ActionInputs, { workspace }: W
 /** Returns inputs without a comment; several targets have no comment in common, because it would never be updated. */
 function withoutComment(inputs: ActionInputs): ActionInputs {
   const { target, ...flags } = inputs.flags;
-  return { ...inputs, comment: false, flags: inputs.several || target === undefined ? flags : { ...flags, target } };
+  return { ...inputs, comment: false, status: false, flags: inputs.several || target === undefined ? flags : { ...flags, target } };
 }
 
 function firstTask(inputs: ActionInputs, context: CliContext): ActionTask {

@@ -78,6 +78,7 @@ export const ownInputs = [
   'labels',
   'overrides',
   'sarif',
+  'status',
   'working-directory',
 ] as const;
 
@@ -87,6 +88,8 @@ export type ActionInputs = {
   /** Whether the step can have several targets. */
   readonly several: boolean;
   readonly comment: boolean;
+  /** Whether a status of the commit shows the outcome. */
+  readonly status: boolean;
   /** The text that distinguishes this config from others with targets of the same names; undefined for none. */
   readonly label: string | undefined;
   /** The environment of the deployment; undefined for one with the name of the target. */
@@ -160,6 +163,7 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): A
     mode,
     several: flags['all-targets'] !== undefined || flags['target']?.includes(',') === true,
     comment: isTrue('comment', 'true'),
+    status: isTrue('status', 'false'),
     label,
     environment: given.get('environment'),
     workingDirectory: given.get('working-directory'),

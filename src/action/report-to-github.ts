@@ -8,6 +8,7 @@ import { fileLinks } from '../report/links.ts';
 import { labeledName, type RunFindings } from '../report/document.ts';
 import { type ActionTask, targetNameOf, type TaskResult } from './task.ts';
 import { keepAdoptionRequest, keepDriftIssue } from './drift-issue.ts';
+import { setCommitStatus } from './commit-status.ts';
 import { commentOnPullRequests } from './pull-requests.ts';
 import { absolutePath, outputPath } from '../project/resolved-config.ts';
 import { version } from '../console/context/version.ts';
@@ -19,8 +20,8 @@ import { driftCounts } from '../report/subjects/drift.ts';
 import { outcomeCounts } from '../report/subjects/apply.ts';
 import type { ActionInputs } from './inputs.ts';
 
-/** The longest summary in UTF-16 units: GitHub accepts 1 MiB, and a unit takes at most three bytes. */
-const summaryLimit = 340_000;
+/** The most bytes of a summary: GitHub drops one above 1 MiB, and masks secrets in it, which can make it longer. */
+const summaryLimit = 1024 * 1024 - 16_384;
 
 /** Reports the results of each target to GitHub: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 4 if no issue reports a drift, otherwise 0. */
 export async function reportToGitHub(found: readonly TaskResult[]): Promise<number> {
@@ -61,6 +62,15 @@ function withPositions(target: TaskResult): TaskResult {
 }
 
 async function reportTarget(target: TaskResult): Promise<ReportedTarget> {
+  const reported = await postReports(target);
+  const { task, findings, result } = reported;
+  if (task === undefined) return reported;
+  const refused = await setCommitStatus({ ...reported, task, exitCode: result['exit-code'] });
+  return { ...reported, findings: { ...findings, diagnostics: [...findings.diagnostics, ...refused] } };
+}
+
+/** Posts comments, issues and pull requests. */
+async function postReports(target: TaskResult): Promise<ReportedTarget> {
   const result = targetResultOf(target);
   const { task, findings } = target;
   if (task === undefined) return { ...target, result, isUnreported: false };
@@ -92,11 +102,22 @@ function withoutAdoption(outcome: TargetResult['outcome'], { inputs: { flags } }
 function summaryOf(reported: readonly ReportedTarget[]): string {
   let room = summaryLimit;
   const sections = reported.map((target, index) => {
-    const section = markdownOf(target, Math.floor(room / (reported.length - index)));
-    room -= section.length;
+    const section = withinBytes((limit) => markdownOf(target, limit), Math.floor(room / (reported.length - index)));
+    room -= Buffer.byteLength(section) + 1;
     return section;
   });
   return sections.join('\n');
+}
+
+/** Renders as many characters as take at most so many bytes; a character, a UTF-16 unit, takes at most three. */
+function withinBytes(render: (limit: number) => string, most: number): string {
+  let limit = most;
+  for (;;) {
+    const text = render(limit);
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= most || limit <= most / 3) return text;
+    limit = Math.max(Math.floor(most / 3), Math.floor(limit * Math.min(most / bytes, 0.95)));
+  }
 }
 
 function none(): undefined {}

@@ -129,8 +129,17 @@ export interface GitHub extends IssueCalls, PullRequestCalls {
   readonly updateComment: (id: number, body: string) => Promise<void>;
   /** Returns the newest deployment of a commit to an environment; creates one if there is none. */
   readonly deployment: (commit: string, environment: string) => Promise<number>;
+  readonly setStatus: (commit: string, status: CommitStatus) => Promise<void>;
   readonly setDeploymentStatus: (deployment: number, status: DeploymentStatus) => Promise<void>;
 }
+
+/** The status of a commit under one name. */
+type CommitStatus = {
+  readonly state: 'success' | 'failure' | 'error';
+  readonly context: string;
+  readonly description: string;
+  readonly target_url: string;
+};
 
 type GitHubOptions = RepositoryName & {
   readonly token: string;
@@ -243,6 +252,9 @@ export function openGitHub(options: GitHubOptions): GitHub {
       const made = await octokit.repos.createDeployment({ ...place, ref: commit, environment, auto_merge: false, required_contexts: [] });
       if ('id' in made.data) return made.data.id;
       throw new AppError('github/refused', 4, `GitHub created no deployment of ${commit}: ${made.data.message ?? ''}`);
+    },
+    async setStatus(commit, status) {
+      await octokit.repos.createCommitStatus({ ...place, sha: commit, ...status });
     },
     async setDeploymentStatus(deployment, { state, description, logUrl }) {
       const status = { state, description, log_url: logUrl };
