@@ -70,7 +70,7 @@ export function describeApi(chapters: readonly ApiSection[], version: string): J
   const bodies = new Set(operations.flatMap(({ body }) => (typeof body?.['$ref'] === 'string' ? [body['$ref']] : [])));
   const schemas = chapters.flatMap((chapter) => Object.entries(chapter.schemas ?? {}));
   const publish = (name: string, schema: Json): Json =>
-    withoutSurrogates(embed(name, bodies.has(`#/components/schemas/${name}`) ? forbidNul(schema) : schema));
+    portablePatterns(embed(name, bodies.has(`#/components/schemas/${name}`) ? forbidNul(schema) : schema));
   const statuses = new Set(operations.flatMap((operation) => errorStatuses(operation)));
   return {
     openapi: '3.1.0',
@@ -194,12 +194,20 @@ function forbidNul(schema: Json): Json {
   return isText ? { ...node, pattern: '^[^\\u0000]*$' } : node;
 }
 
-/** Removes surrogates from patterns: only JavaScript engines treat them as characters. */
-function withoutSurrogates(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map((entry: Json) => withoutSurrogates(entry));
+// A range of characters beyond U+FFFF.
+const astralRange = /[\u{10000}-\u{10ffff}]-[\u{10000}-\u{10ffff}]/gu;
+
+/** Removes surrogates and astral ranges from patterns: not every engine treats these as characters. */
+function portablePatterns(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map((entry: Json) => portablePatterns(entry));
   if (!isObject(schema)) return schema;
   const entries = Object.entries(schema).map(([key, value]): [string, Json] => {
-    return [key, key === 'pattern' && typeof value === 'string' ? value.replaceAll('\\ud800-\\udfff', '') : withoutSurrogates(value)];
+    return [
+      key,
+      key === 'pattern' && typeof value === 'string'
+        ? value.replaceAll('\\ud800-\\udfff', '').replaceAll(astralRange, '')
+        : portablePatterns(value),
+    ];
   });
   return Object.fromEntries(entries);
 }

@@ -62,7 +62,8 @@ function countHosts(rawHeaders: readonly string[]): number {
 }
 
 function sendRefusal(outgoing: ServerResponse, { status, message }: Refusal): void {
-  outgoing.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ message }));
+  const body = JSON.stringify({ message });
+  outgoing.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
 }
 
 /** Answers requests that are not valid HTTP, or expect what no server of HTTP/1.1 knows. */

@@ -53,6 +53,16 @@ test('all of its schemas are schemas', () => {
   expect([...named, ...bodies].filter((schema) => ajv.validateSchema(schema) !== true)).toEqual([]);
 });
 
+test('every pattern is valid in engines with and without Unicode classes', () => {
+  const patterns = [
+    ...new Set(
+      [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]): string => JSON.parse(text ?? '""')),
+    ),
+  ];
+  expect(patterns.length).toBeGreaterThan(10);
+  for (const pattern of patterns) for (const flags of ['', 'u']) expect(new RegExp(pattern, flags).flags).toBe(flags);
+});
+
 test('the document contains exactly the routes', () => {
   expect(
     described()

@@ -193,9 +193,11 @@ test.runIf(canMount)(
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '5']);
     for (let n = 0; n < 3; n += 1) expect((await post(`full-${n}`)).status).toBe(503);
     expect((await call('GET', '/healthz')).status).toBe(200);
+    expect((await call('GET', '/readyz')).status).toBe(503);
     child.stdin.write('more\n');
     await once(child.stdout, 'data');
     await expect.poll(async () => (await post('later')).status).toBe(201);
+    expect((await call('GET', '/readyz')).status).toBe(200);
     const names = (await call('GET', '/guardrails')).list.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining([...written, 'later']));
     child.stdin.end('stop\n');
