@@ -15,7 +15,7 @@ const slow = [
     'e2e/reports/pages',
     'git/programs',
     'hoop/{access-interrupted,access-stops,cache,request-count,watched-access}',
-    'model/protection-model',
+    'model/{access-moments,protection-model}',
   ],
   ['e2e/action/{branches,cache,comment,drift,fleet,lifecycle,overrides,pull-request-story}', 'e2e/command-line/{completion,secrets}'],
   ['e2e/apply/{concurrent-applies,interrupted,rejected-values,removals,rotation}', 'e2e/network/forward-proxy', 'e2e/serve/serve'],

@@ -96,8 +96,10 @@ function findingsOf(pair: AccessPair, run: AccessRun, { name, verdict }: Judged)
     if (direction === 'strengthens' && conditions.length > 0 && !conditions.some((condition) => verdict.stronger.has(condition)))
       found('false surely gained', `${control} ${direction}`);
   }
+  // A risk is about its change alone, and the change of a rule may make up for that of another object.
+  const alone = changesOf(plan).some(({ id: changed }) => changed.startsWith('AccessRequestRule/')) ? [] : changesOf(plan);
   // The risks of accepted drift compare the manifests with the applied ones, and change nothing.
-  for (const risk of risksOf(changesOf(plan), id)) {
+  for (const risk of risksOf(alone, id)) {
     const conditions = conditionsOfRisk(risk);
     if (risk.class === 'weakens' && conditions.length > 0 && !conditions.some((condition) => verdict.weaker.has(condition)))
       found('false surely lost', `the risk ${risk.code}`);

@@ -8,6 +8,7 @@ import { type JsonObject, textsIn } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { decidesAccess } from '../../protection/access/deciding-kinds.ts';
 import { compareProtection, effectsOfDifferences, type ProtectionEffect } from '../../protection/controls/compare-protection.ts';
+import type { Posture } from '../../protection/controls/control-row.ts';
 import { compareOwn } from '../../protection/posture/causes.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
 import { liveSnapshot, mixSnapshots, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
@@ -88,7 +89,7 @@ function jointDirections(
   let known: ReturnType<typeof bothSnapshots> | undefined;
   return (key, connections) => {
     if (!decidesAccess(kindOf(key))) return {};
-    const { before, after } = (known ??= bothSnapshots(plan, live, { registry, dialect: registry.get(kindOf(key))?.dialect ?? '' }));
+    const { before, after } = (known ??= bothSnapshots(plan, live, registry));
     const own = new Set([key]);
     const pairs = [
       [readPostures(before), readPostures(mixSnapshots(before, after, own))],
@@ -105,14 +106,31 @@ function jointDirections(
   };
 }
 
+/** Returns whether a connection is less protected than both before and after a plan while only some of its changes are written. */
+export type ExposureCheck = (connection: ResourceId, written: ReadonlySet<ResourceId>) => boolean;
+
+/** Returns a check of the states between the writes of a plan, where objects decide access together. */
+export function exposureCheck(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): ExposureCheck {
+  const { before, after } = bothSnapshots(plan, live, registry);
+  const [first, last] = [readPostures(before), readPostures(after)];
+  return (connection, written) => {
+    const moment = readPostures(mixSnapshots(before, after, written))(connection);
+    // A connection that is created or deleted has one side.
+    const sides = [first(connection), last(connection)].filter((side) => side !== undefined);
+    return moment !== undefined && sides.every((side) => losesAny(side, moment));
+  };
+}
+
+/** Returns whether one state has less of any control than another, or one that cannot be compared. */
+function losesAny(before: Posture, after: Posture): boolean {
+  return compareProtection(before, after).some(({ lost, incomparable }) => lost.length + incomparable.length > 0);
+}
+
 type BothSnapshots = { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
 
-/** Takes the snapshots before and after a plan. The dialect only matters where the gateway was not asked what decides access. */
-function bothSnapshots(
-  { changes, edges }: Pick<Diff, 'changes' | 'edges'>,
-  live: LiveState,
-  { registry, dialect }: { readonly registry: Registry; readonly dialect: string },
-): BothSnapshots {
+/** Takes the snapshots before and after a plan; only where the gateway was not asked what decides access would a dialect matter. */
+function bothSnapshots({ changes, edges }: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): BothSnapshots {
+  const dialect = changes.map(({ id }) => registry.get(kindOf(id))?.dialect).find((one) => one !== undefined) ?? '';
   return {
     before: liveSnapshot(live, registry, dialect),
     after: plannedSnapshot({ changes, edges, target: { dialect } }, live, registry),

@@ -37,7 +37,7 @@ export function scheduleSteps(
     ...closings.values(),
     ...rules.flatMap((rule) => ruleSteps(rule, layout)),
     ...[...objects.values()].flatMap((one) => objectSteps(one, layout)),
-    ...deletions(all, layout),
+    ...deletions(all, layout, slots),
   ];
   const sorted = steps.toSorted(byStage);
   const last = new Map(sorted.map((step) => [liveKeyOf(step.change), step.key]));
@@ -103,7 +103,7 @@ function withoutLaterNeeds(steps: readonly Step[]): readonly Step[] {
 }
 
 /** Deletes removed objects; a rule stays until no connection that it protects is worse off without it. */
-function deletions(effects: readonly Effect[], layout: Layout): readonly Step[] {
+function deletions(effects: readonly Effect[], layout: Layout, slots: WriteSlots): readonly Step[] {
   const deleted = effects.filter(({ change }) => change.action === 'delete');
   const keys = new Set(deleted.map(({ change }) => liveKeyOf(change)));
   return deleted.map((effect): Step => {
@@ -111,7 +111,9 @@ function deletions(effects: readonly Effect[], layout: Layout): readonly Step[] 
     const step = { key: mainKey(liveKeyOf(change)), change, kind, edges, part: 'delete' } as const;
     if (!isRule(kind)) return { ...step, stage: 'delete', needs: closingKeys([liveKeyOf(change)], layout.closings) };
     const protectedToo = [...effect.connections].filter((id) => keys.has(id)).map(mainKey);
-    return { ...step, stage: 'delete-rules', needs: [...lateNeeds(effect, layout), ...protectedToo] };
+    const slot = slots.get(change.id);
+    const stage = slot === undefined || slot === 'last' ? 'delete-rules' : slotStages[slot];
+    return { ...step, stage, needs: [...lateNeeds(effect, layout), ...protectedToo] };
   });
 }
 
@@ -159,10 +161,22 @@ function placeRules(
   });
 }
 
+/**
+ * Returns whether a change of an object that decides access only adds connections, which it protects, and drops others: between two writes it
+ * names all of them.
+ */
+export function addsAndDrops(rule: Effect): boolean {
+  const { change, joint, attaches, detaches } = rule;
+  if (joint === undefined || change.fields.some(({ held }) => held !== true)) return false;
+  return [...attaches].every((id) => !effectOn(rule, id).weakens) && [...detaches].every((id) => !effectOn(rule, id).strengthens);
+}
+
 function placementOf(rule: Effect, shared: ReadonlySet<ResourceId>, { objects, closings, closedFirst }: PlacingContext): Placement {
   const total = totalDirection(rule);
   if (!total.weakens) return 'early';
   if (!total.strengthens) return 'late';
+  // Where other changes meet a rule that has no form as strict as both, it gets a slot.
+  if (rule.joint !== undefined) return addsAndDrops(rule) ? 'twice' : 'early';
   const connections = [...rule.connections].filter((id) => !closedFirst.has(id));
   if (connections.some((id) => shared.has(id))) return 'twice';
   const meeting = connections.map((id) => ({ id, on: effectOn(rule, id), own: ownDirection(objects.get(id)) }));

@@ -17,8 +17,19 @@ import { type Schedule, type Stage, stages, stagesBetween, type Step } from '../
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import { type Direction, type Effect, effectOn, effectsOf, isRule, noEffect, ownDirection, specDirection } from '../compare/effects.ts';
-import { closedFirstOf, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
+import {
+  type Direction,
+  type Effect,
+  effectOn,
+  effectsOf,
+  exposureCheck,
+  type ExposureCheck,
+  isRule,
+  noEffect,
+  ownDirection,
+  specDirection,
+} from '../compare/effects.ts';
+import { addsAndDrops, closedFirstOf, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
 
 /** The input of a schedule besides the changes; `indivisible` has the reason why the gateway does not accept the joined form, by the id of the change. */
 type ScheduleInput = {
@@ -33,10 +44,27 @@ export function withExposureWindows(
   steps: readonly Step[],
   { live, registry, indivisible }: ScheduleInput,
 ): Schedule {
-  const singleWrites = singleWritesOf(plan, indivisible, live, registry);
+  const joint = meetingChanges(plan, live, registry);
+  const singleWrites = singleWritesOf(plan, new Map([...joint, ...indivisible]), live, registry);
   return singleWrites.length === 0
     ? { steps, singleWrites }
     : { steps: stepsInSlots({ ...plan, singleWrites }, live, registry), singleWrites };
+}
+
+/** Returns the changes of objects that decide access together, on connections that other changes affect, too. */
+function meetingChanges(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): ReadonlyMap<ResourceId, string> {
+  const effects = effectsOf(plan, withNames(live, renamesOf(plan.changes)), registry);
+  if (!effects.some(({ joint }) => joint !== undefined)) return new Map();
+  const counts = new Map<ResourceId, number>();
+  for (const id of effects.flatMap(affectedBy)) counts.set(id, (counts.get(id) ?? 0) + 1);
+  const meets = (id: ResourceId): boolean => (counts.get(id) ?? 0) > 1;
+  const meeting = effects.filter((effect) => effect.joint !== undefined && !addsAndDrops(effect) && [...effect.connections].some(meets));
+  return new Map(meeting.map(({ change }) => [change.id, 'no form of it is as strict as before and after']));
+}
+
+/** Lists the connections that a change affects. */
+function affectedBy({ change, kind, connections }: Effect): readonly ResourceId[] {
+  return isRule(kind) ? [...connections] : [liveKeyOf(change)];
 }
 
 /** Orders all writes of a plan; single writes keep the slots that were chosen for them. */
@@ -64,9 +92,10 @@ export function singleWritesOf(
   const named = withNames(live, renamesOf(plan.changes));
   const effects = new Map(effectsOf(plan, named, registry).map((effect) => [effect.change.id, effect]));
   const ids = [...indivisible.keys()].toSorted(compareText);
+  const check = memoizeCheck(exposureCheck(plan, named, registry));
   const windowsIn = (chosen: WriteSlots): readonly Exposure[] => {
     const all = new Map(ids.map((id) => [id, chosen.get(id) ?? 'before-objects'] as const));
-    return findExposures(effects, scheduleSteps(plan, live, registry, all), new Set(ids));
+    return findExposures(effects, scheduleSteps(plan, live, registry, all), { once: new Set(ids), check });
   };
   const chosen = chooseSlots(ids, windowsIn);
   const exposures = windowsIn(chosen);
@@ -129,13 +158,26 @@ function costOf(open: readonly Exposure[]): number {
   return [...lengths.values()].reduce((sum, length) => sum + windowCost + length, 0);
 }
 
-type ProtectionEvent = Direction & { readonly effect: Effect; readonly stage: Stage };
+type ProtectionEvent = Direction & {
+  readonly effect: Effect;
+  readonly stage: Stage;
+  /** Afterwards the change is written. */
+  readonly isComplete: boolean;
+};
+
+const completing: ReadonlySet<Step['part']> = new Set(['whole', 'open', 'delete', 'close']);
+
+/** Returns whether a write is all that its change does to a connection; a closed connection is deleted later, and no moment between exposes it. */
+function completes({ part }: Step, effect: Effect, connection: ResourceId): boolean {
+  const isAdded = effect.joint !== undefined && effect.attaches.has(connection);
+  return part === 'gain' ? isAdded : completing.has(part);
+}
 
 /** Finds the connections where a loss comes before, or in the same stage as, a gain of another change, and a single write is one of the two. */
 function findExposures(
   effects: ReadonlyMap<ResourceId, Effect>,
   steps: readonly Step[],
-  once: ReadonlySet<ResourceId>,
+  { once, check }: { readonly once: ReadonlySet<ResourceId>; readonly check: ExposureCheck },
 ): readonly Exposure[] {
   const events = new Map<ResourceId, ProtectionEvent[]>();
   const closed = closedFirstOf(effects.values());
@@ -143,14 +185,21 @@ function findExposures(
   for (const step of steps) {
     const effect = effects.get(step.change.id);
     if (effect === undefined) continue;
-    for (const connection of isRule(effect.kind) ? effect.connections : [liveKeyOf(effect.change)]) {
+    for (const connection of affectedBy(effect)) {
       if (closed.has(connection)) continue;
-      const event = { effect, stage: step.stage, ...directionOf(step, effect, { connection, halved: halved.has(step.change.id) }) };
+      const isComplete = completes(step, effect, connection);
+      const event = {
+        effect,
+        stage: step.stage,
+        isComplete,
+        ...directionOf(step, effect, { connection, halved: halved.has(step.change.id) }),
+      };
       addToGroup(events, connection, event);
     }
   }
-  return [...events].flatMap(([connection, all]) =>
-    all.flatMap((from) =>
+  return [...events].flatMap(([connection, all]) => {
+    if (all.some(({ effect }) => effect.joint !== undefined)) return jointExposures(connection, all, check);
+    return all.flatMap((from) =>
       all.flatMap((until): readonly Exposure[] => {
         const isExposed = from.effect !== until.effect && from.weakens && until.strengthens && stagesBetween(from.stage, until.stage) >= 0;
         const isSingle = once.has(from.effect.change.id) || once.has(until.effect.change.id);
@@ -158,8 +207,49 @@ function findExposures(
           ? [{ connection, from: from.effect, until: until.effect, length: lengthBetween(from.stage, until.stage) }]
           : [];
       }),
-    ),
-  );
+    );
+  });
+}
+
+/** More writes of one stage on a connection are taken as exposed: any of them may come first. */
+const mostTogether = 4;
+
+/** Finds the states between the writes on a connection in which it is less protected than before and after; access is decided by all of them together. */
+function jointExposures(connection: ResourceId, all: readonly ProtectionEvent[], isExposed: ExposureCheck): readonly Exposure[] {
+  // A write that only joins, or closes, leaves the connection as strict as both.
+  const deciding = all.filter(({ isComplete }) => isComplete).toSorted((one, other) => stagesBetween(other.stage, one.stage));
+  const byStage = new Map<Stage, ProtectionEvent[]>();
+  for (const event of deciding) addToGroup(byStage, event.stage, event);
+  const written = new Set<ResourceId>();
+  const found: Exposure[] = [];
+  for (const [stage, events] of byStage) {
+    const keys = events.map(({ effect }) => liveKeyOf(effect.change));
+    for (const some of subsetsWithoutNone(keys)) {
+      const state = new Set([...written, ...some]);
+      const next = deciding.find(({ effect }) => !state.has(liveKeyOf(effect.change)));
+      const last = deciding.findLast(({ effect }) => state.has(liveKeyOf(effect.change)));
+      if (next === undefined || last === undefined || !(keys.length > mostTogether || isExposed(connection, state))) continue;
+      found.push({ connection, from: last.effect, until: next.effect, length: lengthBetween(stage, next.stage) });
+    }
+    for (const key of keys) written.add(key);
+  }
+  return found;
+}
+
+function subsetsWithoutNone(keys: readonly ResourceId[]): readonly (readonly ResourceId[])[] {
+  if (keys.length > mostTogether) return [keys];
+  return keys.reduce<readonly (readonly ResourceId[])[]>((all, key) => [...all, ...all.map((some) => [...some, key])], [[]]).slice(1);
+}
+
+/** Remembers the answers: the slots of several rules are tried with the same states. */
+function memoizeCheck(check: ExposureCheck): ExposureCheck {
+  const known = new Map<string, boolean>();
+  return (connection, written) => {
+    const key = [connection, ...[...written].toSorted(compareText)].join('\u0000');
+    const answer = known.get(key) ?? check(connection, written);
+    known.set(key, answer);
+    return answer;
+  };
 }
 
 type WriteTarget = { readonly connection: ResourceId; readonly halved: boolean };

@@ -123,8 +123,6 @@ type HoopKind = {
   readonly check: (write: ProposedWrite, context: CheckContext) => readonly Diagnostic[];
   /** Lists what the free license does not allow; it also allows only one object of such a kind. */
   readonly licenseLimits?: (write: ProposedWrite) => readonly LicenseLimit[];
-  /** Why no form of such an object is as strict as two others, so that a change is one write. */
-  readonly indivisible?: string;
   /** The gateway rejects every write while it has no data masking provider. */
   readonly needsMaskingProvider?: true;
 };
@@ -193,7 +191,6 @@ export const hoopKinds: Readonly<Record<string, HoopKind>> = {
     terraformTypes: [],
     check: checkRequestRule,
     licenseLimits: () => [],
-    indivisible: 'an access-request rule has no form that asks for the approvals of both',
   },
   RunbookConfiguration: {
     wire: runbookConfiguration,

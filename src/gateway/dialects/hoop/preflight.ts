@@ -65,7 +65,7 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
       ...(features.hasFreeLicense ? licenseRefusals(writes, proposal.live) : []),
       ...referring.refusals,
     ],
-    indivisible: findIndivisible(writes, features),
+    indivisible: features.hasFreeLicense ? findIndivisible(writes) : new Map(),
     references: referring.references,
   };
 }
@@ -126,20 +126,15 @@ function licenseRefusals(writes: readonly ProposedWrite[], live: LiveState): rea
   ];
 }
 
-/** Lists the rules that the gateway accepts in their final state but not joined with their live state, and why. */
-function findIndivisible(writes: readonly ProposedWrite[], { hasFreeLicense }: ServerFeatures): ReadonlyMap<ResourceId, string> {
+/** Lists the rules that the free license allows in their final state but not joined with their live state, and why. */
+function findIndivisible(writes: readonly ProposedWrite[]): ReadonlyMap<ResourceId, string> {
   return new Map(
     writes.flatMap((write) => {
-      if (write.joined === undefined) return [];
-      const why = hoopKinds[write.kind]?.indivisible ?? (hasFreeLicense ? limitWhereJoined(write) : undefined);
-      return why === undefined ? [] : [[write.resource.id, why] as const];
+      if (write.joined === undefined || limitsOf(write).length > 0) return [];
+      const [first] = limitsOf({ ...write, spec: write.joined });
+      return first === undefined ? [] : [[write.resource.id, first.message] as const];
     }),
   );
-}
-
-function limitWhereJoined(write: ProposedWrite): string | undefined {
-  if (write.joined === undefined || limitsOf(write).length > 0) return undefined;
-  return limitsOf({ ...write, spec: write.joined })[0]?.message;
 }
 
 function limitsOf(write: ProposedWrite): readonly LicenseLimit[] {
