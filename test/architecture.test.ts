@@ -187,6 +187,7 @@ const namesKinds = [
   // What decides access is listed beside the kinds, too.
   'src/model/protection/access-objects.ts',
   'src/gateway/dialects/hoop/checks/access-request-rule.ts',
+  'src/gateway/dialects/hoop/checks/attribute.ts',
   'src/commands/get.ts',
   ...[
     'given-up-headlines.ts',

@@ -106,6 +106,8 @@ export type WireKind = {
   readonly stripUntrusted?: (entry: JsonObject, mode: ReadMode) => JsonObject;
   /** Returns the version of the entry's secrets, where the gateway has a reliable one. */
   readonly secretsVersion?: (entry: JsonObject, mode: ReadMode) => string | undefined;
+  /** Returns whether the entry states nothing: the gateway creates such an object where others name it. */
+  readonly isLabel?: (entry: JsonObject) => boolean;
   /** Returns the version of the entry for conditional writes, where lists contain it. */
   readonly version?: (entry: JsonObject) => string | undefined;
   readonly detailPath: (address: ObjectAddress) => string;

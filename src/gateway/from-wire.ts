@@ -88,6 +88,7 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
       if (leftOut.length > 0) live.leftOut = leftOut;
       if (secretsVersion !== undefined) live.secretsVersion = secretsVersion;
       if (version !== undefined) live.version = version;
+      if (wireKind.isLabel?.(entry) === true) live.isLabel = true;
       if (typeof managedBy === 'string' && managedBy !== '') live.managedBy = managedBy;
       if (typeof created === 'string' && created === entry['updated_at']) live.untouched = true;
       return live;

@@ -46,6 +46,8 @@ export type LiveResource = {
   readonly managedBy?: string;
   /** The gateway reports no write since the creation. */
   readonly untouched?: boolean;
+  /** It states nothing: the gateway creates such an object where others name it. */
+  readonly isLabel?: true;
   /** The version for conditional writes (an ETag), if the gateway has one. */
   readonly version?: string;
 };

@@ -77,7 +77,7 @@ function rowFieldStates(kinds: readonly string[], dialect: Dialect, state: RowFi
 export async function readOne(context: GatewayContext, live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined> {
   const binding = await context.bindingFor(kindOf(live.id));
   const { wireKind } = binding;
-  if (wireKind.detailIsList === true) return findByList(context, live.id);
+  if (wireKind.detailIsList === true) return findByList(context, live.id, live.uid);
   const [response, groups] = await Promise.all([
     readDetail(context, live),
     wireKind.rows === undefined ? undefined : readRow(context, wireKind.rows, live.uid),
@@ -206,12 +206,14 @@ function withKnownSecrets(context: GatewayContext, live: LiveResource): LiveReso
   return { ...rest, secrets: recent.secrets, unknown: recent.unknown, secretsApart: true };
 }
 
-/** Finds a resource by its id in the list of its kind; reads the object alone where the list omits its secrets. */
-export async function findByList(context: GatewayContext, id: ResourceId): Promise<LiveResource | undefined> {
-  const binding = await context.bindingFor(kindOf(id));
+/** Finds a resource by the gateway's own id, if that is known, or by name, in the list of its kind; reads the object alone where the list omits its secrets. */
+export async function findByList(context: GatewayContext, named: ResourceId, known?: string): Promise<LiveResource | undefined> {
+  const binding = await context.bindingFor(kindOf(named));
   const { reader, wireKind } = binding;
-  const { value } = await listKind(context, kindOf(id), createAnswerBudget());
+  const { value } = await listKind(context, kindOf(named), createAnswerBudget());
   if (value === undefined) throw unexpectedShape(`${context.url}${wireKind.list.path}`);
+  // An object that is about to be renamed has its former name in the list.
+  const id = value.ids.get(known ?? '') ?? named;
   const uid = value.uids.get(id);
   const entry = value.entries.find((one) => reader.uidOf(one) === uid);
   if (uid === undefined || entry === undefined) return undefined;

@@ -201,6 +201,8 @@ export async function sendCreate(context: GatewayContext, request: WriteRequest)
 async function createObject(context: GatewayContext, request: WriteRequest): Promise<LiveResource> {
   const { kind, wireKind } = await context.bindingFor(kindOf(request.id));
   const id = gatewayIdOf(kind, request.id, request.spec);
+  const label = await findLabel(context, id);
+  if (label !== undefined) return replaceObject(context, label, { request });
   const post = await requestFor(context, request, { method: 'POST', path: wireKind.createPath });
   let lost = false;
   for (let attempt = 1; ; attempt += 1) {
@@ -212,6 +214,8 @@ async function createObject(context: GatewayContext, request: WriteRequest): Pro
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { ambiguous, status, code, retryable } = error.failure;
+      const named = code === 'api/aborted' ? undefined : await findLabel(context, id);
+      if (named !== undefined) return replaceObject(context, named, { request });
       if (code === 'api/aborted' || !(ambiguous || (lost && status === 409))) throw error;
       const found = await lookAfterLostResponse(error, () => findByList(context, id));
       if (found !== undefined && !(await fulfills(context, found, request))) throw error;
@@ -221,6 +225,13 @@ async function createObject(context: GatewayContext, request: WriteRequest): Pro
       await context.pause(attempt, error);
     }
   }
+}
+
+/** Returns the object that the gateway created because others name it, also while this apply runs; undefined where there is none. */
+async function findLabel(context: GatewayContext, id: ResourceId): Promise<LiveResource | undefined> {
+  const { wireKind } = await context.bindingFor(kindOf(id));
+  const found = wireKind.isLabel === undefined ? undefined : await findByList(context, id);
+  return found?.isLabel === true ? found : undefined;
 }
 
 /** Replaces a whole resource; where the response was lost, it checks whether the write happened. Throws an ApiError. */

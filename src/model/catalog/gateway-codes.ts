@@ -193,6 +193,19 @@ export const hoopCodes = {
     fix: 'Follow the hint',
     example: 'min_approvals is 3, but only 2 groups review',
   },
+  'hoop/attribute-in-use': {
+    meaning: 'The plan deletes an attribute that other manifests name',
+    cause: 'The gateway would take it from their objects, and create it again, without groups, at their next write',
+    fix: 'Remove the attribute from the manifests that name it, or keep its manifest with `access_groups: []`',
+    example: 'Connection/orders-db has the attribute "pci", which the plan deletes with all its links',
+  },
+  'hoop/attribute-links': {
+    level: 'warning',
+    meaning: 'The deletion of an attribute takes it from objects without a manifest',
+    cause: 'Connections, rules or machine identities have the attribute, and no manifest states that',
+    fix: 'Check that they do not need it; remove credentials of machines on the gateway',
+    example: 'the deletion of Attribute/pci takes it from Connection/legacy-db',
+  },
   'hoop/entity-type': {
     meaning: 'An entity type or its label is not in capital letters',
     cause: 'The gateway accepts only capital letters, digits and `_`',
@@ -220,6 +233,13 @@ export const hoopCodes = {
     fix: 'Write the host as it is on the gateway',
     example: 'the gateway stores the repository with the host GitHub.com and treats github.com as another repository',
   },
+  'hoop/idle-grant': {
+    level: 'notice',
+    meaning: 'An attribute grants nothing yet',
+    cause: 'Access control is off, so that everybody reaches every connection',
+    fix: 'Nothing; its groups count from the moment when access control is switched on',
+    example: 'the attribute "pci" grants nothing yet: access control is off, and everybody reaches every connection',
+  },
   'hoop/license': {
     level: 'refusal',
     meaning: 'The free license of the gateway does not allow the change',
@@ -235,9 +255,9 @@ export const hoopCodes = {
     example: 'a reviewer group has a name of 120 characters; the gateway cannot open a review for more than 100',
   },
   'hoop/managed-attribute': {
-    meaning: "The attribute is managed by the gateway's protection profile",
-    cause: 'The gateway sets it',
-    fix: 'Remove it; every write keeps it',
+    meaning: 'The gateway manages the attribute',
+    cause: 'It belongs to a protection profile or a rulepack, which set it',
+    fix: 'Remove it, or use another name; every write keeps it',
     example: 'the attribute "protection-standard" is managed by the gateway’s protection profile',
   },
   'hoop/name': {

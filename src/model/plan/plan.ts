@@ -1,11 +1,11 @@
 import type { Diagnostic, Position } from '../diagnostic.ts';
-import type { Json, JsonObject } from '../json.ts';
+import { compareText, type Json, type JsonObject, textsIn } from '../json.ts';
 import type { Pointer } from '../pointer.ts';
 import type { PolicyReport } from '../protection/policy.ts';
 import type { OutsideAccess } from '../protection/outside-access.ts';
 import type { Protection } from '../protection/protection.ts';
 import { type AccessState, decidingLists } from '../protection/access-objects.ts';
-import { nameOf, resourceId, type ResourceId } from '../resource.ts';
+import { kindOf, nameOf, resourceId, type ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
 import { timeText } from '../time.ts';
 
@@ -375,25 +375,54 @@ export function renamesOf(changes: readonly Change[]): Renames {
 export function withNames(live: LiveState, renames: Renames): LiveState {
   if (renames.size === 0) return live;
   const named = (id: ResourceId): ResourceId => renames.get(id) ?? id;
+  const attributes = attributeRenames(renames);
   return {
     ...live,
     resources: live.resources.map((resource) => ({
       ...resource,
       id: named(resource.id),
+      spec: withAttributeNames(resource.spec, attributes),
       edges: Object.fromEntries(Object.entries(resource.edges).map(([field, ends]) => [field, ends.map(named)])),
     })),
-    ...(live.access === undefined ? {} : { access: accessWithNames(live.access, named) }),
+    ...(live.access === undefined ? {} : { access: accessWithNames(live.access, named, attributes) }),
   };
 }
 
-/** Renames the objects that decide access and that manifests declare. */
-function accessWithNames(access: AccessState, named: (id: ResourceId) => ResourceId): AccessState {
+/** Returns the new names of attributes, which connections and rules have by name. */
+function attributeRenames(renames: Renames): ReadonlyMap<string, string> {
+  return new Map(
+    [...renames].flatMap(([from, to]) => (decidingLists[kindOf(from)] === 'attributes' ? [[nameOf(from), nameOf(to)] as const] : [])),
+  );
+}
+
+/** Returns a spec with the new names of its attributes; the same spec if it has none of them. */
+function withAttributeNames(spec: JsonObject, renames: ReadonlyMap<string, string>): JsonObject {
+  const names = renames.size === 0 ? [] : textsIn(spec['attributes']);
+  return names.some((name) => renames.has(name)) ? { ...spec, attributes: renamedAttributes(names, renames) } : spec;
+}
+
+function renamedAttributes(names: readonly string[], renames: ReadonlyMap<string, string>): readonly string[] {
+  return names.map((name) => renames.get(name) ?? name).toSorted(compareText);
+}
+
+/** Renames the objects that decide access and that manifests declare, and the attributes of all others. */
+function accessWithNames(access: AccessState, named: (id: ResourceId) => ResourceId, attributes: ReadonlyMap<string, string>): AccessState {
   const renamed = Object.entries(decidingLists).flatMap(([kind, list]) => {
     const { [list]: found } = access;
     if (typeof found !== 'object') return [];
     return [[list, found.map((one) => ({ ...one, name: nameOf(named(resourceId(kind, one.name))) }))] as const];
   });
-  return { ...access, ...Object.fromEntries(renamed) };
+  const state: AccessState = { ...access, ...Object.fromEntries(renamed) };
+  const { 'access-request-rules': rules, 'machine-identities': machines } = state;
+  const withNewNames = <Object extends { readonly attributes: readonly string[] }>(one: Object): Object => ({
+    ...one,
+    attributes: renamedAttributes(one.attributes, attributes),
+  });
+  return {
+    ...state,
+    ...(typeof rules === 'object' ? { 'access-request-rules': rules.map(withNewNames) } : {}),
+    ...(typeof machines === 'object' ? { 'machine-identities': machines.map(withNewNames) } : {}),
+  };
 }
 
 /** A risk and its resource. */

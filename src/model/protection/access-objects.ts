@@ -94,10 +94,13 @@ export type AccessObjects = {
 };
 
 /** The lists whose objects manifests can declare. */
-export type DecidingList = 'access-request-rules';
+export type DecidingList = 'access-request-rules' | 'attributes';
 
 /** The list of the objects of each kind that decides access. */
-export const decidingLists: Readonly<Record<string, DecidingList>> = { AccessRequestRule: 'access-request-rules' };
+export const decidingLists: Readonly<Record<string, DecidingList>> = {
+  AccessRequestRule: 'access-request-rules',
+  Attribute: 'attributes',
+};
 
 /** One of the lists of what decides access. */
 export type AccessList = keyof AccessObjects;

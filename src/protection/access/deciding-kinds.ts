@@ -1,26 +1,47 @@
 import { addToGroup } from '../../model/collections.ts';
 import { asText, compareText, equal, type JsonObject, textsIn } from '../../model/json.ts';
+import { entriesOf } from './access-index.ts';
 import { type AccessObjects, type AccessState, type DecidingList, decidingLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 
-/** An object of a manifest or of the gateway that decides access: its spec, and the connections that it names. */
-type DecidingObject = { readonly name: string; readonly spec: JsonObject; readonly connections: readonly string[] };
+/** An object of a manifest or of the gateway that decides access: its spec, the connections that it names, and what the gateway lists of it. */
+type DecidingObject<Listed> = {
+  readonly name: string;
+  readonly spec: JsonObject;
+  readonly connections: readonly string[];
+  readonly listed: Listed | undefined;
+};
 
 /** Reads the objects of each list from manifests; the gateway gives them their ids. */
-const readers: { readonly [List in DecidingList]: (object: DecidingObject) => Omit<AccessObjects[List], 'id'> } = {
+const readers: { readonly [List in DecidingList]: (object: DecidingObject<AccessObjects[List]>) => AccessObjects[List] } = {
   'access-request-rules': readRequestRule,
+  attributes: ({ name, spec, listed }) => ({ ...unlinked, ...listed, name, groups: textsIn(spec['access_groups']) }),
 };
+
+/** An attribute that the gateway does not list yet: its links follow from the objects that name it. */
+const unlinked = { id: '', connections: [], access_request_rules: [], guardrail_rules: [], masking_rules: [], managed_by: '' };
+
+/** Returns the attributes that attach an object to connections: those that it has, and an attribute itself. */
+export function attachingAttributes(id: ResourceId, spec: JsonObject = {}): readonly string[] {
+  return decidingLists[kindOf(id)] === 'attributes' ? [nameOf(id)] : textsIn(spec['attributes']);
+}
 
 /** Returns whether the objects of a kind decide access together: what one does to a connection depends on the others. */
 export function decidesAccess(kind: string): boolean {
   return decidingLists[kind] !== undefined;
 }
 
-function readRequestRule({ name, spec, connections }: DecidingObject): Omit<AccessObjects['access-request-rules'], 'id'> {
+function readRequestRule({
+  name,
+  spec,
+  connections,
+  listed,
+}: DecidingObject<AccessObjects['access-request-rules']>): AccessObjects['access-request-rules'] {
   const { min_approvals: least, access_max_duration: longest } = spec;
   const reviewers = textsIn(spec['reviewers_groups']);
   const needed = spec['all_groups_must_approve'] === true || typeof least !== 'number' ? reviewers.length : least;
   return {
+    id: listed?.id ?? '',
     name,
     access_type: asText(spec['access_type']),
     connections,
@@ -50,22 +71,56 @@ export function accessAfter(state: AccessState | undefined, from: DecidingState,
   const changed = ids.filter((id) => from.resources.get(id) !== to.resources.get(id) || !equal(had.get(id) ?? [], has.get(id) ?? []));
   const lists = new Set(changed.flatMap((id) => decidingLists[kindOf(id)] ?? []));
   if (lists.size === 0) return state;
-  const replaced = [...lists].map((list) => {
-    const before = state?.[list];
-    const entries = new Map(Array.isArray(before) ? before.map((one) => [one.name, one] as const) : []);
-    for (const id of changed.filter((one) => decidingLists[kindOf(one)] === list)) {
-      const resource = to.resources.get(id);
-      const name = nameOf(id);
-      if (resource === undefined) entries.delete(name);
-      else
-        entries.set(name, {
-          ...readers[list]({ name, spec: resource.spec, connections: has.get(id) ?? [] }),
-          id: entries.get(name)?.id ?? '',
-        });
-    }
-    return [list, [...entries.values()]] as const;
+  const objects = changed.map((id) => ({ id, resource: to.resources.get(id), connections: has.get(id) ?? [] }));
+  const gone = objects.filter(({ id, resource }) => resource === undefined && decidingLists[kindOf(id)] === 'attributes');
+  return {
+    ...state,
+    ...(gone.length === 0 ? {} : machinesWithout(state, new Set(gone.map(({ id }) => nameOf(id))), from)),
+    ...Object.fromEntries([...lists].map((list) => [list, listAfter(state, list, objects)])),
+  };
+}
+
+/** Returns the machine identities after the deletion of attributes: they keep the credentials that they got by them. */
+function machinesWithout(state: AccessState | undefined, gone: ReadonlySet<string>, { resources }: DecidingState): AccessState {
+  const machines = entriesOf(state ?? {}, 'machine-identities');
+  if (!machines.some(({ attributes }) => attributes.some((name) => gone.has(name)))) return {};
+  const having = [...resources].flatMap(([id, { spec }]) => {
+    const names = textsIn(spec['attributes']).filter((name) => gone.has(name));
+    return names.length === 0 ? [] : [{ name: nameOf(id), names }];
   });
-  return { ...state, ...Object.fromEntries(replaced) };
+  return {
+    'machine-identities': machines.map((one) => ({
+      ...one,
+      connections: [
+        ...one.connections,
+        ...having.flatMap(({ name, names }) => (names.some((attribute) => one.attributes.includes(attribute)) ? [name] : [])),
+      ],
+    })),
+  };
+}
+
+type ChangedObject = {
+  readonly id: ResourceId;
+  /** Undefined: it is gone. */
+  readonly resource: { readonly spec: JsonObject } | undefined;
+  readonly connections: readonly string[];
+};
+
+/** Returns a list with the changed objects of its kind as they are now. */
+function listAfter<List extends DecidingList>(
+  state: AccessState | undefined,
+  list: List,
+  objects: readonly ChangedObject[],
+): readonly AccessObjects[List][] {
+  const entries = new Map<string, AccessObjects[List]>(entriesOf(state ?? {}, list).map((one) => [one.name, one] as const));
+  for (const { id, resource, connections } of objects) {
+    if (decidingLists[kindOf(id)] !== list) continue;
+    const name = nameOf(id);
+    const listed = entries.get(name);
+    if (resource === undefined) entries.delete(name);
+    else entries.set(name, readers[list]({ name, spec: resource.spec, connections, listed }));
+  }
+  return [...entries.values()];
 }
 
 /** Returns the names of the connections that each object which decides access names. */

@@ -17,6 +17,7 @@ import {
   controlsOf,
   controlTexts,
   exclusiveTexts,
+  setRisks,
   strengthening,
   verbPhrase,
   weakening,
@@ -112,13 +113,23 @@ export function machineName(name: string): string {
 /** The groups that can reach the connection, and the machine identities that get a credential for it. */
 export const whoRow: Omit<ControlRow, 'type'> = {
   lists: ['access-control', 'attributes', 'machine-identities'],
-  fields: { Connection: ['access_groups', 'attributes'] },
+  fields: { Connection: ['access_groups', 'attributes'], Attribute: ['access_groups'] },
+  ofAccess: {
+    Attribute: {
+      verb: 'grants access',
+      detached: reachCodes.revoked,
+      attached: reachCodes.granted,
+    },
+  },
   ofConnection: (_, { is }) => [
     ...groupsThatReach(is.groups),
     ...is.machines.map((name): Control => ({ name: machineName(name), form: 'word', content: `machine ${name}` })),
   ],
   compare: compareWho,
-  risks: { Connection: [accessGroupRisks, attributeRisks] },
+  risks: {
+    Connection: [accessGroupRisks, attributeRisks],
+    Attribute: [setRisks(['access_groups'], { added: reachCodes.granted, removed: reachCodes.revoked })],
+  },
   weight: 1,
   column: { heading: 'who', none: 'admins', all: everybody },
   about: 'access groups',

@@ -17,7 +17,7 @@ import {
 import { byName, compareSets } from '../controls/compare-controls.ts';
 import type { GatewayAccess, Posture } from '../controls/control-row.ts';
 import { accessLookup, noAccessObjects } from '../access/access-index.ts';
-import { accessAfter, decidesAccess } from '../access/deciding-kinds.ts';
+import { accessAfter, attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
 import { conditionedTypesOf, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { findEditedEntries } from './edited-entries.ts';
 import { createPostureBuilder, type PostureBuilder } from './posture.ts';
@@ -79,21 +79,24 @@ function readOwnPosture(id: ResourceId, spec: JsonObject, { access = nothingElse
   return build({ id, resource: { spec: {}, unknown: [] }, rules: new Map([[id, resource]]) });
 }
 
-const openConnection: ResourceSnapshot = {
-  spec: { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' },
-  unknown: [],
-};
+const openConnection: JsonObject = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
 
 /** Returns the posture of an open connection of which one object alone decides the access. */
 function readAlone(id: ResourceId, resource: ResourceSnapshot): Posture {
   const connection = resourceId('Connection', '');
+  const attributes = attachingAttributes(id);
   const after = accessAfter(
-    {},
+    // An attribute grants groups only while access control is on.
+    attributes.length === 0 ? {} : { 'access-control': [] },
     { resources: new Map(), edges: new Map() },
     { resources: new Map([[id, resource]]), edges: new Map([[connection, new Set([id])]]) },
   );
   const access = { ...nothingElse, ...(after === undefined ? {} : { lookup: accessLookup(after) }) };
-  return createPostureBuilder({ access })({ id: connection, resource: openConnection, rules: new Map() });
+  return createPostureBuilder({ access })({
+    id: connection,
+    resource: { spec: { ...openConnection, attributes }, unknown: [] },
+    rules: new Map(),
+  });
 }
 
 /** Returns the effects of some changed fields of an object: from its state before, and towards its state after the change. */

@@ -1,5 +1,5 @@
 import { accessLookup, noAccessObjects } from '../access/access-index.ts';
-import { accessAfter } from '../access/deciding-kinds.ts';
+import { accessAfter, attachingAttributes } from '../access/deciding-kinds.ts';
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type EdgeDeclaration, type Sample, desiredById } from '../../model/desired.ts';
@@ -10,9 +10,9 @@ import { normalizeObject } from '../../model/spec/normalize.ts';
 import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import type { AccessState } from '../../model/protection/access-objects.ts';
+import { type AccessState, decidingLists } from '../../model/protection/access-objects.ts';
 import type { ControlType, Attachment } from '../../model/protection/protection.ts';
-import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import type { GatewayAccess, SampleText } from '../controls/control-row.ts';
 import { controlTable } from '../controls/control-table.ts';
@@ -142,6 +142,7 @@ export function plannedSnapshot(
     if (change.action === 'delete') {
       resources.delete(key);
       edges.delete(key);
+      detachAttribute(resources, key);
       for (const rules of edges.values()) rules.delete(key);
     } else resources.set(key, resourceAfter(change, kind, resources.get(key)));
   }
@@ -159,14 +160,28 @@ export function plannedSnapshot(
   );
 }
 
+/** Takes a deleted attribute from everything that has it, as the gateway does. */
+function detachAttribute(resources: Map<ResourceId, ResourceSnapshot>, key: ResourceId): void {
+  if (decidingLists[kindOf(key)] !== 'attributes') return;
+  const deleted = nameOf(key);
+  for (const [id, resource] of resources) {
+    const names = textsIn(resource.spec['attributes']);
+    if (!names.includes(deleted)) continue;
+    resources.set(id, { ...resource, spec: { ...resource.spec, attributes: names.filter((name) => name !== deleted) } });
+  }
+}
+
 /** Returns the snapshot before a plan with some of its rules, and their attachments, as they are after it. */
 export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapshot, rules: ReadonlySet<ResourceId>): ProtectionSnapshot {
   if (rules.size === 0) return before;
   const resources = new Map(before.resources);
   for (const rule of rules) {
     const resource = after.resources.get(rule);
-    if (resource === undefined) resources.delete(rule);
-    else resources.set(rule, resource);
+    if (resource === undefined) {
+      resources.delete(rule);
+      // The gateway lists it, so a plan deletes it; without one that a plan creates, what names it stays as it is.
+      if (before.listed.resources.has(rule)) detachAttribute(resources, rule);
+    } else resources.set(rule, resource);
   }
   const edges = new Map(
     [...before.edges].map(([connection, attached]) => [connection, new Set([...attached].filter((rule) => !rules.has(rule)))]),
@@ -212,12 +227,12 @@ function sampleTexts({ given }: Sample): readonly SampleText[] {
   return typeof input === 'string' ? [{ control: 'input', text: input }] : [];
 }
 
-/** Indexes the rules with an attribute by that attribute. */
+/** Indexes the rules with an attribute by that attribute, which is one of them. */
 export function indexAttributes(resources: ProtectionSnapshot['resources']): ProtectionSnapshot['rulesByAttribute'] {
   const rulesByAttribute = new Map<string, Set<ResourceId>>();
   for (const [id, { spec }] of resources) {
     if (kindOf(id) === 'Connection') continue;
-    for (const attribute of textsIn(spec['attributes']))
+    for (const attribute of attachingAttributes(id, spec))
       rulesByAttribute.set(attribute, (rulesByAttribute.get(attribute) ?? new Set()).add(id));
   }
   return rulesByAttribute;

@@ -13,7 +13,7 @@ import { type GatewayAccess, type RiskDraft, type SpecSides, type Posture, empty
 import { controlTable, controlsOfRuleKind } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';
 import { type PlanSnapshots, type PlannedWrites, affectedIds, isFirstOpening } from '../posture/diff-postures.ts';
-import { decidesAccess } from '../access/deciding-kinds.ts';
+import { attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
 import { mixSnapshots, type ProtectionSnapshot, readAccessIn, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
 
 /**
@@ -153,7 +153,7 @@ function stateOf(id: ResourceId, includes: (key: ResourceId) => boolean, { write
   const attributes = textsIn(resource.spec['attributes']);
   const isAttached = (rule: ResourceId): boolean =>
     (includes(writers?.get(rule) ?? rule) ? after : before).edges.get(id)?.has(rule) === true ||
-    textsIn(resourceOf(rule)?.spec['attributes']).some((attribute) => attributes.includes(attribute));
+    attachingAttributes(rule, resourceOf(rule)?.spec).some((attribute) => attributes.includes(attribute));
   const isMissing = (rule: ResourceId): boolean =>
     resourceOf(rule) === undefined && (before.resources.has(rule) || after.resources.has(rule));
   const sharing = attributes.flatMap((attribute) => [before, after].flatMap((one) => [...(one.rulesByAttribute.get(attribute) ?? [])]));

@@ -16,6 +16,7 @@ import {
   type UnwrittenRisks,
 } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
+import { decidingLists } from '../../model/protection/access-objects.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import { hiddenPhrase } from '../controls/access-rows.ts';
@@ -198,7 +199,9 @@ function reasonsOf(change: Change, context: RiskContext): readonly Reason[] {
   if (change.action === 'delete') return detachments(change, context.connectionsOf(key) ?? []);
   const isNew = change.action === 'create' || change.reasons.includes('unfinished');
   const sides = { before: specIn(before, key), after: specIn(after, key) };
-  return [...(isNew ? [] : fieldReasons(kind, sides)), ...edgeReasons(change, context)];
+  // A new attribute grants its groups where others name it already.
+  const isCompared = !isNew || decidingLists[kind] === 'attributes';
+  return [...(isCompared ? fieldReasons(kind, sides) : []), ...edgeReasons(change, context)];
 }
 
 /** Finds risks that are no effects on protection: credentials that move, hidden values, deletions, and new access. */

@@ -4,9 +4,9 @@ import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { type JsonObject, textsIn } from '../../model/json.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import { decidesAccess } from '../../protection/access/deciding-kinds.ts';
+import { attachingAttributes, decidesAccess } from '../../protection/access/deciding-kinds.ts';
 import { compareProtection, effectsOfDifferences, type ProtectionEffect } from '../../protection/controls/compare-protection.ts';
 import type { Posture } from '../../protection/controls/control-row.ts';
 import { compareOwn } from '../../protection/posture/causes.ts';
@@ -50,9 +50,9 @@ export type Effect = {
   readonly joint?: ReadonlyMap<ResourceId, Direction>;
 };
 
-/** Returns whether the kind holds rules that protect connections over edges. */
+/** Returns whether the objects of a kind protect connections over edges, or decide access to them. */
 export function isRule(kind: Kind): boolean {
-  return kind.fields.some((field) => field.edge === 'rule');
+  return kind.fields.some((field) => field.edge === 'rule') || decidesAccess(kind.name);
 }
 
 /** Returns the effects of all changes that write. */
@@ -192,7 +192,7 @@ type AttributeMembers = { readonly rules: Set<ResourceId>; readonly others: Set<
 function attributesIn({ changes }: Pick<Diff, 'changes'>, live: LiveState, registry: Registry): ReadonlyMap<string, AttributeMembers> {
   const members = new Map<string, AttributeMembers>();
   const add = (id: ResourceId, spec: JsonObject): void => {
-    for (const attribute of textsIn(spec['attributes'])) {
+    for (const attribute of attachingAttributes(id, spec)) {
       const known = members.get(attribute) ?? { rules: new Set(), others: new Set() };
       const kind = registry.get(kindOf(id));
       (kind !== undefined && isRule(kind) ? known.rules : known.others).add(id);
@@ -202,6 +202,7 @@ function attributesIn({ changes }: Pick<Diff, 'changes'>, live: LiveState, regis
   for (const { id, spec } of live.resources) add(id, spec);
   // Attributes that a change removes are among the live ones.
   for (const change of changes.filter(isWritten)) {
+    add(liveKeyOf(change), {});
     for (const { path, after } of change.fields)
       if (tokensOf(path)[0] === 'attributes' && 'value' in after) add(liveKeyOf(change), { attributes: [after.value].flat() });
   }

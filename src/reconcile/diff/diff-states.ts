@@ -138,7 +138,8 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
   const phaseOf = (resource: DesiredResource, found: LiveResource | undefined, past: AppliedResource | undefined): ObjectPhase => {
     const { id, key, adopt, replaces } = resource;
     const ours = uncertain.has(key) ? undefined : own.get(key);
-    const isImport = base !== undefined && found !== undefined && past === undefined && ours === undefined && !renamed.has(key);
+    const isImport =
+      base !== undefined && found !== undefined && found.isLabel !== true && past === undefined && ours === undefined && !renamed.has(key);
     if (isImport) return adopt || input.consent?.adopt.includes(id) === true ? 'agreed-import' : 'import';
     if (waiting.has(key)) return 'new';
     if (replaces !== undefined && past !== undefined) return 'opened';
@@ -208,7 +209,9 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
   // With a selection, removed objects are not orphans, but not unmanaged either.
   const applied = new Set(named.desired.partial === true ? base?.desired.resources.map(({ key }) => key) : []);
   const isUnmanaged = (id: ResourceId): boolean => !declared.has(id) && !orphaned.has(id) && !applied.has(id);
-  const unmanaged = [...named.liveById.keys()].filter(isUnmanaged).toSorted(compareText);
+  const unmanaged = [...named.liveById]
+    .flatMap(([id, { isLabel }]) => (isUnmanaged(id) && isLabel !== true ? [id] : []))
+    .toSorted(compareText);
   return {
     target: input.target,
     tree: sealedTree(desired),

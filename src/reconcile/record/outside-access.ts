@@ -1,6 +1,6 @@
 import type { RecordedAccess } from '../../model/applied-record.ts';
 import { addToGroup } from '../../model/collections.ts';
-import { asText, compareText, equal, type JsonObject, textsIn } from '../../model/json.ts';
+import { asText, compareText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { AccessGrant, AccessObjects, AccessState } from '../../model/protection/access-objects.ts';
@@ -44,7 +44,7 @@ export function findOutsideAccess({ recorded, live: found, registry, dialect, ro
     if (!isKnown || now === undefined || now === 'unreadable') return [];
     const rows = list === 'access-control' ? access[list] : undefined;
     if (rows !== undefined && rows !== 'unreadable') return [compareRows(before, rows, { ...scope, names })];
-    const was = typeof before === 'object' ? recordedPart(list, before, scope) : before;
+    const was = typeof before === 'object' ? recordedPart(list, before, { ...scope, now: access.attributes }) : before;
     return [compareLists(list, was, now, names)];
   });
   const isCompared = new Set(compared.map(({ list }) => list));
@@ -83,10 +83,22 @@ function compareRows(
   );
 }
 
-/** Returns the recorded objects of a list that no manifest declares now, with only those links that count. */
-function recordedPart(list: WatchedList, recorded: readonly JsonObject[], scope: WatchScope): readonly JsonObject[] {
-  const kept = recorded.filter(({ name }) => !isDeclared(list, asText(name), scope));
-  return list === 'attributes' ? kept.map((one) => withConnectionsIn(one, scope.left)) : kept;
+/** Returns the recorded objects of a list that no manifest declares now, with only those links that count: for an own attribute nothing else does. */
+function recordedPart(
+  list: WatchedList,
+  recorded: readonly JsonObject[],
+  scope: WatchScope & { readonly now: AccessState['attributes'] },
+): readonly JsonObject[] {
+  const isOwn = ({ name }: JsonObject): boolean => isDeclared(list, asText(name), scope);
+  const others = recorded.filter((one) => !isOwn(one));
+  if (list !== 'attributes') return others;
+  const known = new Map(recorded.map((one) => [one['name'], one]));
+  const own = typeof scope.now === 'object' ? scope.now.filter(isOwn) : [];
+  const linksOf = (id: Json, name: string): JsonObject => ({ id, name, connections: known.get(name)?.['connections'] ?? [] });
+  const found = new Set(own.map(({ name }) => name));
+  const gone = recorded.filter((one) => isOwn(one) && !found.has(asText(one['name'])));
+  const links = [...own.map(({ id, name }) => linksOf(id, name)), ...gone.map(({ id = '', name }) => linksOf(id, asText(name)))];
+  return [...others, ...links].map((one) => withConnectionsIn(one, scope.left));
 }
 
 /** Returns a list as it was, with the objects that Ostiary writes as they are now. */
@@ -94,7 +106,14 @@ function withOwnObjects({ list, before }: ComparedList, access: AccessState, sco
   const now = access[list];
   if (typeof before !== 'object' || typeof now !== 'object') return before;
   const isOwn = (name: string): boolean => (list === 'access-control' ? scope.granted.has(name) : isDeclared(list, name, scope));
-  return [...before, ...now.filter(({ name }) => isOwn(name))];
+  const own = now.filter(({ name }) => isOwn(name));
+  if (list !== 'attributes') return [...before, ...own];
+  // Only the links of an own attribute are watched.
+  const current = new Map(own.map((one) => [one.name, one]));
+  return before.map((one) => {
+    const found = current.get(one.name);
+    return found !== undefined && 'groups' in found && 'groups' in one ? { ...one, groups: found.groups } : one;
+  });
 }
 
 /** Returns the live state with the attributes that connections had: those of others, and links that do not count, are as they are now. */

@@ -4,7 +4,7 @@ import { asText, canonical, compareText, type Json, type JsonObject, objectsIn, 
 import { type AccessObjects, type AccessState, decidingLists } from '../../model/protection/access-objects.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { LiveState } from '../../model/live.ts';
-import type { Plan } from '../../model/plan/plan.ts';
+import { type Plan, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { closableFields, type Registry } from '../../model/kind.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
@@ -113,26 +113,59 @@ export function isConnection(id: ResourceId, registry: Registry): boolean {
   return kind !== undefined && closableFields(kind).length > 0;
 }
 
-/** Returns the objects that no manifest declares, with only those links of attributes to connections that count, and without the rows that Ostiary writes. */
+/**
+ * Returns the objects that no manifest declares, with only those links of attributes to connections that count, and without the rows that Ostiary
+ * writes. Of an attribute with a manifest, only these links remain.
+ */
 export function watchedPart(access: AccessState, { left, granted, declared }: WatchScope): AccessState {
   const { attributes, 'access-control': rows } = access;
   const undeclared = Object.values(decidingLists).flatMap((list) => {
     const { [list]: found } = access;
-    return typeof found === 'object' ? [[list, found.filter(({ name }) => !isDeclared(list, name, { declared }))] as const] : [];
+    return typeof found === 'object' && list !== 'attributes'
+      ? [[list, found.filter(({ name }) => !isDeclared(list, name, { declared }))] as const]
+      : [];
   });
   return {
     ...access,
     ...Object.fromEntries(undeclared),
     ...(typeof rows === 'object' ? { 'access-control': rows.filter(({ name }) => !granted.has(name)) } : {}),
     ...(typeof attributes === 'object'
-      ? { attributes: attributes.map((one) => ({ ...one, connections: one.connections.filter((name) => left.has(name)) })) }
+      ? {
+          attributes: attributes.map((one) => ({
+            ...one,
+            groups: isDeclared('attributes', one.name, { declared }) ? [] : one.groups,
+            connections: one.connections.filter((name) => left.has(name)),
+          })),
+        }
       : {}),
   };
 }
 
 /** Returns what decides access after a complete apply, as far as manifests do not state it: the plan may have switched access control on. */
 export function accessAfterPlan(access: AccessState, { changes }: Pick<Plan, 'changes'>, live: LiveState): AccessState {
-  return accessRowsOf(changes, live) === undefined ? access : { ...access, 'access-control': [] };
+  const { access: named = access } = withNames({ ...live, access }, renamesOf(changes));
+  const deleted = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
+  const left = deleted.size === 0 ? named : withoutObjects(named, deleted);
+  return accessRowsOf(changes, live) === undefined ? left : { ...left, 'access-control': [] };
+}
+
+/** Returns what decides access without deleted objects: the gateway also takes a deleted attribute from all that have it. */
+function withoutObjects(access: AccessState, deleted: ReadonlySet<ResourceId>): AccessState {
+  const lists = Object.entries(decidingLists).flatMap(([kind, list]) => {
+    const { [list]: found } = access;
+    return typeof found === 'object' ? [[list, found.filter(({ name }) => !deleted.has(resourceId(kind, name)))] as const] : [];
+  });
+  const left: AccessState = { ...access, ...Object.fromEntries(lists) };
+  const { 'access-request-rules': rules, 'machine-identities': machines } = left;
+  const withoutThem = <Object extends { readonly attributes: readonly string[] }>(one: Object): Object => ({
+    ...one,
+    attributes: one.attributes.filter((name) => !isDeclared('attributes', name, { declared: deleted })),
+  });
+  return {
+    ...left,
+    ...(typeof rules === 'object' ? { 'access-request-rules': rules.map(withoutThem) } : {}),
+    ...(typeof machines === 'object' ? { 'machine-identities': machines.map(withoutThem) } : {}),
+  };
 }
 
 function bounded(list: WatchedList, objects: readonly AccessObjects[WatchedList][]): readonly JsonObject[] | 'omitted' {

@@ -231,7 +231,14 @@ describe('the schemas', () => {
       return { previous, text: JSON.stringify({ ...rest, others }) };
     });
     expect(new Set(shared.map(({ text }) => text)).size).toBe(1);
-    expect(shared.map(({ previous }) => previous)).toEqual([['renamedFrom'], ['replaces'], ['replaces'], ['renamedFrom'], []]);
+    expect(shared.map(({ previous }) => previous)).toEqual([
+      ['renamedFrom'],
+      ['renamedFrom'],
+      ['replaces'],
+      ['replaces'],
+      ['renamedFrom'],
+      [],
+    ]);
     const secrets = kinds
       .flatMap(({ schema }) => (isObject(schema['$defs']) ? [schema['$defs']['secretValue']] : []))
       .filter((value) => value !== undefined);

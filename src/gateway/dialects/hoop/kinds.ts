@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ListRows, ReadMode, SupplementList, SupplementRow, WireKind, WireList } from '../../dialect.ts';
 import { checkRequestRule } from './checks/access-request-rule.ts';
+import { checkAttribute } from './checks/attribute.ts';
 import { type CheckContext, type LicenseLimit, checkConnection } from './checks/connection.ts';
 import {
   checkGuardrailRule,
@@ -164,6 +165,9 @@ const runbookConfiguration: WireKind = {
   readAfterWrite: true,
 };
 
+/** The links of an attribute, which the objects at their other ends write. */
+const attributeLinks = ['connection_names', 'access_request_rule_names', 'guardrail_rule_names', 'datamasking_rule_names'];
+
 const requestRulePath = pathByName('/access-requests/rules');
 
 const accessRequestRule: WireKind = {
@@ -173,6 +177,25 @@ const accessRequestRule: WireKind = {
   removePath: requestRulePath,
   // The gateway refuses a rule without these lists.
   completeBody: (body) => ({ connection_names: [], approval_required_groups: [], force_approval_groups: [], ...body }),
+};
+
+const attributePath = pathByName('/attributes');
+
+const attribute: WireKind = {
+  list: { ...restList('/attributes'), paged: true },
+  fieldNames: { access_groups: 'access_control_group_names' },
+  readOnly: new Set([...readOnlyElsewhere, ...attributeLinks]),
+  secretEchoes: [],
+  uidOf: readUid,
+  isLabel: (entry) => asArray(entry['access_control_group_names']).length === 0 && (entry['description'] ?? '') === '',
+  // A read of one attribute that does not exist is an error of the database.
+  detailPath: attributePath,
+  detailIsList: true,
+  createPath: '/attributes',
+  updatePath: attributePath,
+  removePath: attributePath,
+  // A list that is absent stays as it is; the response shows it empty.
+  readAfterWrite: true,
 };
 
 /** One row per kind. */
@@ -192,6 +215,7 @@ export const hoopKinds: Readonly<Record<string, HoopKind>> = {
     check: checkRequestRule,
     licenseLimits: () => [],
   },
+  Attribute: { wire: attribute, terraformTypes: [], check: checkAttribute },
   RunbookConfiguration: {
     wire: runbookConfiguration,
     terraformTypes: ['hoop_runbook_configuration'],

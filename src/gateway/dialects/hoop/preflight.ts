@@ -15,6 +15,7 @@ import {
   warnOnce,
 } from '../rest.ts';
 import { checkRequestRules } from './checks/access-request-rule.ts';
+import { checkAttributes } from './checks/attribute.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
 import { accessRows } from './access.ts';
 import { checkAccessGroups } from './checks/access-groups.ts';
@@ -58,6 +59,7 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
       ),
       ...checkAccessGroups(proposal, writes),
       ...checkRequestRules(proposal, writes),
+      ...checkAttributes(proposal, writes),
       ...referring.diagnostics,
     ],
     refusals: [
@@ -72,13 +74,13 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
 
 function checkWrite(write: ProposedWrite, context: CheckContext): readonly Diagnostic[] {
   const ofKind = hoopKinds[write.kind]?.check(write, context) ?? [];
-  return [...checkTexts('hoop/nul', write), ...ofKind, ...checkAttributes(write)];
+  return [...checkTexts('hoop/nul', write), ...ofKind, ...checkAttributeNames(write)];
 }
 
 // The size of its database column: a longer attribute fails after everything else is saved.
 const maxAttributeLength = 255;
 
-function checkAttributes(write: ProposedWrite): readonly Diagnostic[] {
+function checkAttributeNames(write: ProposedWrite): readonly Diagnostic[] {
   return asArray(write.spec['attributes']).flatMap((attribute) => {
     if (typeof attribute !== 'string') return [];
     const at = pointer('attributes', attribute);

@@ -19,12 +19,13 @@ import { runReconcile } from '../../../support/run-pipeline.ts';
 import type { Manifest } from '../../../support/scenario.ts';
 import { changeOf, connection as liveConnection, fieldOf } from '../protection-fixtures.ts';
 import { accessGroupRows } from './access-group-rows.ts';
+import { attributeGrantRows } from './attribute-grant-rows.ts';
 import { attributeRows } from './attribute-rows.ts';
 import { proxyRows } from './proxy-rows.ts';
 import { requestRuleRows } from './request-rule-rows.ts';
 import { attached, blocking, closed, oneWay, own, rows as ownRows, selecting } from './risk-rows.ts';
 
-const rows = [...ownRows, ...accessGroupRows, ...attributeRows, ...proxyRows, ...requestRuleRows];
+const rows = [...ownRows, ...accessGroupRows, ...attributeRows, ...attributeGrantRows, ...proxyRows, ...requestRuleRows];
 
 function runningCommand(command: string): readonly Manifest[] {
   return own({ command: [command], secret: { 'envvar:PASS': '_cloudsecrets:orders/db:pass' } });

@@ -1,0 +1,93 @@
+import type { DesiredState } from '../../../../model/desired.ts';
+import type { Diagnostic } from '../../../../model/diagnostic.ts';
+import { textsIn } from '../../../../model/json.ts';
+import type { PreflightRequest } from '../../../../model/gateway.ts';
+import { accessRowsOf } from '../../../../model/plan/access-rows.ts';
+import { pointer } from '../../../../model/pointer.ts';
+import { kindOf, nameOf, type ResourceId } from '../../../../model/resource.ts';
+import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
+import type { CheckContext } from './connection.ts';
+
+const kind = 'Attribute';
+
+/** Reports names that the gateway keeps for itself, and warns about groups that it does not have. */
+export function checkAttribute(write: ProposedWrite, { groups }: CheckContext): readonly Diagnostic[] {
+  const owner = ownerOf(write.name);
+  if (owner !== undefined && write.creates) {
+    return [
+      diagnosticAt(write, '', {
+        code: 'hoop/managed-attribute',
+        message: `the attribute "${write.name}" is managed by ${owner}`,
+        hint: 'use another name; the gateway ignores writes of this one, or rejects them',
+      }),
+    ];
+  }
+  return checkGroups('hoop/unknown-group', write, groups);
+}
+
+/** Returns what manages the attributes with a name; lists do not show those of rulepacks. */
+function ownerOf(name: string): string | undefined {
+  if (name.startsWith('hoop_protection_profile-')) return 'the gateway’s protection profile';
+  return name.startsWith('rulepack_') ? 'a rulepack of the gateway' : undefined;
+}
+
+/** Reports attributes that the plan deletes although manifests name them, the other links that go with them, and grants without effect. */
+export function checkAttributes(proposal: PreflightRequest, writes: readonly ProposedWrite[]): readonly Diagnostic[] {
+  const deleted = proposal.plan.changes.filter(({ id, action }) => kindOf(id) === kind && action === 'delete');
+  return [
+    ...deleted.flatMap(({ id }) => [...keptNames(id, proposal.desired), ...lostLinks(id, proposal)]),
+    ...idleGrants(proposal, writes),
+  ];
+}
+
+function keptNames(id: ResourceId, { resources }: DesiredState): readonly Diagnostic[] {
+  const name = nameOf(id);
+  return resources
+    .filter(({ spec }) => textsIn(spec['attributes']).includes(name))
+    .map((resource) =>
+      diagnosticAt({ resource }, pointer('attributes', name), {
+        code: 'hoop/attribute-in-use',
+        message: `${resource.id} has the attribute "${name}", which the plan deletes with all its links`,
+        hint: `remove it here, or keep the manifest of ${id} with access_groups: []`,
+      }),
+    );
+}
+
+/** Names the objects without a manifest that lose a deleted attribute, and the machines whose credentials outlive it. */
+function lostLinks(id: ResourceId, { live, desired }: PreflightRequest): readonly Diagnostic[] {
+  const name = nameOf(id);
+  const stated = new Set(desired.resources.flatMap(({ key, stated: fields }) => (fields.has('attributes') ? [key] : [])));
+  const { 'machine-identities': machines = [] } = live.access ?? {};
+  const found = [
+    ...live.resources.filter((one) => !stated.has(one.id) && textsIn(one.spec['attributes']).includes(name)).map((one): string => one.id),
+    ...(typeof machines === 'object' ? machines : [])
+      .filter(({ attributes }) => attributes.includes(name))
+      .map((machine) => `machine identity ${machine.name}, whose credentials stay`),
+  ];
+  if (found.length === 0) return [];
+  return [
+    {
+      code: 'hoop/attribute-links',
+      severity: 'warning',
+      message: `the deletion of ${id} takes it from ${found.toSorted().join(', ')}`,
+      hint: 'no manifest states these links',
+      resource: id,
+    },
+  ];
+}
+
+/** Notes grants that have no effect yet: access control is off, and the plan leaves it off. */
+function idleGrants({ plan, live }: PreflightRequest, writes: readonly ProposedWrite[]): readonly Diagnostic[] {
+  const [state] = Object.values(live.rowFields ?? {});
+  if (state !== 'off' || accessRowsOf(plan.changes, live) !== undefined) return [];
+  return writes
+    .filter((write) => write.kind === kind && textsIn(write.spec['access_groups']).length > 0)
+    .map((write) =>
+      diagnosticAt(write, '/access_groups', {
+        code: 'hoop/idle-grant',
+        severity: 'notice',
+        message: `the attribute "${write.name}" grants nothing yet: access control is off, and everybody reaches every connection`,
+        hint: 'its groups count from the moment when access control is switched on',
+      }),
+    );
+}

@@ -1,0 +1,304 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { config, connection } from '../e2e/project.ts';
+import { adminToken, auditorToken, type CommandResult, hoopProject, type HoopProject, standardToken } from '../support/hoop-project.ts';
+import { gitEnv, useRepositories } from '../support/repository.ts';
+import { runInFolder } from '../support/run-in-process.ts';
+import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
+
+const { make } = useRepositories();
+
+const timeout = 60_000;
+
+const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
+
+/** Returns the manifest of an attribute. */
+function attribute(name: string, spec: object = {}, metadata: object = {}): string {
+  return JSON.stringify({ apiVersion: 'ostiary/v1', kind: 'Attribute', metadata: { name, ...metadata }, spec });
+}
+
+/** Returns the manifest of an access-request rule that governs connections with an attribute. */
+function ruleBy(name: string, ...attributes: readonly string[]): string {
+  const spec = { access_type: 'jit_command', attributes, reviewers_groups: ['dba'], min_approvals: 1 };
+  return JSON.stringify({ apiVersion: 'ostiary/v1', kind: 'AccessRequestRule', metadata: { name }, spec });
+}
+
+type Attributes = Readonly<Record<string, { readonly groups: readonly string[]; readonly connections: readonly string[] }>>;
+
+async function attributesOf({ send }: HoopProject): Promise<Attributes> {
+  const { body } = await send('GET', '/attributes?page=1&page_size=100');
+  const rows: readonly Readonly<Record<string, never>>[] = Object(body)['data'];
+  return Object.fromEntries(
+    rows.map((row) => [row['name'], { groups: row['access_control_group_names'], connections: row['connection_names'] }]),
+  );
+}
+
+/** Switches access control on; only admins see connections without groups then. */
+async function switchOn({ send }: HoopProject): Promise<void> {
+  expect((await send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+}
+
+async function headlines(project: HoopProject): Promise<readonly string[]> {
+  const { stdout } = await project.ostiary(['plan', '--format', 'json']);
+  const [plan] = JSON.parse(stdout).plans;
+  return plan.protection.headlines.map(({ direction, text }: Record<string, string>) => `${direction}: ${text}`);
+}
+
+const tagged = connection('orders-db', { ...open, attributes: ['pci'] });
+
+/** Returns a project whose access control is on, with one connection that has an attribute, and one without. */
+async function applied(spec: object = { access_groups: ['dba'] }): Promise<HoopProject> {
+  const project = await hoopProject();
+  await switchOn(project);
+  project.write({
+    'access/a.yaml': tagged,
+    'access/b.yaml': connection('other-db', open),
+    'access/pci.yaml': attribute('pci', spec),
+  });
+  await applyAndExpectInSync(project);
+  return project;
+}
+
+test('an attribute is created, grants more and less, and is renamed in place with its links', { timeout }, async () => {
+  const project = await applied();
+  expect(await attributesOf(project)).toEqual({ pci: { groups: ['dba'], connections: ['orders-db'] } });
+
+  project.write({ 'access/pci.yaml': attribute('pci', { access_groups: ['dba', 'sre'] }) });
+  expect(await headlines(project)).toEqual(['weakens: sre can reach orders-db']);
+  await applyAndExpectInSync(project);
+  project.write({ 'access/pci.yaml': attribute('pci', { access_groups: ['sre'] }) });
+  expect(await headlines(project)).toEqual(['strengthens: dba can no longer reach orders-db']);
+  const less = await applyAndExpectInSync(project);
+  expect(writes(less)).toEqual(['PUT /api/attributes/pci']);
+
+  project.write({
+    'access/a.yaml': connection('orders-db', { ...open, attributes: ['cards'] }),
+    'access/pci.yaml': attribute('cards', { access_groups: ['sre'] }, { renamedFrom: 'pci' }),
+  });
+  expect(await headlines(project)).toEqual([]);
+  expect(writes(await applyAndExpectInSync(project))).toEqual(['PUT /api/attributes/pci']);
+  expect(await attributesOf(project)).toEqual({ cards: { groups: ['sre'], connections: ['orders-db'] } });
+});
+
+test('a write of an attribute leaves its links to connections and rules as they are', { timeout }, async () => {
+  const project = await applied();
+  await project.send('PUT', '/attributes/pci', { name: 'pci', connection_names: ['orders-db', 'other-db'] });
+  project.write({ 'access/b.yaml': connection('other-db', open), 'access/pci.yaml': attribute('pci', { access_groups: ['sre'] }) });
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  expect(await attributesOf(project)).toMatchObject({ pci: { groups: ['sre'] } });
+});
+
+test(
+  'an attribute that a connection of the same plan names is written after the rule that protects the connection',
+  { timeout },
+  async () => {
+    const project = await hoopProject();
+    await switchOn(project);
+    project.write({ 'access/a.yaml': connection('orders-db', open) });
+    await applyAndExpectInSync(project);
+    project.write({
+      'access/a.yaml': tagged,
+      'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),
+      'access/rule.yaml': ruleBy('cards', 'pci'),
+    });
+    const done = await applyAndExpectInSync(project);
+    expect(writes(done)).toEqual([
+      'POST /api/access-requests/rules',
+      expect.stringMatching('^PUT /api/connections/'),
+      'PUT /api/attributes/pci',
+    ]);
+    expect(await attributesOf(project)).toEqual({ pci: { groups: ['dba'], connections: ['orders-db'] } });
+  },
+);
+
+test(
+  'an attribute that only objects of the gateway name becomes managed without a question, and pulls leave it out',
+  { timeout },
+  async () => {
+    const { project, run, change, folder } = await repository({ 'access/a.yaml': tagged });
+    await switchOn(project);
+    const empty = await run('plan');
+    expect(empty.stdout).toContain('No changes');
+    expect(empty.stdout).not.toContain('Attribute/');
+    const done = await change({ 'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }) });
+    expect(writes(done)).toEqual(['PUT /api/attributes/pci']);
+
+    await project.send('POST', '/attributes', { name: 'team', connection_names: ['orders-db'], access_control_group_names: ['sre'] });
+    await project.send('POST', '/attributes', { name: 'label', connection_names: ['orders-db'] });
+    await project.send('POST', '/attributes', { name: 'noted', description: 'By hand' });
+    const pulled = make({ 'ostiary.yaml': config(project.url) });
+    const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
+    expect((await runInFolder(pulled.folder, ['pull'], env)).code).toBe(0);
+    const manifests = readdirSync(join(pulled.folder, 'access'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.yaml'))
+      .map((path) => parse(readFileSync(join(pulled.folder, 'access', path), 'utf8')));
+    const found = manifests.filter(({ kind }) => kind === 'Attribute').map(({ metadata, spec }) => [metadata.name, spec]);
+    expect(Object.fromEntries(found)).toEqual({
+      pci: { access_groups: ['dba'] },
+      team: { access_groups: ['sre'] },
+      noted: { description: 'By hand' },
+    });
+    const plan = await runInFolder(pulled.folder, ['plan', '--detailed-exitcode'], env);
+    expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
+    expect(folder).toBeDefined();
+  },
+);
+
+/** A repository whose first commit was applied; `change` commits files and removals, and applies them. */
+type Applied = {
+  readonly project: HoopProject;
+  readonly folder: string;
+  readonly run: (line: string, token?: string) => Promise<CommandResult>;
+  readonly change: (files: Readonly<Record<string, string>>, removed?: readonly string[]) => Promise<CommandResult>;
+};
+
+async function repository(files: Readonly<Record<string, string>>, isControlled = false): Promise<Applied> {
+  const project = await hoopProject();
+  if (isControlled) await switchOn(project);
+  const { folder, write, remove, commit } = make({ 'ostiary.yaml': config(project.url), ...files });
+  const run = async (line: string, token = adminToken): Promise<CommandResult> => {
+    const before = project.model.log.requests.length;
+    const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: token };
+    const ended = await runInFolder(folder, line.split(' '), env);
+    return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
+  };
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  return {
+    project,
+    folder,
+    run,
+    async change(changed, removed = []) {
+      write(changed);
+      remove(...removed);
+      commit();
+      const ended = await run('apply --yes --prune');
+      if (ended.code !== 0) throw new Error(`${ended.stdout}${ended.stderr}`);
+      return ended;
+    },
+  };
+}
+
+const granting = { 'access/a.yaml': tagged, 'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }) };
+
+test('a grant made by hand is drift that the next apply reverts, and a stricter one is held', { timeout }, async () => {
+  const { project, run } = await repository(granting, true);
+  await project.send('PUT', '/attributes/pci', { name: 'pci', access_control_group_names: ['dba', 'sre'] });
+  const drift = await run('drift');
+  expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining('sre can reach orders-db')]);
+  expect(drift.stdout).not.toContain('in no manifest');
+  expect(writes(await run('apply --yes'))).toEqual(['PUT /api/attributes/pci']);
+  expect(await attributesOf(project)).toEqual({ pci: { groups: ['dba'], connections: ['orders-db'] } });
+  expect(await run('drift')).toMatchObject({ code: 0 });
+
+  await project.send('PUT', '/attributes/pci', { name: 'pci', access_control_group_names: [] });
+  const stricter = await run('drift');
+  expect([stricter.code, stricter.stdout]).toEqual([2, expect.stringContaining('held')]);
+  const kept = await run('apply --yes');
+  expect([kept.code, writes(kept)]).toEqual([0, []]);
+  expect(writes(await run('apply --yes --revert Attribute/pci'))).toEqual(['PUT /api/attributes/pci']);
+});
+
+test('links of an attribute to a connection that leaves attributes to the gateway stay watched', { timeout }, async () => {
+  const { project, run } = await repository({ ...granting, 'access/b.yaml': connection('other-db', open) }, true);
+  await project.send('PUT', '/attributes/pci', { name: 'pci', connection_names: ['orders-db', 'other-db'] });
+  const drift = await run('drift');
+  expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining('dba can reach other-db')]);
+  expect(drift.stdout).toMatch(/attribute pci, not managed: changed\s+connections {2}\+ other-db/);
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  expect(await run('drift')).toMatchObject({ code: 0 });
+});
+
+test('an attribute is deleted after the last connection let go of it, and never while a manifest names it', { timeout }, async () => {
+  const { project, run, change } = await repository({ ...granting, 'access/rule.yaml': ruleBy('cards', 'pci') }, true);
+  await expect(change({}, ['access/pci.yaml'])).rejects.toThrow(
+    /Connection\/orders-db has the attribute "pci"[\s\S]*AccessRequestRule\/cards has|AccessRequestRule\/cards has[\s\S]*Connection\/orders-db has/,
+  );
+  const machine = { name: 'robot', connection_names: [], attributes: ['pci'] };
+  project.model.settings.listeners = true;
+  expect((await project.send('POST', '/machineidentities', machine)).status).toBe(201);
+  const plain = connection('orders-db', { ...open, attributes: [] });
+  const gone = await change({ 'access/a.yaml': plain }, ['access/rule.yaml']);
+  expect(writes(gone).at(-1)).toBe('DELETE /api/attributes/pci');
+  expect(gone.stdout + gone.stderr).toContain('machine identity robot, whose credentials stay');
+  expect(await attributesOf(project)).toEqual({});
+  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
+});
+
+test('the deletion of an attribute names what loses it without a manifest, and says what that means', { timeout }, async () => {
+  const { project, run, change } = await repository(
+    {
+      'access/b.yaml': connection('other-db', { ...open, access_groups: ['sre'] }),
+      'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),
+    },
+    true,
+  );
+  await project.send('PUT', '/attributes/pci', { name: 'pci', connection_names: ['other-db'] });
+  expect(
+    (
+      await project.send('POST', '/access-requests/rules', {
+        name: 'by-hand',
+        access_type: 'jit_command',
+        connection_names: ['elsewhere'],
+        attributes: ['pci'],
+        reviewers_groups: ['dba'],
+        approval_required_groups: [],
+        force_approval_groups: [],
+        min_approvals: 1,
+      })
+    ).status,
+  ).toBe(201);
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  const done = await change({}, ['access/pci.yaml']);
+  expect(done.stdout + done.stderr).toContain('takes it from AccessRequestRule/by-hand, Connection/other-db');
+  expect(done.stdout).toContain('dba can no longer reach other-db');
+  expect(done.stdout).toContain('1 connection loses approval (other-db)');
+});
+
+test.each([
+  ['a name of a protection profile', attribute('hoop_protection_profile-mine'), 'hoop/managed-attribute'],
+  ['a name of a rulepack', attribute('rulepack_mine'), 'hoop/managed-attribute'],
+  ['its links', attribute('pci', { connection_names: ['orders-db'] }), 'it follows from attributes of connections and rules'],
+])('%s is refused before anything is written', { timeout }, async (_, manifest, text) => {
+  const project = await applied();
+  project.write({ 'access/two.yaml': manifest, ...(text.startsWith('it ') ? { 'access/pci.yaml': manifest, 'access/two.yaml': '' } : {}) });
+  await expectRefused(project, text);
+});
+
+test('an attribute that the gateway manages is never written', { timeout }, async () => {
+  const { project, change } = await repository(granting);
+  const row = project.model.store.attributes.get('pci');
+  if (row === undefined) throw new Error('the attribute is missing');
+  project.model.store.attributes.set('pci', { ...row, managedBy: 'hoop' });
+  await expect(change({ 'access/pci.yaml': attribute('pci', { access_groups: ['sre'] }) })).rejects.toThrow('plan/managed');
+});
+
+test('groups that no user has are a warning', { timeout }, async () => {
+  const project = await applied();
+  project.write({ 'access/pci.yaml': attribute('pci', { access_groups: ['dba', 'dab'] }) });
+  const plan = await project.ostiary(['plan']);
+  expect(plan.stdout + plan.stderr).toContain('unknown group "dab" on the gateway');
+});
+
+test('while access control is off a grant does nothing, and counts in the plan that switches it on', { timeout }, async () => {
+  const project = await hoopProject();
+  project.write({ ...granting, 'access/b.yaml': connection('other-db', open) });
+  const plan = await project.ostiary(['plan']);
+  expect(plan.stdout + plan.stderr).toContain('the attribute "pci" grants nothing yet: access control is off');
+  await applyAndExpectInSync(project);
+  expect(await headlines(project)).toEqual([]);
+
+  project.write({ 'access/c.yaml': connection('third-db', { ...open, access_groups: ['sre'] }) });
+  const refused = await project.ostiary(['plan']);
+  expect(refused.stdout + refused.stderr).toContain('plan/access-control-on');
+  expect(refused.stdout + refused.stderr).toContain('only admins see 1 connection without access_groups: other-db');
+  const allowed = ['apply', '--yes', '--allow', 'plan/access-control-on=test'];
+  expect((await project.ostiary(allowed)).code).toBe(0);
+});
+
+test('who may read, may plan; only admins write', { timeout }, async () => {
+  const { run, project } = await repository(granting, true);
+  expect(await run('plan --detailed-exitcode', auditorToken)).toMatchObject({ code: 0 });
+  expect((await project.ostiary(['get', 'attributes'], { OSTIARY_TOKEN: standardToken })).stdout).toContain('pci');
+});
