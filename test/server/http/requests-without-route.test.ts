@@ -63,7 +63,7 @@ describe('the host', () => {
   });
 
   test('two hosts are refused before a write', async () => {
-    const lines = ['POST /guardrails HTTP/1.1', 'Host: a', 'Host: b', `Api-Key: ${gateway.server.key}`, 'Content-Length: 14'];
+    const lines = ['POST /guardrails HTTP/1.1', 'Host: a', 'Host: b', `Api-Key: ${gateway.server.key}`, 'Content-Length: 14', close];
     expect(statusOf(await exchange(lines, '{"name":"two"}'))).toBe(400);
     expect((await gateway.call('GET', '/guardrails')).list.map(({ name }) => name)).not.toContain('two');
   });

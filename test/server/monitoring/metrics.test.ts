@@ -108,6 +108,7 @@ describe.each(openDatabases)('metrics on %s', (_name, start) => {
 
   test('show a changed and a removed entry of the audit log as drift', async () => {
     const drift = async (): Promise<unknown> => (await values()).get('ostiary_audit_chain_drift');
+    for (const name of ['a', 'b', 'c', 'd']) await call('POST', '/guardrails', { body: { name } });
     await expect.poll(drift).toBe(0);
     await expect.poll(async () => (await values()).get('ostiary_audit_chain_checked_timestamp_seconds')).toBe(now.getTime() / 1000);
     expect((await values()).get('ostiary_audit_entries')).toBeGreaterThan(3);
