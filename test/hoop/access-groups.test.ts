@@ -236,10 +236,17 @@ test('groups are unknown and cannot be written while their list cannot be read',
   expect(refused.stderr).toContain('hoop/unreadable-rows');
 });
 
-test('without access control no request is made for rows beyond the one list', { timeout: 60_000 }, async () => {
+test('rows are read with one list, and without access control no request is made for others', { timeout: 60_000 }, async () => {
   const access = await accessProject({ [file('a-db')]: grouped('a-db') });
-  for (const line of ['plan', 'apply --yes', 'drift']) {
+  const list = 'GET /api/plugins/access_control';
+  const readBy = async (line: string): Promise<readonly string[]> => {
     const { requests } = await access.run(line);
-    expect(requests.filter((path) => path.includes('access_control'))).toEqual(['GET /api/plugins/access_control']);
-  }
+    return requests.filter((path) => path.includes('access_control')).map((path) => path.replace(/conn\/.*/, 'conn/ID'));
+  };
+  for (const line of ['plan', 'apply --yes', 'drift']) expect(await readBy(line)).toEqual([list]);
+  await switchOn(access);
+  for (const line of ['plan', 'drift', 'pull']) expect(await readBy(line)).toEqual([list]);
+  access.repository.save({ [file('a-db')]: grouped('a-db', [], { reviewers: ['dba'] }) });
+  // One object that is written, before its write; then all of them.
+  expect(await readBy('apply --yes')).toEqual([list, 'GET /api/plugins/access_control/conn/ID', list]);
 });

@@ -35,15 +35,13 @@ test('references to a replaced connection are listed and refuse the plan until a
   expect(planned.code).toBe(6);
   expect(plan.references).toEqual([
     { ...ends, sort: 'access-request rule', name: 'prod-jit', how: '1 of dba for jit; at most 1 h' },
-    { ...ends, sort: 'plugin', name: 'access_control', how: expect.any(String) },
     { ...ends, sort: 'runbook rule', name: 'nightly', how: 'github.com/acme/runbooks:ops/ for sre' },
   ]);
   expect(plan.refusals).toEqual([
     expect.objectContaining({
       code: 'plan/replaces-references',
       allowable: true,
-      message:
-        'access-request rule "prod-jit", plugin "access_control" and runbook rule "nightly" name Connection/orders-db, and do not move to shop-db',
+      message: 'access-request rule "prod-jit" and runbook rule "nightly" name Connection/orders-db, and do not move to shop-db',
       at: expect.objectContaining({ file: 'access/a.yaml' }),
     }),
   ]);
@@ -54,6 +52,8 @@ test('references to a replaced connection are listed and refuse the plan until a
   expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('runbook rule "nightly"') });
   expect([...connections.keys()].toSorted()).toEqual(['orders-db', 'shop-db']);
   expect(connections.get('orders-db')).toMatchObject({ connect: 'disabled', exec: 'disabled', runbooks: 'disabled' });
+  // The successor has the groups of its predecessor.
+  expect(project.model.store.pluginRows('access_control').map(({ config }) => config)).toEqual([['sre'], ['sre']]);
   const after = await project.ostiary(['plan']);
   expect(after).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
   expect(after.requests).not.toContain('GET /api/plugins');

@@ -1,3 +1,4 @@
+import { textsIn } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { pointer } from '../../model/pointer.ts';
@@ -25,6 +26,13 @@ export async function readRow(context: GatewayContext, { rowPath, groupsIn }: Wi
   if (typeof rows === 'string') return rows === 'off' ? null : undefined;
   const { status, body } = await context.client.send({ method: 'GET', path: rowPath(uid), accept: [404] });
   return status === 404 ? [] : groupsIn(body);
+}
+
+/** Returns the groups of an object as it was read. */
+export function knownGroups({ spec, unknown }: LiveResource, { field }: WireRows): RowGroups {
+  const groups = spec[field];
+  if (unknown.includes(pointer(field))) return undefined;
+  return Array.isArray(groups) ? textsIn(groups) : null;
 }
 
 /** Returns the groups of an object as the list of rows has them. */

@@ -8,7 +8,7 @@ import type { HttpResponse } from '../http/client.ts';
 import { createAnswerBudget, type AnswerBudget } from '../http/answer-budget.ts';
 import type { Dialect, WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../session.ts';
-import { groupsOf, readRow, readRows, withRow } from './read-rows.ts';
+import { groupsOf, knownGroups, readRow, readRows, withRow } from './read-rows.ts';
 import { inheritedKeysIn } from './read-inherited.ts';
 import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
 
@@ -73,14 +73,22 @@ function rowFieldStates(kinds: readonly string[], dialect: Dialect, state: RowFi
   return Object.fromEntries(fields);
 }
 
-/** Reads one resource; returns undefined where it is gone, which the list of its kind proves. */
-export async function readOne(context: GatewayContext, live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined> {
+/** Reads one resource; returns undefined where it is gone, which the list of its kind proves. Its row is not read again where it is `known`. */
+export async function readOne(
+  context: GatewayContext,
+  live: Pick<LiveResource, 'id' | 'uid'>,
+  known?: LiveResource,
+): Promise<LiveResource | undefined> {
   const binding = await context.bindingFor(kindOf(live.id));
   const { wireKind } = binding;
   if (wireKind.detailIsList === true) return findByList(context, live.id, live.uid);
   const [response, groups] = await Promise.all([
     readDetail(context, live),
-    wireKind.rows === undefined ? undefined : readRow(context, wireKind.rows, live.uid),
+    wireKind.rows === undefined
+      ? undefined
+      : known === undefined
+        ? readRow(context, wireKind.rows, live.uid)
+        : knownGroups(known, wireKind.rows),
   ]);
   if (response === undefined) return undefined;
   const read = await resourceFromResponse(context, kindOf(live.id), response);

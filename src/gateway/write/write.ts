@@ -267,7 +267,7 @@ async function replaceObject(
     const response = await context.client.send(put);
     onWritten?.();
     const updated = wireKind.readAfterWrite === true ? undefined : await resourceFromResponse(context, kind.name, response);
-    const read = updated ?? (await readOne(context, { id, uid: fresh.uid }));
+    const read = updated ?? (await readOne(context, { id, uid: fresh.uid }, fresh));
     if (read === undefined) throw unreadableWrite(context, put.path);
     return read;
   } catch (error) {
