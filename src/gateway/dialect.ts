@@ -155,8 +155,15 @@ export type WireAccess = {
 /** The hint for an error message of the gateway. */
 export type ErrorHint = { readonly matches: RegExp; readonly hint: string };
 
-/** The Terraform provider of a gateway: the last part of its address, and its resource types by kind. */
-export type TerraformTypes = { readonly name: string; readonly kinds: Readonly<Record<string, string>> };
+/** A resource type of a Terraform provider that is a field of another object: the attribute with its uid, and what else has to hold. */
+export type TerraformPart = { readonly kind: string; readonly uid: string; readonly where: Readonly<Record<string, string>> };
+
+/** The Terraform provider of a gateway: the last part of its address, the kinds of its resource types, and the types that are parts of objects. */
+export type TerraformTypes = {
+  readonly name: string;
+  readonly kinds: Readonly<Record<string, string>>;
+  readonly parts: Readonly<Record<string, TerraformPart>>;
+};
 
 /** The signs that a gateway is of a dialect. Proxies replace the header, so the fields of the responses decide without it. */
 type DialectSigns = {

@@ -24,10 +24,22 @@ export type StateObject = {
   readonly secret?: true;
   /** Set for a deposed object, whose replacement only Terraform knows. */
   readonly deposed?: true;
+  /** Set for a resource that is a field of an object with this uid. */
+  readonly isPart?: true;
+  /** The resources that it refers to, as removed blocks name them. */
+  readonly needs: readonly string[];
 };
 
-/** The name of the gateway's Terraform provider, its resource types by kind, and the kinds. */
-type TerraformProvider = { readonly name: string; readonly kinds: Readonly<Record<string, string>>; readonly registry: Registry };
+/** A resource type that is a field of another object. */
+type PartType = { readonly kind: string; readonly uid: string; readonly where: Readonly<Record<string, string>> };
+
+/** The name of the gateway's Terraform provider, its resource types by kind, those that are fields of objects, and the kinds. */
+type TerraformProvider = {
+  readonly name: string;
+  readonly kinds: Readonly<Record<string, string>>;
+  readonly parts: Readonly<Record<string, PartType>>;
+  readonly registry: Registry;
+};
 
 /** Reads the objects that a Terraform or OpenTofu state (version 4) owns by the provider. No other value of the state is read or repeated. */
 export function readTerraformState(file: SourceFile, provider: TerraformProvider): Checked<readonly StateObject[]> {
@@ -94,7 +106,7 @@ const step = String.raw`module\.([\p{L}_][\p{L}\p{N}_-]*)(?:\[(?:\d+|"(?:[^"\\]|
 const modules = new RegExp(String.raw`^${step}(?:\.${step})*$`, 'u');
 
 /** Returns the instances of one resource; undefined if an address is not valid in a configuration. */
-function listInstances(resource: JsonObject, { kinds, registry }: TerraformProvider): readonly StateObject[] | undefined {
+function listInstances(resource: JsonObject, { kinds, parts, registry }: TerraformProvider): readonly StateObject[] | undefined {
   const { module, type, name } = resource;
   if (typeof type !== 'string' || typeof name !== 'string' || !word.test(type) || !word.test(name)) return undefined;
   if (module !== undefined && (typeof module !== 'string' || !modules.test(module))) return undefined;
@@ -106,9 +118,10 @@ function listInstances(resource: JsonObject, { kinds, registry }: TerraformProvi
     if (!isObject(instance)) return [];
     const deposed = typeof instance['deposed'] === 'string';
     const address = `${path}${type}.${name}${formatKey(instance['index_key'])}`;
-    return [
-      { address, block, ...(kind === undefined ? {} : readIdentity(kind, instance)), ...(deposed ? { deposed: true as const } : {}) },
-    ];
+    const identity =
+      kind === undefined ? readPart(Object.hasOwn(parts, type) ? parts[type] : undefined, instance) : readIdentity(kind, instance);
+    const needs = readEntries(instance['dependencies']).filter((one) => typeof one === 'string');
+    return [{ address, block, needs, ...identity, ...(deposed ? { deposed: true as const } : {}) }];
   });
 }
 
@@ -136,16 +149,35 @@ function readIdentity(kind: Kind, instance: JsonObject): Pick<StateObject, 'kind
   };
 }
 
+/** Returns the object of which a resource is a field; nothing if it is none. */
+function readPart(part: PartType | undefined, instance: JsonObject): Pick<StateObject, 'kind' | 'uid' | 'isPart'> {
+  const attributes = asObject(instance['attributes']);
+  const uid = part && attributes[part.uid];
+  if (part === undefined || typeof uid !== 'string') return {};
+  const isMeant = Object.entries(part.where).every(([name, value]) => attributes[name] === value);
+  return isMeant ? { kind: part.kind, uid, isPart: true } : {};
+}
+
 /** The objects of a state, each with its live object if there is one. */
 export type MatchedObjects = readonly (StateObject & { readonly live?: ResourceId })[];
 
-/** Finds the live objects of a state by name, or by uid if the name is not known. */
+/** Finds the live objects of a state by name, or by uid if the name is not known. A field is not matched without the object that has it. */
 export function matchState(objects: readonly StateObject[], live: readonly LiveResource[]): MatchedObjects {
   const ids = new Set(live.map(({ id }) => id));
   const byUid = new Map(live.map(({ id, uid }) => [uid, id]));
+  const matched = matchEach(objects, ids, byUid);
+  const owned = new Set(matched.flatMap(({ isPart, live: found }) => (isPart === true ? [] : (found ?? []))));
+  return matched.map((one) => {
+    const { live: found, ...rest } = one;
+    return one.isPart === true && found !== undefined && !owned.has(found) ? rest : one;
+  });
+}
+
+function matchEach(objects: readonly StateObject[], ids: ReadonlySet<ResourceId>, byUid: ReadonlyMap<string, ResourceId>): MatchedObjects {
   return objects.map((one) => {
     const other = one.uid === undefined ? undefined : byUid.get(one.uid);
-    const same = other !== undefined && (one.id === undefined || kindOf(other) === kindOf(one.id)) ? other : undefined;
+    const kind = one.id === undefined ? (one.isPart === true ? one.kind : undefined) : kindOf(one.id);
+    const same = other !== undefined && (kind === undefined || kindOf(other) === kind) ? other : undefined;
     const found = one.id !== undefined && ids.has(one.id) ? one.id : same;
     return found === undefined ? one : { ...one, live: found };
   });
@@ -166,14 +198,15 @@ export function handOverState(
   const ours = objects.filter(({ live, address }) => live !== undefined && !stays.has(address));
   const taken = ours.filter(({ block }) => !held.has(block));
   const siblings = ours.filter(({ block }) => held.has(block));
+  const forgotten = new Set(taken.map(({ block }) => block));
   return {
     taken: taken.map(toOwned),
     gone: gone.map(toOwned),
     kept: [
-      ...removeDoubles(objects).flatMap((one) => toKept(one, stays.get(one.address))),
+      ...removeDoubles(objects).flatMap((one) => toKept(one, withReferences(stays.get(one.address), one, forgotten))),
       ...siblings.map((one) => ({ ...toOwned(one), reason: 'it has a manifest now, but another instance of its resource remains' })),
     ],
-    blocks: [...new Set(taken.map(({ block }) => block))].toSorted(),
+    blocks: [...forgotten].toSorted(),
   };
 }
 
@@ -183,14 +216,26 @@ function removeDoubles(objects: MatchedObjects): MatchedObjects {
 }
 
 function findReasonToStay(
-  { address, kind, id, live, deposed }: MatchedObjects[number],
+  { address, kind, id, live, deposed, isPart }: MatchedObjects[number],
   declared: ReadonlySet<ResourceId>,
   reasons: ReadonlyMap<ResourceId, string>,
 ): readonly (readonly [string, string])[] {
   if (deposed === true) return [[address, 'it is being replaced: let Terraform finish first']];
   if (kind === undefined) return [[address, 'manifests do not support this type']];
+  if (isPart === true && live === undefined) return [[address, `its ${kind} is not in this state`]];
   if (id === undefined && live === undefined) return [[address, 'the state does not name it']];
   return live === undefined || declared.has(live) ? [] : [[address, reasons.get(live) ?? 'it has no manifest']];
+}
+
+/** Adds to the reason what a resource that stays refers to and Terraform forgets: its configuration would no longer be valid. */
+function withReferences(reason: string | undefined, { needs }: StateObject, forgotten: ReadonlySet<string>): string | undefined {
+  const broken = needs.filter((block) => forgotten.has(block));
+  if (reason === undefined || broken.length === 0) return reason;
+  const what =
+    broken.length === 1
+      ? 'which Terraform forgets: replace the reference with its value'
+      : 'which Terraform forgets: replace the references with their values';
+  return `${reason}; it refers to ${broken.join(' and ')}, ${what}`;
 }
 
 function toKept(one: StateObject, reason: string | undefined): readonly (TerraformObject & { readonly reason: string })[] {

@@ -2,7 +2,7 @@ import type { Dialect, ErrorHint, WireService } from '../../dialect.ts';
 import { access } from './access.ts';
 import { referencePrefixes, valueNames } from './fields.ts';
 import { authHeaderFor, readCapabilities } from './handshake.ts';
-import { kinds, terraformKinds, connectionSupplement, runbooks } from './kinds.ts';
+import { kinds, terraformKinds, terraformParts, connectionSupplement, runbooks } from './kinds.ts';
 import { preflight, preflightReads } from './preflight.ts';
 import { restList } from '../rest.ts';
 import type { Decision, Review } from '../../../model/service.ts';
@@ -67,7 +67,7 @@ export const hoopDialect: Dialect = {
   service,
   referencePrefixes,
   errorHints,
-  terraform: { name: 'hoop', kinds: terraformKinds },
+  terraform: { name: 'hoop', kinds: terraformKinds, parts: terraformParts },
   preflightReads,
   preflight,
 };

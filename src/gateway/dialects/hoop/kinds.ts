@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ListRows, ReadMode, SupplementList, SupplementRow, WireKind, WireList } from '../../dialect.ts';
+import type { ListRows, ReadMode, SupplementList, SupplementRow, WireKind, WireList, TerraformPart } from '../../dialect.ts';
 import { checkRequestRule } from './checks/access-request-rule.ts';
 import { checkAttribute } from './checks/attribute.ts';
 import { type CheckContext, type LicenseLimit, checkConnection } from './checks/connection.ts';
@@ -237,6 +237,11 @@ export const terraformKinds: Readonly<Record<string, string>> = Object.fromEntri
 function pathByName(root: string): WireKind['detailPath'] {
   return ({ name }) => `${root}/${encodeURIComponent(name)}`;
 }
+
+/** The types of the Terraform provider that are fields here: a row of access control is the `access_groups` of its connection. */
+export const terraformParts: Readonly<Record<string, TerraformPart>> = {
+  hoop_plugin_connection: { kind: 'Connection', uid: 'connection_id', where: { plugin_name: 'access_control' } },
+};
 
 function ruleKind(root: string): WireKind {
   const path = objectPath(root);

@@ -128,3 +128,30 @@ test('a deposed object and all instances of its resource stay with Terraform', (
     ['hoop_connection.orders[0]', expect.stringContaining('another instance')],
   ]);
 });
+
+const liveOrders = { id: 'Connection/orders-db' as const, uid: 'u1', spec: {}, secrets: {}, edges: {}, raw: undefined, unknown: [] };
+
+function grantOf(name: string, attributes: JsonObject): JsonObject {
+  const instances = [{ attributes, dependencies: ['hoop_connection.orders'] }];
+  return { type: 'hoop_plugin_connection', name, mode: 'managed', provider: hoop, instances };
+}
+
+test('a row of access control goes with its connection; all others stay, and name what breaks', () => {
+  const one = state(
+    orders,
+    grantOf('grant', { plugin_name: 'access_control', connection_id: 'u1', config: ['dba'] }),
+    grantOf('slack', { plugin_name: 'slack', connection_id: 'u1', config: [] }),
+    grantOf('other', { plugin_name: 'access_control', connection_id: 'u2', config: ['sre'] }),
+  );
+  const live = [liveOrders, { ...liveOrders, id: 'Connection/other-db' as const, uid: 'u2' }];
+  const matched = matchState(read(one).value ?? [], live);
+  expect(matched.flatMap(({ live: found }) => found ?? [])).toEqual(['Connection/orders-db', 'Connection/orders-db']);
+  const { taken, kept, blocks } = handOverState(matched, new Set(['Connection/orders-db']), new Map());
+  expect(taken.map(({ address }) => address)).toEqual(['hoop_connection.orders', 'hoop_plugin_connection.grant']);
+  expect(blocks).toEqual(['hoop_connection.orders', 'hoop_plugin_connection.grant']);
+  const breaks = 'it refers to hoop_connection.orders, which Terraform forgets: replace the reference with its value';
+  expect(kept).toEqual([
+    { address: 'hoop_plugin_connection.slack', reason: `manifests do not support this type; ${breaks}` },
+    { address: 'hoop_plugin_connection.other', reason: `its Connection is not in this state; ${breaks}` },
+  ]);
+});

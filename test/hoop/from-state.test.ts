@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { config, connection } from '../e2e/project.ts';
+import { adminToken, hoopProject } from '../support/hoop-project.ts';
+import { gitEnv, useRepositories } from '../support/repository.ts';
+import { runInFolder } from '../support/run-in-process.ts';
+
+const { make } = useRepositories();
+
+test('a state with rows of access control becomes access groups, and the plan is empty', { timeout: 60_000 }, async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db') });
+  expect(await project.ostiary(['apply', '--yes'])).toMatchObject({ code: 0 });
+  const { body } = await project.send('GET', '/connections/orders-db');
+  const { id } = Object(body);
+  const rows = [{ id, config: ['dba', 'sre'] }];
+  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: rows })).status).toBe(201);
+
+  const provider = 'provider["registry.terraform.io/hoophq/hoop"]';
+  const resource = (type: string, name: string, attributes: object): object => ({
+    mode: 'managed',
+    type,
+    name,
+    provider,
+    instances: [{ attributes }],
+  });
+  const resources = [
+    resource('hoop_connection', 'orders', { name: 'orders-db', id }),
+    resource('hoop_plugin_connection', 'orders', { plugin_name: 'access_control', connection_id: id, config: ['dba', 'sre'] }),
+  ];
+  const { folder } = make({ 'ostiary.yaml': config(project.url), 'state.json': JSON.stringify({ version: 4, resources }) });
+  const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
+  const pulled = await runInFolder(folder, ['pull', '--from-state', 'state.json'], env);
+  expect([pulled.code, pulled.stdout]).toEqual([0, expect.stringContaining('Terraform can forget 2 objects')]);
+  expect(parse(readFileSync(join(folder, 'access/connections/orders-db.yaml'), 'utf8')).spec.access_groups).toEqual(['dba', 'sre']);
+  expect(readFileSync(join(folder, 'terraform-removed.tf'), 'utf8')).toContain('from = hoop_plugin_connection.orders');
+  const plan = await runInFolder(folder, ['plan', '--detailed-exitcode'], env);
+  expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
+});
