@@ -3,7 +3,7 @@ import { registry } from '../kinds/index.ts';
 import type { AuditMark, Gateway } from '../model/gateway.ts';
 import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/outcome.ts';
-import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
 import { accessAfterPlan, recordAccess, watchScope } from '../reconcile/record/record-access.ts';
 import { orphansAfter, pendingWritesOf, secretVersionsAfter, writesAfter } from '../reconcile/record/record-changes.ts';
 import { withoutLimits } from '../reconcile/guard/refusals.ts';
@@ -40,7 +40,8 @@ import { emptyRecord } from '../model/applied-record.ts';
 import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { desiredByKey } from '../model/desired.ts';
 import { recordSecrets, secretCacheOf, secretLookup } from '../planning/read-secrets.ts';
-import type { PlannedRun } from '../planning/planned-run.ts';
+import type { Continuation } from '../planning/interrupted-plan.ts';
+import type { CreatedRun, PlannedRun } from '../planning/planned-run.ts';
 import type { OpenedPlan } from '../planning/saved-plan.ts';
 import { requireWritable, emitPlan, emitApply } from '../console/output/emit.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
@@ -142,8 +143,26 @@ async function createOrResumePlan(
   if (refusal === undefined) return { ...created, plan: withoutLimits(created.plan) };
   const { continueApprovedPlan } = await import('../planning/interrupted-plan.ts');
   const continued = continueApprovedPlan(created, flags.digest) ?? { refusals: [] };
-  if ('notice' in continued) return { ...created, plan: withoutLimits(created.plan), warnings: [...created.warnings, continued.notice] };
-  return { ...created, plan: { ...created.plan, refusals: [...created.plan.refusals, refusal, ...continued.refusals] } };
+  const resumed = 'saved' in continued ? await resumeApproved(created, continued, flags, { context, onRequest }) : continued;
+  if ('is' in resumed) return resumed;
+  return { ...created, plan: { ...created.plan, refusals: [...created.plan.refusals, refusal, ...resumed.refusals] } };
+}
+
+/**
+ * Resumes the approved plan of an interrupted apply instead of the plan of the rest, which would hold what a half-done change left stricter.
+ * Returns the refusals if an object changed since.
+ */
+async function resumeApproved(
+  { project, gateway, warnings }: CreatedRun,
+  { saved, notice }: Extract<Continuation, { readonly saved: SavedPlan }>,
+  flags: ApplyFlags,
+  run: { readonly context: CliContext; readonly onRequest: (event: RequestEvent) => void },
+): Promise<PlannedRun | { readonly refusals: readonly Refusal[] }> {
+  const { resumeSavedPlan } = await import('../planning/saved-plan.ts');
+  const resumed = await resumeSavedPlan({ saved, project }, flags, run);
+  const moved = resumed.plan.refusals.filter(({ code }) => code === 'plan/moved');
+  await (moved.length > 0 ? resumed : { gateway }).gateway.close();
+  return moved.length > 0 ? { refusals: moved } : { ...resumed, warnings: [...warnings, notice] };
 }
 
 /** Returns the form of a plan for the record, so that the rest of it can be applied later; undefined unless a digest names the plan. */

@@ -29,11 +29,12 @@ export async function encryptPlan(run: CreatedRun): Promise<string | undefined> 
   }
 }
 
-/** Whether the plan is the rest of the approved one: a notice if it is, the reasons if it is not. */
-type Continuation = { readonly notice: Diagnostic } | { readonly refusals: readonly Refusal[] };
+/** The approved plan to resume, with a notice; or the reasons why it is not resumed. */
+export type Continuation = { readonly saved: SavedPlan; readonly notice: Diagnostic } | { readonly refusals: readonly Refusal[] };
 
 /**
- * Compares a plan with the approved one that an interrupted apply recorded. Undefined if there is none with this digest, or it cannot be
+ * Compares the plan of what is live now with the approved one that an interrupted apply recorded. Whether the objects of the approved one are
+ * still as it found or leaves them is checked when it is resumed, as for every saved plan. Undefined if there is none with this digest, or it cannot be
  * decrypted. The digest is computed from what is recorded and from the target and the secrets of now, so that no record makes another plan
  * pass for the approved one.
  */
@@ -41,15 +42,15 @@ export function continueApprovedPlan(run: CreatedRun, digest: string): Continuat
   const saved = decryptPlan(run);
   if (saved === undefined || saved.plan.digest !== digest) return undefined;
   const { plan: approved } = saved;
-  const { plan: rest, live, desired, base } = run;
+  const { plan: rest, desired, base } = run;
   const now = digestOf(rest.target, approved.changes, approved.edges, secretFactsOf(desired, base?.desired));
   if (digestWithAccepted(now, approved.accepted) !== digest) return undefined;
   const other = otherManifests(approved.tree, rest.tree);
-  const refusals = other === undefined ? restRefusals({ approved, rest, live, registry }) : [other];
+  const refusals = other === undefined ? restRefusals(approved, rest) : [other];
   if (refusals.length > 0) return { refusals };
   const [all, left] = [approved, rest].map(({ changes }) => changes.filter(isWritten).length);
-  const message = `this plan is the rest of the approved plan ${digest.slice(0, 12)}: ${left} of ${all} changes are left`;
-  return { notice: { code: 'plan/continued', severity: 'notice', message } };
+  const message = `an earlier run began the approved plan ${digest.slice(0, 12)}: ${left} of ${all} changes are left`;
+  return { saved, notice: { code: 'plan/continued', severity: 'notice', message } };
 }
 
 function decryptPlan(run: CreatedRun): SavedPlan | undefined {

@@ -132,10 +132,10 @@ export const planCodes = {
   },
   'plan/continued': {
     level: 'notice',
-    meaning: 'The plan is the rest of an approved plan',
+    meaning: 'The apply continues an approved plan',
     cause: 'The apply of that plan was interrupted; what it wrote is live, and nothing else changed',
     fix: 'Nothing to do',
-    example: 'this plan is the rest of the approved plan 5d41402abc4b: 3 of 4 changes are left',
+    example: 'an earlier run began the approved plan 5d41402abc4b: 3 of 4 changes are left',
   },
   'plan/other-dialect-kind': {
     meaning: 'The gateway has no objects of this kind',

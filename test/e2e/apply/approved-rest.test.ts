@@ -101,11 +101,11 @@ test('after some of four writes, the job that runs again applies the rest of the
   }
   const again = await apply();
   expect(again.stdout).toMatch(
-    /^::notice title=plan\/continued::this plan is the rest of the approved plan [0-9a-f]{12}: 2 of 4 changes are left/m,
+    /^::notice title=plan\/continued::an earlier run began the approved plan [0-9a-f]{12}: 2 of 4 changes are left/m,
   );
   expect(again).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
   for (const one of ['a', 'b', 'c']) expect(await reviewersOf(`rest-${one}`)).toMatchObject({ reviewers: ['y'] });
-  expect((await commentsOn(bench.github(), number)).at(-1)?.body).toMatch(/### Apply to `production`: 2 updated\./);
+  expect((await commentsOn(bench.github(), number)).at(-1)?.body).toMatch(/### Apply to `production`: 2 updated, 2 unchanged\./);
 });
 
 test('what is left of an approved plan is refused after a change outside, and if the record was changed', async () => {
@@ -119,7 +119,7 @@ test('what is left of an approved plan is refused after a change outside, and if
   expect(await put(['x', 'someone'])).toMatchObject({ status: 200 });
   const refused = await apply();
   expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
-  expect(refused.summary).toMatch(/plan\/moved[\s\S]*it changed since the approved plan began[^\n]*reviewers/);
+  expect(refused.summary).toMatch(/plan\/moved[\s\S]*it changed since the plan: [^\n]*reviewers/);
   expect(refused.summary).toContain('plan/other-digest');
   expect(await put(['x'])).toMatchObject({ status: 200 });
   const record = git(origin, `rev-parse ${ref}`);
