@@ -2,7 +2,15 @@ import { nameOf } from '../model/resource.ts';
 import type { ControlType } from '../model/protection/protection.ts';
 import { joinNames, machineName } from './controls/access-rows.ts';
 import { joinModes } from './controls/connection-rows.ts';
-import { controlsOf, effectiveControls, type Posture, unreviewedModes, verbPhrase, type VerbPhrase } from './controls/control-row.ts';
+import {
+  controlsOf,
+  effectiveControls,
+  type Posture,
+  unreviewedModes,
+  useWithoutReview,
+  verbPhrase,
+  type VerbPhrase,
+} from './controls/control-row.ts';
 
 /** Returns what a headline states about a new connection with an access mode that requires no review; undefined if all require it. */
 export function newAccessPhrase(posture: Posture): VerbPhrase | undefined {
@@ -12,7 +20,10 @@ export function newAccessPhrase(posture: Posture): VerbPhrase | undefined {
   const isEveryMode = modes.length === controlsOf(posture, 'access').length;
   const { machines } = posture.access;
   const groups = posture.incomplete.has('who') ? undefined : posture.access.groups;
-  const names = [...(groups ?? []), ...machines.map(machineName)].map((name) => ({ name }));
+  const free = (groups ?? []).filter((group) => useWithoutReview(posture, [group], modes));
+  // Where no group alone uses it without review, some people in several groups do.
+  const shownGroups = free.length === 0 ? (groups ?? []) : free;
+  const names = [...shownGroups, ...machines.map(machineName)].map((name) => ({ name }));
   const to = groups === undefined ? '' : ` to ${joinNames(names)}`;
   const by = `${to}${isEveryMode ? '' : ` by ${joinModes(modes)}`}`;
   const review = posture.incomplete.has('review') ? 'reviewers, with access-request rules that cannot be read' : 'review';

@@ -119,6 +119,15 @@ export function unreviewedModes(posture: Posture): readonly Control[] {
 
 const steps: readonly ReviewStep[] = ['jit', 'command'];
 
+/** Returns whether the members of some groups use one of the modes without review. */
+export function useWithoutReview({ access }: Posture, member: readonly string[], modes: readonly Control[]): boolean {
+  const isNamed = (mode: AccessMode): boolean => modes.some(({ name }) => name === mode);
+  return steps.some(
+    (step) =>
+      modesOfStep[step].some((mode) => isNamed(mode) && canUse(access, member, mode)) && reviewFor(access, member, step).by === undefined,
+  );
+}
+
 /** Returns the controls of one type that have an effect: a proxy that forwards what it cannot read masks nothing. */
 export function effectiveControls(posture: Posture, control: ControlType): readonly Control[] {
   return control === 'masking' && posture.enforcement.kind === 'forwards' ? [] : controlsOf(posture, control);

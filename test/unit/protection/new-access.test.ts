@@ -82,6 +82,16 @@ describe('a new connection', () => {
     expect(phraseOf(open('runbooks'), [], [], { ...seen, 'runbook-rules': [{ ...runs, connections: ['b'] }] })).toBeUndefined();
   });
 
+  test('names the groups that use it without review, not those that need one', () => {
+    const seen = { 'access-control': [{ id: 'a', name: 'a', groups: ['dba', 'sre'] }] };
+    expect(phraseOf(open('exec'), [rule({ access_type: 'command', skip_review_groups: ['sre'] })], [], seen)).toContain(
+      'accessible to sre without',
+    );
+    expect(phraseOf(open('exec'), [rule({ access_type: 'command', approval_required_groups: ['sre'] })], [], seen)).toContain(
+      'accessible to dba without',
+    );
+  });
+
   test('names what mitigates beside review', () => {
     const mask = masking('dec-mask', { supported_entity_types: types('IN_VOTER'), score_threshold: 1 }, ['a']);
     const rules = ['g1', 'g2', 'g3', 'g4'].map((name) => guardrail(name, ['zzzzzz'], ['a']));
