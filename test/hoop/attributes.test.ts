@@ -106,8 +106,8 @@ test(
     const done = await applyAndExpectInSync(project);
     expect(writes(done)).toEqual([
       'POST /api/access-requests/rules',
-      expect.stringMatching('^PUT /api/connections/'),
       'PUT /api/attributes/pci',
+      expect.stringMatching('^PUT /api/connections/'),
     ]);
     expect(await attributesOf(project)).toEqual({ pci: { groups: ['dba'], connections: ['orders-db'] } });
   },
@@ -220,7 +220,7 @@ test('an attribute is deleted after the last connection let go of it, and never 
   expect((await project.send('POST', '/machineidentities', machine)).status).toBe(201);
   const plain = connection('orders-db', { ...open, attributes: [] });
   const gone = await change({ 'access/a.yaml': plain }, ['access/rule.yaml']);
-  expect(writes(gone).at(-1)).toBe('DELETE /api/attributes/pci');
+  expect(writes(gone).slice(-2)).toEqual(['DELETE /api/access-requests/rules/cards', 'DELETE /api/attributes/pci']);
   expect(gone.stdout + gone.stderr).toContain('machine identity robot, whose credentials stay');
   expect(await attributesOf(project)).toEqual({});
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
@@ -254,6 +254,7 @@ test('the deletion of an attribute names what loses it without a manifest, and s
   expect(done.stdout + done.stderr).toContain('takes it from AccessRequestRule/by-hand, Connection/other-db');
   expect(done.stdout).toContain('dba can no longer reach other-db');
   expect(done.stdout).toContain('1 connection loses approval (other-db)');
+  expect(done.stdout).not.toContain('machine');
 });
 
 test.each([
@@ -301,4 +302,60 @@ test('who may read, may plan; only admins write', { timeout }, async () => {
   const { run, project } = await repository(granting, true);
   expect(await run('plan --detailed-exitcode', auditorToken)).toMatchObject({ code: 0 });
   expect((await project.ostiary(['get', 'attributes'], { OSTIARY_TOKEN: standardToken })).stdout).toContain('pci');
+});
+
+test('an attribute is renamed before a connection that has it is written', { timeout }, async () => {
+  const { project, run, change } = await repository({ ...granting, 'access/rule.yaml': ruleBy('cards', 'pci') }, true);
+  const done = await change({
+    'access/a.yaml': connection('orders-db', { ...open, attributes: ['cards'], reviewers: ['sre'] }),
+    'access/pci.yaml': attribute('cards', { access_groups: ['dba', 'sre'] }, { renamedFrom: 'pci' }),
+    'access/rule.yaml': ruleBy('cards', 'cards'),
+  });
+  expect(writes(done).map((one) => one.replace(/[0-9a-f-]{36}$/, 'ID'))).toEqual([
+    'PUT /api/attributes/pci',
+    'PUT /api/attributes/cards',
+    'PUT /api/connections/ID',
+  ]);
+  expect(await attributesOf(project)).toEqual({ cards: { groups: ['dba', 'sre'], connections: ['orders-db'] } });
+  expect(await run('plan')).toMatchObject({ stdout: expect.stringContaining('No changes') });
+  expect(await run('drift')).toMatchObject({ code: 0 });
+});
+
+test('an attribute and a rule that names it are created in one plan, whichever is first', { timeout }, async () => {
+  const { project, run, change } = await repository({ 'access/a.yaml': connection('orders-db', open) });
+  await change({ 'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }), 'access/rule.yaml': ruleBy('cards', 'pci') });
+  expect(await attributesOf(project)).toEqual({ pci: { groups: ['dba'], connections: [] } });
+  expect(await run('plan')).toMatchObject({ stdout: expect.stringContaining('No changes') });
+});
+
+test('a grant made by hand is accepted into the manifest, and explained', { timeout }, async () => {
+  const { project, run, folder } = await repository(granting, true);
+  await project.send('PUT', '/attributes/pci', { name: 'pci', access_control_group_names: ['dba', 'sre'] });
+  expect(await run('drift --adopt --no-commit')).toMatchObject({ stdout: expect.stringContaining('Accepted: 1 object') });
+  expect(readFileSync(join(folder, 'access/pci.yaml'), 'utf8')).toMatch(/"?dba"?,\s*"?sre"?/);
+  expect((await run('plan')).stdout).toContain('1 drift accepted in the manifests');
+  const explained = await run('explain Connection/orders-db');
+  expect([explained.code, explained.stdout]).toEqual([0, expect.stringContaining('Attribute/pci')]);
+  expect(await run('explain Attribute/pci')).toMatchObject({ code: 0, stdout: expect.stringContaining('access_groups') });
+});
+
+test('groups move between the row of a connection and its attribute, and no one else reaches it meanwhile', { timeout }, async () => {
+  const { project, run, change } = await repository(
+    {
+      'access/a.yaml': connection('orders-db', { ...open, attributes: ['pci'], access_groups: ['dba'] }),
+      'access/pci.yaml': attribute('pci'),
+    },
+    true,
+  );
+  await change({
+    'access/a.yaml': connection('orders-db', { ...open, attributes: ['pci'], access_groups: [] }),
+    'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),
+  });
+  expect(await attributesOf(project)).toEqual({ pci: { groups: ['dba'], connections: ['orders-db'] } });
+  const back = await change({
+    'access/a.yaml': connection('orders-db', { ...open, attributes: ['pci'], access_groups: ['dba', 'sre'] }),
+    'access/pci.yaml': attribute('pci', { access_groups: [] }),
+  });
+  expect(writes(back)).toEqual([expect.stringMatching('access_control|attributes'), expect.stringMatching('access_control|attributes')]);
+  expect(await run('plan')).toMatchObject({ stdout: expect.stringContaining('No changes') });
 });

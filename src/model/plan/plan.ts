@@ -4,8 +4,8 @@ import type { Pointer } from '../pointer.ts';
 import type { PolicyReport } from '../protection/policy.ts';
 import type { OutsideAccess } from '../protection/outside-access.ts';
 import type { Protection } from '../protection/protection.ts';
-import { type AccessState, decidingLists } from '../protection/access-objects.ts';
-import { kindOf, nameOf, resourceId, type ResourceId } from '../resource.ts';
+import { type AccessState, decidingLists, isAttribute } from '../protection/access-objects.ts';
+import { nameOf, resourceId, type ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
 import { timeText } from '../time.ts';
 
@@ -390,9 +390,7 @@ export function withNames(live: LiveState, renames: Renames): LiveState {
 
 /** Returns the new names of attributes, which connections and rules have by name. */
 function attributeRenames(renames: Renames): ReadonlyMap<string, string> {
-  return new Map(
-    [...renames].flatMap(([from, to]) => (decidingLists[kindOf(from)] === 'attributes' ? [[nameOf(from), nameOf(to)] as const] : [])),
-  );
+  return new Map([...renames].flatMap(([from, to]) => (isAttribute(from) ? [[nameOf(from), nameOf(to)] as const] : [])));
 }
 
 /** Returns a spec with the new names of its attributes; the same spec if it has none of them. */

@@ -1,3 +1,5 @@
+import { kindOf, type ResourceId } from '../resource.ts';
+
 /** The groups that access control gives a connection to. */
 export type AccessGrant = { readonly id: string; readonly name: string; readonly groups: readonly string[] };
 
@@ -101,6 +103,11 @@ export const decidingLists: Readonly<Record<string, DecidingList>> = {
   AccessRequestRule: 'access-request-rules',
   Attribute: 'attributes',
 };
+
+/** Returns whether an object is an attribute, which the gateway also knows where others name it. */
+export function isAttribute(id: ResourceId): boolean {
+  return decidingLists[kindOf(id)] === 'attributes';
+}
 
 /** One of the lists of what decides access. */
 export type AccessList = keyof AccessObjects;

@@ -1,7 +1,13 @@
 import { addToGroup } from '../../model/collections.ts';
 import { asText, compareText, equal, type JsonObject, textsIn } from '../../model/json.ts';
 import { entriesOf } from './access-index.ts';
-import { type AccessObjects, type AccessState, type DecidingList, decidingLists } from '../../model/protection/access-objects.ts';
+import {
+  type AccessObjects,
+  type AccessState,
+  type DecidingList,
+  decidingLists,
+  isAttribute,
+} from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 
 /** An object of a manifest or of the gateway that decides access: its spec, the connections that it names, and what the gateway lists of it. */
@@ -23,7 +29,7 @@ const unlinked = { id: '', connections: [], access_request_rules: [], guardrail_
 
 /** Returns the attributes that attach an object to connections: those that it has, and an attribute itself. */
 export function attachingAttributes(id: ResourceId, spec: JsonObject = {}): readonly string[] {
-  return decidingLists[kindOf(id)] === 'attributes' ? [nameOf(id)] : textsIn(spec['attributes']);
+  return isAttribute(id) ? [nameOf(id)] : textsIn(spec['attributes']);
 }
 
 /** Returns whether the objects of a kind decide access together: what one does to a connection depends on the others. */
@@ -72,31 +78,7 @@ export function accessAfter(state: AccessState | undefined, from: DecidingState,
   const lists = new Set(changed.flatMap((id) => decidingLists[kindOf(id)] ?? []));
   if (lists.size === 0) return state;
   const objects = changed.map((id) => ({ id, resource: to.resources.get(id), connections: has.get(id) ?? [] }));
-  const gone = objects.filter(({ id, resource }) => resource === undefined && decidingLists[kindOf(id)] === 'attributes');
-  return {
-    ...state,
-    ...(gone.length === 0 ? {} : machinesWithout(state, new Set(gone.map(({ id }) => nameOf(id))), from)),
-    ...Object.fromEntries([...lists].map((list) => [list, listAfter(state, list, objects)])),
-  };
-}
-
-/** Returns the machine identities after the deletion of attributes: they keep the credentials that they got by them. */
-function machinesWithout(state: AccessState | undefined, gone: ReadonlySet<string>, { resources }: DecidingState): AccessState {
-  const machines = entriesOf(state ?? {}, 'machine-identities');
-  if (!machines.some(({ attributes }) => attributes.some((name) => gone.has(name)))) return {};
-  const having = [...resources].flatMap(([id, { spec }]) => {
-    const names = textsIn(spec['attributes']).filter((name) => gone.has(name));
-    return names.length === 0 ? [] : [{ name: nameOf(id), names }];
-  });
-  return {
-    'machine-identities': machines.map((one) => ({
-      ...one,
-      connections: [
-        ...one.connections,
-        ...having.flatMap(({ name, names }) => (names.some((attribute) => one.attributes.includes(attribute)) ? [name] : [])),
-      ],
-    })),
-  };
+  return { ...state, ...Object.fromEntries([...lists].map((list) => [list, listAfter(state, list, objects)])) };
 }
 
 type ChangedObject = {

@@ -1,7 +1,7 @@
 import { canonical, compareText, isObject, type Json, type JsonObject, sortedKeys, textsIn } from '../../model/json.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
-import { decidingLists } from '../../model/protection/access-objects.ts';
+import { isAttribute } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { Control, GatewayAccess, Posture, SampleText } from '../controls/control-row.ts';
 import { decidesAccess } from '../access/deciding-kinds.ts';
@@ -68,7 +68,7 @@ export function createPostureBuilder({ access: usual, samples }: PostureContext)
 
 /** Returns whether an object on a connection may do something: an attribute without groups grants nothing. */
 function isEffective(id: ResourceId, resource: ResourceSnapshot | undefined): boolean {
-  return decidingLists[kindOf(id)] !== 'attributes' || textsIn(resource?.spec['access_groups']).length > 0;
+  return !isAttribute(id) || textsIn(resource?.spec['access_groups']).length > 0;
 }
 
 /** Returns a reader of postures. Readers with the same builder share what they read. */

@@ -10,7 +10,7 @@ import { normalizeObject } from '../../model/spec/normalize.ts';
 import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import { type AccessState, decidingLists } from '../../model/protection/access-objects.ts';
+import { type AccessState, isAttribute } from '../../model/protection/access-objects.ts';
 import type { ControlType, Attachment } from '../../model/protection/protection.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
@@ -142,7 +142,6 @@ export function plannedSnapshot(
     if (change.action === 'delete') {
       resources.delete(key);
       edges.delete(key);
-      detachAttribute(resources, key);
       for (const rules of edges.values()) rules.delete(key);
     } else resources.set(key, resourceAfter(change, kind, resources.get(key)));
   }
@@ -150,25 +149,42 @@ export function plannedSnapshot(
     if (action === 'attach') attach(edges, connection, rule);
     if (action === 'detach') edges.get(connection)?.delete(rule);
   }
-  const { access } = live;
-  const isSwitchedOn = access !== undefined && accessRowsOf(plan.changes, live) !== undefined;
+  const deleted = plan.changes.flatMap((change) => (change.action === 'delete' && isAttribute(change.id) ? [change.id] : []));
+  const { listed } = snapshot;
+  const state = withCredentials(listed.state, new Map(deleted.map((id) => [nameOf(id), detachAttribute(resources, id)])));
+  const isSwitchedOn = state !== undefined && accessRowsOf(plan.changes, live) !== undefined;
   // The specs of connections have the groups.
   return createSnapshot(
     resources,
     edges,
-    isSwitchedOn ? { ...snapshot.listed, state: { ...access, 'access-control': [] } } : snapshot.listed,
+    isSwitchedOn ? { ...listed, state: { ...state, 'access-control': [] } } : state === listed.state ? listed : { ...listed, state },
   );
 }
 
-/** Takes a deleted attribute from everything that has it, as the gateway does. */
-function detachAttribute(resources: Map<ResourceId, ResourceSnapshot>, key: ResourceId): void {
-  if (decidingLists[kindOf(key)] !== 'attributes') return;
+/** Returns what decides access when attributes are deleted, with the objects that have them: machines keep the credentials that they got by them. */
+function withCredentials(access: AccessState | undefined, deleted: ReadonlyMap<string, readonly ResourceId[]>): AccessState | undefined {
+  const { 'machine-identities': machines } = access ?? {};
+  if (deleted.size === 0 || typeof machines !== 'object') return access;
+  return {
+    ...access,
+    'machine-identities': machines.map((one) => ({
+      ...one,
+      connections: [...one.connections, ...one.attributes.flatMap((name) => (deleted.get(name) ?? []).map(nameOf))],
+    })),
+  };
+}
+
+/** Takes a deleted attribute from everything that has it, as the gateway does, and lists what had it. */
+function detachAttribute(resources: Map<ResourceId, ResourceSnapshot>, key: ResourceId): readonly ResourceId[] {
   const deleted = nameOf(key);
+  const having: ResourceId[] = [];
   for (const [id, resource] of resources) {
     const names = textsIn(resource.spec['attributes']);
     if (!names.includes(deleted)) continue;
     resources.set(id, { ...resource, spec: { ...resource.spec, attributes: names.filter((name) => name !== deleted) } });
+    having.push(id);
   }
+  return having;
 }
 
 /** Returns the snapshot before a plan with some of its rules, and their attachments, as they are after it. */
@@ -180,7 +196,7 @@ export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapsh
     if (resource === undefined) {
       resources.delete(rule);
       // The gateway lists it, so a plan deletes it; without one that a plan creates, what names it stays as it is.
-      if (before.listed.resources.has(rule)) detachAttribute(resources, rule);
+      if (isAttribute(rule) && before.listed.resources.has(rule)) detachAttribute(resources, rule);
     } else resources.set(rule, resource);
   }
   const edges = new Map(

@@ -16,7 +16,7 @@ import {
   type UnwrittenRisks,
 } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
-import { decidingLists } from '../../model/protection/access-objects.ts';
+import { isAttribute } from '../../model/protection/access-objects.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import { hiddenPhrase } from '../controls/access-rows.ts';
@@ -200,7 +200,7 @@ function reasonsOf(change: Change, context: RiskContext): readonly Reason[] {
   const isNew = change.action === 'create' || change.reasons.includes('unfinished');
   const sides = { before: specIn(before, key), after: specIn(after, key) };
   // A new attribute grants its groups where others name it already.
-  const isCompared = !isNew || decidingLists[kind] === 'attributes';
+  const isCompared = !isNew || isAttribute(key);
   return [...(isCompared ? fieldReasons(kind, sides) : []), ...edgeReasons(change, context)];
 }
 

@@ -5,6 +5,7 @@ import { equal } from '../../model/json.ts';
 import { liveById, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { type Change, type Diff, liveKeyOf, renamesOf, withNames, type WriteSlot } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
+import { isAttribute } from '../../model/protection/access-objects.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { slotStages, type Stage, stagesBetween, type Step, type StepKey, stepKeyText, uniqueStepKeys } from '../../model/plan/schedule.ts';
 import { type Effect, effectOn, effectsOf, isRule, ownDirection, totalDirection } from '../compare/effects.ts';
@@ -102,6 +103,11 @@ function withoutLaterNeeds(steps: readonly Step[]): readonly Step[] {
   }));
 }
 
+/** Returns whether a change deletes an attribute, with all its links. */
+export function losesLinks({ change }: Effect): boolean {
+  return change.action === 'delete' && isAttribute(change.id);
+}
+
 /** Deletes removed objects; a rule stays until no connection that it protects is worse off without it. */
 function deletions(effects: readonly Effect[], layout: Layout, slots: WriteSlots): readonly Step[] {
   const deleted = effects.filter(({ change }) => change.action === 'delete');
@@ -111,9 +117,15 @@ function deletions(effects: readonly Effect[], layout: Layout, slots: WriteSlots
     const step = { key: mainKey(liveKeyOf(change)), change, kind, edges, part: 'delete' } as const;
     if (!isRule(kind)) return { ...step, stage: 'delete', needs: closingKeys([liveKeyOf(change)], layout.closings) };
     const protectedToo = [...effect.connections].filter((id) => keys.has(id)).map(mainKey);
+    // What names it has let go of it before: the gateway would take it from there.
+    const others = losesLinks(effect) ? deleted.filter((other) => isRule(other.kind) && !losesLinks(other)) : [];
     const slot = slots.get(change.id);
     const stage = slot === undefined || slot === 'last' ? 'delete-rules' : slotStages[slot];
-    return { ...step, stage, needs: [...lateNeeds(effect, layout), ...protectedToo] };
+    return {
+      ...step,
+      stage,
+      needs: [...lateNeeds(effect, layout), ...protectedToo, ...others.map((other) => mainKey(liveKeyOf(other.change)))],
+    };
   });
 }
 

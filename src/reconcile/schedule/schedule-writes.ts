@@ -29,7 +29,7 @@ import {
   ownDirection,
   specDirection,
 } from '../compare/effects.ts';
-import { addsAndDrops, closedFirstOf, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
+import { addsAndDrops, closedFirstOf, losesLinks, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
 
 /** The input of a schedule besides the changes; `indivisible` has the reason why the gateway does not accept the joined form, by the id of the change. */
 type ScheduleInput = {
@@ -58,7 +58,9 @@ function meetingChanges(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, 
   const counts = new Map<ResourceId, number>();
   for (const id of effects.flatMap(affectedBy)) counts.set(id, (counts.get(id) ?? 0) + 1);
   const meets = (id: ResourceId): boolean => (counts.get(id) ?? 0) > 1;
-  const meeting = effects.filter((effect) => effect.joint !== undefined && !addsAndDrops(effect) && [...effect.connections].some(meets));
+  const meeting = effects.filter(
+    (effect) => effect.joint !== undefined && !addsAndDrops(effect) && !losesLinks(effect) && [...effect.connections].some(meets),
+  );
   return new Map(meeting.map(({ change }) => [change.id, 'no form of it is as strict as before and after']));
 }
 
