@@ -1,16 +1,16 @@
 import { Buffer } from 'node:buffer';
 import { hasField, type DialectFields, type WriteRequest } from '../../src/model/gateway.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import type { Kind } from '../../src/model/kind.ts';
+import type { FieldRule, Kind } from '../../src/model/kind.ts';
 import { normalizeObject } from '../../src/model/spec/normalize.ts';
 import { pointer, type Pointer } from '../../src/model/pointer.ts';
-import { resourceId } from '../../src/model/resource.ts';
+import { resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { seal, type Secret } from '../../src/model/secret.ts';
 
-/** A schema's example as a write: under another name, without edges, served by an agent that exists, every secret with some value. */
+/** A schema's example as a write: under another name, without edges to objects, served by an agent that exists, every secret with some value. */
 export function exampleWrites(kind: Kind, speech: DialectFields): readonly WriteRequest[] {
   const examples: Json = kind.schema['examples'] ?? [];
-  if (!Array.isArray(examples)) return [];
+  if (!Array.isArray(examples) || (kind.dialect ?? speech.dialect) !== speech.dialect) return [];
   return examples
     .filter((example: Json) => isObject(example))
     .map((example: JsonObject, index) => exampleWrite(kind, example, { index, speech }));
@@ -34,8 +34,13 @@ function exampleWrite(
     spec: wholeSpec(kind, name, given, speech),
     secrets: secretsOf(kind, stated),
     dropped: [],
-    edges: Object.fromEntries(kind.fields.filter((field) => field.edge !== undefined).map((field) => [field.name, []])),
+    edges: Object.fromEntries(kind.fields.filter((field) => field.edge !== undefined).map((field) => [field.name, endsOf(field)])),
   };
+}
+
+/** Names need no object, and a rule that names none may be refused. */
+function endsOf({ byName, refers = '' }: FieldRule): readonly ResourceId[] {
+  return byName === true ? [resourceId(refers, 'example')] : [];
 }
 
 /** The spec as a planner would complete it: every compared field that the gateway has, with its value. */
