@@ -188,6 +188,7 @@ const namesKinds = [
   'src/model/protection/access-objects.ts',
   'src/gateway/dialects/hoop/checks/access-request-rule.ts',
   'src/gateway/dialects/hoop/checks/attribute.ts',
+  'src/gateway/dialects/hoop/checks/runbook-rule.ts',
   'src/commands/get.ts',
   ...[
     'given-up-headlines.ts',
@@ -202,6 +203,7 @@ const namesKinds = [
     'controls/connection-rows.ts',
     'controls/control-table.ts',
     'controls/request-rule-fields.ts',
+    'controls/runbook-rule-fields.ts',
     'controls/rule-rows.ts',
     'posture/diff-postures.ts',
     'posture/causes.ts',

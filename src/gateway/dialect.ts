@@ -88,6 +88,8 @@ export type WireRows = {
 /** How one kind travels; field names are ours unless `fieldNames` has another one. */
 export type WireKind = {
   readonly list: WireList;
+  /** Several objects may have one name. */
+  readonly namesakes?: true;
   readonly supplement?: SupplementList;
   /** Our field name → the gateway's, where they differ. */
   readonly fieldNames: Readonly<Record<string, string>>;

@@ -59,6 +59,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     ...(refers === undefined ? {} : { refers }),
     ...(edge === undefined ? {} : { edge }),
     ...(node['x-ostiary-by-name'] === true ? { byName: true } : {}),
+    ...(node['x-ostiary-open'] === true ? { open: true } : {}),
     ...(secret === undefined ? {} : { secret }),
     ...(closed === undefined ? {} : { closed }),
     ...(node['x-ostiary-manifest-only'] === true ? { manifestOnly: true } : {}),

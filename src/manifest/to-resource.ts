@@ -20,7 +20,7 @@ export function toResource(
   const { view, metadata, spec: raw, id } = manifest;
   const spec = normalizeSpec(view, nameOf(id), raw);
   const { secrets, whole, problems } = readSecrets(view, raw, rules);
-  const findings = view.kind.check(spec);
+  const findings = view.kind.check(spec, raw);
   deriveOmitted(view, spec, { raw, given: { secrets, wholeSecrets: whole } });
   const resource: { -readonly [name in keyof DesiredResource]: DesiredResource[name] } = {
     id,

@@ -37,6 +37,8 @@ export type FieldRule = Shape & {
   readonly edge?: 'rule' | 'connection';
   /** The edges are names on the wire, of objects that need not exist yet. */
   readonly byName?: boolean;
+  /** An empty list of edges includes everything, so that manifests always state it. */
+  readonly open?: boolean;
   /** The field is a secret: a map of base64 values or references, or a single plain text. */
   readonly secret?: 'base64' | 'plain';
   /** The value that closes access; an object is created with it when its protection can only be attached later. */
@@ -78,8 +80,8 @@ export type Kind = {
   readonly derivedSecrets?: (spec: Spec, secrets: DesiredSecrets) => Readonly<Record<Pointer, string>>;
   /** Returns values that omitted fields take on create only. */
   readonly createDefaults: (name: string) => JsonObject;
-  /** Checks rules across the fields of a manifest's spec. */
-  readonly check: (spec: JsonObject) => readonly DocumentDiagnostic[];
+  /** Checks rules across the fields of a manifest's spec; `stated` is the spec as the manifest has it, with edges and selectors. */
+  readonly check: (spec: JsonObject, stated?: JsonObject) => readonly DocumentDiagnostic[];
 };
 
 /** All kinds by name, in a fixed order. */

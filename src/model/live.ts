@@ -107,6 +107,8 @@ export type LiveState = {
   readonly rowFields?: Readonly<Record<string, RowFieldState>>;
   /** Kinds of the gateway that decide access and were not listed: this token may not, or they were not asked for. */
   readonly unread?: readonly string[];
+  /** Objects that share their name with another one of their kind: no manifest can mean one of them. `resources` has none of them. */
+  readonly namesakes?: readonly LiveResource[];
   /** Objects that no list contains but that exist when read by id: `Kind/uid`. */
   readonly hidden?: readonly ResourceId[];
 };

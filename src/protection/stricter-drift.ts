@@ -7,12 +7,12 @@ import { type FieldChange, shownValue, type Value } from '../model/plan/plan.ts'
 import { type Pointer, tokensOf } from '../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../model/resource.ts';
 import { editSpec } from '../model/spec/edit.ts';
-import { decidesAccess } from './access/deciding-kinds.ts';
+import { decidesAccess, rulesEverywhere } from './access/deciding-kinds.ts';
 import { compareProtection, type ControlDifference, createComparisonCache } from './controls/compare-protection.ts';
 import { controlTable, controlTypesOf } from './controls/control-table.ts';
 import { emptyPosture, type Posture } from './controls/control-row.ts';
 import { createPostureBuilder, readPostures } from './posture/posture.ts';
-import { indexAttributes, type ProtectionSnapshot, readAccessIn, rulesOn } from './posture/protection-snapshot.ts';
+import { allConnections, indexAttributes, type ProtectionSnapshot, readAccessIn, rulesOn } from './posture/protection-snapshot.ts';
 
 /**
  * What a revert of drift does to the whole protection of the connections it affects. `stricter`: it only loses, so the drift is provably
@@ -76,10 +76,12 @@ export function compareAttachments(
   return new Map(
     attachments.map((ends) => {
       const rules = edges.get(ends.connection) ?? new Set();
-      const read = (): Posture => (shared ?? readPostures({ ...snapshot, edges }, build))(ends.connection) ?? emptyPosture;
+      const ids = rulesEverywhere({ resources: snapshot.resources, edges }).has(ends.rule) ? allConnections(snapshot) : [ends.connection];
+      const read = (): readonly Posture[] =>
+        ids.map(shared ?? readPostures({ ...snapshot, edges }, build)).map((one) => one ?? emptyPosture);
       const without = read();
       edges.set(ends.connection, rules.add(ends.rule));
-      const verdict = driftVerdict(compareProtection(read(), without, compared));
+      const verdict = driftVerdict(read().flatMap((one, index) => compareProtection(one, without[index] ?? emptyPosture, compared)));
       if (!isHeld(verdict)) rules.delete(ends.rule);
       return [edgeKey(ends), verdict] as const;
     }),
@@ -88,7 +90,7 @@ export function compareAttachments(
 
 function connectionsWith(id: ResourceId, snapshot: ProtectionSnapshot): readonly ResourceId[] {
   if (kindOf(id) === 'Connection') return [id];
-  return [...snapshot.resources.keys()].filter((other) => kindOf(other) === 'Connection' && rulesOn(snapshot, other).has(id));
+  return allConnections(snapshot).filter((other) => rulesOn(snapshot, other).has(id));
 }
 
 /** One resource with drift: its spec if all drift is reverted, and the manifest that its derived values follow from. */

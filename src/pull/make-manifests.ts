@@ -150,7 +150,7 @@ type Outcome = {
 };
 
 function describePull(
-  { managed, project, identity, secrets }: ManifestRequest,
+  { managed, live, project, identity, secrets }: ManifestRequest,
   { drafts, manifests, check, ignored }: Outcome,
 ): Omit<PullResult, 'files' | 'terraform' | 'updated' | 'edited'> {
   const show = shower(project.context.cwd);
@@ -164,10 +164,20 @@ function describePull(
     unchanged: Math.max(0, project.declared.resources.length - changed),
     differing: check.differing,
     gone: check.gone,
-    leftOut: [...managed, ...[...drafts.excluded].map(([id, reason]): SkippedObject => ({ id, why: 'inexpressible', reason }))],
+    leftOut: [
+      ...managed,
+      ...[...drafts.excluded, ...namesakesIn(live)].map(([id, reason]): SkippedObject => ({ id, why: 'inexpressible', reason })),
+    ],
     unstated: [...drafts.unstated, ...drafts.drafts.flatMap((draft) => unstatedPaths(draft, ignored, drafts.unstated))],
     secrets: { form: secrets, ...drafts.secrets.countSecrets() },
   };
+}
+
+/** Returns the names that several live objects have, with the reason why none of them gets a manifest. */
+function namesakesIn({ namesakes = [] }: LiveState): ReadonlyMap<ResourceId, string> {
+  return new Map(
+    namesakes.map(({ id }) => [id, 'several objects have this name; rename all but one of them on the gateway, then pull again']),
+  );
 }
 
 /** Returns the paths that a manifest ignores only because no manifest can declare the live value. */

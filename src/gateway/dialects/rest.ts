@@ -76,6 +76,7 @@ const groupFields = [
   ['force_approval_groups', 'it cannot approve'],
   ['approval_required_groups', 'it makes no one ask for an approval'],
   ['skip_review_groups', 'no one skips the review'],
+  ['user_groups', 'no one can run the runbooks'],
 ] as const;
 
 /** Warns about groups that a manifest states, and that the gateway does not have. */

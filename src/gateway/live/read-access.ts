@@ -48,12 +48,12 @@ export async function readGrants(context: AccessContext, budget: AnswerBudget): 
 
 /** Returns the objects of a kind as a list of what decides access. */
 function objectsOfKind<Row extends AccessRow>(
-  { resources, unread = [] }: LiveState,
+  { resources, namesakes = [], unread = [] }: LiveState,
   kind: string,
   { read }: AccessReader<Row>,
 ): readonly Row[] | 'unreadable' {
   if (unread.includes(kind)) return 'unreadable';
-  return sortedByName(resources.filter(({ id }) => kindOf(id) === kind).map((resource) => read(wireEntryOf(resource))));
+  return sortedByName([...resources, ...namesakes].filter(({ id }) => kindOf(id) === kind).map((resource) => read(wireEntryOf(resource))));
 }
 
 function sortedByName<Row extends AccessRow>(rows: readonly Row[]): readonly Row[] {

@@ -40,12 +40,14 @@ export async function readAll(context: GatewayContext, registered: readonly stri
     if (listing !== undefined) idIndex.replace(kind, listing);
   }
   const resources: LiveResource[] = [];
+  const namesakes: LiveResource[] = [];
   const listed = new Set(kinds.filter((_, index) => lists[index]?.value !== undefined));
   const unread = Object.keys(decidingLists).filter((kind) => dialect.kinds[kind] !== undefined && !listed.has(kind));
   for (const [index, kind] of kinds.entries()) {
     const binding = await context.bindingFor(kind);
     const { reader, wireKind } = binding;
     const listing = lists[index]?.value;
+    const repeated = repeatedIds(listing?.ids.values() ?? []);
     for (const entry of listing?.entries ?? []) {
       const uid = reader.uidOf(entry) ?? '';
       const id = listing?.ids.get(uid);
@@ -53,7 +55,8 @@ export async function readAll(context: GatewayContext, registered: readonly stri
       const live = withKnownSecrets(context, reader.read(entry, { uid, id }, { bulk: true, seesSecrets }));
       // Without the feature, the field is null as it was read.
       const isPlain = wireKind.rows === undefined || rows === undefined || rows === 'off';
-      resources.push(isPlain ? live : withRow(live, binding, groupsOf(rows, uid)));
+      if (repeated.has(id)) namesakes.push(live);
+      else resources.push(isPlain ? live : withRow(live, binding, groupsOf(rows, uid)));
     }
   }
   const known = groups?.value === undefined ? {} : { groups: groups.value.map(({ name }) => name) };
@@ -62,7 +65,14 @@ export async function readAll(context: GatewayContext, registered: readonly stri
     ...(accessLimits === undefined ? {} : { accessLimits }),
     ...(rows === undefined ? {} : { rowFields: rowFieldStates(kinds, dialect, typeof rows === 'string' ? rows : 'on') }),
   };
-  return { value: { resources, lookups: found, ...known, ...limits, ...(unread.length === 0 ? {} : { unread }) }, diagnostics: [] };
+  const apart = { ...(unread.length === 0 ? {} : { unread }), ...(namesakes.length === 0 ? {} : { namesakes }) };
+  return { value: { resources, lookups: found, ...known, ...limits, ...apart }, diagnostics: [] };
+}
+
+/** Returns the ids that several objects of a list share. */
+function repeatedIds(ids: Iterable<ResourceId>): ReadonlySet<ResourceId> {
+  const seen = new Set<ResourceId>();
+  return new Set([...ids].filter((id) => seen.size === seen.add(id).size));
 }
 
 function rowFieldStates(kinds: readonly string[], dialect: Dialect, state: RowFieldState): NonNullable<LiveState['rowFields']> {
@@ -268,6 +278,7 @@ function listPlainly(
     share: budget.share(),
     uidOf: reader.uidOf,
     idOf: reader.idOf,
+    namesakes: wireKind.namesakes === true,
   });
 }
 

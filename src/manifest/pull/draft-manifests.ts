@@ -89,18 +89,25 @@ export function draftManifests(drafting: DraftInput): DraftResult {
   }
   const ours = new Set(sketches.map(({ live }) => live.id));
   const ends = listEdgesByField(drafting.edges, ours, registry);
-  const drafts = sketches.map(({ live, id, metadata, spec }): DraftManifest => {
+  const drafts = sketches.flatMap(({ live, id, metadata, spec }): readonly DraftManifest[] => {
+    const kind = registry.get(kindOf(id));
+    const open = openFields(kind);
     const edges = [...(ends.get(live.id) ?? [])].flatMap(([field, names]) => {
       const known = names.filter((name) => existsAsEnd(name, { id, field, ours, drafting }));
-      const gone = names.filter((name) => !known.includes(name));
+      const gone = names.filter((name) => !known.includes(name) && (known.length > 0 || !open.includes(field)));
       appendAll(
         unstated,
         gone.map((name) => ({ id, path: pointer(field, name), reason: `${name} does not exist` })),
       );
       return statedEdges(views.get(kindOf(id))?.view, field, { names: known, sketches });
     });
-    const whole = edges.length === 0 ? spec : sortFields(registry.get(kindOf(id)), { ...spec, ...Object.fromEntries(edges) });
-    return { id, key: live.id, value: { apiVersion: 'ostiary/v1', kind: kindOf(id), metadata, spec: whole } };
+    if (edges.length === 0 && open.some((field) => (live.edges[field] ?? []).length > 0)) {
+      excluded.set(live.id, 'everything that it names is gone, and a manifest that names nothing would include everything');
+      return [];
+    }
+    const own = Object.fromEntries(Object.entries(spec).filter(([field]) => edges.length === 0 || !open.includes(field)));
+    const whole = edges.length + open.length === 0 ? spec : sortFields(kind, { ...own, ...Object.fromEntries(edges) });
+    return [{ id, key: live.id, value: { apiVersion: 'ostiary/v1', kind: kindOf(id), metadata, spec: whole } }];
   });
   return { drafts, unstated, excluded, secrets };
 }
@@ -127,11 +134,18 @@ type SpecOptions = { readonly id: ResourceId; readonly fields: readonly FieldRul
 function createSpec(kind: Kind, live: LiveResource, { id, fields, writer }: SpecOptions): JsonObject {
   const derived = kind.derived(live.spec);
   const spec: Record<string, Json> = {};
+  // A selector or names take the place of an empty list that includes everything.
+  for (const name of openFields(kind)) spec[name] = [];
   for (const field of fields) {
     const value = field.secret === undefined ? findStatedValue(field, live, derived) : writer.write(id, live, field);
     if (value !== undefined) spec[field.name] = value;
   }
   return spec;
+}
+
+/** Lists the fields of edges of which an empty list includes everything. */
+function openFields(kind: Kind | undefined): readonly string[] {
+  return (kind?.fields ?? []).flatMap(({ name, open }) => (open === true ? [name] : []));
 }
 
 /** Sorts the fields in the order of the schema. */
@@ -264,7 +278,7 @@ function findPlaceToDrop(view: KindView, spec: JsonObject, at: Pointer): Pointer
     value = value[token];
     rule = field.fields.find((one) => one.name === token) ?? { shape: 'scalar' };
   }
-  return field.required ? undefined : pointer(field.name);
+  return field.required || value === undefined ? undefined : pointer(field.name);
 }
 
 function removePlaces(value: JsonObject, places: ReadonlySet<Pointer>, at: Pointer): JsonObject {

@@ -143,6 +143,20 @@ export const planCodes = {
     fix: 'Remove the manifest, or limit it with `metadata.targets`',
     example: 'AccessRequestRule is a kind of hoop gateways; this gateway (interface) does not have it',
   },
+  'plan/namesakes': {
+    meaning: 'Several live objects have the name of a manifest',
+    cause: 'The gateway does not require unique names, and nothing says which object the manifest means',
+    fix: 'Rename or delete all but one of them on the gateway',
+    example:
+      'the gateway has 2 objects RunbookRule/nightly: 5783238a-3aee-42a0-8112-6e37d0e244db, connections orders-db, user_groups dev; 5eca1f56-29c8-4400-a582-c83dd6100c8e, connections (none), user_groups (none)',
+  },
+  'plan/last-runbook-rule': {
+    level: 'refusal',
+    meaning: 'The plan deletes the last runbook rule of the gateway',
+    cause: 'While a gateway has no runbook rule, everybody can run every runbook',
+    fix: 'Keep a rule, close `access_mode_runbooks` first, or override',
+    example: 'no runbook rule would be left, so everybody could run every runbook on every connection that they see',
+  },
   'plan/unreadable-kind': {
     meaning: 'The token cannot list the objects of a kind that manifests declare',
     cause: 'Its role may not, or this version of the gateway does not have them',

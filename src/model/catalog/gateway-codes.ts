@@ -206,6 +206,12 @@ export const hoopCodes = {
     fix: 'Check that they do not need it; remove credentials of machines on the gateway',
     example: 'the deletion of Attribute/pci takes it from Connection/legacy-db',
   },
+  'hoop/every-connection': {
+    meaning: 'A runbook rule would include every connection although its manifest names some, or the other way round',
+    cause: 'An empty list of connections means all of them, and names that no manifest attached stay in the list',
+    fix: 'Follow the hint',
+    example: 'the runbook rule nightly would include every connection, because no connection of its manifest is left',
+  },
   'hoop/entity-type': {
     meaning: 'An entity type or its label is not in capital letters',
     cause: 'The gateway accepts only capital letters, digits and `_`',

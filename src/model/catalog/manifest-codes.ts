@@ -249,6 +249,12 @@ export const fieldCodes = {
     fix: 'Correct it',
     example: '"prod" is not a target',
   },
+  'manifest/unstated-connections': {
+    meaning: 'A runbook rule does not say on which connections it allows runbooks',
+    cause: 'Neither `connections` nor `connection_selector` is stated; an empty list would mean every connection',
+    fix: 'Add one of them; `connections: []` alone means every connection',
+    example: 'nothing says on which connections the rule allows runbooks',
+  },
   'manifest/unsupported-version': {
     meaning: 'This version of Ostiary does not know the `apiVersion`',
     cause: 'The manifest is for another version',

@@ -96,12 +96,13 @@ export type AccessObjects = {
 };
 
 /** The lists whose objects manifests can declare. */
-export type DecidingList = 'access-request-rules' | 'attributes';
+export type DecidingList = 'access-request-rules' | 'attributes' | 'runbook-rules';
 
 /** The list of the objects of each kind that decides access. */
 export const decidingLists: Readonly<Record<string, DecidingList>> = {
   AccessRequestRule: 'access-request-rules',
   Attribute: 'attributes',
+  RunbookRule: 'runbook-rules',
 };
 
 /** Returns whether an object is an attribute, which the gateway also knows where others name it. */

@@ -1,5 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
-import { asText, compareText, equal, type JsonObject, textsIn } from '../../model/json.ts';
+import { asText, compareText, equal, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import { entriesOf } from './access-index.ts';
 import {
   type AccessObjects,
@@ -22,6 +22,7 @@ type DecidingObject<Listed> = {
 const readers: { readonly [List in DecidingList]: (object: DecidingObject<AccessObjects[List]>) => AccessObjects[List] } = {
   'access-request-rules': readRequestRule,
   attributes: ({ name, spec, listed }) => ({ ...unlinked, ...listed, name, groups: textsIn(spec['access_groups']) }),
+  'runbook-rules': readRunbookRule,
 };
 
 /** An attribute that the gateway does not list yet: its links follow from the objects that name it. */
@@ -62,6 +63,48 @@ function readRequestRule({
   };
 }
 
+function readRunbookRule({
+  name,
+  spec,
+  connections,
+  listed,
+}: DecidingObject<AccessObjects['runbook-rules']>): AccessObjects['runbook-rules'] {
+  return {
+    id: listed?.id ?? '',
+    name,
+    runbooks: objectsIn(spec['runbooks']).map((one) => ({ repository: asText(one['repository']), name: asText(one['name']) })),
+    connections,
+    groups: textsIn(spec['user_groups']),
+  };
+}
+
+/** Returns whether the existence of an object alone decides about connections that it does not name: the first runbook rule closes all other runbooks. */
+export function decidesEverywhere(kind: string): boolean {
+  return decidingLists[kind] === 'runbook-rules';
+}
+
+const noRules: ReadonlySet<never> = new Set();
+
+/** Returns the rules that include every connection, because they name none. */
+export function rulesEverywhere({ resources, edges }: DecidingState): ReadonlySet<ResourceId> {
+  const found = new Set([...resources.keys()].filter((id) => decidesEverywhere(kindOf(id))));
+  if (found.size === 0) return noRules;
+  for (const rules of edges.values()) for (const rule of rules) found.delete(rule);
+  return found;
+}
+
+/** Returns whether a change of an object may affect every connection of one of the states: it includes them all, or it is the only one of its list. */
+export function affectsEvery(id: ResourceId, states: readonly (AccessState | undefined)[]): boolean {
+  const list = decidingLists[kindOf(id)];
+  if (list === undefined) return false;
+  return states.some((state) => {
+    const found = state?.[list];
+    const all: readonly AccessObjects[DecidingList][] = Array.isArray(found) ? found : [];
+    const own = all.filter(({ name }) => name === nameOf(id));
+    return own.length === all.length || own.some(({ connections }) => connections.length === 0);
+  });
+}
+
 /** Resources, and the rules that edges attach, by connection. */
 type DecidingState = {
   readonly resources: ReadonlyMap<ResourceId, { readonly spec: JsonObject }>;
@@ -74,7 +117,9 @@ export function accessAfter(state: AccessState | undefined, from: DecidingState,
   const ids = [...new Set([...from.resources.keys(), ...to.resources.keys()])].filter((id) => decidesAccess(kindOf(id)));
   if (ids.length === 0) return state;
   const [had, has] = [namedConnections(from.edges), namedConnections(to.edges)];
-  const changed = ids.filter((id) => from.resources.get(id) !== to.resources.get(id) || !equal(had.get(id) ?? [], has.get(id) ?? []));
+  const changed = ids.filter(
+    (id) => from.resources.get(id)?.spec !== to.resources.get(id)?.spec || !equal(had.get(id) ?? [], has.get(id) ?? []),
+  );
   const lists = new Set(changed.flatMap((id) => decidingLists[kindOf(id)] ?? []));
   if (lists.size === 0) return state;
   const objects = changed.map((id) => ({ id, resource: to.resources.get(id), connections: has.get(id) ?? [] }));
@@ -94,15 +139,19 @@ function listAfter<List extends DecidingList>(
   list: List,
   objects: readonly ChangedObject[],
 ): readonly AccessObjects[List][] {
-  const entries = new Map<string, AccessObjects[List]>(entriesOf(state ?? {}, list).map((one) => [one.name, one] as const));
-  for (const { id, resource, connections } of objects) {
-    if (decidingLists[kindOf(id)] !== list) continue;
-    const name = nameOf(id);
-    const listed = entries.get(name);
-    if (resource === undefined) entries.delete(name);
-    else entries.set(name, readers[list]({ name, spec: resource.spec, connections, listed }));
-  }
-  return [...entries.values()];
+  const before = entriesOf(state ?? {}, list);
+  const known = new Map<string, AccessObjects[List]>(before.map((one) => [one.name, one] as const));
+  const after = new Map(
+    objects
+      .filter(({ id }) => decidingLists[kindOf(id)] === list)
+      .map(({ id, resource, connections }) => {
+        const name = nameOf(id);
+        return [name, resource && readers[list]({ name, spec: resource.spec, connections, listed: known.get(name) })] as const;
+      }),
+  );
+  // Several objects may have a name that no manifest declares.
+  const kept = before.flatMap((one) => (after.has(one.name) ? (after.get(one.name) ?? []) : [one]));
+  return [...kept, ...[...after].flatMap(([name, one]) => (known.has(name) ? [] : (one ?? [])))];
 }
 
 /** Returns the names of the connections that each object which decides access names. */

@@ -12,6 +12,7 @@ import {
 import { compareApproval, everybody, isEasierApproval, otherApproval } from './compare-approvals.ts';
 import { compareSets, type CoverageRule, noDifference } from './compare-controls.ts';
 import { requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';
+import { runbookRuleFields, runbookRuleRisks, runbookRules as rulesOfRunbooks } from './runbook-rule-fields.ts';
 import {
   attributeRisks,
   controlsOf,
@@ -196,7 +197,7 @@ function runbookText({ repository, name }: AllowedRunbook): string {
 }
 
 function ruleText({ name, groups, runbooks }: RunbookRule): string {
-  return `${name} (unmanaged): ${runbooks.map(runbookText).join(', ') || everyRunbook} for ${groups.join(', ') || everybody}`;
+  return `${name}: ${runbooks.map(runbookText).join(', ') || everyRunbook} for ${groups.join(', ') || everybody}`;
 }
 
 /** Returns whether a permission covers a runbook, as the gateway compares their names: it ignores case, and knows two wildcards. */
@@ -261,11 +262,12 @@ const noRunbooks: Control = { name: '', text: 'none' };
 /** The runbooks that rules of the gateway allow, to which groups. */
 export const runbooksRow: Omit<ControlRow, 'type'> = {
   lists: ['runbook-rules'],
-  fields: {},
+  fields: { RunbookRule: runbookRuleFields },
+  ofAccess: rulesOfRunbooks,
   ofConnection: (_, { facts: { runbookRules } }) =>
     runbookRules?.length === 0 ? [noRunbooks] : (runbookRules ?? []).map((rule) => ({ name: rule.id, text: ruleText(rule) })),
   compare: compareRunbooks,
-  risks: {},
+  risks: { RunbookRule: runbookRuleRisks },
   weight: 3,
   column: { heading: 'runbooks', none: 'all', isOptional: true },
   about: 'runbooks',

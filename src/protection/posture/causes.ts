@@ -21,7 +21,7 @@ import { accessAfter, attachingAttributes, decidesAccess } from '../access/decid
 import { conditionedTypesOf, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { findEditedEntries } from './edited-entries.ts';
 import { createPostureBuilder, type PostureBuilder } from './posture.ts';
-import { readAccessIn, type ProtectionSnapshot, type ResourceSnapshot } from './protection-snapshot.ts';
+import { affectsEveryConnection, readAccessIn, type ProtectionSnapshot, type ResourceSnapshot } from './protection-snapshot.ts';
 
 /** What the gateway adds to a connection, and no manifest states. */
 type GatewayPart = {
@@ -168,12 +168,18 @@ export function createCauseFinder(
   };
   const causesOfEdge = edgeCauses(changes, selectorOf);
   const byConnection = new Map<ResourceId, EdgeChange[]>();
+  const everywhere = new Map<ResourceId, EdgeChange>();
   for (const edge of edges) {
     if (edge.action !== 'attach' && edge.action !== 'detach') continue;
     addToGroup(byConnection, edge.connection, edge);
+    // The first name that such a rule gets or the last one that it loses affects the connections that it does not name.
+    const { before, after } = context.snapshots;
+    if (!everywhere.has(edge.rule) && affectsEveryConnection(edge.rule, before, after)) everywhere.set(edge.rule, edge);
   }
   return (connection, rules, control) => {
-    const attachments = (byConnection.get(connection) ?? []).flatMap((edge) =>
+    const own = byConnection.get(connection) ?? [];
+    const others = rules.flatMap((rule) => everywhere.get(rule) ?? []).filter(({ rule }) => !own.some((edge) => edge.rule === rule));
+    const attachments = [...own, ...others.filter(({ rule }) => byResource(rule).length === 0)].flatMap((edge) =>
       causesOfEdge(edge).map((cause) => attachmentContribution(edge, cause, isReversed)),
     );
     const all = [...byResource(connection), ...attachments, ...rules.flatMap(byResource)];

@@ -6,6 +6,8 @@ import type { ControlType, ControlChange, PostureChange, ConnectionRule } from '
 import type { ExplainedRule } from '../../model/result/drift.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import {
+  affectsEveryConnection,
+  allConnections,
   readDeclaredAttachments,
   liveSnapshot,
   plannedSnapshot,
@@ -121,8 +123,9 @@ export function diffPostures(
 ): readonly AffectedConnection[] {
   if (!plan.changes.some(isWritten)) return [];
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
+  const everywhere = affectingEvery(plan, before, after);
   return affectedIds(plan, before, after).flatMap((id) => {
-    const rules = (): readonly ResourceId[] => [...new Set([...rulesOn(before, id), ...rulesOn(after, id)])].toSorted();
+    const rules = (): readonly ResourceId[] => [...new Set([...rulesOn(before, id), ...rulesOn(after, id), ...everywhere])].toSorted();
     const own = changes.get(id);
     const predecessor = predecessors.get(id);
     const replaced =
@@ -151,9 +154,8 @@ export function findLosing(
 
 /** Lists the connections that a written change, an attachment, a changed rule or the access control of the gateway may affect; sorted by id. */
 export function affectedIds(plan: PlannedWrites, before: ProtectionSnapshot, after: ProtectionSnapshot): readonly ResourceId[] {
-  if (!isSameControl(before, after)) {
-    const all = [...before.resources.keys(), ...after.resources.keys()];
-    return [...new Set(all.filter((id) => kindOf(id) === 'Connection'))].toSorted();
+  if (!isSameControl(before, after) || affectingEvery(plan, before, after).length > 0) {
+    return allConnections(before, after).toSorted();
   }
   const written = new Set(plan.changes.filter(isWritten).map(liveKeyOf));
   const ids = new Set<ResourceId>([...written].filter((id) => kindOf(id) === 'Connection'));
@@ -165,6 +167,14 @@ export function affectedIds(plan: PlannedWrites, before: ProtectionSnapshot, aft
     }
   }
   return [...ids].toSorted();
+}
+
+/** Lists the objects with a written change that may affect every connection. */
+export function affectingEvery({ changes }: PlannedWrites, before: ProtectionSnapshot, after: ProtectionSnapshot): readonly ResourceId[] {
+  return changes
+    .filter(isWritten)
+    .map(liveKeyOf)
+    .filter((key) => affectsEveryConnection(key, before, after));
 }
 
 /** Lists the connections that two states of a gateway protect differently, without causes; sorted by id. */

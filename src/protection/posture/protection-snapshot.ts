@@ -1,5 +1,12 @@
-import { accessLookup, noAccessObjects } from '../access/access-index.ts';
-import { accessAfter, attachingAttributes } from '../access/deciding-kinds.ts';
+import { accessLookup, entriesOf, noAccessObjects } from '../access/access-index.ts';
+import {
+  accessAfter,
+  affectsEvery,
+  attachingAttributes,
+  decidesAccess,
+  decidesEverywhere,
+  rulesEverywhere,
+} from '../access/deciding-kinds.ts';
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type EdgeDeclaration, type Sample, desiredById } from '../../model/desired.ts';
@@ -78,9 +85,29 @@ export function readAccessIn(snapshot: ProtectionSnapshot): GatewayAccess {
   return access;
 }
 
-function readAccess({ resources, edges, listed }: ProtectionSnapshot): GatewayAccess {
-  const { state, license, longestAccess, incomplete } = listed;
-  const after = accessAfter(state, listed, { resources, edges });
+/** Returns whether a change of an object may affect every connection before or after a plan. */
+export function affectsEveryConnection(id: ResourceId, ...snapshots: readonly ProtectionSnapshot[]): boolean {
+  return decidesEverywhere(kindOf(id)) && affectsEvery(id, snapshots.map(accessStateIn));
+}
+
+/** Lists the connections that some of the snapshots have. */
+export function allConnections(...snapshots: readonly Pick<ProtectionSnapshot, 'resources'>[]): readonly ResourceId[] {
+  const ids = snapshots.flatMap(({ resources }) => [...resources.keys()].filter((id) => kindOf(id) === 'Connection'));
+  return [...new Set(ids)];
+}
+
+/** Returns the number of runbook rules of a snapshot, those without a manifest included. */
+export function runbookRulesIn(snapshot: ProtectionSnapshot): number {
+  return entriesOf(accessStateIn(snapshot) ?? {}, 'runbook-rules').length;
+}
+
+function accessStateIn({ resources, edges, listed }: ProtectionSnapshot): AccessState | undefined {
+  return accessAfter(listed.state, listed, { resources, edges });
+}
+
+function readAccess(snapshot: ProtectionSnapshot): GatewayAccess {
+  const { license, longestAccess, incomplete } = snapshot.listed;
+  const after = accessStateIn(snapshot);
   return { license, longestAccess, incomplete, lookup: after === undefined ? noAccessObjects : accessLookup(after) };
 }
 
@@ -100,11 +127,24 @@ function gatewayAccess(
   return { ...limits, incomplete: new Set(unreadable.map(({ type }) => type)) };
 }
 
-/** Takes the snapshot of the live state. */
-export function liveSnapshot(live: LiveState, registry: Registry, dialect: string): ProtectionSnapshot {
+/** Returns a live state with other resources, and with what decides access then. */
+export function withResources(live: LiveState, resources: LiveState['resources'], registry: Registry): LiveState {
+  const changed = { ...live, resources };
+  if (live.access === undefined) return changed;
+  const access = accessAfter(live.access, listedIn(live, registry), listedIn(changed, registry));
+  return access === undefined ? changed : { ...changed, access };
+}
+
+/** Returns the resources and the edges of a live state. */
+function listedIn(live: LiveState, registry: Registry): Pick<ProtectionSnapshot, 'resources' | 'edges'> {
   const edges = new Map<ResourceId, Set<ResourceId>>();
   for (const { rule, connection } of liveEdges(live, registry)) attach(edges, connection, rule);
-  const resources = new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }]));
+  return { resources: new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }])), edges };
+}
+
+/** Takes the snapshot of the live state. */
+export function liveSnapshot(live: LiveState, registry: Registry, dialect: string): ProtectionSnapshot {
+  const { resources, edges } = listedIn(live, registry);
   // Where its lists were not asked for, the resources alone say what decides access.
   const listed = live.access === undefined ? noneListed : { resources, edges };
   return createSnapshot(resources, edges, { ...gatewayAccess(live, dialect), ...listed });
@@ -141,7 +181,8 @@ export function plannedSnapshot(
     if (kind === undefined) continue;
     if (change.action === 'delete') {
       resources.delete(key);
-      edges.delete(key);
+      // Rules by name keep the name of a connection that is gone.
+      edges.set(key, new Set([...(edges.get(key) ?? [])].filter((rule) => decidesAccess(kindOf(rule)))));
       for (const rules of edges.values()) rules.delete(key);
     } else resources.set(key, resourceAfter(change, kind, resources.get(key)));
   }
@@ -206,9 +247,11 @@ export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapsh
   return createSnapshot(resources, edges, before.listed);
 }
 
-/** Returns the rules on a connection: those attached by an edge and those that share an attribute with it. */
+/** Returns the rules on a connection: those attached by an edge, those that share an attribute with it, and those that include every connection. */
 export function rulesOn(snapshot: ProtectionSnapshot, connection: ResourceId): ReadonlySet<ResourceId> {
-  const attached = snapshot.edges.get(connection) ?? noRules;
+  const everywhere = everywhereIn(snapshot);
+  const named = snapshot.edges.get(connection) ?? noRules;
+  const attached = everywhere.size === 0 ? named : new Set([...named, ...everywhere]);
   if (snapshot.rulesByAttribute.size === 0) return attached;
   const attributes = textsIn(snapshot.resources.get(connection)?.spec['attributes']);
   const shared = attributes.flatMap((attribute) => [...(snapshot.rulesByAttribute.get(attribute) ?? [])]);
@@ -216,6 +259,14 @@ export function rulesOn(snapshot: ProtectionSnapshot, connection: ResourceId): R
 }
 
 const noRules: ReadonlySet<never> = new Set();
+
+const knownEverywhere = new WeakMap<ProtectionSnapshot, ReadonlySet<ResourceId>>();
+
+function everywhereIn(snapshot: ProtectionSnapshot): ReadonlySet<ResourceId> {
+  const rules = knownEverywhere.get(snapshot) ?? rulesEverywhere(snapshot);
+  knownEverywhere.set(snapshot, rules);
+  return rules;
+}
 
 function createSnapshot(
   resources: ProtectionSnapshot['resources'],

@@ -12,7 +12,7 @@ import {
 import { type GatewayAccess, type RiskDraft, type SpecSides, type Posture, emptyPosture } from '../controls/control-row.ts';
 import { controlTable, controlsOfRuleKind } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';
-import { type PlanSnapshots, type PlannedWrites, affectedIds, isFirstOpening } from '../posture/diff-postures.ts';
+import { type PlanSnapshots, type PlannedWrites, affectedIds, affectingEvery, isFirstOpening } from '../posture/diff-postures.ts';
 import { attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
 import { mixSnapshots, type ProtectionSnapshot, readAccessIn, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
 
@@ -66,6 +66,7 @@ export function findContributions(plan: PlannedWrites, snapshots: PlanSnapshots)
   };
   const writers = writersOf(plan.edges);
   const accessWith = partialAccess(changes.keys(), snapshots);
+  const everywhere = affectingEvery(plan, before, after);
   for (const id of affectedIds(plan, before, after)) {
     const [had, has, predecessor] = [postureBefore(id), postureAfter(id), predecessors.get(id)];
     if (has === undefined) continue;
@@ -74,7 +75,7 @@ export function findContributions(plan: PlannedWrites, snapshots: PlanSnapshots)
       continue;
     }
     const whole = compareProtection(had, has, compared);
-    const keys = involvedKeys(id, { changes, writers: writers.get(id), snapshots });
+    const keys = involvedKeys(id, { changes, writers: writers.get(id), snapshots, everywhere });
     const state = (includes: (key: ResourceId) => boolean): Posture =>
       stateOf(id, includes, { writers: writers.get(id), snapshots, accessWith });
     const own = new Map<ResourceId, readonly ControlDifference[]>(
@@ -135,11 +136,16 @@ type InvolvedInput = {
   readonly changes: ReadonlyMap<ResourceId, Change>;
   readonly writers: EdgeWriters | undefined;
   readonly snapshots: PlanSnapshots;
+  /** The changes that may affect every connection. */
+  readonly everywhere: readonly ResourceId[];
 };
 
-/** Lists the changes that may affect a connection: its own, those of its rules, and those that write its edges. */
-function involvedKeys(id: ResourceId, { changes, writers, snapshots: { before, after } }: InvolvedInput): readonly ResourceId[] {
-  const all = [id, ...rulesOn(before, id), ...rulesOn(after, id), ...(writers?.values() ?? [])];
+/** Lists the changes that may affect a connection: its own, those of its rules, those that write its edges, and those that affect every one. */
+function involvedKeys(
+  id: ResourceId,
+  { changes, writers, snapshots: { before, after }, everywhere }: InvolvedInput,
+): readonly ResourceId[] {
+  const all = [id, ...rulesOn(before, id), ...rulesOn(after, id), ...(writers?.values() ?? []), ...everywhere];
   return [...new Set(all)].filter((key) => changes.has(key));
 }
 

@@ -11,7 +11,14 @@ import { compareProtection, effectsOfDifferences, type ProtectionEffect } from '
 import type { Posture } from '../../protection/controls/control-row.ts';
 import { compareOwn } from '../../protection/posture/causes.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
-import { liveSnapshot, mixSnapshots, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import {
+  affectsEveryConnection,
+  allConnections,
+  liveSnapshot,
+  mixSnapshots,
+  plannedSnapshot,
+  type ProtectionSnapshot,
+} from '../../protection/posture/protection-snapshot.ts';
 
 /** What a write does to protection. Where both states cannot be compared, it may do both. */
 export type Direction = { readonly strengthens: boolean; readonly weakens: boolean };
@@ -58,9 +65,11 @@ export function isRule(kind: Kind): boolean {
 /** Returns the effects of all changes that write. */
 export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): readonly Effect[] {
   const byId = liveById(live.resources);
+  const snapshots = lazySnapshots(plan, live, registry);
   const protects = protectedBy(plan, live, registry);
+  for (const key of plan.changes.filter(isWritten).map(liveKeyOf)) addEvery(protects, key, snapshots);
   const edgesBy = groupByWriter(plan.edges);
-  const jointOf = jointDirections(plan, live, registry);
+  const jointOf = jointDirections(snapshots);
   return plan.changes.filter(isWritten).map((change) => {
     const kind = writtenKind(change, registry);
     const key = liveKeyOf(change);
@@ -82,14 +91,11 @@ export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState
 
 /** Compares each connection with and without the change of an object that decides access: beside what is live, and beside the other changes. */
 function jointDirections(
-  plan: Pick<Diff, 'changes' | 'edges'>,
-  live: LiveState,
-  registry: Registry,
+  snapshots: ReturnType<typeof lazySnapshots>,
 ): (key: ResourceId, connections: Iterable<ResourceId>) => Pick<Effect, 'joint'> {
-  let known: ReturnType<typeof bothSnapshots> | undefined;
   return (key, connections) => {
     if (!decidesAccess(kindOf(key))) return {};
-    const { before, after } = (known ??= bothSnapshots(plan, live, registry));
+    const { before, after } = snapshots();
     const own = new Set([key]);
     const pairs = [
       [readPostures(before), readPostures(mixSnapshots(before, after, own))],
@@ -124,6 +130,20 @@ export function exposureCheck(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveS
 /** Returns whether one state has less of any control than another, or one that cannot be compared. */
 function losesAny(before: Posture, after: Posture): boolean {
   return compareProtection(before, after).some(({ lost, incomparable }) => lost.length + incomparable.length > 0);
+}
+
+/** Returns the snapshots before and after a plan with an object that decides access; they are taken on first use. */
+function lazySnapshots(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): () => BothSnapshots {
+  let known: BothSnapshots | undefined;
+  return () => (known ??= bothSnapshots(plan, live, registry));
+}
+
+/** Adds every connection to those of an object that affects them all. */
+function addEvery(protects: Map<ResourceId, Set<ResourceId>>, key: ResourceId, snapshots: ReturnType<typeof lazySnapshots>): void {
+  if (!decidesAccess(kindOf(key))) return;
+  const { before, after } = snapshots();
+  if (!affectsEveryConnection(key, before, after)) return;
+  protects.set(key, new Set([...(protects.get(key) ?? []), ...allConnections(before, after)]));
 }
 
 type BothSnapshots = { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
@@ -167,11 +187,7 @@ function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, re
 }
 
 /** Returns the connections that each rule protects before or after the plan, over an edge or a shared attribute. */
-function protectedBy(
-  plan: Pick<Diff, 'changes' | 'edges'>,
-  live: LiveState,
-  registry: Registry,
-): ReadonlyMap<ResourceId, ReadonlySet<ResourceId>> {
+function protectedBy(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): Map<ResourceId, Set<ResourceId>> {
   const result = new Map<ResourceId, Set<ResourceId>>();
   const add = (rule: ResourceId, connection: ResourceId): void => {
     const set = result.get(rule);

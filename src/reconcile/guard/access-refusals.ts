@@ -1,13 +1,36 @@
 import type { Diff, Refusal } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { rowFieldsOf } from '../../model/live.ts';
+import { decidingLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
-import { plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import { plannedSnapshot, runbookRulesIn } from '../../protection/posture/protection-snapshot.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 
+/** Refuses to change access for a whole gateway unless the user allows it: to switch on access control, and to delete the last runbook rule. */
+export function accessRefusals(prepared: Prepared, diff: Diff): readonly Refusal[] {
+  return [...accessControlRefusals(prepared, diff), ...lastRuleRefusals(prepared, diff)];
+}
+
+/** Refuses to delete the last runbook rule: without rules, everybody can run every runbook. */
+function lastRuleRefusals({ input: { registry }, named: { live } }: Prepared, diff: Diff): readonly Refusal[] {
+  const deleted = diff.changes.filter(({ id, action }) => action === 'delete' && decidingLists[kindOf(id)] === 'runbook-rules');
+  const [last] = deleted;
+  if (last === undefined || runbookRulesIn(plannedSnapshot(diff, live, registry)) > 0) return [];
+  return [
+    {
+      code: 'plan/last-runbook-rule',
+      message: 'no runbook rule would be left, so everybody could run every runbook on every connection that they see',
+      hint: 'keep a rule, such as one for a group without members, or close access_mode_runbooks of the connections first',
+      allowable: true,
+      resource: last.id,
+      at: last.at,
+    },
+  ];
+}
+
 /** Refuses to switch on access control for a whole gateway; lists all live connections that only admins see then, and that no manifest means to hide. */
-export function accessRefusals({ input: { registry }, named: { live } }: Prepared, diff: Diff): readonly Refusal[] {
+function accessControlRefusals({ input: { registry }, named: { live } }: Prepared, diff: Diff): readonly Refusal[] {
   const planned = accessRowsOf(diff.changes, live);
   if (planned === undefined) return [];
   const after = plannedSnapshot(diff, live, registry);

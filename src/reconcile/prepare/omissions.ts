@@ -1,11 +1,13 @@
-import { appendAll } from '../../model/collections.ts';
+import { addToGroup, appendAll } from '../../model/collections.ts';
 import { desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type DialectFields, hasField } from '../../model/gateway.ts';
+import { textsIn } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
+import type { LiveResource } from '../../model/live.ts';
 import type { BlockingError, Change } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 
 /** An object that cannot be planned, or that depends on one. */
 export type UnplannableObject = { readonly resource: DesiredResource; readonly error: BlockingError };
@@ -110,6 +112,39 @@ export function unreadKinds(unread: readonly string[], desired: DesiredState, ba
       },
     ];
   });
+}
+
+/** Reports manifests, and what was applied, with the name of several live objects: nothing says which of them is meant. */
+export function ambiguousNames(
+  namesakes: readonly LiveResource[],
+  desired: DesiredState,
+  base: DesiredState | undefined,
+): readonly Diagnostic[] {
+  const byId = new Map<ResourceId, LiveResource[]>();
+  for (const one of namesakes) addToGroup(byId, one.id, one);
+  const own = [...desired.resources, ...(base?.resources ?? [])];
+  return [...byId].flatMap(([id, all]): readonly Diagnostic[] => {
+    const named = own.find((resource) => resource.key === id || formerIdOf(resource) === id);
+    if (named === undefined) return [];
+    return [
+      {
+        code: 'plan/namesakes',
+        severity: 'error',
+        message: `the gateway has ${all.length} objects ${id}: ${all.map(describeNamesake).join('; ')}`,
+        hint: 'rename or delete all but one of them on the gateway, then plan again',
+        at: named.locate(''),
+      },
+    ];
+  });
+}
+
+/** Describes a live object beside others of its name: by its ID, its attachments and its groups. */
+function describeNamesake({ uid, edges, spec }: LiveResource): string {
+  const ends = Object.entries(edges).map(([field, names]) => `${field} ${names.map(nameOf).join(', ') || '(none)'}`);
+  const groups = Object.keys(spec).flatMap((field) =>
+    field.endsWith('groups') ? [`${field} ${textsIn(spec[field]).join(', ') || '(none)'}`] : [],
+  );
+  return [uid, ...ends, ...groups].join(', ');
 }
 
 /** Reports an object of a kind that only gateways of another dialect have: without it, what it protects would not be protected. */

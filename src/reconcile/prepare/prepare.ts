@@ -9,7 +9,7 @@ import { isMissingRow, liveById, type LiveResource, type LiveState } from '../..
 import { type Allowance, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
-import { adaptToDialect, type UnplannableObject, frozenKeys, unreadKinds, withoutUnplannable } from './omissions.ts';
+import { adaptToDialect, ambiguousNames, type UnplannableObject, frozenKeys, unreadKinds, withoutUnplannable } from './omissions.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { resolveReplacements } from './replacements.ts';
 import { type OwnObjects, ownObjects, withRemembered } from './base-states.ts';
@@ -111,7 +111,11 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
     revert: input.consent?.revert ?? [],
     onlyReads: readOnly,
   });
-  const refused = [...dropped, ...unreadKinds(live.unread ?? [], desired, base?.desired), ...replaced];
+  const unknown = [
+    ...unreadKinds(live.unread ?? [], desired, base?.desired),
+    ...ambiguousNames(live.namesakes ?? [], desired, base?.desired),
+  ];
+  const refused = [...dropped, ...unknown, ...replaced];
   const diagnostics = [...(input.diagnostics ?? []), ...refused];
   if (hasErrors(refused)) return { diagnostics };
   const applied = known?.desired === input.desired ? desired : base?.desired;

@@ -238,6 +238,7 @@ describe('the schemas', () => {
       ['replaces'],
       ['renamedFrom'],
       [],
+      ['renamedFrom'],
     ]);
     const secrets = kinds
       .flatMap(({ schema }) => (isObject(schema['$defs']) ? [schema['$defs']['secretValue']] : []))

@@ -37,6 +37,7 @@ describe('schemas for editors', () => {
         'guardrail-rule',
         'policy',
         'runbook-configuration',
+        'runbook-rule',
       ].map((name) => `schemas/${name}.schema.json`),
     );
   });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ListRows, ReadMode, SupplementList, SupplementRow, WireKind, WireList, TerraformPart } from '../../dialect.ts';
 import { checkRequestRule } from './checks/access-request-rule.ts';
 import { checkAttribute } from './checks/attribute.ts';
+import { checkRunbookRule } from './checks/runbook-rule.ts';
 import { type CheckContext, type LicenseLimit, checkConnection } from './checks/connection.ts';
 import {
   checkGuardrailRule,
@@ -198,6 +199,13 @@ const attribute: WireKind = {
   readAfterWrite: true,
 };
 
+const runbookRule: WireKind = {
+  ...ruleKind('/runbooks/rules'),
+  namesakes: true,
+  // The gateway refuses a rule without these lists.
+  completeBody: (body) => ({ runbooks: [], connections: [], user_groups: [], ...body }),
+};
+
 /** One row per kind. */
 export const hoopKinds: Readonly<Record<string, HoopKind>> = {
   Connection: { wire: connection, terraformTypes: ['hoop_connection'], check: checkConnection },
@@ -216,6 +224,11 @@ export const hoopKinds: Readonly<Record<string, HoopKind>> = {
     licenseLimits: () => [],
   },
   Attribute: { wire: attribute, terraformTypes: [], check: checkAttribute },
+  RunbookRule: {
+    wire: runbookRule,
+    terraformTypes: [],
+    check: checkRunbookRule,
+  },
   RunbookConfiguration: {
     wire: runbookConfiguration,
     terraformTypes: ['hoop_runbook_configuration'],

@@ -16,6 +16,7 @@ import {
 } from '../rest.ts';
 import { checkRequestRules } from './checks/access-request-rule.ts';
 import { checkAttributes } from './checks/attribute.ts';
+import { checkRunbookRules } from './checks/runbook-rule.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
 import { accessRows } from './access.ts';
 import { checkAccessGroups } from './checks/access-groups.ts';
@@ -60,6 +61,7 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
       ...checkAccessGroups(proposal, writes),
       ...checkRequestRules(proposal, writes),
       ...checkAttributes(proposal, writes),
+      ...checkRunbookRules(proposal, writes),
       ...referring.diagnostics,
     ],
     refusals: [

@@ -23,9 +23,18 @@ import { attributeGrantRows } from './attribute-grant-rows.ts';
 import { attributeRows } from './attribute-rows.ts';
 import { proxyRows } from './proxy-rows.ts';
 import { requestRuleRows } from './request-rule-rows.ts';
+import { runbookRuleRows } from './runbook-rule-rows.ts';
 import { attached, blocking, closed, oneWay, own, rows as ownRows, selecting } from './risk-rows.ts';
 
-const rows = [...ownRows, ...accessGroupRows, ...attributeRows, ...attributeGrantRows, ...proxyRows, ...requestRuleRows];
+const rows = [
+  ...ownRows,
+  ...accessGroupRows,
+  ...attributeRows,
+  ...attributeGrantRows,
+  ...proxyRows,
+  ...requestRuleRows,
+  ...runbookRuleRows,
+];
 
 function runningCommand(command: string): readonly Manifest[] {
   return own({ command: [command], secret: { 'envvar:PASS': '_cloudsecrets:orders/db:pass' } });

@@ -1,0 +1,34 @@
+import schema from '../../schemas/runbook-rule.schema.json' with { type: 'json' };
+import type { DocumentDiagnostic } from '../model/diagnostic.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import { pointer } from '../model/pointer.ts';
+import { specFields } from './fields.ts';
+
+/** The kind RunbookRule: which groups can run which runbooks on which connections. */
+export const runbookRule: Kind = {
+  name: 'RunbookRule',
+  schema,
+  dialect: schema['x-ostiary-dialect'],
+  fields: specFields(schema),
+  identity: (name) => name,
+  named: true,
+  renamable: true,
+  derived: () => ({}),
+  createDefaults: () => ({}),
+  check: (_, stated) => (stated === undefined ? [] : unstatedConnections(stated)),
+};
+
+/** Reports a rule that does not say on which connections it allows runbooks: the gateway would take every connection. */
+function unstatedConnections({ connections, connection_selector: selector }: JsonObject): readonly DocumentDiagnostic[] {
+  if (Array.isArray(connections) || isObject(selector)) return [];
+  return [
+    {
+      code: 'manifest/unstated-connections',
+      severity: 'error',
+      pointer: pointer('connections'),
+      message: 'nothing says on which connections the rule allows runbooks',
+      hint: 'add connections or connection_selector; connections: [] alone means every connection',
+    },
+  ];
+}
