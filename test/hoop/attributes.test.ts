@@ -84,10 +84,17 @@ test('an attribute is created, grants more and less, and is renamed in place wit
 
 test('a write of an attribute leaves its links to connections and rules as they are', { timeout }, async () => {
   const project = await applied();
+  const guardrail = { name: 'no-drop', input: { rules: [] }, output: { rules: [] }, attributes: ['pci'] };
+  expect((await project.send('POST', '/guardrails', guardrail)).status).toBe(201);
   await project.send('PUT', '/attributes/pci', { name: 'pci', connection_names: ['orders-db', 'other-db'] });
-  project.write({ 'access/b.yaml': connection('other-db', open), 'access/pci.yaml': attribute('pci', { access_groups: ['sre'] }) });
-  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
-  expect(await attributesOf(project)).toMatchObject({ pci: { groups: ['sre'] } });
+  project.write({ 'access/pci.yaml': attribute('pci', { access_groups: ['sre'] }) });
+  const done = await project.ostiary(['apply', '--yes']);
+  expect([done.code, writes(done)]).toEqual([0, ['PUT /api/attributes/pci']]);
+  const { pci } = await attributesOf(project);
+  expect([pci?.groups, pci?.connections.toSorted()]).toEqual([['sre'], ['orders-db', 'other-db']]);
+  expect(project.model.store.guardrailAttributes.has('pci', 'no-drop')).toBe(true);
+  const sent = project.model.log.writes().findLast(({ path }) => path === '/api/attributes/pci');
+  expect(Object.keys(JSON.parse(sent?.body ?? '{}')).toSorted()).toEqual(['access_control_group_names', 'description', 'name']);
 });
 
 test(
@@ -249,12 +256,15 @@ test('the deletion of an attribute names what loses it without a manifest, and s
       })
     ).status,
   ).toBe(201);
+  project.model.settings.listeners = true;
+  expect((await project.send('POST', '/machineidentities', { name: 'robot', connection_names: [], attributes: ['pci'] })).status).toBe(201);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
   const done = await change({}, ['access/pci.yaml']);
-  expect(done.stdout + done.stderr).toContain('takes it from AccessRequestRule/by-hand, Connection/other-db');
+  const losers = 'AccessRequestRule/by-hand, Connection/other-db, machine identity robot, whose credentials stay';
+  expect(done.stdout + done.stderr).toContain(`takes it from ${losers}`);
   expect(done.stdout).toContain('dba can no longer reach other-db');
   expect(done.stdout).toContain('1 connection loses approval (other-db)');
-  expect(done.stdout).not.toContain('machine');
+  expect(done.stdout).not.toContain('machine identity robot can no longer reach');
 });
 
 test.each([
