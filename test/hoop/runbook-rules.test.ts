@@ -167,6 +167,8 @@ test('the last connection of a rule is not removed from it; an empty list has to
   ]);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
   expect(await rulesOf(project)).toMatchObject([{ connections: [] }]);
+  expect((await run('explain Connection/other-db')).stdout).toContain('RunbookRule/nightly  allows runbooks, on every connection');
+  expect((await run('explain RunbookRule/nightly')).stdout).not.toContain('Rules on it');
 });
 
 test('a rule keeps the name of a connection that is deleted, and does not include every connection then', { timeout }, async () => {

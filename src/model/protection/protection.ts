@@ -103,10 +103,11 @@ export type Cause = {
 
 /**
  * How a rule is attached to a connection. `direct`: a list of one end names the other; `selector`: the selector of the rule
- * matches; `attribute`: both share it; `edge`: the gateway has the edge and no known manifest declares it.
+ * matches; `attribute`: both share it; `edge`: the gateway has the edge and no known manifest declares it;
+ * `every`: the rule includes every connection.
  */
 export type Attachment = {
-  readonly how: 'direct' | 'selector' | 'attribute' | 'edge';
+  readonly how: 'direct' | 'selector' | 'attribute' | 'edge' | 'every';
   readonly attribute?: string;
   /** The position in a manifest: `file:line:column`. */
   readonly place?: string;

@@ -170,6 +170,7 @@ function controlsOfRule(id: ResourceId, resource: ResourceSnapshot | undefined):
 /** The attachment of an edge that no known manifest declares. */
 const undeclaredEdge: readonly Attachment[] = [{ how: 'edge' }];
 const noAttachments: readonly Attachment[] = [];
+const everywhere: Attachment = { how: 'every' };
 
 /** Lists the rules on a connection with everything that attaches them: edges, as manifests declare them, and shared attributes. */
 function attachmentsOn(snapshot: ProtectionSnapshot, connection: ResourceId): ReadonlyMap<ResourceId, readonly Attachment[]> {
@@ -182,7 +183,11 @@ function attachmentsOn(snapshot: ProtectionSnapshot, connection: ResourceId): Re
         attached?.has(rule) === true ? (snapshot.declaredAttachments?.({ rule, connection }) ?? noAttachments) : noAttachments;
       const edges = attached?.has(rule) === true && declared.length === 0 ? undeclaredEdge : declared;
       const shared = attributes.filter((attribute) => snapshot.rulesByAttribute.get(attribute)?.has(rule) === true);
-      return [rule, [...edges, ...shared.map((attribute): Attachment => ({ how: 'attribute', attribute }))]] as const;
+      const named = attached?.has(rule) === true || shared.length > 0;
+      return [
+        rule,
+        [...(named ? [] : [everywhere]), ...edges, ...shared.map((attribute): Attachment => ({ how: 'attribute', attribute }))],
+      ] as const;
     }),
   );
 }

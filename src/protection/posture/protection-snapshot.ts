@@ -249,7 +249,7 @@ export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapsh
 
 /** Returns the rules on a connection: those attached by an edge, those that share an attribute with it, and those that include every connection. */
 export function rulesOn(snapshot: ProtectionSnapshot, connection: ResourceId): ReadonlySet<ResourceId> {
-  const everywhere = everywhereIn(snapshot);
+  const everywhere = kindOf(connection) === 'Connection' ? everywhereIn(snapshot) : noRules;
   const named = snapshot.edges.get(connection) ?? noRules;
   const attached = everywhere.size === 0 ? named : new Set([...named, ...everywhere]);
   if (snapshot.rulesByAttribute.size === 0) return attached;

@@ -142,5 +142,5 @@ export function attachmentsText(attachments: readonly Attachment[]): string {
 
 function attachmentText({ how, attribute = '' }: Attachment): string {
   if (how === 'attribute') return `by attribute ${attribute}`;
-  return { direct: 'direct', selector: 'by selector', edge: 'on the gateway' }[how];
+  return { direct: 'direct', selector: 'by selector', edge: 'on the gateway', every: 'on every connection' }[how];
 }
