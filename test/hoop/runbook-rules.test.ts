@@ -323,3 +323,12 @@ test('a pull writes rules with selectors where tags explain their connections, a
   const plan = await runInFolder(folder, ['plan', '--detailed-exitcode'], env);
   expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
 });
+
+test('a new connection has no runbooks until the rule that its tags select includes it', { timeout }, async () => {
+  const project = await applied({ connections: [], connection_selector: { match_tags: { env: 'prod' } } });
+  project.write({ 'access/new.yaml': connection('new-db', { connection_tags: { env: 'prod' }, ...open }) });
+  const done = await project.ostiary(['apply', '--yes']);
+  expect([done.code, done.stderr]).toEqual([0, expect.any(String)]);
+  expect(writes(done)).toEqual(['POST /api/connections', expect.stringMatching('^PUT /api/runbooks/rules/')]);
+  expect(await rulesOf(project)).toMatchObject([{ connections: ['new-db', 'orders-db'] }]);
+});
