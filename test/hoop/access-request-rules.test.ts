@@ -123,13 +123,20 @@ test('a new connection is opened after the rule that its tags select governs it'
 type Applied = {
   readonly project: HoopProject;
   readonly run: (line: string) => Promise<CommandResult>;
+  readonly commit: (files: Readonly<Record<string, string>>, removed?: readonly string[]) => void;
   readonly change: (files: Readonly<Record<string, string>>, removed?: readonly string[]) => Promise<CommandResult>;
 };
 
 async function repository(files: Readonly<Record<string, string>>): Promise<Applied> {
   const project = await hoopProject();
-  const { folder, write, remove, commit } = make({ 'ostiary.yaml': config(project.url), ...files });
+  const checkout = make({ 'ostiary.yaml': config(project.url), ...files });
+  const { folder } = checkout;
   const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
+  const commit: Applied['commit'] = (changed, removed = []) => {
+    checkout.write(changed);
+    checkout.remove(...removed);
+    checkout.commit();
+  };
   const run = async (line: string): Promise<CommandResult> => {
     const before = project.model.log.requests.length;
     const ended = await runInFolder(folder, line.split(' '), env);
@@ -139,10 +146,9 @@ async function repository(files: Readonly<Record<string, string>>): Promise<Appl
   return {
     project,
     run,
-    async change(changed, removed = []) {
-      write(changed);
-      remove(...removed);
-      commit();
+    commit,
+    async change(changed, removed) {
+      commit(changed, removed);
       const ended = await run('apply --yes --prune');
       if (ended.code !== 0) throw new Error(`${ended.stdout}${ended.stderr}`);
       return ended;
@@ -192,6 +198,35 @@ test.each([
   const kept = await run('apply --yes');
   expect([kept.code, writes(kept)]).toEqual([0, []]);
   expect(await rulesOf(project)).toMatchObject([change]);
+});
+
+test.each([
+  ['a weaker rule', { min_approvals: 1 }, '1 connection is easier to approve in the manifests'],
+  ['a group that skips the review', { skip_review_groups: ['sre'] }, 'sre no longer need approval on orders-db in the manifests'],
+  ['a rule that lets go of a connection', { connection_names: ['other-db'] }, '1 connection loses approval in the manifests'],
+  ['no rule', undefined, '1 connection loses approval in the manifests'],
+])('%s, made by hand and accepted by the manifests, is a weakening', { timeout }, async (_, change, headline) => {
+  const { project, run, commit } = await repository(two);
+  const [rule] = await rulesOf(project);
+  await project.send(change === undefined ? 'DELETE' : 'PUT', '/access-requests/rules/prod', { ...rule, ...change });
+  if (change === undefined) commit({}, ['access/rule.yaml']);
+  else commit({ 'access/rule.yaml': ruleManifest('prod', change) });
+  const plan = await run('plan');
+  expect(plan.stdout).toContain('Weakens protection of 1 connection. Nothing to write: 1 drift accepted in the manifests');
+  expect(plan.stdout).toContain(headline);
+  expect(plan.stdout).toContain('Highest risk: weakens');
+});
+
+test('a saved plan of a rule is applied, unless the rule was changed in between', { timeout }, async () => {
+  const { project, run, commit } = await repository(two);
+  commit({ 'access/rule.yaml': ruleManifest('prod', { access_max_duration: 3600 }) });
+  expect(await run('plan --out plan.json')).toMatchObject({ code: 0 });
+  const [rule] = await rulesOf(project);
+  await project.send('PUT', '/access-requests/rules/prod', { ...rule, min_approvals: 1 });
+  const stale = await run('apply --plan plan.json --yes');
+  expect([stale.code, writes(stale)]).toEqual([6, []]);
+  await project.send('PUT', '/access-requests/rules/prod', rule);
+  expect(writes(await run('apply --plan plan.json --yes'))).toEqual(['PUT /api/access-requests/rules/prod']);
 });
 
 test('a rule that is deleted by hand is created again; one that the gateway manages is never written', { timeout }, async () => {

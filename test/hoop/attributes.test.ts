@@ -158,13 +158,20 @@ type Applied = {
   readonly project: HoopProject;
   readonly folder: string;
   readonly run: (line: string, token?: string) => Promise<CommandResult>;
+  readonly commit: (files: Readonly<Record<string, string>>, removed?: readonly string[]) => void;
   readonly change: (files: Readonly<Record<string, string>>, removed?: readonly string[]) => Promise<CommandResult>;
 };
 
 async function repository(files: Readonly<Record<string, string>>, isControlled = false): Promise<Applied> {
   const project = await hoopProject();
   if (isControlled) await switchOn(project);
-  const { folder, write, remove, commit } = make({ 'ostiary.yaml': config(project.url), ...files });
+  const checkout = make({ 'ostiary.yaml': config(project.url), ...files });
+  const { folder } = checkout;
+  const commit: Applied['commit'] = (changed, removed = []) => {
+    checkout.write(changed);
+    checkout.remove(...removed);
+    checkout.commit();
+  };
   const run = async (line: string, token = adminToken): Promise<CommandResult> => {
     const before = project.model.log.requests.length;
     const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: token };
@@ -176,10 +183,9 @@ async function repository(files: Readonly<Record<string, string>>, isControlled 
     project,
     folder,
     run,
-    async change(changed, removed = []) {
-      write(changed);
-      remove(...removed);
-      commit();
+    commit,
+    async change(changed, removed) {
+      commit(changed, removed);
       const ended = await run('apply --yes --prune');
       if (ended.code !== 0) throw new Error(`${ended.stdout}${ended.stderr}`);
       return ended;
@@ -205,6 +211,15 @@ test('a grant made by hand is drift that the next apply reverts, and a stricter 
   const kept = await run('apply --yes');
   expect([kept.code, writes(kept)]).toEqual([0, []]);
   expect(writes(await run('apply --yes --revert Attribute/pci'))).toEqual(['PUT /api/attributes/pci']);
+});
+
+test('a grant made by hand and accepted by the manifests is a weakening', { timeout }, async () => {
+  const { project, run, commit } = await repository(granting, true);
+  await project.send('PUT', '/attributes/pci', { name: 'pci', access_control_group_names: ['dba', 'sre'] });
+  commit({ 'access/pci.yaml': attribute('pci', { access_groups: ['dba', 'sre'] }) });
+  const plan = await run('plan');
+  expect(plan.stdout).toContain('Weakens protection of 1 connection. Nothing to write: 1 drift accepted in the manifests');
+  expect(plan.stdout).toContain('sre can reach orders-db in the manifests');
 });
 
 test('links of an attribute to a connection that leaves attributes to the gateway stay watched', { timeout }, async () => {
