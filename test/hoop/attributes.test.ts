@@ -82,6 +82,12 @@ test('an attribute is created, grants more and less, and is renamed in place wit
   expect(await attributesOf(project)).toEqual({ cards: { groups: ['sre'], connections: ['orders-db'] } });
 });
 
+test('a rename is refused while manifests have the former name', { timeout }, async () => {
+  const project = await applied();
+  project.write({ 'access/pci.yaml': attribute('cards', { access_groups: ['dba'] }, { renamedFrom: 'pci' }) });
+  await expectRefused(project, 'Connection/orders-db has the attribute "pci", which the plan renames to "cards"');
+});
+
 test('a write of an attribute leaves its links to connections and rules as they are', { timeout }, async () => {
   const project = await applied();
   const guardrail = { name: 'no-drop', input: { rules: [] }, output: { rules: [] }, attributes: ['pci'] };

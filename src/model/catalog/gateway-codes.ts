@@ -194,9 +194,9 @@ export const hoopCodes = {
     example: 'min_approvals is 3, but only 2 groups review',
   },
   'hoop/attribute-in-use': {
-    meaning: 'The plan deletes an attribute that other manifests name',
+    meaning: 'The plan deletes or renames an attribute that other manifests name',
     cause: 'The gateway would take it from their objects, and create it again, without groups, at their next write',
-    fix: 'Remove the attribute from the manifests that name it, or keep its manifest with `access_groups: []`',
+    fix: 'Remove the attribute from the manifests that name it, or keep its manifest with `access_groups: []`; after a rename, use the new name there',
     example: 'Connection/orders-db has the attribute "pci", which the plan deletes with all its links',
   },
   'hoop/attribute-links': {

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { textsIn } from '../../../../model/json.ts';
 import type { PreflightRequest } from '../../../../model/gateway.ts';
 import { accessRowsOf } from '../../../../model/plan/access-rows.ts';
+import { renamesOf } from '../../../../model/plan/plan.ts';
 import { pointer } from '../../../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../../../model/resource.ts';
 import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
@@ -36,6 +37,7 @@ export function checkAttributes(proposal: PreflightRequest, writes: readonly Pro
   const deleted = proposal.plan.changes.filter(({ id, action }) => kindOf(id) === kind && action === 'delete');
   return [
     ...deleted.flatMap(({ id }) => [...keptNames(id, proposal.desired), ...lostLinks(id, proposal)]),
+    ...[...renamesOf(proposal.plan.changes)].flatMap(([former, id]) => formerNames(former, id, proposal.desired)),
     ...idleGrants(proposal, writes),
   ];
 }
@@ -49,6 +51,21 @@ function keptNames(id: ResourceId, { resources }: DesiredState): readonly Diagno
         code: 'hoop/attribute-in-use',
         message: `${resource.id} has the attribute "${name}", which the plan deletes with all its links`,
         hint: `remove it here, or keep the manifest of ${id} with access_groups: []`,
+      }),
+    );
+}
+
+/** Reports manifests that name a renamed attribute by its former name: the gateway renames it everywhere, and then they would differ. */
+function formerNames(former: ResourceId, id: ResourceId, { resources }: DesiredState): readonly Diagnostic[] {
+  if (kindOf(id) !== kind || resources.some((one) => one.id === former)) return [];
+  const name = nameOf(former);
+  return resources
+    .filter(({ spec }) => textsIn(spec['attributes']).includes(name))
+    .map((resource) =>
+      diagnosticAt({ resource }, pointer('attributes', name), {
+        code: 'hoop/attribute-in-use',
+        message: `${resource.id} has the attribute "${name}", which the plan renames to "${nameOf(id)}"`,
+        hint: `name "${nameOf(id)}" here, too`,
       }),
     );
 }
