@@ -229,6 +229,17 @@ test('a saved plan of a rule is applied, unless the rule was changed in between'
   expect(writes(await run('apply --plan plan.json --yes'))).toEqual(['PUT /api/access-requests/rules/prod']);
 });
 
+test('a successor is opened after the rule of its predecessor takes it', { timeout }, async () => {
+  const { run, commit } = await repository(two);
+  commit({
+    'access/a.yaml': connection('orders-new', { access_mode_connect: 'enabled' }, { replaces: 'orders-db' }),
+    'access/rule.yaml': ruleManifest('prod', { connection_names: ['orders-new'] }),
+  });
+  const done = await run('apply --yes');
+  expect([done.code, writes(done).slice(0, 2)]).toEqual([0, ['POST /api/connections', 'PUT /api/access-requests/rules/prod']]);
+  expect(writes(done)).toHaveLength(4);
+});
+
 test('a rule that is deleted by hand is created again; one that the gateway manages is never written', { timeout }, async () => {
   const { project, run, change } = await repository(two);
   await project.send('DELETE', '/access-requests/rules/prod');

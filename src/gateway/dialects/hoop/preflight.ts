@@ -30,10 +30,12 @@ import {
   type InheritingReplacement,
   listsFor,
   type ReferringList,
+  type ReferringObjects,
 } from './references.ts';
 import { readReferringObjects, referringPaths } from './referring-lists.ts';
 import type { LiveState } from '../../../model/live.ts';
-import { kindOf, type ResourceId } from '../../../model/resource.ts';
+import { decidingLists } from '../../../model/protection/access-objects.ts';
+import { kindOf, nameOf, type ResourceId } from '../../../model/resource.ts';
 import { asArray, textsIn } from '../../../model/json.ts';
 
 /** Lists what to read before a proposal is checked. */
@@ -171,10 +173,21 @@ function findReferring(proposal: PreflightRequest, answers: PreflightAnswers): O
   const changed = changedConnections(proposal);
   const objects = readReferringObjects(proposal.live.access, answers);
   return {
-    references: findReplacedReferences(objects, changed.replaced, changed.deleted),
+    references: findReplacedReferences(withAttached(objects, proposal.plan), changed.replaced, changed.deleted),
     refusals: findBlockedDeletes(objects, changed.deleted),
     diagnostics: [...findStaleNames(objects, changed.deleted), ...findEarlierNames(objects, changed.created)],
   };
+}
+
+/** Returns the objects with the connections that the plan attaches to access-request rules. */
+function withAttached(objects: ReferringObjects, { edges }: PreflightRequest['plan']): ReferringObjects {
+  const list = 'access-request-rules';
+  const attached = edges.filter(({ action, rule }) => action === 'attach' && decidingLists[kindOf(rule)] === list);
+  const rules = objects[list]?.map((row) => {
+    const added = attached.filter(({ rule }) => nameOf(rule) === row.name).map(({ connection }) => nameOf(connection));
+    return { ...row, connections: [...row.connections, ...added] };
+  });
+  return { ...objects, [list]: rules };
 }
 
 type ChangedConnections = {
