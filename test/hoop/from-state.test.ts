@@ -6,10 +6,11 @@ import { config, connection } from '../e2e/project.ts';
 import { adminToken, hoopProject } from '../support/hoop-project.ts';
 import { gitEnv, useRepositories } from '../support/repository.ts';
 import { runInFolder } from '../support/run-in-process.ts';
+import { nightlyRule } from './expectations.ts';
 
 const { make } = useRepositories();
 
-test('a state with rows of access control becomes access groups, and the plan is empty', { timeout: 60_000 }, async () => {
+test('a state with rows of access control and a runbook rule becomes manifests, and the plan is empty', { timeout: 60_000 }, async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db') });
   expect(await project.ostiary(['apply', '--yes'])).toMatchObject({ code: 0 });
@@ -30,12 +31,16 @@ test('a state with rows of access control becomes access groups, and the plan is
     resource('hoop_connection', 'orders', { name: 'orders-db', id }),
     resource('hoop_plugin_connection', 'orders', { plugin_name: 'access_control', connection_id: id, config: ['dba', 'sre'] }),
   ];
+  const made = await project.send('POST', '/runbooks/rules', nightlyRule);
+  expect(made.status).toBe(201);
+  resources.push(resource('hoop_runbook_rule', 'nightly', { name: 'nightly', id: Object(made.body)['id'] }));
   const { folder } = make({ 'ostiary.yaml': config(project.url), 'state.json': JSON.stringify({ version: 4, resources }) });
   const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
   const pulled = await runInFolder(folder, ['pull', '--from-state', 'state.json'], env);
-  expect([pulled.code, pulled.stdout]).toEqual([0, expect.stringContaining('Terraform can forget 2 objects')]);
+  expect([pulled.code, pulled.stdout]).toEqual([0, expect.stringContaining('Terraform can forget 3 objects')]);
   expect(parse(readFileSync(join(folder, 'access/connections/orders-db.yaml'), 'utf8')).spec.access_groups).toEqual(['dba', 'sre']);
   expect(readFileSync(join(folder, 'terraform-removed.tf'), 'utf8')).toContain('from = hoop_plugin_connection.orders');
+  expect(parse(readFileSync(join(folder, 'access/runbook-rules/nightly.yaml'), 'utf8')).spec.user_groups).toEqual(['sre']);
   const plan = await runInFolder(folder, ['plan', '--detailed-exitcode'], env);
   expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
 });

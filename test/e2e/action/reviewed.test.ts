@@ -56,12 +56,20 @@ async function isOn(name: string): Promise<boolean> {
 }
 
 const events: readonly (readonly [event: string, payload: object])[] = [
-  ['issue_comment', { issue: { number: 1, pull_request: {} }, comment: { body: '/plan' } }],
   ['workflow_run', { workflow_run: { head_sha: '1'.repeat(40) } }],
   ['repository_dispatch', { client_payload: { pull_request: { merged: true } } }],
   ['workflow_dispatch', { inputs: { ref: 'topic' } }],
   ['event_of_next_year', {}],
 ];
+
+test('a comment without the command plans nothing, whatever is checked out', async () => {
+  const { cwd, main } = cloneWith('comment');
+  const payload = { issue: { number: 1, pull_request: {} }, comment: { body: '/plan' } };
+  const commented = { cwd, event: 'issue_comment', payload, env: { GITHUB_SHA: main } };
+  expect(await run({ ...commented, inputs: { mode: 'apply' } })).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
+  expect(await run({ ...commented, inputs: { mode: 'plan' } })).toMatchObject({ code: 0, outputs: { outcome: 'skipped' } });
+  expect(trap.seen.length).toBe(heard);
+});
 
 describe.each(events)('%s with the checkout of a proposal', (event, payload) => {
   test('applies nothing, reports no drift, and plans with the config of the default branch', async () => {
@@ -105,10 +113,10 @@ test('a push to another branch applies only if config-ref names it', async () =>
 test('the default branch of a fork does not count as reviewed', async () => {
   const { cwd, main, topic } = cloneWith('forked', 'https://github.test/evil/access');
   git(cwd, `update-ref refs/remotes/origin/main ${topic}`);
-  const commented = { cwd, event: 'issue_comment', env: { GITHUB_SHA: main } };
-  expect(await run({ ...commented, inputs: { mode: 'apply' } })).toMatchObject({ code: 3 });
-  expect(await run({ ...commented, inputs: { mode: 'plan' } })).toMatchObject({ code: 0, outputs: { changed: 'true' } });
-  const elsewhere = { ...commented, env: { GITHUB_SHA: topic, GITHUB_REF: 'refs/heads/topic' } };
+  const dispatched = { cwd, event: 'repository_dispatch', env: { GITHUB_SHA: main } };
+  expect(await run({ ...dispatched, inputs: { mode: 'apply' } })).toMatchObject({ code: 3 });
+  expect(await run({ ...dispatched, inputs: { mode: 'plan' } })).toMatchObject({ code: 0, outputs: { changed: 'true' } });
+  const elsewhere = { ...dispatched, env: { GITHUB_SHA: topic, GITHUB_REF: 'refs/heads/topic' } };
   const unknown = await run({ ...elsewhere, inputs: { mode: 'plan' } });
   expect(unknown).toMatchObject({ code: 3, summary: expect.stringContaining('github/not-reviewed') });
   expect(trap.seen.length).toBe(heard);

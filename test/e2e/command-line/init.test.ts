@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { schemaFiles } from '../../../src/project/schema-files.ts';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ostiary } from '../../support/cli.ts';
@@ -47,9 +48,9 @@ describe('init', () => {
     expect(Object.keys(contentsOf(join(cwd, 'sub')))).toEqual([
       'access/rule.yaml',
       'ostiary.yml',
-      ...['config', 'connection', 'data-masking-rule', 'defaults', 'guardrail-rule', 'policy', 'runbook-configuration'].map(
-        (name) => `schemas/${name}.schema.json`,
-      ),
+      ...schemaFiles()
+        .map(([path]) => path)
+        .toSorted(),
     ]);
   });
 });

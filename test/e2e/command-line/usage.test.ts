@@ -63,7 +63,7 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   [
     'explain no-drop',
     'invalid resource "no-drop": expected KIND/NAME',
-    'kinds: Connection, DataMaskingRule, GuardrailRule, RunbookConfiguration',
+    'kinds: AccessRequestRule, Attribute, Connection, DataMaskingRule, GuardrailRule, RunbookConfiguration, RunbookRule',
   ],
   ['explain GuardrailRul/no-drop', 'invalid resource "GuardrailRul/no-drop": expected KIND/NAME', 'did you mean "GuardrailRule/no-drop"?'],
   ['explain GuardrailRule/no-drop inptu', 'unknown field "inptu" of GuardrailRule', 'did you mean "input"?'],

@@ -169,7 +169,9 @@ describe.each(databases)('objects on %s', (_name, start) => {
     expect((await call('DELETE', '/connections/gone')).status).toBe(404);
   });
 
-  test.each([...registry.values()].map((kind) => [kind.name]))('every response for a %s can be sent back unchanged', async (kind) => {
+  const served = [...registry.values()].filter(({ dialect }) => dialect === undefined);
+
+  test.each(served.map(({ name }) => name))('every response for a %s can be sent back unchanged', async (kind) => {
     const samples: Readonly<Record<string, readonly [path: string, body: JsonObject]>> = {
       Connection: ['/connections', connectionBody('back', gateway.agent, whole)],
       DataMaskingRule: ['/datamasking-rules', { name: 'back', custom_entity_types: [{ name: 'E', regex: 'E-[0-9]+', score: 0.5 }] }],

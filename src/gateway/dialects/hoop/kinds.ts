@@ -226,7 +226,7 @@ export const hoopKinds: Readonly<Record<string, HoopKind>> = {
   Attribute: { wire: attribute, terraformTypes: [], check: checkAttribute },
   RunbookRule: {
     wire: runbookRule,
-    terraformTypes: [],
+    terraformTypes: ['hoop_runbook_rule'],
     check: checkRunbookRule,
   },
   RunbookConfiguration: {
