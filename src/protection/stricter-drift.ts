@@ -34,7 +34,8 @@ export type DriftCheck = (id: ResourceId, drifted: JsonObject, reverted: JsonObj
  */
 export function createDriftCheck(snapshot: ProtectionSnapshot): DriftCheck {
   const resources = new Map(snapshot.resources);
-  const build = createPostureBuilder({ access: readAccessIn(snapshot), samples: snapshot.samples });
+  const usual = readAccessIn(snapshot);
+  const build = createPostureBuilder({ access: usual, samples: snapshot.samples });
   return (id, drifted, reverted) => {
     const original = resources.get(id);
     const sameAttributes = equal(drifted['attributes'], reverted['attributes']);
@@ -43,7 +44,8 @@ export function createDriftCheck(snapshot: ProtectionSnapshot): DriftCheck {
       return { ...snapshot, resources, rulesByAttribute: sameAttributes ? snapshot.rulesByAttribute : indexAttributes(resources) };
     };
     const ids = new Set([...connectionsWith(id, view(drifted)), ...connectionsWith(id, view(reverted))]);
-    const postures = (spec: JsonObject): ReturnType<typeof readPostures> => readPostures(view(spec), build);
+    const postures = (spec: JsonObject): ReturnType<typeof readPostures> =>
+      readPostures(view(spec), build, decidesAccess(kindOf(id)) ? undefined : usual);
     const before = [...ids].map(postures(drifted));
     const after = [...ids].map(postures(reverted));
     if (original === undefined) resources.delete(id);

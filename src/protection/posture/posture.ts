@@ -72,8 +72,11 @@ function isEffective(id: ResourceId, resource: ResourceSnapshot | undefined): bo
 }
 
 /** Returns a reader of postures. Readers with the same builder share what they read. */
-export function readPostures(snapshot: ProtectionSnapshot, shared?: PostureBuilder): PostureReader {
-  const access = readAccessIn(snapshot);
+export function readPostures(
+  snapshot: ProtectionSnapshot,
+  shared?: PostureBuilder,
+  access: GatewayAccess = readAccessIn(snapshot),
+): PostureReader {
   const build = shared ?? createPostureBuilder({ access, samples: snapshot.samples });
   return (connection) => {
     const resource = snapshot.resources.get(connection);

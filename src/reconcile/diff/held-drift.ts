@@ -8,6 +8,7 @@ import { plannedSnapshot, samplesOf, type ProtectionSnapshot } from '../../prote
 import {
   compareAttachments,
   createDriftCheck,
+  type DriftCheck,
   findStricterDrift,
   holdsDrift,
   isProtectionDrift,
@@ -40,9 +41,22 @@ function stateAfter(
   { edges, changesOf }: RestOfPlan,
 ): ProtectionSnapshot {
   const samples = applied === undefined ? undefined : samplesOf(applied);
-  // Where access control is off, everybody sees a connection: that is never stricter than its groups, which may switch it on.
-  const { rowFields: _, ...state } = live;
-  return { ...plannedSnapshot({ target, changes: changesOf(drafts), edges }, state, registry), samples };
+  return { ...plannedSnapshot({ target, changes: changesOf(drafts), edges }, live, registry), samples };
+}
+
+/**
+ * Compares drift beside the state after a plan, and, where the plan switches access control on, also as if it stayed off: what everybody sees
+ * while it is off is hidden afterwards, and what an attribute grants counts only then.
+ */
+function checkDrift(prepared: Prepared, drafts: readonly ChangeDraft[], rest: RestOfPlan): DriftCheck {
+  const check = createDriftCheck(stateAfter(prepared, drafts, rest));
+  const { rowFields, ...live } = prepared.live;
+  if (!Object.values(rowFields ?? {}).includes('off')) return check;
+  const whileOff = createDriftCheck(stateAfter({ ...prepared, live }, drafts, rest));
+  return (id, drifted, reverted) => {
+    const verdict = check(id, drifted, reverted);
+    return verdict === whileOff(id, drifted, reverted) ? verdict : 'other';
+  };
 }
 
 /**
@@ -52,7 +66,7 @@ function stateAfter(
 export function holdStricterDrift(prepared: Prepared, drafts: readonly HoldableChange[], rest: RestOfPlan): readonly ChangeDraft[] {
   const all = drafts.map(({ draft }) => draft);
   if (!drafts.some(hasDrift)) return all;
-  const [isHeld, compare] = [holdsDrift(prepared.input.limits), createDriftCheck(stateAfter(prepared, all, rest))];
+  const [isHeld, compare] = [holdsDrift(prepared.input.limits), checkDrift(prepared, all, rest)];
   const marks = prepared.input.limits.incomparableDrift !== 'revert';
   return drafts.map((one) => {
     const { draft, holdable } = one;
