@@ -15,6 +15,7 @@ import {
 } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../../src/model/json.ts';
+import { groupNameSchema, unmetReason } from '../../../src/model/served-rules.ts';
 import { base64, connectionBody, databases, idOf } from '../client.ts';
 import { useServer } from '../use-server.ts';
 import { runCount } from '../../support/property-runs.ts';
@@ -230,20 +231,23 @@ const name = constantFrom('DB', 'PASS', '_x', 'A.b-c');
 
 const resources = constantFrom('law', 'a resource', 'ä/ö');
 
+/** Names without invisible characters, and without spaces at the ends. */
+const groups = words.map((names) => names.filter((group) => unmetReason(groupNameSchema, group) === undefined));
+
 /** Generates the optional fields of a connection. */
 const connections: Arbitrary<JsonObject> = record(
   {
     type: constantFrom('database', 'application', 'custom'),
     access_mode_exec: constantFrom('enabled', 'disabled'),
     subtype: constantFrom('postgres', 'mysql', 'mongodb', 'tcp', 'ssh', 'keyvaluedb', 'own'),
-    access_groups: words,
+    access_groups: groups,
     access_max_duration: oneof(constant(null), integer({ min: 1, max: 2 ** 31 - 1 })),
     command: words.filter((command) => command.length > 0),
     connection_tags: dictionary(key, value, { maxKeys: 12 }),
-    force_approve_groups: words,
+    force_approve_groups: groups,
     issuetracker_issue_template_id: string({ maxLength: 20 }).filter((id) => !id.includes('\0')),
     redact_types: words,
-    reviewers: words,
+    reviewers: groups,
     secret: tuple(
       dictionary(
         name.map((one) => `envvar:${one}`),
