@@ -7,12 +7,19 @@ import { type FieldChange, shownValue, type Value } from '../model/plan/plan.ts'
 import { type Pointer, tokensOf } from '../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../model/resource.ts';
 import { editSpec } from '../model/spec/edit.ts';
-import { decidesAccess, rulesEverywhere } from './access/deciding-kinds.ts';
+import { decidesAccess, includesEvery } from './access/deciding-kinds.ts';
 import { compareProtection, type ControlDifference, createComparisonCache } from './controls/compare-protection.ts';
 import { controlTable, controlTypesOf } from './controls/control-table.ts';
 import { emptyPosture, type Posture } from './controls/control-row.ts';
 import { createPostureBuilder, readPostures } from './posture/posture.ts';
-import { allConnections, indexAttributes, type ProtectionSnapshot, readAccessIn, rulesOn } from './posture/protection-snapshot.ts';
+import {
+  everywhereIn,
+  allConnections,
+  indexAttributes,
+  type ProtectionSnapshot,
+  readAccessIn,
+  rulesOn,
+} from './posture/protection-snapshot.ts';
 
 /**
  * What a revert of drift does to the whole protection of the connections it affects. `stricter`: it only loses, so the drift is provably
@@ -34,14 +41,15 @@ export type DriftCheck = (id: ResourceId, drifted: JsonObject, reverted: JsonObj
  */
 export function createDriftCheck(snapshot: ProtectionSnapshot): DriftCheck {
   const resources = new Map(snapshot.resources);
-  const usual = readAccessIn(snapshot);
+  const [usual, everywhere] = [readAccessIn(snapshot), everywhereIn(snapshot)];
   const build = createPostureBuilder({ access: usual, samples: snapshot.samples });
   return (id, drifted, reverted) => {
     const original = resources.get(id);
     const sameAttributes = equal(drifted['attributes'], reverted['attributes']);
     const view = (spec: JsonObject): ProtectionSnapshot => {
       resources.set(id, { spec, unknown: original?.unknown ?? [] });
-      return { ...snapshot, resources, rulesByAttribute: sameAttributes ? snapshot.rulesByAttribute : indexAttributes(resources) };
+      const rulesByAttribute = sameAttributes ? snapshot.rulesByAttribute : indexAttributes(resources);
+      return { ...snapshot, resources, rulesByAttribute, ...(decidesAccess(kindOf(id)) ? {} : { everywhere }) };
     };
     const ids = new Set([...connectionsWith(id, view(drifted)), ...connectionsWith(id, view(reverted))]);
     const postures = (spec: JsonObject): ReturnType<typeof readPostures> =>
@@ -78,7 +86,7 @@ export function compareAttachments(
   return new Map(
     attachments.map((ends) => {
       const rules = edges.get(ends.connection) ?? new Set();
-      const ids = rulesEverywhere({ resources: snapshot.resources, edges }).has(ends.rule) ? allConnections(snapshot) : [ends.connection];
+      const ids = includesEvery(ends.rule, { resources: snapshot.resources, edges }) ? allConnections(snapshot) : [ends.connection];
       const read = (): readonly Posture[] =>
         ids.map(shared ?? readPostures({ ...snapshot, edges }, build)).map((one) => one ?? emptyPosture);
       const without = read();

@@ -85,6 +85,12 @@ export function decidesEverywhere(kind: string): boolean {
 
 const noRules: ReadonlySet<never> = new Set();
 
+/** Returns whether a rule includes every connection, because it names none. */
+export function includesEvery(rule: ResourceId, { resources, edges }: DecidingState): boolean {
+  if (!decidesEverywhere(kindOf(rule)) || !resources.has(rule)) return false;
+  return [...edges.values()].every((rules) => !rules.has(rule));
+}
+
 /** Returns the rules that include every connection, because they name none. */
 export function rulesEverywhere({ resources, edges }: DecidingState): ReadonlySet<ResourceId> {
   const found = new Set([...resources.keys()].filter((id) => decidesEverywhere(kindOf(id))));

@@ -64,6 +64,8 @@ export type ProtectionSnapshot = {
   readonly edges: ReadonlyMap<ResourceId, ReadonlySet<ResourceId>>;
   /** The rules with an attribute, by attribute. */
   readonly rulesByAttribute: ReadonlyMap<string, ReadonlySet<ResourceId>>;
+  /** The rules that include every connection; found in the resources and edges where it is absent. */
+  readonly everywhere?: ReadonlySet<ResourceId>;
   /** What the gateway decides about access with the resources and edges that it lists; `readAccessIn` returns it for those of the snapshot. */
   readonly listed: ListedAccess;
   /** Samples that rules must block or mask, by rule; of manifests that were applied, because those are reviewed. */
@@ -262,8 +264,9 @@ const noRules: ReadonlySet<never> = new Set();
 
 const knownEverywhere = new WeakMap<ProtectionSnapshot, ReadonlySet<ResourceId>>();
 
-function everywhereIn(snapshot: ProtectionSnapshot): ReadonlySet<ResourceId> {
-  const rules = knownEverywhere.get(snapshot) ?? rulesEverywhere(snapshot);
+/** Returns the rules that include every connection of a snapshot. */
+export function everywhereIn(snapshot: ProtectionSnapshot): ReadonlySet<ResourceId> {
+  const rules = snapshot.everywhere ?? knownEverywhere.get(snapshot) ?? rulesEverywhere(snapshot);
   knownEverywhere.set(snapshot, rules);
   return rules;
 }
