@@ -27,32 +27,37 @@ async function planRest(
 
 type Planned = Awaited<ReturnType<typeof planHistory>>;
 
-test('an approved plan that stops at any request, planned again, is the rest of it, and ends like an uninterrupted one', async () => {
-  let stops = 0;
-  await fc.assert(
-    fc.asyncProperty(history, fc.constantFrom('before' as const, 'after' as const), async (past, when) => {
-      const whole = gatewayOf(past);
-      const before = whole.state();
-      const text = savedText(await planHistory(whole, past));
-      await resume(text, { gateway: whole, desired: past.desired });
-      const end = whole.state();
-      for (let stop = 1; stop < whole.requests.length; stop += 1) {
-        const gateway = gatewayOf(past);
-        const approved = openText(savedText(await planHistory(gateway, past))).plan;
-        gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? when : 'before'));
-        await resume(text, { gateway, desired: past.desired }).catch(() => undefined);
-        gateway.setFault(undefined);
-        expect(exposedConnections(gateway.state(), before, end)).toEqual([]);
-        expect((await planRest(gateway, past, approved)).refusals).toEqual([]);
-        expect((await resume(text, { gateway, desired: past.desired })).refusals).toEqual([]);
-        expect(gateway.state()).toEqual(end);
-        stops += 1;
-      }
-    }),
-    { numRuns: runCount(10) },
-  );
-  expect(stops).toBeGreaterThan(30);
-});
+test(
+  'an approved plan that stops at any request, planned again, is the rest of it, and ends like an uninterrupted one',
+  async () => {
+    let stops = 0;
+    await fc.assert(
+      fc.asyncProperty(history, fc.constantFrom('before' as const, 'after' as const), async (past, when) => {
+        const whole = gatewayOf(past);
+        const before = whole.state();
+        const text = savedText(await planHistory(whole, past));
+        await resume(text, { gateway: whole, desired: past.desired });
+        const end = whole.state();
+        for (let stop = 1; stop < whole.requests.length; stop += 1) {
+          const gateway = gatewayOf(past);
+          const approved = openText(savedText(await planHistory(gateway, past))).plan;
+          gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? when : 'before'));
+          await resume(text, { gateway, desired: past.desired }).catch(() => undefined);
+          gateway.setFault(undefined);
+          expect(exposedConnections(gateway.state(), before, end)).toEqual([]);
+          expect((await planRest(gateway, past, approved)).refusals).toEqual([]);
+          expect((await resume(text, { gateway, desired: past.desired })).refusals).toEqual([]);
+          expect(gateway.state()).toEqual(end);
+          stops += 1;
+        }
+      }),
+      { numRuns: runCount(10) },
+    );
+    expect(stops).toBeGreaterThan(30);
+    // Each history is stopped at each of its requests.
+  },
+  runCount(60_000) + 120_000,
+);
 
 /** A field that every object of the kind has, and another value than any manifest states. */
 const marks: Readonly<Record<string, readonly [string, Json]>> = {
@@ -62,55 +67,59 @@ const marks: Readonly<Record<string, readonly [string, Json]>> = {
   RunbookConfiguration: ['git_user', 'moved'],
 };
 
-test('after a change outside, what is left of an approved plan is refused, or ends like an uninterrupted one', async () => {
-  const tally = { refused: 0, same: 0 };
-  await fc.assert(
-    fc.asyncProperty(history, fc.nat(), fc.nat(), fc.constantFrom('field', 'drop', 'edges'), async (past, at, choice, how) => {
-      const whole = gatewayOf(past);
-      await resume(savedText(await planHistory(whole, past)), { gateway: whole, desired: past.desired });
-      const end = whole.state();
-      const stop = 1 + (at % whole.requests.length);
-      const gateway = gatewayOf(past);
-      const text = savedText(await planHistory(gateway, past));
-      const { plan: approved } = openText(text);
-      gateway.setFault(({ index }) => (index < stop ? undefined : 'before'));
-      await resume(text, { gateway, desired: past.desired }).catch(() => undefined);
-      gateway.setFault(undefined);
-      const objects = Object.values(gateway.state());
-      const found = objects[choice % objects.length];
-      fc.pre(found !== undefined);
-      const [field, value] = marks[kindOf(found.id)] ?? ['', null];
-      if (how === 'drop') gateway.drop(found.id);
-      else if (how === 'edges') gateway.put({ ...found, edges: {} });
-      else gateway.put({ ...found, spec: { ...found.spec, [field]: value } });
-      // Manifests that keep a secret of a deleted object cannot be planned.
-      const rest = await planRest(gateway, past, approved).catch(() => undefined);
-      const resumed = rest === undefined || rest.refusals.length > 0 ? rest : await resume(text, { gateway, desired: past.desired });
-      if (resumed === undefined || resumed.refusals.length > 0) {
-        tally.refused += 1;
-        return;
-      }
-      // What no manifest states keeps the change, such as an attachment of a rule without a manifest.
-      const declared = past.desired.resources.find(({ key }) => key === found.id);
-      const isLeft = declared === undefined || declared.ignore.includes(`/${field}`);
-      const partsOf = (state: typeof end): unknown =>
-        Object.entries(state).flatMap(([id, { edges, ...others }]) =>
-          isLeft && id === found.id ? [] : [how === 'edges' ? others : { ...others, edges }],
+test(
+  'after a change outside, what is left of an approved plan is refused, or ends like an uninterrupted one',
+  async () => {
+    const tally = { refused: 0, same: 0 };
+    await fc.assert(
+      fc.asyncProperty(history, fc.nat(), fc.nat(), fc.constantFrom('field', 'drop', 'edges'), async (past, at, choice, how) => {
+        const whole = gatewayOf(past);
+        await resume(savedText(await planHistory(whole, past)), { gateway: whole, desired: past.desired });
+        const end = whole.state();
+        const stop = 1 + (at % whole.requests.length);
+        const gateway = gatewayOf(past);
+        const text = savedText(await planHistory(gateway, past));
+        const { plan: approved } = openText(text);
+        gateway.setFault(({ index }) => (index < stop ? undefined : 'before'));
+        await resume(text, { gateway, desired: past.desired }).catch(() => undefined);
+        gateway.setFault(undefined);
+        const objects = Object.values(gateway.state());
+        const found = objects[choice % objects.length];
+        fc.pre(found !== undefined);
+        const [field, value] = marks[kindOf(found.id)] ?? ['', null];
+        if (how === 'drop') gateway.drop(found.id);
+        else if (how === 'edges') gateway.put({ ...found, edges: {} });
+        else gateway.put({ ...found, spec: { ...found.spec, [field]: value } });
+        // Manifests that keep a secret of a deleted object cannot be planned.
+        const rest = await planRest(gateway, past, approved).catch(() => undefined);
+        const resumed = rest === undefined || rest.refusals.length > 0 ? rest : await resume(text, { gateway, desired: past.desired });
+        if (resumed === undefined || resumed.refusals.length > 0) {
+          tally.refused += 1;
+          return;
+        }
+        // What no manifest states keeps the change, such as an attachment of a rule without a manifest.
+        const declared = past.desired.resources.find(({ key }) => key === found.id);
+        const isLeft = declared === undefined || declared.ignore.includes(`/${field}`);
+        const partsOf = (state: typeof end): unknown =>
+          Object.entries(state).flatMap(([id, { edges, ...others }]) =>
+            isLeft && id === found.id ? [] : [how === 'edges' ? others : { ...others, edges }],
+          );
+        expect(partsOf(gateway.state())).toEqual(partsOf(end));
+        const pairs = Object.values(gateway.state()).flatMap(({ id, edges = {} }) =>
+          Object.values(edges)
+            .flat()
+            .map((other) => [id, other].toSorted().join(' ')),
         );
-      expect(partsOf(gateway.state())).toEqual(partsOf(end));
-      const pairs = Object.values(gateway.state()).flatMap(({ id, edges = {} }) =>
-        Object.values(edges)
-          .flat()
-          .map((other) => [id, other].toSorted().join(' ')),
-      );
-      const attached = approved.edges
-        .filter(({ action }) => action === 'attach')
-        .map(({ rule, connection }) => [rule, connection].toSorted().join(' '));
-      expect(attached.filter((pair) => !pairs.includes(pair))).toEqual([]);
-      tally.same += 1;
-    }),
-    { numRuns: runCount(150) },
-  );
-  expect(tally.refused).toBeGreaterThan(15);
-  expect(tally.same).toBeGreaterThan(5);
-});
+        const attached = approved.edges
+          .filter(({ action }) => action === 'attach')
+          .map(({ rule, connection }) => [rule, connection].toSorted().join(' '));
+        expect(attached.filter((pair) => !pairs.includes(pair))).toEqual([]);
+        tally.same += 1;
+      }),
+      { numRuns: runCount(150) },
+    );
+    expect(tally.refused).toBeGreaterThan(15);
+    expect(tally.same).toBeGreaterThan(5);
+  },
+  runCount(150_000) + 120_000,
+);
