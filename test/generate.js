@@ -227,23 +227,74 @@ function manifestValidators() {
   const ajv = compiler({ allErrors: true });
   const names = {};
   const titles = [];
+  const schemas = [];
   for (const [index, file] of kinds.entries()) {
     const schema = read(`schemas/${file}.schema.json`);
     titles.push(schema.title);
     names[`manifest${index}`] = schema.$id;
-    ajv.addSchema(withoutNotes(schema));
+    schemas.push(withoutNotes(schema));
   }
   for (const name of documents) {
     const schema = read(`schemas/documents/${name}.schema.json`);
-    ajv.addSchema(withoutNotes(schema));
+    schemas.push(withoutNotes(schema));
     names[name] = schema.$id;
   }
+  for (const schema of withSharedFields(schemas)) ajv.addSchema(schema);
   const table = titles.map((title, index) => `  ${title}: manifest${index},`);
   const body = moduleOf(ajv, names)
     .replaceAll(/export const (manifest\d+) =/g, 'const $1 =')
     // The place in the schema counts only for the branches of a choice.
-    .replaceAll(/,schemaPath:"(?![^"]*\/(?:anyOf|oneOf)\/)[^"]*"/g, '');
-  return `${body}export const manifests = {\n${table.join('\n')}\n};\n`;
+    .replaceAll(/,schemaPath:"(?![^"]*\/(?:anyOf|oneOf)\/)[^"]*"/g, '')
+    .replaceAll(
+      /\(vErrors \?\?= \[\]\)\.push\(\{instancePath(?::((?:[^{},"()]|"[^"]*"|\([^()]*\))*))?,keyword:("\w+"),params:(\{[^{}]*\})\}\);/g,
+      (_, place = 'instancePath', keyword, params) => `vErrors = add(vErrors,${place},${keyword},${params});`,
+    );
+  return `${body}function add(errors, instancePath, keyword, params) {
+  (errors ??= []).push({ instancePath, keyword, params });
+  return errors;
+}
+export const manifests = {\n${table.join('\n')}\n};\n`;
+}
+
+/** Returns the schemas with each field that several of them describe alike in one more schema, so that one function validates it everywhere. */
+function withSharedFields(schemas) {
+  const counts = new Map();
+  const count = (node) => eachField(node, (field) => counts.set(JSON.stringify(field), (counts.get(JSON.stringify(field)) ?? 0) + 1));
+  for (const schema of schemas) count(schema);
+  const shared = new Map();
+  const replaced = (node) => {
+    if (Array.isArray(node)) return node.map(replaced);
+    if (!isObject(node)) return node;
+    return Object.fromEntries(
+      Object.entries(node).map(([key, value]) => [
+        key,
+        key === 'properties' && isObject(value) ? mapValues(value, referenceTo) : replaced(value),
+      ]),
+    );
+  };
+  const referenceTo = (field) => {
+    const text = JSON.stringify(field);
+    // A reference of its own is relative to its schema; a short field takes less than a call.
+    if ((counts.get(text) ?? 0) < 2 || text.length < 40 || text.includes('"$ref"')) return replaced(field);
+    if (!shared.has(text)) shared.set(text, `field${shared.size}`);
+    return { $ref: `fields.schema.json#/$defs/${shared.get(text)}` };
+  };
+  const all = schemas.map(replaced);
+  return [{ $id: 'fields.schema.json', $defs: Object.fromEntries([...shared].map(([text, name]) => [name, JSON.parse(text)])) }, ...all];
+}
+
+/** Calls back with each value of `properties` in a schema. */
+function eachField(node, visit) {
+  if (Array.isArray(node)) for (const one of node) eachField(one, visit);
+  if (!isObject(node)) return;
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'properties' && isObject(value)) for (const field of Object.values(value)) visit(field);
+    eachField(value, visit);
+  }
+}
+
+function mapValues(map, convert) {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, convert(value)]));
 }
 
 /** Returns the module that validates saved plans; it stops at the first error. */
