@@ -3,21 +3,13 @@ import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import { asArray, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import { pointer } from '../model/pointer.ts';
-import { specFields } from './fields.ts';
+import { ruleKind } from './rule-kind.ts';
 
 /** The kind AccessRequestRule: who needs an approval on which connections, and by whom. */
-export const accessRequestRule: Kind = {
-  name: 'AccessRequestRule',
-  schema,
-  dialect: schema['x-ostiary-dialect'],
-  fields: specFields(schema),
-  identity: (name) => name,
-  named: true,
+export const accessRequestRule: Kind = ruleKind('AccessRequestRule', schema, {
   renamable: true,
-  derived: () => ({}),
-  createDefaults: () => ({}),
   check: (spec) => contradictions(spec).map((one) => ({ code: 'manifest/approval-contradiction', severity: 'error', ...one })),
-};
+});
 
 type Contradiction = Pick<DocumentDiagnostic, 'pointer' | 'message' | 'hint'>;
 

@@ -3,21 +3,13 @@ import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import { pointer } from '../model/pointer.ts';
-import { specFields } from './fields.ts';
+import { ruleKind } from './rule-kind.ts';
 
 /** The kind RunbookRule: which groups can run which runbooks on which connections. */
-export const runbookRule: Kind = {
-  name: 'RunbookRule',
-  schema,
-  dialect: schema['x-ostiary-dialect'],
-  fields: specFields(schema),
-  identity: (name) => name,
-  named: true,
+export const runbookRule: Kind = ruleKind('RunbookRule', schema, {
   renamable: true,
-  derived: () => ({}),
-  createDefaults: () => ({}),
   check: (_, stated) => (stated === undefined ? [] : unstatedConnections(stated)),
-};
+});
 
 /** Reports a rule that does not say on which connections it allows runbooks: the gateway would take every connection. */
 function unstatedConnections({ connections, connection_selector: selector }: JsonObject): readonly DocumentDiagnostic[] {
