@@ -1,14 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { config, connection } from '../e2e/project.ts';
-import { adminToken, type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
-import { gitEnv, useRepositories } from '../support/repository.ts';
-import { runInFolder } from '../support/run-in-process.ts';
-import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
+import { connection } from '../e2e/project.ts';
+import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
+import { manifestsOf, useHoopRepositories } from '../support/hoop-repository.ts';
+import { applyAndExpectInSync, expectRefused, planSummary, writes } from './expectations.ts';
 
-const { make } = useRepositories();
+const repositories = useHoopRepositories();
 
 const timeout = 60_000;
 
@@ -40,12 +36,6 @@ async function applied(spec: object = {}): Promise<HoopProject> {
   return project;
 }
 
-async function headlines(project: HoopProject): Promise<readonly string[]> {
-  const { stdout } = await project.ostiary(['plan', '--format', 'json']);
-  const [plan] = JSON.parse(stdout).plans;
-  return plan.protection.headlines.map(({ direction, text }: Record<string, string>) => `${direction}: ${text}`);
-}
-
 test('a rule is created, changed, and renamed in place', { timeout }, async () => {
   const project = await applied();
   const [created] = await rulesOf(project);
@@ -53,11 +43,11 @@ test('a rule is created, changed, and renamed in place', { timeout }, async () =
 
   const easier = { min_approvals: 1, force_approval_groups: ['oncall'] };
   project.write({ 'access/rule.yaml': ruleManifest('prod', easier) });
-  expect(await headlines(project)).toEqual(['weakens: 1 connection is easier to approve']);
+  expect((await planSummary(project)).headlines).toEqual(['weakens: 1 connection is easier to approve']);
   await applyAndExpectInSync(project);
 
   project.write({ 'access/rule.yaml': ruleManifest('production', easier, { renamedFrom: 'prod' }) });
-  expect(await headlines(project)).toEqual([]);
+  expect((await planSummary(project)).headlines).toEqual([]);
   await applyAndExpectInSync(project);
   expect(await rulesOf(project)).toMatchObject([{ id: created?.['id'], name: 'production' }]);
 });
@@ -109,7 +99,7 @@ test.each([
 test('a new connection is opened after the rule that its tags select governs it', { timeout }, async () => {
   const project = await applied({ access_type: 'jit_command', connection_names: [], connection_selector: { match_tags: { env: 'prod' } } });
   project.write({ 'access/new.yaml': connection('new-db', { connection_tags: { env: 'prod' } }) });
-  expect(await headlines(project)).toEqual([]);
+  expect((await planSummary(project)).headlines).toEqual([]);
   const done = await project.ostiary(['apply', '--yes']);
   expect(done.code).toBe(0);
   expect(writes(done)).toEqual([
@@ -119,47 +109,10 @@ test('a new connection is opened after the rule that its tags select governs it'
   ]);
 });
 
-/** A repository whose first commit was applied; `change` commits files and removals, and applies them. */
-type Applied = {
-  readonly project: HoopProject;
-  readonly run: (line: string) => Promise<CommandResult>;
-  readonly commit: (files: Readonly<Record<string, string>>, removed?: readonly string[]) => void;
-  readonly change: (files: Readonly<Record<string, string>>, removed?: readonly string[]) => Promise<CommandResult>;
-};
-
-async function repository(files: Readonly<Record<string, string>>): Promise<Applied> {
-  const project = await hoopProject();
-  const checkout = make({ 'ostiary.yaml': config(project.url), ...files });
-  const { folder } = checkout;
-  const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
-  const commit: Applied['commit'] = (changed, removed = []) => {
-    checkout.write(changed);
-    checkout.remove(...removed);
-    checkout.commit();
-  };
-  const run = async (line: string): Promise<CommandResult> => {
-    const before = project.model.log.requests.length;
-    const ended = await runInFolder(folder, line.split(' '), env);
-    return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
-  };
-  expect(await run('apply --yes')).toMatchObject({ code: 0 });
-  return {
-    project,
-    run,
-    commit,
-    async change(changed, removed) {
-      commit(changed, removed);
-      const ended = await run('apply --yes --prune');
-      if (ended.code !== 0) throw new Error(`${ended.stdout}${ended.stderr}`);
-      return ended;
-    },
-  };
-}
-
 test('reviewers of a connection go after the rule that replaces them, and come before it goes', { timeout }, async () => {
   const [reviewed, open] = [connection('orders-db', { reviewers: ['dba'] }), connection('orders-db', { reviewers: [] })];
   const rule = ruleManifest('prod', { access_type: 'jit_command', reviewers_groups: ['dba'], min_approvals: 1 });
-  const { change } = await repository({ 'access/a.yaml': reviewed });
+  const { change } = await repositories.apply(await hoopProject(), { 'access/a.yaml': reviewed });
   const toRule = await change({ 'access/a.yaml': open, 'access/rule.yaml': rule });
   expect(writes(toRule)).toEqual(['POST /api/access-requests/rules', expect.stringMatching('^PUT /api/connections/')]);
   const back = await change({ 'access/a.yaml': reviewed }, ['access/rule.yaml']);
@@ -173,7 +126,7 @@ test.each([
   ['a group that skips the review', { skip_review_groups: ['sre'] }, 'skip_review_groups', 'sre no longer need approval'],
   ['a rule that asks one group alone', { approval_required_groups: ['sre'] }, 'approval_required_groups', 'no longer'],
 ])('%s, made by hand, is drift that the next apply reverts', { timeout }, async (_, change, shown, headline) => {
-  const { project, run } = await repository(two);
+  const { project, run } = await repositories.apply(await hoopProject(), two);
   const [rule] = await rulesOf(project);
   expect((await project.send('PUT', '/access-requests/rules/prod', { ...rule, ...change })).status).toBe(200);
   const drift = await run('drift');
@@ -190,7 +143,7 @@ test.each([
   ['one more reviewer group that has to approve', { reviewers_groups: ['dba', 'security', 'audit'], min_approvals: 3 }],
   ['one more connection', { connection_names: ['orders-db', 'other-db'] }],
 ])('%s, made by hand, is stricter and held', { timeout }, async (_, change) => {
-  const { project, run } = await repository(two);
+  const { project, run } = await repositories.apply(await hoopProject(), two);
   const [rule] = await rulesOf(project);
   await project.send('PUT', '/access-requests/rules/prod', { ...rule, ...change });
   const drift = await run('drift');
@@ -206,7 +159,7 @@ test.each([
   ['a rule that lets go of a connection', { connection_names: ['other-db'] }, '1 connection loses approval in the manifests'],
   ['no rule', undefined, '1 connection loses approval in the manifests'],
 ])('%s, made by hand and accepted by the manifests, is a weakening', { timeout }, async (_, change, headline) => {
-  const { project, run, commit } = await repository(two);
+  const { project, run, commit } = await repositories.apply(await hoopProject(), two);
   const [rule] = await rulesOf(project);
   await project.send(change === undefined ? 'DELETE' : 'PUT', '/access-requests/rules/prod', { ...rule, ...change });
   if (change === undefined) commit({}, ['access/rule.yaml']);
@@ -218,7 +171,7 @@ test.each([
 });
 
 test('a saved plan of a rule is applied, unless the rule was changed in between', { timeout }, async () => {
-  const { project, run, commit } = await repository(two);
+  const { project, run, commit } = await repositories.apply(await hoopProject(), two);
   commit({ 'access/rule.yaml': ruleManifest('prod', { access_max_duration: 3600 }) });
   expect(await run('plan --out plan.json')).toMatchObject({ code: 0 });
   const [rule] = await rulesOf(project);
@@ -230,7 +183,7 @@ test('a saved plan of a rule is applied, unless the rule was changed in between'
 });
 
 test('a successor is opened after the rule of its predecessor takes it', { timeout }, async () => {
-  const { run, commit } = await repository(two);
+  const { run, commit } = await repositories.apply(await hoopProject(), two);
   commit({
     'access/a.yaml': connection('orders-new', { access_mode_connect: 'enabled' }, { replaces: 'orders-db' }),
     'access/rule.yaml': ruleManifest('prod', { connection_names: ['orders-new'] }),
@@ -241,7 +194,7 @@ test('a successor is opened after the rule of its predecessor takes it', { timeo
 });
 
 test('a rule that is deleted by hand is created again; one that the gateway manages is never written', { timeout }, async () => {
-  const { project, run, change } = await repository(two);
+  const { project, run, change } = await repositories.apply(await hoopProject(), two);
   await project.send('DELETE', '/access-requests/rules/prod');
   const drift = await run('drift');
   expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining('deleted outside Ostiary')]);
@@ -282,16 +235,12 @@ test('a pull writes rules with selectors where tags explain their connections, a
       })
     ).status,
   ).toBe(201);
-  const { folder } = make({ 'ostiary.yaml': config(project.url) });
-  const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
-  const pulled = await runInFolder(folder, ['pull'], env);
+  const copy = repositories.create(project);
+  const pulled = await copy.run('pull');
   expect([pulled.code, pulled.stderr]).toEqual([0, expect.any(String)]);
-  const found = readdirSync(join(folder, 'access'), { recursive: true, encoding: 'utf8' }).filter(
-    (path) => path.endsWith('.yaml') && path.includes('access-request'),
-  );
-  const specs = found.map((path) => parse(readFileSync(join(folder, 'access', path), 'utf8')).spec);
+  const specs = manifestsOf('AccessRequestRule', copy.repository.folder).map(({ spec }) => spec);
   expect(specs).toMatchObject([{ connection_selector: { match_tags: { env: 'prod' } } }, { connection_names: ['db-7'], min_approvals: 1 }]);
   expect(specs[0]).not.toHaveProperty('connection_names');
-  const plan = await runInFolder(folder, ['plan', '--detailed-exitcode'], env);
+  const plan = await copy.run('plan --detailed-exitcode');
   expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
 });

@@ -1,18 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { config, connection } from '../e2e/project.ts';
-import { adminToken, auditorToken, type CommandResult, hoopProject, type HoopProject, standardToken } from '../support/hoop-project.ts';
-import { gitEnv, useRepositories } from '../support/repository.ts';
-import { runInFolder } from '../support/run-in-process.ts';
-import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
+import { connection } from '../e2e/project.ts';
+import { open, switchOn } from '../support/access-project.ts';
+import { auditorToken, hoopProject, type HoopProject, standardToken } from '../support/hoop-project.ts';
+import { manifestsOf, useHoopRepositories } from '../support/hoop-repository.ts';
+import { applyAndExpectInSync, expectRefused, planSummary, writes } from './expectations.ts';
 
-const { make } = useRepositories();
+const repositories = useHoopRepositories();
 
 const timeout = 60_000;
-
-const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
 
 /** Returns the manifest of an attribute. */
 function attribute(name: string, spec: object = {}, metadata: object = {}): string {
@@ -35,23 +32,18 @@ async function attributesOf({ send }: HoopProject): Promise<Attributes> {
   );
 }
 
-/** Switches access control on; only admins see connections without groups then. */
-async function switchOn({ send }: HoopProject): Promise<void> {
-  expect((await send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
-}
-
-async function headlines(project: HoopProject): Promise<readonly string[]> {
-  const { stdout } = await project.ostiary(['plan', '--format', 'json']);
-  const [plan] = JSON.parse(stdout).plans;
-  return plan.protection.headlines.map(({ direction, text }: Record<string, string>) => `${direction}: ${text}`);
+/** Returns a project whose access control is on: only admins see connections without groups then. */
+async function controlled(): Promise<HoopProject> {
+  const project = await hoopProject();
+  await switchOn({ project });
+  return project;
 }
 
 const tagged = connection('orders-db', { ...open, attributes: ['pci'] });
 
 /** Returns a project whose access control is on, with one connection that has an attribute, and one without. */
 async function applied(spec: object = { access_groups: ['dba'] }): Promise<HoopProject> {
-  const project = await hoopProject();
-  await switchOn(project);
+  const project = await controlled();
   project.write({
     'access/a.yaml': tagged,
     'access/b.yaml': connection('other-db', open),
@@ -66,10 +58,10 @@ test('an attribute is created, grants more and less, and is renamed in place wit
   expect(await attributesOf(project)).toEqual({ pci: { groups: ['dba'], connections: ['orders-db'] } });
 
   project.write({ 'access/pci.yaml': attribute('pci', { access_groups: ['dba', 'sre'] }) });
-  expect(await headlines(project)).toEqual(['weakens: sre can reach orders-db']);
+  expect((await planSummary(project)).headlines).toEqual(['weakens: sre can reach orders-db']);
   await applyAndExpectInSync(project);
   project.write({ 'access/pci.yaml': attribute('pci', { access_groups: ['sre'] }) });
-  expect(await headlines(project)).toEqual(['strengthens: dba can no longer reach orders-db']);
+  expect((await planSummary(project)).headlines).toEqual(['strengthens: dba can no longer reach orders-db']);
   const less = await applyAndExpectInSync(project);
   expect(writes(less)).toEqual(['PUT /api/attributes/pci']);
 
@@ -77,7 +69,7 @@ test('an attribute is created, grants more and less, and is renamed in place wit
     'access/a.yaml': connection('orders-db', { ...open, attributes: ['cards'] }),
     'access/pci.yaml': attribute('cards', { access_groups: ['sre'] }, { renamedFrom: 'pci' }),
   });
-  expect(await headlines(project)).toEqual([]);
+  expect((await planSummary(project)).headlines).toEqual([]);
   expect(writes(await applyAndExpectInSync(project))).toEqual(['PUT /api/attributes/pci']);
   expect(await attributesOf(project)).toEqual({ cards: { groups: ['sre'], connections: ['orders-db'] } });
 });
@@ -107,8 +99,7 @@ test(
   'an attribute that a connection of the same plan names is written after the rule that protects the connection',
   { timeout },
   async () => {
-    const project = await hoopProject();
-    await switchOn(project);
+    const project = await controlled();
     project.write({ 'access/a.yaml': connection('orders-db', open) });
     await applyAndExpectInSync(project);
     project.write({
@@ -130,8 +121,8 @@ test(
   'an attribute that only objects of the gateway name becomes managed without a question, and pulls leave it out',
   { timeout },
   async () => {
-    const { project, run, change, folder } = await repository({ 'access/a.yaml': tagged });
-    await switchOn(project);
+    const { project, run, change } = await repositories.apply(await hoopProject(), { 'access/a.yaml': tagged });
+    await switchOn({ project });
     const empty = await run('plan');
     expect(empty.stdout).toContain('No changes');
     expect(empty.stdout).not.toContain('Attribute/');
@@ -141,68 +132,23 @@ test(
     await project.send('POST', '/attributes', { name: 'team', connection_names: ['orders-db'], access_control_group_names: ['sre'] });
     await project.send('POST', '/attributes', { name: 'label', connection_names: ['orders-db'] });
     await project.send('POST', '/attributes', { name: 'noted', description: 'By hand' });
-    const pulled = make({ 'ostiary.yaml': config(project.url) });
-    const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
-    expect((await runInFolder(pulled.folder, ['pull'], env)).code).toBe(0);
-    const manifests = readdirSync(join(pulled.folder, 'access'), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.yaml'))
-      .map((path) => parse(readFileSync(join(pulled.folder, 'access', path), 'utf8')));
-    const found = manifests.filter(({ kind }) => kind === 'Attribute').map(({ metadata, spec }) => [metadata.name, spec]);
+    const pulled = repositories.create(project);
+    expect((await pulled.run('pull')).code).toBe(0);
+    const found = manifestsOf('Attribute', pulled.repository.folder).map(({ metadata, spec }) => [metadata.name, spec]);
     expect(Object.fromEntries(found)).toEqual({
       pci: { access_groups: ['dba'] },
       team: { access_groups: ['sre'] },
       noted: { description: 'By hand' },
     });
-    const plan = await runInFolder(pulled.folder, ['plan', '--detailed-exitcode'], env);
+    const plan = await pulled.run('plan --detailed-exitcode');
     expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
-    expect(folder).toBeDefined();
   },
 );
-
-/** A repository whose first commit was applied; `change` commits files and removals, and applies them. */
-type Applied = {
-  readonly project: HoopProject;
-  readonly folder: string;
-  readonly run: (line: string, token?: string) => Promise<CommandResult>;
-  readonly commit: (files: Readonly<Record<string, string>>, removed?: readonly string[]) => void;
-  readonly change: (files: Readonly<Record<string, string>>, removed?: readonly string[]) => Promise<CommandResult>;
-};
-
-async function repository(files: Readonly<Record<string, string>>, isControlled = false): Promise<Applied> {
-  const project = await hoopProject();
-  if (isControlled) await switchOn(project);
-  const checkout = make({ 'ostiary.yaml': config(project.url), ...files });
-  const { folder } = checkout;
-  const commit: Applied['commit'] = (changed, removed = []) => {
-    checkout.write(changed);
-    checkout.remove(...removed);
-    checkout.commit();
-  };
-  const run = async (line: string, token = adminToken): Promise<CommandResult> => {
-    const before = project.model.log.requests.length;
-    const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: token };
-    const ended = await runInFolder(folder, line.split(' '), env);
-    return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
-  };
-  expect(await run('apply --yes')).toMatchObject({ code: 0 });
-  return {
-    project,
-    folder,
-    run,
-    commit,
-    async change(changed, removed) {
-      commit(changed, removed);
-      const ended = await run('apply --yes --prune');
-      if (ended.code !== 0) throw new Error(`${ended.stdout}${ended.stderr}`);
-      return ended;
-    },
-  };
-}
 
 const granting = { 'access/a.yaml': tagged, 'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }) };
 
 test('a grant made by hand is drift that the next apply reverts, and a stricter one is held', { timeout }, async () => {
-  const { project, run } = await repository(granting, true);
+  const { project, run } = await repositories.apply(await controlled(), granting);
   await project.send('PUT', '/attributes/pci', { name: 'pci', access_control_group_names: ['dba', 'sre'] });
   const drift = await run('drift');
   expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining('sre can reach orders-db')]);
@@ -220,7 +166,7 @@ test('a grant made by hand is drift that the next apply reverts, and a stricter 
 });
 
 test('a grant made by hand and accepted by the manifests is a weakening', { timeout }, async () => {
-  const { project, run, commit } = await repository(granting, true);
+  const { project, run, commit } = await repositories.apply(await controlled(), granting);
   await project.send('PUT', '/attributes/pci', { name: 'pci', access_control_group_names: ['dba', 'sre'] });
   commit({ 'access/pci.yaml': attribute('pci', { access_groups: ['dba', 'sre'] }) });
   const plan = await run('plan');
@@ -229,7 +175,7 @@ test('a grant made by hand and accepted by the manifests is a weakening', { time
 });
 
 test('links of an attribute to a connection that leaves attributes to the gateway stay watched', { timeout }, async () => {
-  const { project, run } = await repository({ ...granting, 'access/b.yaml': connection('other-db', open) }, true);
+  const { project, run } = await repositories.apply(await controlled(), { ...granting, 'access/b.yaml': connection('other-db', open) });
   await project.send('PUT', '/attributes/pci', { name: 'pci', connection_names: ['orders-db', 'other-db'] });
   const drift = await run('drift');
   expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining('dba can reach other-db')]);
@@ -239,7 +185,10 @@ test('links of an attribute to a connection that leaves attributes to the gatewa
 });
 
 test('an attribute is deleted after the last connection let go of it, and never while a manifest names it', { timeout }, async () => {
-  const { project, run, change } = await repository({ ...granting, 'access/rule.yaml': ruleBy('cards', 'pci') }, true);
+  const { project, run, change } = await repositories.apply(await controlled(), {
+    ...granting,
+    'access/rule.yaml': ruleBy('cards', 'pci'),
+  });
   await expect(change({}, ['access/pci.yaml'])).rejects.toThrow(
     /Connection\/orders-db has the attribute "pci"[\s\S]*AccessRequestRule\/cards has|AccessRequestRule\/cards has[\s\S]*Connection\/orders-db has/,
   );
@@ -255,13 +204,10 @@ test('an attribute is deleted after the last connection let go of it, and never 
 });
 
 test('the deletion of an attribute names what loses it without a manifest, and says what that means', { timeout }, async () => {
-  const { project, run, change } = await repository(
-    {
-      'access/b.yaml': connection('other-db', { ...open, access_groups: ['sre'] }),
-      'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),
-    },
-    true,
-  );
+  const { project, run, change } = await repositories.apply(await controlled(), {
+    'access/b.yaml': connection('other-db', { ...open, access_groups: ['sre'] }),
+    'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),
+  });
   await project.send('PUT', '/attributes/pci', { name: 'pci', connection_names: ['other-db'] });
   expect(
     (
@@ -299,7 +245,7 @@ test.each([
 });
 
 test('an attribute that the gateway manages is never written', { timeout }, async () => {
-  const { project, change } = await repository(granting);
+  const { project, change } = await repositories.apply(await hoopProject(), granting);
   const row = project.model.store.attributes.get('pci');
   if (row === undefined) throw new Error('the attribute is missing');
   project.model.store.attributes.set('pci', { ...row, managedBy: 'hoop' });
@@ -319,7 +265,7 @@ test('while access control is off a grant does nothing, and counts in the plan t
   const plan = await project.ostiary(['plan']);
   expect(plan.stdout + plan.stderr).toContain('the attribute "pci" grants nothing yet: access control is off');
   await applyAndExpectInSync(project);
-  expect(await headlines(project)).toEqual([]);
+  expect((await planSummary(project)).headlines).toEqual([]);
 
   project.write({ 'access/c.yaml': connection('third-db', { ...open, access_groups: ['sre'] }) });
   const refused = await project.ostiary(['plan']);
@@ -330,13 +276,16 @@ test('while access control is off a grant does nothing, and counts in the plan t
 });
 
 test('who may read, may plan; only admins write', { timeout }, async () => {
-  const { run, project } = await repository(granting, true);
+  const { run, project } = await repositories.apply(await controlled(), granting);
   expect(await run('plan --detailed-exitcode', auditorToken)).toMatchObject({ code: 0 });
   expect((await project.ostiary(['get', 'attributes'], { OSTIARY_TOKEN: standardToken })).stdout).toContain('pci');
 });
 
 test('an attribute is renamed before a connection that has it is written', { timeout }, async () => {
-  const { project, run, change } = await repository({ ...granting, 'access/rule.yaml': ruleBy('cards', 'pci') }, true);
+  const { project, run, change } = await repositories.apply(await controlled(), {
+    ...granting,
+    'access/rule.yaml': ruleBy('cards', 'pci'),
+  });
   const done = await change({
     'access/a.yaml': connection('orders-db', { ...open, attributes: ['cards'], reviewers: ['sre'] }),
     'access/pci.yaml': attribute('cards', { access_groups: ['dba', 'sre'] }, { renamedFrom: 'pci' }),
@@ -353,17 +302,17 @@ test('an attribute is renamed before a connection that has it is written', { tim
 });
 
 test('an attribute and a rule that names it are created in one plan, whichever is first', { timeout }, async () => {
-  const { project, run, change } = await repository({ 'access/a.yaml': connection('orders-db', open) });
+  const { project, run, change } = await repositories.apply(await hoopProject(), { 'access/a.yaml': connection('orders-db', open) });
   await change({ 'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }), 'access/rule.yaml': ruleBy('cards', 'pci') });
   expect(await attributesOf(project)).toEqual({ pci: { groups: ['dba'], connections: [] } });
   expect(await run('plan')).toMatchObject({ stdout: expect.stringContaining('No changes') });
 });
 
 test('a grant made by hand is accepted into the manifest, and explained', { timeout }, async () => {
-  const { project, run, folder } = await repository(granting, true);
+  const { project, run, repository } = await repositories.apply(await controlled(), granting);
   await project.send('PUT', '/attributes/pci', { name: 'pci', access_control_group_names: ['dba', 'sre'] });
   expect(await run('drift --adopt --no-commit')).toMatchObject({ stdout: expect.stringContaining('Accepted: 1 object') });
-  expect(readFileSync(join(folder, 'access/pci.yaml'), 'utf8')).toMatch(/"?dba"?,\s*"?sre"?/);
+  expect(readFileSync(join(repository.folder, 'access/pci.yaml'), 'utf8')).toMatch(/"?dba"?,\s*"?sre"?/);
   expect((await run('plan')).stdout).toContain('1 drift accepted in the manifests');
   const explained = await run('explain Connection/orders-db');
   expect([explained.code, explained.stdout]).toEqual([0, expect.stringContaining('Attribute/pci')]);
@@ -371,13 +320,10 @@ test('a grant made by hand is accepted into the manifest, and explained', { time
 });
 
 test('groups move between the row of a connection and its attribute, and no one else reaches it meanwhile', { timeout }, async () => {
-  const { project, run, change } = await repository(
-    {
-      'access/a.yaml': connection('orders-db', { ...open, attributes: ['pci'], access_groups: ['dba'] }),
-      'access/pci.yaml': attribute('pci'),
-    },
-    true,
-  );
+  const { project, run, change } = await repositories.apply(await controlled(), {
+    'access/a.yaml': connection('orders-db', { ...open, attributes: ['pci'], access_groups: ['dba'] }),
+    'access/pci.yaml': attribute('pci'),
+  });
   await change({
     'access/a.yaml': connection('orders-db', { ...open, attributes: ['pci'], access_groups: [] }),
     'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),

@@ -7,6 +7,23 @@ export function writes({ requests }: CommandResult): readonly string[] {
   return requests.filter((request) => !request.startsWith('GET '));
 }
 
+/** What the JSON of one plan says first: headlines with their directions, and the codes of refusals. */
+export type PlanSummary = { readonly headlines: readonly string[]; readonly refusals: readonly string[] };
+
+/** Returns the summary of a plan that was printed as JSON. */
+export function summaryOf({ stdout }: Pick<CommandResult, 'stdout'>): PlanSummary {
+  const [plan] = JSON.parse(stdout).plans;
+  return {
+    headlines: plan.protection.headlines.map(({ direction, text }: Record<string, string>) => `${direction}: ${text}`),
+    refusals: plan.refusals.map(({ code }: Record<string, string>) => code),
+  };
+}
+
+/** Plans and returns the summary. */
+export async function planSummary(project: HoopProject): Promise<PlanSummary> {
+  return summaryOf(await project.ostiary(['plan', '--format', 'json']));
+}
+
 /** Applies, and expects that all went well and that nothing is left to do. */
 export async function applyAndExpectInSync(project: HoopProject, env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
   const applied = await project.ostiary(['apply', '--yes'], env);

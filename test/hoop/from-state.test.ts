@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { config, connection } from '../e2e/project.ts';
-import { adminToken, hoopProject } from '../support/hoop-project.ts';
-import { gitEnv, useRepositories } from '../support/repository.ts';
-import { runInFolder } from '../support/run-in-process.ts';
+import { connection } from '../e2e/project.ts';
+import { hoopProject } from '../support/hoop-project.ts';
+import { useHoopRepositories } from '../support/hoop-repository.ts';
 import { nightlyRule } from './expectations.ts';
 
-const { make } = useRepositories();
+const repositories = useHoopRepositories();
 
 test('a state with rows of access control and a runbook rule becomes manifests, and the plan is empty', { timeout: 60_000 }, async () => {
   const project = await hoopProject();
@@ -34,13 +33,13 @@ test('a state with rows of access control and a runbook rule becomes manifests, 
   const made = await project.send('POST', '/runbooks/rules', nightlyRule);
   expect(made.status).toBe(201);
   resources.push(resource('hoop_runbook_rule', 'nightly', { name: 'nightly', id: Object(made.body)['id'] }));
-  const { folder } = make({ 'ostiary.yaml': config(project.url), 'state.json': JSON.stringify({ version: 4, resources }) });
-  const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
-  const pulled = await runInFolder(folder, ['pull', '--from-state', 'state.json'], env);
+  const { repository, run } = repositories.create(project, { 'state.json': JSON.stringify({ version: 4, resources }) });
+  const { folder } = repository;
+  const pulled = await run('pull --from-state state.json');
   expect([pulled.code, pulled.stdout]).toEqual([0, expect.stringContaining('Terraform can forget 3 objects')]);
   expect(parse(readFileSync(join(folder, 'access/connections/orders-db.yaml'), 'utf8')).spec.access_groups).toEqual(['dba', 'sre']);
   expect(readFileSync(join(folder, 'terraform-removed.tf'), 'utf8')).toContain('from = hoop_plugin_connection.orders');
   expect(parse(readFileSync(join(folder, 'access/runbook-rules/nightly.yaml'), 'utf8')).spec.user_groups).toEqual(['sre']);
-  const plan = await runInFolder(folder, ['plan', '--detailed-exitcode'], env);
+  const plan = await run('plan --detailed-exitcode');
   expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
 });

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { config, connection } from '../e2e/project.ts';
-import { adminToken, auditorToken, hoopProject, type CommandResult, type HoopProject } from '../support/hoop-project.ts';
+import { connection } from '../e2e/project.ts';
+import { adminToken, auditorToken, hoopProject, type CommandResult } from '../support/hoop-project.ts';
 import type { HoopOptions } from '../support/hoop/options.ts';
-import { gitEnv, useRepositories, type TestRepository } from '../support/repository.ts';
-import { runInFolder } from '../support/run-in-process.ts';
+import { type HoopRepository, useHoopRepositories } from '../support/hoop-repository.ts';
 import { jitRule as jit, nightlyRule as nightly, writes } from './expectations.ts';
 
-const { make } = useRepositories();
+const repositories = useHoopRepositories();
 
 const subscription = {
   name: 'on-leak',
@@ -17,34 +16,20 @@ const subscription = {
   parameter_mapping: {},
 };
 
-type Applied = {
-  readonly project: HoopProject;
-  readonly repository: TestRepository;
-  readonly run: (line: string, token?: string) => Promise<CommandResult>;
-  readonly post: (path: string, body: object) => Promise<string>;
-};
+type Applied = HoopRepository & { readonly post: (path: string, body: object) => Promise<string> };
 
 /** Applies two connections from a commit. */
 async function applied(options: HoopOptions = {}): Promise<Applied> {
   const project = await hoopProject(options);
   project.model.settings.listeners = true;
-  const repository = make({
-    'ostiary.yaml': config(project.url),
-    'access/orders.yaml': connection('orders-db'),
-    'access/other.yaml': connection('other-db'),
-  });
-  const run = async (line: string, token = adminToken): Promise<CommandResult> => {
-    const before = project.model.log.requests.length;
-    const ended = await runInFolder(repository.folder, line.split(' '), { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: token });
-    return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
-  };
+  const files = { 'access/orders.yaml': connection('orders-db'), 'access/other.yaml': connection('other-db') };
+  const repository = await repositories.apply(project, files);
   const post = async (path: string, body: object): Promise<string> => {
     const made = await project.send('POST', path, body);
     expect([path, made]).toEqual([path, expect.objectContaining({ status: 201 })]);
     return String(Object(made.body)['id']);
   };
-  expect(await run('apply --yes')).toMatchObject({ code: 0 });
-  return { project, repository, run, post };
+  return { ...repository, post };
 }
 
 function oneLine({ stderr, stdout }: CommandResult): string {

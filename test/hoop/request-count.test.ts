@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connection, guardrail } from '../e2e/project.ts';
-import { adminToken, hoopProject, type CommandResult, type HoopProject } from '../support/hoop-project.ts';
-import { runInFolder } from '../support/run-in-process.ts';
+import { hoopProject, type CommandResult, type HoopProject } from '../support/hoop-project.ts';
 
 const count = 1000;
 const names: readonly string[] = Array.from({ length: count }, (_, index) => `connection-${String(index).padStart(4, '0')}`);
@@ -25,12 +24,10 @@ async function expectFewRequests(plan: Promise<CommandResult>): Promise<void> {
 const unchanged = ['plan', '--detailed-exitcode', '--quiet'] as const;
 
 /** Runs a plan in a copy of the project that has nothing but its files and the cache, as a second job has. */
-async function planElsewhere(project: HoopProject): Promise<CommandResult> {
+function planElsewhere(project: HoopProject): Promise<CommandResult> {
   const folder = mkdtempSync(join(tmpdir(), 'ostiary-second-job-'));
   cpSync(project.folder, folder, { recursive: true });
-  const before = project.model.log.requests.length;
-  const ended = await runInFolder(folder, unchanged, { OSTIARY_TOKEN: adminToken });
-  return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
+  return project.runIn(folder, unchanged);
 }
 
 test('plans of 1,000 connections after an apply make at most 25 requests, none per object', { timeout: 120_000 }, async () => {
@@ -54,12 +51,7 @@ test('plans of 1,000 connections after a pull make at most 25 requests, none per
   project.write(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { secret })])));
   await project.ostiary(['apply', '--yes', '--quiet']);
   const pulled = mkdtempSync(join(tmpdir(), 'ostiary-pulled-'));
-  const requests = async (args: readonly string[]): Promise<CommandResult> => {
-    const before = project.model.log.requests.length;
-    const ended = await runInFolder(pulled, args, { OSTIARY_TOKEN: adminToken });
-    return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
-  };
-  const first = await requests(['pull', '--url', project.url, '--quiet']);
+  const first = await project.runIn(pulled, ['pull', '--url', project.url, '--quiet']);
   expect([first.code, detailReads(first).length]).toEqual([0, count]);
-  await expectFewRequests(requests(unchanged));
+  await expectFewRequests(project.runIn(pulled, unchanged));
 });

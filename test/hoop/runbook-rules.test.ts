@@ -1,14 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { config, connection } from '../e2e/project.ts';
-import { adminToken, type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
-import { gitEnv, useRepositories } from '../support/repository.ts';
-import { runInFolder } from '../support/run-in-process.ts';
-import { applyAndExpectInSync, expectRefused, nightlyRule, writes } from './expectations.ts';
+import { connection } from '../e2e/project.ts';
+import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
+import { manifestsOf, useHoopRepositories } from '../support/hoop-repository.ts';
+import { applyAndExpectInSync, expectRefused, nightlyRule, planSummary, summaryOf, writes } from './expectations.ts';
 
-const { make } = useRepositories();
+const repositories = useHoopRepositories();
 
 const timeout = 60_000;
 const runbook = { repository: 'github.com/acme/runbooks', name: 'ops/' };
@@ -41,26 +37,12 @@ async function applied(spec: object = {}): Promise<HoopProject> {
   return project;
 }
 
-type PlanSummary = { readonly headlines: readonly string[]; readonly refusals: readonly string[] };
-
-async function summaryOf(ended: Promise<{ readonly stdout: string }>): Promise<PlanSummary> {
-  const [plan] = JSON.parse((await ended).stdout).plans;
-  return {
-    headlines: plan.protection.headlines.map(({ direction, text }: Record<string, string>) => `${direction}: ${text}`),
-    refusals: plan.refusals.map(({ code }: Record<string, string>) => code),
-  };
-}
-
-function summary(project: HoopProject): Promise<PlanSummary> {
-  return summaryOf(project.ostiary(['plan', '--format', 'json']));
-}
-
 test('the first rule closes every other runbook; a rule is changed in one write, and renamed in place', { timeout }, async () => {
   const project = await hoopProject();
   project.write(two);
   await applyAndExpectInSync(project);
   project.write({ 'access/rule.yaml': ruleManifest('nightly') });
-  expect(await summary(project)).toEqual({
+  expect(await planSummary(project)).toEqual({
     headlines: ['strengthens: 2 connections allow only the runbooks of rules: there were no runbook rules before'],
     refusals: [],
   });
@@ -70,11 +52,11 @@ test('the first rule closes every other runbook; a rule is changed in one write,
 
   const more = { user_groups: ['dev', 'sre'] };
   project.write({ 'access/rule.yaml': ruleManifest('nightly', more) });
-  expect(await summary(project)).toEqual({ headlines: ['weakens: dev can run more runbooks on orders-db'], refusals: [] });
+  expect(await planSummary(project)).toEqual({ headlines: ['weakens: dev can run more runbooks on orders-db'], refusals: [] });
   await applyAndExpectInSync(project);
 
   project.write({ 'access/rule.yaml': ruleManifest('weekly', more, { renamedFrom: 'nightly' }) });
-  expect(await summary(project)).toEqual({ headlines: [], refusals: [] });
+  expect(await planSummary(project)).toEqual({ headlines: [], refusals: [] });
   await applyAndExpectInSync(project);
   expect(await rulesOf(project)).toMatchObject([{ id: created?.['id'], name: 'weekly', connections: ['orders-db'] }]);
 });
@@ -84,7 +66,7 @@ test('a rule for every connection says so, and names that no manifest attached a
   const [rule] = await rulesOf(project);
   expect(rule).toMatchObject({ connections: [], user_groups: [], runbooks: [] });
   project.write({ 'access/rule.yaml': ruleManifest('nightly') });
-  expect((await summary(project)).headlines).toEqual([expect.stringMatching('^strengthens: .*can run fewer runbooks on')]);
+  expect((await planSummary(project)).headlines).toEqual([expect.stringMatching('^strengthens: .*can run fewer runbooks on')]);
   await applyAndExpectInSync(project);
   expect(await rulesOf(project)).toMatchObject([{ id: rule?.['id'], connections: ['orders-db'], runbooks: [runbook] }]);
 
@@ -123,46 +105,18 @@ test.each([
   await expectRefused(project, code);
 });
 
-/** A repository whose first commit was applied; `change` commits files and removals, and applies them. */
-type Applied = {
-  readonly project: HoopProject;
-  readonly run: (line: string) => Promise<CommandResult>;
-  readonly commit: (files: Readonly<Record<string, string>>, removed?: readonly string[]) => void;
-};
-
-async function repository(files: Readonly<Record<string, string>>): Promise<Applied> {
-  const project = await hoopProject();
-  const { folder, write, remove, commit } = make({ 'ostiary.yaml': config(project.url), ...files });
-  const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
-  const run = async (line: string): Promise<CommandResult> => {
-    const before = project.model.log.requests.length;
-    const ended = await runInFolder(folder, line.split(' '), env);
-    return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
-  };
-  expect(await run('apply --yes')).toMatchObject({ code: 0 });
-  return {
-    project,
-    run,
-    commit(changed, removed = []) {
-      write(changed);
-      remove(...removed);
-      commit();
-    },
-  };
-}
-
 const ruled = { ...two, 'access/rule.yaml': ruleManifest('nightly') };
 
 test('the last connection of a rule is not removed from it; an empty list has to be stated', { timeout }, async () => {
   const selected = ruleManifest('nightly', { connections: [], connection_selector: { match_tags: { env: 'prod' }, allow_empty: true } });
-  const { project, run, commit } = await repository({ ...two, 'access/rule.yaml': selected });
+  const { project, run, commit } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': selected });
   commit({ 'access/a.yaml': connection('orders-db', { connection_tags: { env: 'test' }, ...open }) });
   const refused = await run('apply --yes');
   expect([refused.code, refused.stderr, writes(refused)]).toEqual([3, expect.stringContaining('hoop/every-connection'), []]);
   expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db'] }]);
 
   commit({ 'access/rule.yaml': ruleManifest('nightly', { connections: [] }) });
-  expect((await summaryOf(run('plan --format json'))).headlines).toEqual([
+  expect(summaryOf(await run('plan --format json')).headlines).toEqual([
     expect.stringMatching('^weakens: .*sre can run more runbooks on other-db'),
   ]);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
@@ -173,19 +127,19 @@ test('the last connection of a rule is not removed from it; an empty list has to
 
 test('a rule keeps the name of a connection that is deleted, and does not include every connection then', { timeout }, async () => {
   const selected = ruleManifest('nightly', { connections: ['orders-db', 'other-db'] });
-  const { project, run, commit } = await repository({ ...two, 'access/rule.yaml': selected });
+  const { project, run, commit } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': selected });
   commit({ 'access/rule.yaml': ruleManifest('nightly') }, ['access/b.yaml']);
-  const { headlines } = await summaryOf(run('plan --prune --format json'));
+  const { headlines } = summaryOf(await run('plan --prune --format json'));
   expect(headlines.filter((one) => one.includes('runbooks'))).toEqual([]);
   expect(await run('apply --yes --prune')).toMatchObject({ code: 0 });
   expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db', 'other-db'] }]);
 });
 
 test('to delete the last rule has to be allowed; another one takes its place without a gap', { timeout }, async () => {
-  const { project, run, commit } = await repository(ruled);
+  const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
   commit({ 'access/two.yaml': ruleManifest('twin', { user_groups: ['dev'] }) }, ['access/rule.yaml']);
   // Between the two writes both groups could run the runbooks.
-  expect(await summaryOf(run('plan --prune --format json'))).toMatchObject({ refusals: ['plan/window'] });
+  expect(summaryOf(await run('plan --prune --format json'))).toMatchObject({ refusals: ['plan/window'] });
 
   commit({ 'access/two.yaml': ruleManifest('twin', { runbooks: [{ ...runbook, name: 'ops/nightly/' }] }) });
   const replaced = await run('apply --yes --prune');
@@ -193,7 +147,7 @@ test('to delete the last rule has to be allowed; another one takes its place wit
   expect(writes(replaced)).toEqual(['POST /api/runbooks/rules', expect.stringMatching('^DELETE /api/runbooks/rules/')]);
 
   commit({}, ['access/two.yaml']);
-  expect(await summaryOf(run('plan --prune --format json'))).toEqual({
+  expect(summaryOf(await run('plan --prune --format json'))).toEqual({
     headlines: ['weakens: 2 connections let everybody run every runbook: no runbook rule is left'],
     refusals: ['plan/last-runbook-rule'],
   });
@@ -204,16 +158,16 @@ test('to delete the last rule has to be allowed; another one takes its place wit
 });
 
 test('a rule in no manifest is left, and it alone keeps other runbooks closed', { timeout }, async () => {
-  const { project, run, commit } = await repository(ruled);
+  const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
   await project.send('POST', '/runbooks/rules', { ...nightlyRule, name: 'by-hand' });
   commit({}, ['access/rule.yaml']);
-  expect((await summaryOf(run('plan --prune --format json'))).refusals).toEqual([]);
+  expect(summaryOf(await run('plan --prune --format json')).refusals).toEqual([]);
   expect(await run('apply --yes --prune')).toMatchObject({ code: 0 });
   expect(await rulesOf(project)).toMatchObject([{ name: 'by-hand' }]);
 });
 
 test('several rules with the name of a manifest are an error that lists them; others are only unmanaged', { timeout }, async () => {
-  const { project, run } = await repository(ruled);
+  const { project, run } = await repositories.apply(await hoopProject(), ruled);
   for (const user of ['dev', 'ops']) await project.send('POST', '/runbooks/rules', { ...nightlyRule, name: 'other', user_groups: [user] });
   const plan = await run('plan --detailed-exitcode');
   expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
@@ -233,7 +187,7 @@ test.each([
   ['more runbooks', { runbooks: [] }, 'runbooks', 'sre can run more runbooks'],
   ['every connection', { connections: [] }, 'orders-db', 'sre can run more runbooks on other-db'],
 ])('%s, made by hand, are drift that the next apply reverts', { timeout }, async (_, change, shown, headline) => {
-  const { project, run } = await repository(ruled);
+  const { project, run } = await repositories.apply(await hoopProject(), ruled);
   const [rule] = await rulesOf(project);
   expect((await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, { ...rule, ...change })).status).toBe(200);
   const drift = await run('drift');
@@ -251,7 +205,7 @@ test.each([
   ['fewer groups', { user_groups: [] }, { user_groups: ['sre'] }],
   ['fewer connections', { connections: [] }, { connections: ['orders-db'] }],
 ])('%s, made by hand, are stricter and held', { timeout }, async (_, spec, change) => {
-  const { project, run } = await repository({ ...two, 'access/rule.yaml': ruleManifest('nightly', spec) });
+  const { project, run } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': ruleManifest('nightly', spec) });
   const [rule] = await rulesOf(project);
   await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, { ...rule, ...change });
   const drift = await run('drift');
@@ -262,7 +216,7 @@ test.each([
 });
 
 test('the last rule, deleted by hand, is created again', { timeout }, async () => {
-  const { project, run } = await repository(ruled);
+  const { project, run } = await repositories.apply(await hoopProject(), ruled);
   const [rule] = await rulesOf(project);
   await project.send('DELETE', `/runbooks/rules/${String(rule?.['id'])}`);
   const drift = await run('drift');
@@ -272,7 +226,7 @@ test('the last rule, deleted by hand, is created again', { timeout }, async () =
 });
 
 test('drift of a rule is adopted into its manifest', { timeout }, async () => {
-  const { project, run } = await repository(ruled);
+  const { project, run } = await repositories.apply(await hoopProject(), ruled);
   const [rule] = await rulesOf(project);
   await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, {
     ...rule,
@@ -306,21 +260,19 @@ test('a pull writes rules with selectors where tags explain their connections, a
     { ...nightlyRule, name: 'twin', connections: ['db-2'] },
   ];
   for (const rule of rules) expect((await project.send('POST', '/runbooks/rules', rule)).status).toBe(201);
-  const { folder } = make({ 'ostiary.yaml': config(project.url) });
-  const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
-  const pulled = await runInFolder(folder, ['pull'], env);
+  const copy = repositories.create(project);
+  const pulled = await copy.run('pull');
   expect([pulled.code, pulled.stderr]).toEqual([0, expect.any(String)]);
   const shown = `${pulled.stdout}${pulled.stderr}`;
   expect(shown).toMatch(/RunbookRule\/ghost.*/);
   expect(shown).toMatch(/RunbookRule\/twin.*/);
-  const files = readdirSync(join(folder, 'access/runbook-rules')).toSorted();
-  const specs = files.map((path) => parse(readFileSync(join(folder, 'access/runbook-rules', path), 'utf8')).spec);
+  const specs = manifestsOf('RunbookRule', copy.repository.folder).map(({ spec }) => spec);
   expect(specs).toEqual([
     { runbooks: [], connections: [], user_groups: [] },
     { runbooks: [runbook], connection_selector: { match_tags: { env: 'prod' } }, user_groups: ['sre'] },
     { runbooks: [runbook], connections: ['db-7'], user_groups: ['sre'] },
   ]);
-  const plan = await runInFolder(folder, ['plan', '--detailed-exitcode'], env);
+  const plan = await copy.run('plan --detailed-exitcode');
   expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
 });
 

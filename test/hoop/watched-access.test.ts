@@ -5,12 +5,12 @@ import { newRecordKey } from '../../src/project/record/record-signature.ts';
 import { config, connection, guardrail, manifest } from '../e2e/project.ts';
 import { adminToken, auditorToken, type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { expectValid } from '../support/documents.ts';
-import { gitEnv, type TestRepository, useRepositories, withPush } from '../support/repository.ts';
-import { runInFolder } from '../support/run-in-process.ts';
+import { open } from '../support/access-project.ts';
+import { type HoopRepository, useHoopRepositories } from '../support/hoop-repository.ts';
+import { type TestRepository, useRepositories, withPush } from '../support/repository.ts';
 
-const { make, makeOrigin } = useRepositories();
-
-const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
+const repositories = useHoopRepositories();
+const { makeOrigin } = useRepositories();
 
 const canary = 'canary-of-a-description';
 
@@ -49,10 +49,7 @@ const analyzer = {
 };
 
 /** A project in git whose manifests were applied to a model of the public gateway. */
-type WatchedProject = {
-  readonly project: HoopProject;
-  readonly repository: TestRepository;
-  readonly run: (line: string, token?: string, variables?: Readonly<Record<string, string>>) => Promise<CommandResult>;
+type WatchedProject = HoopRepository & {
   /** Sends a request of another admin, which has to succeed. */
   readonly send: (method: string, path: string, body?: unknown) => Promise<Readonly<Record<string, unknown>>>;
   readonly uidOf: (connection: string) => string | undefined;
@@ -61,22 +58,17 @@ type WatchedProject = {
 async function appliedProject(more = ''): Promise<WatchedProject> {
   const project = await hoopProject({ rulepacks: 'default' });
   project.model.settings.listeners = true;
-  const repository = make({
+  const repository = await repositories.apply(project, {
     'ostiary.yaml': `${config(project.url)}${more}`,
     'access/orders.yaml': connection('orders-db', { ...open, attributes: ['pii'] }),
     'access/sales.yaml': connection('sales-db', open),
   });
-  const run: WatchedProject['run'] = async (line, token = adminToken, variables = {}) => {
-    const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: token, ...variables };
-    return { ...(await runInFolder(repository.folder, line.split(' '), env)), requests: [] };
-  };
   const send: WatchedProject['send'] = async (method, path, body) => {
     const { status, body: answer } = await project.send(method, path, body);
     expect([method, path, answer, status < 300]).toEqual([method, path, answer, true]);
     return Object(answer);
   };
-  expect(await run('apply --yes')).toMatchObject({ code: 0 });
-  return { project, repository, run, send, uidOf: (name) => project.model.store.connections.get(name)?.id };
+  return { ...repository, send, uidOf: (name) => project.model.store.connections.get(name)?.id };
 }
 
 function oneLine(text: string): string {

@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
-import { config, connection } from '../e2e/project.ts';
-import { adminToken, hoopProject, type CommandResult, type HoopProject } from './hoop-project.ts';
-import { gitEnv, type TestRepository, useRepositories } from './repository.ts';
-import { runInFolder } from './run-in-process.ts';
+import { connection } from '../e2e/project.ts';
+import { hoopProject, type CommandResult, type HoopProject } from './hoop-project.ts';
+import { type HoopRepository, useHoopRepositories } from './hoop-repository.ts';
 
 /** Open access modes. */
 export const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
@@ -19,10 +18,7 @@ export function grouped(name: string, groups?: Json, more = {}): string {
 type Grants = Readonly<Record<string, readonly string[]>>;
 
 /** A project in git on a model of the public gateway. */
-export type AccessProject = {
-  readonly project: HoopProject;
-  readonly repository: TestRepository;
-  readonly run: (line: string) => Promise<CommandResult>;
+export type AccessProject = HoopRepository & {
   /** The rows of the gateway by connection; undefined while access control is off. */
   readonly rows: () => Grants | undefined;
   /** Writes the row of a connection by hand. */
@@ -31,27 +27,16 @@ export type AccessProject = {
 
 /** Returns a function that creates projects for the tests of one file. */
 export function useAccessProjects(): (files: Readonly<Record<string, string>>) => Promise<AccessProject> {
-  const { make } = useRepositories();
-  return (files) => createProject(files, make);
+  const { create } = useHoopRepositories();
+  return async (files) => withRows(create(await hoopProject(), files));
 }
 
-async function createProject(
-  files: Readonly<Record<string, string>>,
-  make: ReturnType<typeof useRepositories>['make'],
-): Promise<AccessProject> {
-  const project = await hoopProject();
-  const repository = make({ 'ostiary.yaml': config(project.url), ...files });
+function withRows(one: HoopRepository): AccessProject {
+  const { project } = one;
   const { store } = project.model;
   const uidOf = (name: string): string => store.connections.get(name)?.id ?? '';
   return {
-    project,
-    repository,
-    async run(line) {
-      const before = project.model.log.requests.length;
-      const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
-      const ended = await runInFolder(repository.folder, line.split(' '), env);
-      return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
-    },
+    ...one,
     rows() {
       if (!store.plugins.has('access_control')) return undefined;
       return Object.fromEntries(
@@ -72,7 +57,7 @@ export function oneLine(text: string): string {
 }
 
 /** Switches access control on by hand. */
-export async function switchOn({ project }: AccessProject): Promise<void> {
+export async function switchOn({ project }: { readonly project: HoopProject }): Promise<void> {
   expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
 }
 

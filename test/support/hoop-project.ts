@@ -24,6 +24,8 @@ export type HoopProject = {
   readonly write: (files: Files) => void;
   /** Runs a command line in the folder, by default with the admin token. */
   readonly ostiary: (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<CommandResult>;
+  /** Runs a command line in another folder. */
+  readonly runIn: (folder: string, args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<CommandResult>;
   /** Sends a request of another admin. */
   readonly send: (method: string, path: string, body?: unknown) => Promise<{ readonly status: number; readonly body: unknown }>;
 };
@@ -58,6 +60,11 @@ export async function hoopProject(options: HoopOptions = {}): Promise<HoopProjec
     await model.close();
   });
   const url = `${model.url}/api`;
+  const runIn: HoopProject['runIn'] = async (place, args, env = {}) => {
+    const before = model.log.requests.length;
+    const ended = await runInFolder(place, args, { OSTIARY_TOKEN: adminToken, ...env });
+    return { ...ended, requests: model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
+  };
   writeFiles(folder, {
     'ostiary.yaml': `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets:\n  prod: { url: '${url}' }\n`,
   });
@@ -66,11 +73,8 @@ export async function hoopProject(options: HoopOptions = {}): Promise<HoopProjec
     folder,
     url,
     write: (files) => writeFiles(folder, files),
-    async ostiary(args, env = {}) {
-      const before = model.log.requests.length;
-      const ended = await runInFolder(folder, args, { OSTIARY_TOKEN: adminToken, ...env });
-      return { ...ended, requests: model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
-    },
+    runIn,
+    ostiary: (args, env) => runIn(folder, args, env),
     async send(method, path, body) {
       const answer = await fetch(`${url}${path}`, {
         method,
