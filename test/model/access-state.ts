@@ -55,7 +55,8 @@ function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-function ruleOf(row: Fields): RequestRule {
+/** Reads an access-request rule of the gateway or of a manifest, whose fields have the same names. */
+export function ruleOf(row: Fields): RequestRule {
   return {
     id: textOf(row['id']),
     name: textOf(row['name']),

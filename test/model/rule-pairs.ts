@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
-import { asText, type Json, type JsonObject, textsIn } from '../../src/model/json.ts';
+import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Manifest } from '../support/scenario.ts';
 import type { RequestRule } from './access-model.ts';
 import { accessPairs, type AccessPair } from './access-pairs.ts';
 import { accessPools } from './access-pools.ts';
+import { ruleOf } from './access-state.ts';
 
 const { groups, attributes, durations, connections } = accessPools;
 const groupsOf = (least: number, most: number): fc.Arbitrary<string[]> => fc.subarray([...groups], { minLength: least, maxLength: most });
@@ -93,22 +94,5 @@ export const rulePairs: fc.Arbitrary<AccessPair> = fc.tuple(accessPairs, drawnRu
 });
 
 function asRule({ metadata: { name }, spec }: Manifest, index: number): RequestRule {
-  return {
-    id: `00000000-0000-4000-8000-9${String(index).padStart(11, '0')}`,
-    name,
-    type: asText(spec['access_type']),
-    connections: textsIn(spec['connection_names']),
-    attributes: textsIn(spec['attributes']),
-    required: textsIn(spec['approval_required_groups']),
-    skipped: textsIn(spec['skip_review_groups']),
-    reviewers: textsIn(spec['reviewers_groups']),
-    forcing: textsIn(spec['force_approval_groups']),
-    mustAllApprove: spec['all_groups_must_approve'] === true,
-    minApprovals: numberOrNull(spec['min_approvals']),
-    longest: numberOrNull(spec['access_max_duration']),
-  };
-}
-
-function numberOrNull(value: Json | undefined): number | null {
-  return typeof value === 'number' ? value : null;
+  return ruleOf({ ...spec, id: `00000000-0000-4000-8000-9${String(index).padStart(11, '0')}`, name });
 }

@@ -1,3 +1,4 @@
+import { asText, type JsonObject, objectsIn, textsIn } from '../json.ts';
 import { kindOf, type ResourceId } from '../resource.ts';
 
 /** The groups that access control gives a connection to. */
@@ -36,6 +37,30 @@ export type AccessRequestRule = {
   readonly managed_by: string;
 };
 
+/** An object, and the connections that it names. */
+export type NamedObject = { readonly id: string; readonly name: string; readonly connections: readonly string[] };
+
+/** Reads an access-request rule; its fields have the same names in manifests and on the public gateway. */
+export function readRequestRule(rule: JsonObject, { id, name, connections }: NamedObject): AccessRequestRule {
+  const { min_approvals: least, access_max_duration: longest } = rule;
+  const reviewers = textsIn(rule['reviewers_groups']).filter((group) => group.trim() !== '');
+  const needed = rule['all_groups_must_approve'] === true || typeof least !== 'number' ? reviewers.length : least;
+  return {
+    id,
+    name,
+    access_type: asText(rule['access_type']),
+    connections,
+    attributes: textsIn(rule['attributes']),
+    approval_required_groups: textsIn(rule['approval_required_groups']),
+    reviewers_groups: reviewers,
+    approvals: Math.min(reviewers.length, needed),
+    force_approval_groups: textsIn(rule['force_approval_groups']),
+    skip_review_groups: textsIn(rule['skip_review_groups']),
+    access_max_duration: typeof longest === 'number' ? longest : null,
+    managed_by: asText(rule['managed_by']),
+  };
+}
+
 /** A rule about which groups run which runbooks on which connections; an empty list includes everything. */
 export type RunbookRule = {
   readonly id: string;
@@ -45,6 +70,17 @@ export type RunbookRule = {
   readonly connections: readonly string[];
   readonly groups: readonly string[];
 };
+
+/** Reads a runbook rule; its fields have the same names in manifests and on the public gateway. */
+export function readRunbookRule(rule: JsonObject, { id, name, connections }: NamedObject): RunbookRule {
+  return {
+    id,
+    name,
+    runbooks: objectsIn(rule['runbooks']).map((file) => ({ repository: asText(file['repository']), name: asText(file['name']) })),
+    connections,
+    groups: textsIn(rule['user_groups']),
+  };
+}
 
 /** Rules that a package brings, and the connections that it is applied to. No other list contains these rules. */
 export type Rulepack = {

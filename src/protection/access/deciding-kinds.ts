@@ -1,5 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
-import { asText, compareText, equal, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
+import { compareText, equal, type JsonObject, textsIn } from '../../model/json.ts';
 import { entriesOf } from './access-index.ts';
 import {
   type AccessObjects,
@@ -7,22 +7,20 @@ import {
   type DecidingList,
   decidingLists,
   isAttribute,
+  type NamedObject,
+  readRequestRule,
+  readRunbookRule,
 } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 
 /** An object of a manifest or of the gateway that decides access: its spec, the connections that it names, and what the gateway lists of it. */
-type DecidingObject<Listed> = {
-  readonly name: string;
-  readonly spec: JsonObject;
-  readonly connections: readonly string[];
-  readonly listed: Listed | undefined;
-};
+type DecidingObject<Listed> = NamedObject & { readonly spec: JsonObject; readonly listed: Listed | undefined };
 
 /** Reads the objects of each list from manifests; the gateway gives them their ids. */
 const readers: { readonly [List in DecidingList]: (object: DecidingObject<AccessObjects[List]>) => AccessObjects[List] } = {
-  'access-request-rules': readRequestRule,
+  'access-request-rules': ({ spec, id, name, connections }) => readRequestRule(spec, { id, name, connections }),
   attributes: ({ name, spec, listed }) => ({ ...unlinked, ...listed, name, groups: textsIn(spec['access_groups']) }),
-  'runbook-rules': readRunbookRule,
+  'runbook-rules': ({ spec, id, name, connections }) => readRunbookRule(spec, { id, name, connections }),
 };
 
 /** An attribute that the gateway does not list yet: its links follow from the objects that name it. */
@@ -36,46 +34,6 @@ export function attachingAttributes(id: ResourceId, spec: JsonObject = {}): read
 /** Returns whether the objects of a kind decide access together: what one does to a connection depends on the others. */
 export function decidesAccess(kind: string): boolean {
   return decidingLists[kind] !== undefined;
-}
-
-function readRequestRule({
-  name,
-  spec,
-  connections,
-  listed,
-}: DecidingObject<AccessObjects['access-request-rules']>): AccessObjects['access-request-rules'] {
-  const { min_approvals: least, access_max_duration: longest } = spec;
-  const reviewers = textsIn(spec['reviewers_groups']);
-  const needed = spec['all_groups_must_approve'] === true || typeof least !== 'number' ? reviewers.length : least;
-  return {
-    id: listed?.id ?? '',
-    name,
-    access_type: asText(spec['access_type']),
-    connections,
-    attributes: textsIn(spec['attributes']),
-    approval_required_groups: textsIn(spec['approval_required_groups']),
-    reviewers_groups: reviewers,
-    approvals: Math.min(reviewers.length, needed),
-    force_approval_groups: textsIn(spec['force_approval_groups']),
-    skip_review_groups: textsIn(spec['skip_review_groups']),
-    access_max_duration: typeof longest === 'number' ? longest : null,
-    managed_by: '',
-  };
-}
-
-function readRunbookRule({
-  name,
-  spec,
-  connections,
-  listed,
-}: DecidingObject<AccessObjects['runbook-rules']>): AccessObjects['runbook-rules'] {
-  return {
-    id: listed?.id ?? '',
-    name,
-    runbooks: objectsIn(spec['runbooks']).map((one) => ({ repository: asText(one['repository']), name: asText(one['name']) })),
-    connections,
-    groups: textsIn(spec['user_groups']),
-  };
 }
 
 /** Returns whether the existence of an object alone decides about connections that it does not name: the first runbook rule closes all other runbooks. */
@@ -152,7 +110,8 @@ function listAfter<List extends DecidingList>(
       .filter(({ id }) => decidingLists[kindOf(id)] === list)
       .map(({ id, resource, connections }) => {
         const name = nameOf(id);
-        return [name, resource && readers[list]({ name, spec: resource.spec, connections, listed: known.get(name) })] as const;
+        const listed = known.get(name);
+        return [name, resource && readers[list]({ id: listed?.id ?? '', name, spec: resource.spec, connections, listed })] as const;
       }),
   );
   // Several objects may have a name that no manifest declares.

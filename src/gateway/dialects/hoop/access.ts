@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { asObject, asText, canonical, isObject, type JsonObject, objectsIn, textsIn } from '../../../model/json.ts';
+import { readRequestRule, readRunbookRule } from '../../../model/protection/access-objects.ts';
 import type { ListRows, WireAccess, WireList, WireRows } from '../../dialect.ts';
 import { groupsList, readIdAndName, restList } from '../rest.ts';
 
@@ -44,15 +45,13 @@ export const access: WireAccess = {
       managed_by: asText(row['managed_by']),
     }),
   },
-  'access-request-rules': { list: restList('/access-requests/rules'), read: readRequestRule },
+  'access-request-rules': {
+    list: restList('/access-requests/rules'),
+    read: (row) => readRequestRule(row, { ...readIdAndName(row), connections: textsIn(row['connection_names']) }),
+  },
   'runbook-rules': {
     list: restList('/runbooks/rules'),
-    read: (row) => ({
-      ...readIdAndName(row),
-      runbooks: objectsIn(row['runbooks']).map(({ repository, name }) => ({ repository: asText(repository), name: asText(name) })),
-      connections: textsIn(row['connections']),
-      groups: textsIn(row['user_groups']),
-    }),
+    read: (row) => readRunbookRule(row, { ...readIdAndName(row), connections: textsIn(row['connections']) }),
   },
   rulepacks: {
     list: pagedList('/rulepacks'),
@@ -114,23 +113,4 @@ function promptOf({ custom_prompt: prompt, agentic }: JsonObject): { readonly pr
 function actionOf(risks: JsonObject, level: 'low' | 'medium' | 'high'): string {
   const rule = asText(asObject(risks[`${level}_risk`])['access_request_rule_name']);
   return [asText(risks[`${level}_risk_action`]), rule].filter((text) => text !== '').join(':');
-}
-
-function readRequestRule(row: JsonObject): ReturnType<WireAccess['access-request-rules']['read']> {
-  const { min_approvals: least, access_max_duration: longest } = row;
-  const reviewers = textsIn(row['reviewers_groups']).filter((group) => group.trim() !== '');
-  const needed = row['all_groups_must_approve'] === true || typeof least !== 'number' ? reviewers.length : least;
-  return {
-    ...readIdAndName(row),
-    access_type: asText(row['access_type']),
-    connections: textsIn(row['connection_names']),
-    attributes: textsIn(row['attributes']),
-    approval_required_groups: textsIn(row['approval_required_groups']),
-    reviewers_groups: reviewers,
-    approvals: Math.min(reviewers.length, needed),
-    force_approval_groups: textsIn(row['force_approval_groups']),
-    skip_review_groups: textsIn(row['skip_review_groups']),
-    access_max_duration: typeof longest === 'number' ? longest : null,
-    managed_by: asText(row['managed_by']),
-  };
 }
