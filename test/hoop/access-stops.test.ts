@@ -5,7 +5,7 @@ import { nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts
 import { desiredState } from '../support/desired-state.ts';
 import type { InjectedFault } from '../support/hoop/options.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
-import { hoopWorld, openHoop, planHoop, scenarioToken, scenarioWorld } from '../support/hoop-scenario.ts';
+import { hoopWorld, onModel, openHoop, planHoop, scenarioToken, scenarioWorld } from '../support/hoop-scenario.ts';
 import type { MemoryResource } from '../support/memory-store.ts';
 import { missingControls, postureOf, type ResourceStates } from '../support/posture.ts';
 import { applyPlan } from '../support/run-pipeline.ts';
@@ -179,15 +179,6 @@ async function planned(gateway: Awaited<ReturnType<typeof openHoop>>, { manifest
   return { ...(await planHoop(gateway, desired, removed.length === 0 ? {} : { base, consent })), desired };
 }
 
-async function on<T>(one: Transition, work: (model: HoopModel) => Promise<T>): Promise<T> {
-  const model = await startWorld(one);
-  try {
-    return await work(model);
-  } finally {
-    await model.close();
-  }
-}
-
 /** What happens to a request and to those after it. */
 const disturbances: Readonly<Record<string, (index: number, at: number) => InjectedFault | undefined>> = {
   'is lost with all later ones': (index, at) => (index < at ? undefined : { kind: 'lost', when: 'before' }),
@@ -224,7 +215,7 @@ async function disturbEachRequest(one: Transition, runnerOn: (model: HoopModel) 
     requests,
     before,
     after,
-  } = await on(one, async (model) => {
+  } = await onModel(startWorld(one), async (model) => {
     const first = worldOf(model);
     const states: AccessWorld[] = [];
     const run = await runnerOn(model);
@@ -244,7 +235,7 @@ async function disturbEachRequest(one: Transition, runnerOn: (model: HoopModel) 
   expect(after.who).not.toEqual(before.who);
   for (const [title, faultAt] of Object.entries(disturbances)) {
     for (let stop = firstWrite; stop <= requests; stop += 1) {
-      await on(one, async (model) => {
+      await onModel(startWorld(one), async (model) => {
         const run = await runnerOn(model);
         const begun = model.log.count();
         const found: string[] = [];

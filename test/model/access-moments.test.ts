@@ -1,38 +1,23 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { draftPlan, registry, reviewPlan, type LiveState } from '../../src/index.ts';
-import { openHoop } from '../support/hoop-scenario.ts';
+import { onModel, openHoop } from '../support/hoop-scenario.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
-import { desiredState } from '../support/desired-state.ts';
 import { runCount, seedOfRound } from '../support/property-runs.ts';
-import { applyPlan, inputOf, reviewOf } from '../support/run-pipeline.ts';
 import { compareAccess, type AccessGain } from './access-judgement.ts';
 import { accessPairText, type AccessPair } from './access-pairs.ts';
 import { requests, type AccessState } from './access-model.ts';
 import { readAccessState } from './access-state.ts';
-import { readerOf, startAccessGateway } from './run-access-pair.ts';
+import { applyPlanned, planPair, readerOf, readLive, startAccessGateway } from './run-access-pair.ts';
 import { rulePairs } from './rule-pairs.ts';
 
 /** Plans a pair and applies it; undefined where it cannot be planned, or the plan is refused. */
 async function applyTo(model: HoopModel, pair: AccessPair): Promise<readonly string[] | undefined> {
   const gateway = await openHoop(model);
   try {
-    const { value: listed } = await gateway.readAll([...registry.keys()]);
-    if (listed === undefined) throw new Error('the list is not complete');
-    const access = await gateway.readAccess(Promise.resolve(listed));
-    const live: LiveState = { ...listed, ...(access === undefined ? {} : { access }) };
-    const desired = desiredState(pair.manifests);
-    const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
-    const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' } as const;
-    const ids = desired.resources.map(({ id }) => id);
-    const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent: { adopt: ids, revert: [], prune: pair.prune } }));
-    if (draft === undefined) return undefined;
-    const { value: reviewed } = reviewPlan(draft, reviewOf({ preflight: await gateway.preflight(draft.preflightRequest) }));
-    if (reviewed === undefined || reviewed.plan.singleWrites.some(({ windows }) => windows.length > 0)) return undefined;
-    const { outcomes } = await applyPlan({ gateway, live, plan: reviewed.plan, desired: draft.prepared.desired });
-    return outcomes
-      .filter(({ status }) => !['done', 'held', 'already', 'blocked'].includes(status))
-      .map(({ id, code, message }) => `${id} ${code ?? ''} ${message ?? ''}`);
+    const live = await readLive(gateway);
+    const planned = await planPair(pair, live, gateway);
+    if (planned === undefined || planned.plan.singleWrites.some(({ windows }) => windows.length > 0)) return undefined;
+    return (await applyPlanned(planned, live, gateway)).map(({ id, code, message }) => `${id} ${code ?? ''} ${message ?? ''}`);
   } finally {
     await gateway.close();
   }
@@ -56,22 +41,13 @@ function exposedAt(moment: AccessState, before: AccessState, after: AccessState)
   });
 }
 
-async function on<T>(pair: AccessPair, work: (model: HoopModel) => Promise<T>): Promise<T> {
-  const model = await startAccessGateway(pair);
-  try {
-    return await work(model);
-  } finally {
-    await model.close();
-  }
-}
-
 test(
   'an apply that stops after any of its writes leaves nothing possible that was possible neither before nor after',
   async () => {
     const found: string[] = [];
     const counts = { applied: 0, stops: 0 };
     for (const pair of fc.sample(rulePairs, { numRuns: runCount(25), ...seedOfRound(13) })) {
-      const whole = await on(pair, async (model) => {
+      const whole = await onModel(startAccessGateway(pair), async (model) => {
         const before = await readAccessState(readerOf(model));
         const begun = model.log.requests.length;
         const failed = await applyTo(model, pair);
@@ -83,7 +59,7 @@ test(
       if (whole.failed.length > 0) found.push(`${whole.failed.join('\n')}\n${accessPairText(pair)}`);
       for (const stop of whole.writes.slice(0, -1)) {
         counts.stops += 1;
-        await on(pair, async (model) => {
+        await onModel(startAccessGateway(pair), async (model) => {
           const begun = model.log.count();
           model.setFault(({ index }) =>
             index < begun + stop ? undefined : { kind: 'lost', when: index === begun + stop ? 'after' : 'before' },

@@ -51,6 +51,38 @@ export function readerOf({ url }: HoopModel): ReadPath {
   };
 }
 
+type HoopGateway = Awaited<ReturnType<typeof openHoop>>;
+
+/** Reads all objects of a gateway, and what decides access there. */
+export async function readLive(gateway: HoopGateway): Promise<LiveState> {
+  const { value: listed } = await gateway.readAll([...registry.keys()]);
+  if (listed === undefined) throw new Error('the list is not complete');
+  const access = await gateway.readAccess(Promise.resolve(listed));
+  return { ...listed, ...(access === undefined ? {} : { access }) };
+}
+
+type Planned = { readonly plan: Plan; readonly desired: DesiredState };
+
+/** Plans a pair from a live state; undefined when its manifests cannot be planned. */
+export async function planPair(pair: AccessPair, live: LiveState, gateway: HoopGateway, revert = false): Promise<Planned | undefined> {
+  const desired = desiredState(pair.manifests);
+  const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
+  const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' } as const;
+  const ids = desired.resources.map(({ id }) => id);
+  const consent = { adopt: ids, revert: revert ? ids : [], prune: pair.prune };
+  const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent }));
+  if (draft === undefined) return undefined;
+  const preflight = await gateway.preflight(draft.preflightRequest);
+  const reviewed = reviewPlan(draft, reviewOf({ preflight })).value;
+  return reviewed === undefined ? undefined : { plan: reviewed.plan, desired: draft.prepared.desired };
+}
+
+/** Applies a plan; returns what is not done. */
+export async function applyPlanned(planned: Planned, live: LiveState, gateway: HoopGateway): Promise<readonly Outcome[]> {
+  const { outcomes } = await applyPlan({ gateway, live, ...planned });
+  return outcomes.filter(({ status }) => !['done', 'held', 'already', 'blocked'].includes(status));
+}
+
 /** Plans a pair and applies the plan; undefined when the manifests cannot be planned. */
 export async function runAccessPair(pair: AccessPair, revert: boolean): Promise<AccessRun | undefined> {
   if (pair.manifests.length === 0) return undefined;
@@ -58,27 +90,11 @@ export async function runAccessPair(pair: AccessPair, revert: boolean): Promise<
   const gateway = await openHoop(model);
   try {
     const before = await readAccessState(readerOf(model));
-    const { value: listed } = await gateway.readAll([...registry.keys()]);
-    if (listed === undefined) throw new Error('the list is not complete');
-    const access = await gateway.readAccess(Promise.resolve(listed));
-    const live = { ...listed, ...(access === undefined ? {} : { access }) };
-    const desired = desiredState(pair.manifests);
-    const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
-    const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' } as const;
-    const consent = consentOf(pair, desired, revert);
-    const planFrom = async (seen: LiveState): Promise<Planned | undefined> => {
-      const { value: draft } = draftPlan(inputOf({ desired, live: seen, base, target, consent }));
-      if (draft === undefined) return undefined;
-      const preflight = await gateway.preflight(draft.preflightRequest);
-      const reviewed = reviewPlan(draft, reviewOf({ preflight })).value;
-      return reviewed === undefined ? undefined : { plan: reviewed.plan, desired: draft.prepared.desired };
-    };
-    const planned = await planFrom(live);
+    const live = await readLive(gateway);
+    const planned = await planPair(pair, live, gateway, revert);
     if (planned === undefined) return undefined;
-    const unread = withoutList(live, pair.unread);
-    const blind = pair.unread === undefined || revert ? undefined : await planFrom(unread);
-    const { outcomes } = await applyPlan({ gateway, live, ...planned });
-    const failed = outcomes.filter(({ status }) => !['done', 'held', 'already', 'blocked'].includes(status));
+    const blind = pair.unread === undefined || revert ? undefined : await planPair(pair, withoutList(live, pair.unread), gateway);
+    const failed = await applyPlanned(planned, live, gateway);
     const writesSame = blind !== undefined && writesOf(blind.plan) === writesOf(planned.plan);
     const after = await readAccessState(readerOf(model));
     return { plan: planned.plan, blind: writesSame ? blind.plan : undefined, before, after, failed };
@@ -100,17 +116,6 @@ function withoutList(live: LiveState, list: AccessPair['unread']): LiveState {
   return { ...live, access, resources, rowFields: { 'Connection.access_groups': 'unreadable' } };
 }
 
-type Planned = { readonly plan: Plan; readonly desired: DesiredState };
-
 function writesOf({ changes }: Plan): string {
   return JSON.stringify(changes.map(({ id, action, fields }) => [id, action, fields.map(({ path, held }) => [path, held])]));
-}
-
-function consentOf(
-  { prune }: AccessPair,
-  { resources }: DesiredState,
-  revert: boolean,
-): NonNullable<Parameters<typeof inputOf>[0]['consent']> {
-  const ids = resources.map(({ id }) => id);
-  return { adopt: ids, revert: revert ? ids : [], prune };
 }

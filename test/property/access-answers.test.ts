@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { registry, type LiveState } from '../../src/index.ts';
+import type { LiveState } from '../../src/index.ts';
 import { accessPairs, type AccessPair } from '../model/access-pairs.ts';
 import { accessPools } from '../model/access-pools.ts';
 import { mayAsk, mayRunFile, reaches, termsOf, type AccessState, type Subject } from '../model/access-model.ts';
 import { readAccessState } from '../model/access-state.ts';
-import { readerOf, startAccessGateway } from '../model/run-access-pair.ts';
+import { readerOf, readLive, startAccessGateway } from '../model/run-access-pair.ts';
 import { subsetsOf } from '../model/universe.ts';
 import { findAccess, type FoundAccess } from '../support/access-answers.ts';
 import { openHoop } from '../support/hoop-scenario.ts';
@@ -16,10 +16,7 @@ async function readBoth(pair: AccessPair): Promise<{ readonly live: LiveState; r
   const model = await startAccessGateway(pair);
   const gateway = await openHoop(model);
   try {
-    const { value } = await gateway.readAll([...registry.keys()]);
-    if (value === undefined) throw new Error('the list is not complete');
-    const access = await gateway.readAccess(Promise.resolve(value));
-    return { live: { ...value, ...(access === undefined ? {} : { access }) }, state: await readAccessState(readerOf(model)) };
+    return { live: await readLive(gateway), state: await readAccessState(readerOf(model)) };
   } finally {
     await gateway.close();
     await model.close();

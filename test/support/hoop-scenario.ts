@@ -226,14 +226,19 @@ function connectionOf(row: ConnectionRow, attributes: readonly string[]): Memory
   };
 }
 
-/** Runs the work on a model with the live objects of a scenario, then stops the model. */
-export async function onHoopWorld<T>(one: Scenario, work: (model: HoopModel) => Promise<T>): Promise<T> {
-  const model = await hoopWorld(one);
+/** Runs the work on a model that is starting, then stops the model. */
+export async function onModel<T>(starting: Promise<HoopModel>, work: (model: HoopModel) => Promise<T>): Promise<T> {
+  const model = await starting;
   try {
     return await work(model);
   } finally {
     await model.close();
   }
+}
+
+/** Runs the work on a model with the live objects of a scenario. */
+export function onHoopWorld<T>(one: Scenario, work: (model: HoopModel) => Promise<T>): Promise<T> {
+  return onModel(hoopWorld(one), work);
 }
 
 /** Plans with all secrets, and applies; returns the outcomes that are not done. */

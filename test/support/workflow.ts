@@ -132,6 +132,14 @@ export function commitAll(cwd: string, message = 'First'): string {
   return runIn(cwd, 'sh', ['-ec', commits, 'sh', message]);
 }
 
+/** Turns an empty folder into the origin of a checkout, pushes main to it, and returns the folder. */
+export function pushToOrigin(cwd: string, origin: string): string {
+  git(origin, 'init --quiet --bare --initial-branch=main');
+  git(cwd, ['remote', 'add', 'origin', `file://${origin}`]);
+  git(cwd, 'push --quiet origin main');
+  return origin;
+}
+
 /** A branch with files, and its pull request. */
 export async function openPullRequest({ person }: TestGitHub, branch: string, title: string = branch): Promise<Proposal> {
   const { data: main } = await person.git.getRef({ ...place, ref: 'heads/main' });

@@ -10,6 +10,7 @@ import {
   openPullRequest,
   pullRequestPayload,
   pushTo,
+  pushToOrigin,
   type StepEnded,
 } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -25,11 +26,9 @@ const patient = { timeout: 60_000 };
 
 /** A clone whose main branch is on origin. */
 function cloneOf(files: Files): string {
-  const [origin, cwd] = [makeProject({}), makeProject({ 'ostiary.yaml': config(gateway.url()), ...files })];
-  git(origin, 'init --quiet --bare --initial-branch=main');
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
   commitAll(cwd);
-  git(cwd, ['remote', 'add', 'origin', `file://${origin}`]);
-  git(cwd, 'push --quiet origin main');
+  pushToOrigin(cwd, makeProject({}));
   return cwd;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Reply } from '../../support/actions-cache.ts';
 import { adminToken, hoopProject } from '../../support/hoop-project.ts';
 import { place } from '../../support/github.ts';
-import { commitAll, git, type StepEnded } from '../../support/workflow.ts';
+import { commitAll, git, pushToOrigin, type StepEnded } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useAction } from './use-action.ts';
 import { config, connection, guardrail, useProjects, writeFiles, type Files } from '../project.ts';
@@ -240,10 +240,7 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
     'access/a.yaml': connection('taken-a', { reviewers: ['dba'] }),
     'access/b.yaml': connection('taken-b'),
   });
-  const origin = makeProject({});
-  git(origin, 'init --quiet --bare --initial-branch=main');
-  git(cwd, `remote add origin file://${origin}`);
-  git(cwd, 'push --quiet origin main');
+  const origin = pushToOrigin(cwd, makeProject({}));
   const adopt = { adopt: 'true' };
   expect((await drift(cwd, adopt)).outputs).toMatchObject({ outcome: 'clean' });
   await change('taken-a', { reviewers: ['dba', '@octo fixes #1'] });
@@ -288,10 +285,7 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
 
 test('a revert closes the pull request that would adopt the drift', async () => {
   const cwd = await applied('given-up', { 'access/a.yaml': connection('given-up-a', { reviewers: ['dba'] }) });
-  const origin = makeProject({});
-  git(origin, 'init --quiet --bare --initial-branch=main');
-  git(cwd, `remote add origin file://${origin}`);
-  git(cwd, 'push --quiet origin main');
+  pushToOrigin(cwd, makeProject({}));
   await change('given-up-a', { reviewers: ['dba', 'sre'] });
   const number = Number((await drift(cwd, { adopt: 'true' })).outputs['pull-request']);
   expect(await drift(cwd, { revert: 'true' })).toMatchObject({ code: 0, outputs: { outcome: 'reverted' } });
@@ -302,10 +296,7 @@ test('a revert closes the pull request that would adopt the drift', async () => 
 
 test('a branch to which a person committed is left alone, and the issue says so', async () => {
   const cwd = await applied('helped', { 'access/a.yaml': connection('helped-a', { reviewers: ['dba'] }) });
-  const origin = makeProject({});
-  git(origin, 'init --quiet --bare --initial-branch=main');
-  git(cwd, `remote add origin file://${origin}`);
-  git(cwd, 'push --quiet origin main');
+  const origin = pushToOrigin(cwd, makeProject({}));
   await change('helped-a', { reviewers: ['dba', 'sre'] });
   const { outputs } = await drift(cwd, { adopt: 'true' });
   // As "Update branch" on the page of the pull request does.

@@ -11,6 +11,7 @@ import {
   mergePullRequest,
   openPullRequest,
   pullRequestPayload,
+  pushToOrigin,
   type StepEnded,
 } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -103,10 +104,7 @@ test('a pull request and its merge run for all targets: each has a comment, a re
     /3 targets:\n {2}east {2}done\n {2}down {2}exit 4, gateway unreachable or access denied\n {2}west {2}done\n/,
   );
 
-  const origin = makeProject({});
-  git(origin, 'init --quiet --bare --initial-branch=main');
-  git(cwd, `remote add origin file://${origin}`);
-  git(cwd, 'push --quiet origin main');
+  const origin = pushToOrigin(cwd, makeProject({}));
   const commit = await mergePullRequest(bench.github(), number);
   const onMain = { cwd, event: 'push', payload: { after: commit }, env: { ...env(), GITHUB_SHA: commit } };
   const applied = await bench.step({ ...onMain, inputs: { mode: 'apply', 'all-targets': 'true', digest: 'comment' } });
@@ -136,10 +134,7 @@ test('each target has its own drift issue and pull request', async () => {
     'west/b.yaml': connection('drift-west', { reviewers: ['dba'] }),
   });
   commitAll(cwd);
-  const origin = makeProject({});
-  git(origin, 'init --quiet --bare --initial-branch=main');
-  git(cwd, `remote add origin file://${origin}`);
-  git(cwd, 'push --quiet origin main');
+  const origin = pushToOrigin(cwd, makeProject({}));
   expect((await gateway.run('apply --yes --all-targets', cwd, env())).code).toBe(0);
   const drift = (inputs: Inputs): Promise<StepEnded> =>
     bench.step({ cwd, event: 'schedule', payload: {}, inputs: { mode: 'drift', target: 'east, west', ...inputs }, env: env() });

@@ -7,6 +7,7 @@ import {
   mergePullRequest,
   openPullRequest,
   pullRequestPayload,
+  pushToOrigin,
   type StepEnded,
 } from '../../support/workflow.ts';
 import { config, connection, guardrail, useProjects, writeFiles, type Files } from '../project.ts';
@@ -60,11 +61,9 @@ type Pull = Awaited<ReturnType<typeof openPullRequest>>;
 /** Makes a clone whose main branch is on origin, and applies it. */
 async function appliedClone(files: Files, prune: boolean, { url, env }: Place = served()): Promise<string> {
   const settings = config(url).replace("' }", `', prune: ${prune} }`);
-  const [origin, cwd] = [makeProject({}), makeProject({ 'ostiary.yaml': settings, ...files })];
-  git(origin, 'init --quiet --bare --initial-branch=main');
+  const cwd = makeProject({ 'ostiary.yaml': settings, ...files });
   commitAll(cwd);
-  git(cwd, ['remote', 'add', 'origin', `file://${origin}`]);
-  git(cwd, 'push --quiet origin main');
+  pushToOrigin(cwd, makeProject({}));
   expect(await step(cwd, git(cwd, 'rev-parse HEAD'), env)).toMatchObject({ code: 0 });
   return cwd;
 }

@@ -10,6 +10,7 @@ import {
   mergePullRequest,
   openPullRequest,
   pullRequestPayload,
+  pushToOrigin,
   type StepEnded,
 } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -55,10 +56,7 @@ describe('apply on merge', () => {
   test('applies, comments once on the merged pull request, and reports the deployment', async () => {
     const github = bench.github();
     const cwd = checkout({ 'access/merged.yaml': connection('merged'), 'access/rule.yaml': guardrail('merged-rule') });
-    const origin = makeProject({});
-    git(origin, 'init --quiet --bare --initial-branch=main');
-    git(cwd, `remote add origin file://${origin}`);
-    git(cwd, 'push --quiet origin main');
+    const origin = pushToOrigin(cwd, makeProject({}));
     const { number, commit } = await merge('merged');
     const applied = await apply(cwd, commit, { bundled: true });
     expect(git(origin, 'rev-parse refs/ostiary/applied/production^1')).toBe(git(cwd, 'rev-parse HEAD'));

@@ -1,7 +1,16 @@
 import { afterEach, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
 import { startFlakyServer, json } from '../../support/flaky-server.ts';
-import { commentsOn, commitAll, git, mergePullRequest, openPullRequest, type StepEnded, type StepOptions } from '../../support/workflow.ts';
+import {
+  commentsOn,
+  commitAll,
+  git,
+  mergePullRequest,
+  openPullRequest,
+  pushToOrigin,
+  type StepEnded,
+  type StepOptions,
+} from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useAction } from './use-action.ts';
 import { config, connection, manyConnections, useProjects, writeFiles, type Files } from '../project.ts';
@@ -24,11 +33,9 @@ function push(cwd: string, more: Partial<StepOptions> = {}): Promise<StepEnded> 
 
 /** A clone whose commits are on origin's main branch. */
 function clone(files: Files): string {
-  const [origin, cwd] = [makeProject({}), makeProject({ 'ostiary.yaml': config(gateway.url()), ...files })];
-  git(origin, 'init --quiet --bare --initial-branch=main');
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
   commitAll(cwd);
-  git(cwd, ['remote', 'add', 'origin', `file://${origin}`]);
-  git(cwd, 'push --quiet origin main');
+  pushToOrigin(cwd, makeProject({}));
   return cwd;
 }
 

@@ -8,6 +8,7 @@ import {
   openPullRequest,
   pullRequestPayload,
   pushTo,
+  pushToOrigin,
   type StepEnded,
 } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -45,11 +46,8 @@ test('a merge queue plans the queued commit with the config of its branch, and w
 
 test('an old apply that runs again is refused, and says so on its pull request', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('rerun') });
-  const origin = makeProject({});
   commitAll(cwd);
-  git(origin, 'init --quiet --bare --initial-branch=main');
-  git(cwd, `remote add origin file://${origin}`);
-  git(cwd, 'push --quiet origin main');
+  pushToOrigin(cwd, makeProject({}));
   const { number } = await openPullRequest(bench.github(), 'rerun');
   const merged = await mergePullRequest(bench.github(), number);
   const apply = (commit?: string): Promise<StepEnded> =>

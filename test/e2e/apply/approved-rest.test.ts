@@ -7,6 +7,7 @@ import {
   mergePullRequest,
   openPullRequest,
   pullRequestPayload,
+  pushToOrigin,
   type StepEnded,
 } from '../../support/workflow.ts';
 import { config, connection, guardrail, useProjects, writeFiles, type Files } from '../project.ts';
@@ -36,11 +37,8 @@ type Merged = {
 /** Plans a pull request and merges it; every apply starts from a new clone, as a job does. */
 async function merged(name: string, before: Files, after: Files): Promise<Merged> {
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...before });
-  const origin = makeProject({});
-  git(origin, 'init --quiet --bare --initial-branch=main');
   const base = commitAll(cwd);
-  git(cwd, `remote add origin file://${origin}`);
-  git(cwd, 'push --quiet origin main');
+  const origin = pushToOrigin(cwd, makeProject({}));
   expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
   writeFiles(cwd, after);
   commitAll(cwd);

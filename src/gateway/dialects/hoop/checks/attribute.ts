@@ -42,32 +42,28 @@ export function checkAttributes(proposal: PreflightRequest, writes: readonly Pro
   ];
 }
 
-function keptNames(id: ResourceId, { resources }: DesiredState): readonly Diagnostic[] {
-  const name = nameOf(id);
-  return resources
-    .filter(({ spec }) => textsIn(spec['attributes']).includes(name))
-    .map((resource) =>
-      diagnosticAt({ resource }, pointer('attributes', name), {
-        code: 'hoop/attribute-in-use',
-        message: `${resource.id} has the attribute "${name}", which the plan deletes with all its links`,
-        hint: `remove it here, or keep the manifest of ${id} with access_groups: []`,
-      }),
-    );
+function keptNames(id: ResourceId, desired: DesiredState): readonly Diagnostic[] {
+  return namedStill(nameOf(id), desired, {
+    loss: 'which the plan deletes with all its links',
+    hint: `remove it here, or keep the manifest of ${id} with access_groups: []`,
+  });
 }
 
 /** Reports manifests that name a renamed attribute by its former name: the gateway renames it everywhere, and then they would differ. */
-function formerNames(former: ResourceId, id: ResourceId, { resources }: DesiredState): readonly Diagnostic[] {
-  if (kindOf(id) !== kind || resources.some((one) => one.id === former)) return [];
-  const name = nameOf(former);
+function formerNames(former: ResourceId, id: ResourceId, desired: DesiredState): readonly Diagnostic[] {
+  if (kindOf(id) !== kind || desired.resources.some((one) => one.id === former)) return [];
+  return namedStill(nameOf(former), desired, { loss: `which the plan renames to "${nameOf(id)}"`, hint: `name "${nameOf(id)}" here, too` });
+}
+
+type NameLoss = { readonly loss: string; readonly hint: string };
+
+function namedStill(name: string, { resources }: DesiredState, { loss, hint }: NameLoss): readonly Diagnostic[] {
   return resources
     .filter(({ spec }) => textsIn(spec['attributes']).includes(name))
-    .map((resource) =>
-      diagnosticAt({ resource }, pointer('attributes', name), {
-        code: 'hoop/attribute-in-use',
-        message: `${resource.id} has the attribute "${name}", which the plan renames to "${nameOf(id)}"`,
-        hint: `name "${nameOf(id)}" here, too`,
-      }),
-    );
+    .map((resource) => {
+      const message = `${resource.id} has the attribute "${name}", ${loss}`;
+      return diagnosticAt({ resource }, pointer('attributes', name), { code: 'hoop/attribute-in-use', message, hint });
+    });
 }
 
 /** Names the objects without a manifest that lose a deleted attribute, and the machines whose credentials outlive it. */
