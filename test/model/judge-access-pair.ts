@@ -96,15 +96,23 @@ function findingsOf(pair: AccessPair, run: AccessRun, { name, verdict }: Judged)
     if (direction === 'strengthens' && conditions.length > 0 && !conditions.some((condition) => verdict.stronger.has(condition)))
       found('false surely gained', `${control} ${direction}`);
   }
-  // A risk is about its change alone, and the change of a rule may make up for that of another object.
-  const alone = changesOf(plan).some(({ id: changed }) => changed.startsWith('AccessRequestRule/')) ? [] : changesOf(plan);
   // The risks of accepted drift compare the manifests with the applied ones, and change nothing.
-  for (const risk of risksOf(alone, id)) {
+  const changes = changesOf(plan);
+  for (const risk of risksOf(
+    changes.filter((own) => isAloneOn(id, own, changes)),
+    id,
+  )) {
     const conditions = conditionsOfRisk(risk);
     if (risk.class === 'weakens' && conditions.length > 0 && !conditions.some((condition) => verdict.weaker.has(condition)))
       found('false surely lost', `the risk ${risk.code}`);
   }
   return findings;
+}
+
+/** Returns whether no change of another rule, or of a rule and the connection, may make up for what a change does to the connection. */
+function isAloneOn(connection: string, { id: own }: Risky, changes: readonly Risky[]): boolean {
+  const isRule = (id: string): boolean => id.startsWith('AccessRequestRule/');
+  return changes.every(({ id }) => id === own || (!isRule(id) && !(isRule(own) && id === connection)));
 }
 
 /** A new connection exposes what people other than an admin or an auditor can do without approval. */
