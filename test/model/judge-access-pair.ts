@@ -109,9 +109,10 @@ function findingsOf(pair: AccessPair, run: AccessRun, { name, verdict }: Judged)
   return findings;
 }
 
+const isRule = (id: string): boolean => id.startsWith('AccessRequestRule/');
+
 /** Returns whether no change of another rule, or of a rule and the connection, may make up for what a change does to the connection. */
 function isAloneOn(connection: string, { id: own }: Risky, changes: readonly Risky[]): boolean {
-  const isRule = (id: string): boolean => id.startsWith('AccessRequestRule/');
   return changes.every(({ id }) => id === own || (!isRule(id) && !(isRule(own) && id === connection)));
 }
 
