@@ -284,3 +284,12 @@ test('a new connection has no runbooks until the rule that its tags select inclu
   expect(writes(done)).toEqual(['POST /api/connections', expect.stringMatching('^PUT /api/runbooks/rules/')]);
   expect(await rulesOf(project)).toMatchObject([{ connections: ['new-db', 'orders-db'] }]);
 });
+
+test('a successor that the rule of its predecessor takes needs no override', { timeout }, async () => {
+  const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
+  const successor = connection('orders-new', open, { replaces: 'orders-db' });
+  commit({ 'access/a.yaml': successor, 'access/rule.yaml': ruleManifest('nightly', { connections: ['orders-new'] }) });
+  const done = await run('apply --yes');
+  expect([done.code, writes(done).slice(0, 2)]).toEqual([0, ['POST /api/connections', expect.stringMatching('^PUT /api/runbooks/rules/')]]);
+  expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db', 'orders-new'] }]);
+});

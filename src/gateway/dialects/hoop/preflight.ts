@@ -34,7 +34,7 @@ import {
 } from './references.ts';
 import { readReferringObjects, referringPaths } from './referring-lists.ts';
 import type { LiveState } from '../../../model/live.ts';
-import { decidingLists } from '../../../model/protection/access-objects.ts';
+import { decidingLists, type DecidingList, type NamedObject } from '../../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../../model/resource.ts';
 import { asArray, textsIn } from '../../../model/json.ts';
 
@@ -179,15 +179,19 @@ function findReferring(proposal: PreflightRequest, answers: PreflightAnswers): O
   };
 }
 
-/** Returns the objects with the connections that the plan attaches to access-request rules. */
+/** Returns the objects with the connections that the plan attaches to access-request rules and runbook rules. */
 function withAttached(objects: ReferringObjects, { edges }: PreflightRequest['plan']): ReferringObjects {
-  const list = 'access-request-rules';
-  const attached = edges.filter(({ action, rule }) => action === 'attach' && decidingLists[kindOf(rule)] === list);
-  const rules = objects[list]?.map((row) => {
-    const added = attached.filter(({ rule }) => nameOf(rule) === row.name).map(({ connection }) => nameOf(connection));
-    return { ...row, connections: [...row.connections, ...added] };
-  });
-  return { ...objects, [list]: rules };
+  const attached = edges.filter(({ action }) => action === 'attach');
+  const extended = <Row extends NamedObject>(list: DecidingList, rows: readonly Row[] | undefined): readonly Row[] | undefined =>
+    rows?.map((row) => {
+      const added = attached.filter(({ rule }) => decidingLists[kindOf(rule)] === list && nameOf(rule) === row.name);
+      return { ...row, connections: [...row.connections, ...added.map(({ connection }) => nameOf(connection))] };
+    });
+  return {
+    ...objects,
+    'access-request-rules': extended('access-request-rules', objects['access-request-rules']),
+    'runbook-rules': extended('runbook-rules', objects['runbook-rules']),
+  };
 }
 
 type ChangedConnections = {
