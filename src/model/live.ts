@@ -90,6 +90,13 @@ export type GrantRow = { readonly uid: string; readonly groups: readonly string[
 /** Whether a gateway keeps the rows of a field now: `off` is a field of a feature that is off. */
 export type RowFieldState = 'on' | 'off' | 'unreadable';
 
+/** A kind that decides access and was not listed. */
+export type UnreadKind = {
+  readonly kind: string;
+  /** The request and what is wrong with its answer; absent where this token may not list the kind, or it was not asked for. */
+  readonly failure?: { readonly message: string; readonly hint?: string | undefined } | undefined;
+};
+
 /** The complete state that was read from one gateway. */
 export type LiveState = {
   readonly resources: readonly LiveResource[];
@@ -105,8 +112,8 @@ export type LiveState = {
   readonly accessLimits?: AccessLimits;
   /** The fields that the gateway keeps in a row beside each object, and writes by a request of their own: `Kind.field`. */
   readonly rowFields?: Readonly<Record<string, RowFieldState>>;
-  /** Kinds of the gateway that decide access and were not listed: this token may not, or they were not asked for. */
-  readonly unread?: readonly string[];
+  /** Kinds of the gateway that decide access and were not listed. */
+  readonly unread?: readonly UnreadKind[];
   /** Objects that share their name with another one of their kind: no manifest can mean one of them. `resources` has none of them. */
   readonly namesakes?: readonly LiveResource[];
   /** Objects that no list contains but that exist when read by id: `Kind/uid`. */

@@ -244,3 +244,17 @@ test('a pull writes rules with selectors where tags explain their connections, a
   const plan = await copy.run('plan --detailed-exitcode');
   expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
 });
+
+test.each([
+  [403, 'does not list objects of the kind AccessRequestRule to this token', 'use a key with the role admin, or auditor'],
+  [404, 'GET URL/access-requests/rules: the gateway has no such list (404', 'update a gateway that does not have the kind'],
+  [500, 'GET URL/access-requests/rules: the gateway failed (500', 'check the log of the gateway'],
+])('rules that the gateway answers with %i are an error that says why', { timeout }, async (status, message, hint) => {
+  const project = await applied();
+  project.model.setFault(({ path }) => (path.includes('/access-requests/') ? { kind: 'answer', when: 'before', status } : undefined));
+  const { stderr } = await expectRefused(project, 'plan/unreadable-kind');
+  const text = stderr.replaceAll(/\s+/g, ' ');
+  expect(text).toContain(message.replace('URL', project.url));
+  expect(text).toContain(hint);
+  expect(text.includes('role admin')).toBe(status === 403);
+});

@@ -52,7 +52,7 @@ function objectsOfKind<Row extends AccessRow>(
   kind: string,
   { read }: AccessReader<Row>,
 ): readonly Row[] | 'unreadable' {
-  if (unread.includes(kind)) return 'unreadable';
+  if (unread.some((one) => one.kind === kind)) return 'unreadable';
   return sortedByName([...resources, ...namesakes].filter(({ id }) => kindOf(id) === kind).map((resource) => read(wireEntryOf(resource))));
 }
 

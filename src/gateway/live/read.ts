@@ -1,7 +1,7 @@
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject, equal, type Json } from '../../model/json.ts';
-import type { LiveResource, LiveState, LookupEntry, RowFieldState } from '../../model/live.ts';
+import type { LiveResource, LiveState, LookupEntry, RowFieldState, UnreadKind } from '../../model/live.ts';
 import { decidingLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
@@ -41,8 +41,10 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   }
   const resources: LiveResource[] = [];
   const namesakes: LiveResource[] = [];
-  const listed = new Set(kinds.filter((_, index) => lists[index]?.value !== undefined));
-  const unread = Object.keys(decidingLists).filter((kind) => dialect.kinds[kind] !== undefined && !listed.has(kind));
+  const listings = new Map(kinds.map((kind, index) => [kind, lists[index]] as const));
+  const unread = Object.keys(decidingLists)
+    .filter((kind) => dialect.kinds[kind] !== undefined && listings.get(kind)?.value === undefined)
+    .map((kind): UnreadKind => ({ kind, failure: listings.get(kind)?.failure }));
   for (const [index, kind] of kinds.entries()) {
     const binding = await context.bindingFor(kind);
     const { reader, wireKind } = binding;
@@ -241,15 +243,21 @@ export async function findByList(context: GatewayContext, named: ResourceId, kno
   return found.leftOut === undefined ? found : readOne(context, found);
 }
 
+type Listing = Checked<WholeList<ResourceId>> & Pick<UnreadKind, 'failure'>;
+
 /** Lists a kind; of one that decides access, and that this token or this version of the gateway does not list, nothing is known. */
-async function listReadable(context: GatewayContext, kind: string, budget: AnswerBudget): Promise<Checked<WholeList<ResourceId>>> {
+async function listReadable(context: GatewayContext, kind: string, budget: AnswerBudget): Promise<Listing> {
   if (decidingLists[kind] === undefined) return listKind(context, kind, budget);
   try {
-    const { value } = await listKind(context, kind, budget);
-    return value === undefined ? { diagnostics: [] } : { value, diagnostics: [] };
+    const { value, diagnostics } = await listKind(context, kind, budget);
+    if (value !== undefined) return { value, diagnostics: [] };
+    return { diagnostics: [], failure: diagnostics[0] };
   } catch (error) {
-    if (error instanceof ApiError) return { diagnostics: [] };
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    const { message, hint, failure } = error;
+    const isDenied = failure.status === 401 || failure.status === 403;
+    // A run needs other lists, too, so the URL is not the cause of a 404.
+    return { diagnostics: [], failure: isDenied ? undefined : { message, hint: failure.status === 404 ? undefined : hint } };
   }
 }
 

@@ -158,9 +158,10 @@ export const planCodes = {
     example: 'no runbook rule would be left, so everybody could run every runbook on every connection that they see',
   },
   'plan/unreadable-kind': {
-    meaning: 'The token cannot list the objects of a kind that manifests declare',
-    cause: 'Its role may not, or this version of the gateway does not have them',
-    fix: 'Use a key with the role `admin`, or `auditor` for read-only commands',
+    meaning: 'The objects of a kind that manifests declare cannot be listed',
+    cause:
+      'The role of the token may not, this version of the gateway does not have them, or the gateway failed; the message has its answer',
+    fix: 'Use a key with the role `admin`, or `auditor` for read-only commands; update the gateway, or limit the manifests with `metadata.targets`',
     example:
       'the gateway does not list objects of the kind AccessRequestRule to this token, so nothing is known about AccessRequestRule/prod',
   },

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type DialectFields, hasField } from '../../model/gateway.ts';
 import { textsIn } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
-import type { LiveResource } from '../../model/live.ts';
+import type { LiveResource, UnreadKind } from '../../model/live.ts';
 import type { BlockingError, Change } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
@@ -95,9 +95,11 @@ export function adaptToDialect(
   return { desired: diagnostics.length === 0 ? desired : { ...desired, resources }, diagnostics };
 }
 
-/** Reports manifests of kinds that the token cannot list, and what was applied of them: a missing object proves nothing. */
-export function unreadKinds(unread: readonly string[], desired: DesiredState, base: DesiredState | undefined): readonly Diagnostic[] {
-  return unread.flatMap((kind): readonly Diagnostic[] => {
+const olderGateway = 'update a gateway that does not have the kind, or limit the manifests to other targets with metadata.targets';
+
+/** Reports manifests of kinds that could not be listed, and what was applied of them: a missing object proves nothing. */
+export function unreadKinds(unread: readonly UnreadKind[], desired: DesiredState, base: DesiredState | undefined): readonly Diagnostic[] {
+  return unread.flatMap(({ kind, failure }): readonly Diagnostic[] => {
     const own = desired.resources.find(({ id }) => kindOf(id) === kind);
     const applied = base?.resources.find(({ id }) => kindOf(id) === kind);
     const one = own ?? applied;
@@ -106,8 +108,8 @@ export function unreadKinds(unread: readonly string[], desired: DesiredState, ba
       {
         code: 'plan/unreadable-kind',
         severity: 'error',
-        message: `the gateway does not list objects of the kind ${kind} to this token, so nothing is known about ${one.id}`,
-        hint: 'use a key with the role admin, or auditor for read-only commands',
+        message: `the gateway does not list objects of the kind ${kind}${failure === undefined ? ' to this token' : ''}, so nothing is known about ${one.id}${failure === undefined ? '' : `: ${failure.message}`}`,
+        hint: failure === undefined ? 'use a key with the role admin, or auditor for read-only commands' : (failure.hint ?? olderGateway),
         at: one.locate(''),
       },
     ];
