@@ -258,3 +258,11 @@ test.each([
   expect(text).toContain(hint);
   expect(text.includes('role admin')).toBe(status === 403);
 });
+
+test('a rule with an attribute is not explained as a rule on itself', { timeout }, async () => {
+  const project = await applied({ attributes: ['pci'] });
+  for (const name of ['AccessRequestRule/prod', 'Connection/orders-db']) {
+    const { code, stdout } = await project.ostiary(['explain', name]);
+    expect([name, code, stdout.includes('Rules on it')]).toEqual([name, 0, name !== 'AccessRequestRule/prod']);
+  }
+});

@@ -251,7 +251,9 @@ export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapsh
 
 /** Returns the rules on a connection: those attached by an edge, those that share an attribute with it, and those that include every connection. */
 export function rulesOn(snapshot: ProtectionSnapshot, connection: ResourceId): ReadonlySet<ResourceId> {
-  const everywhere = kindOf(connection) === 'Connection' ? everywhereIn(snapshot) : noRules;
+  // A rule has attributes as well, and shares them with itself.
+  if (kindOf(connection) !== 'Connection') return noRules;
+  const everywhere = everywhereIn(snapshot);
   const named = snapshot.edges.get(connection) ?? noRules;
   const attached = everywhere.size === 0 ? named : new Set([...named, ...everywhere]);
   if (snapshot.rulesByAttribute.size === 0) return attached;
