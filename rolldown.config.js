@@ -8,7 +8,7 @@ const { version, peerDependencies } = JSON.parse(readFileSync('package.json', 'u
 
 /** What nearly every command begins with, and what of a plan `pull` needs before it has read anything. */
 const core =
-  /src.(commands.command-line.run-command-line|console.(context.process-context|connect)|action.workflow-commands|project.manifests|reconcile.prepare.verified-secrets|model.concurrency|report.wording.value|disk.write)\.ts/;
+  /src.(commands.command-line.run-command-line|console.(context.process-context|connect)|project.manifests|reconcile.prepare.verified-secrets|model.concurrency|report.wording.value|disk.write)\.ts/;
 
 /** One split bundle for the command, the action and the library. The embedded database stays outside: only `serve` loads it, where it is installed. */
 export default {

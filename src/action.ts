@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { action } from './action/action.ts';
+import { runJob } from './ci/run-job.ts';
 import { compileLess, stepContext } from './console/context/process-context.ts';
+import { githubSystem } from './github/github-system.ts';
 
 compileLess();
-process.exitCode = await action(stepContext(), setTimeout);
+process.exitCode = await runJob(githubSystem, stepContext(), setTimeout);

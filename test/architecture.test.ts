@@ -16,7 +16,8 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },
   git: { rooms: ['model'], packages: ['simple-git'] },
-  github: { rooms: ['model'], packages: ['@octokit/rest', 'micromark', 'micromark-extension-gfm'] },
+  forge: { rooms: ['model'], packages: ['micromark', 'micromark-extension-gfm'] },
+  github: { rooms: ['model', 'forge'], packages: ['@octokit/rest'] },
   server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
   project: { rooms: ['model', 'kinds', 'disk', 'manifest', 'git', 'gateway'], packages: [] },
   pull: { rooms: ['model', 'kinds', 'disk', 'manifest', 'project', 'reconcile', 'report', 'gateway'], packages: [] },
@@ -36,14 +37,14 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     rooms: 'model kinds disk manifest project protection reconcile apply report gateway git server pull adopt console planning'.split(' '),
     packages: ['commander', '@clack/prompts', 'prettier'],
   },
-  action: {
-    rooms: 'model kinds disk manifest project protection reconcile report gateway git github pull adopt console planning commands'.split(
+  ci: {
+    rooms: 'model kinds disk manifest project protection reconcile report gateway git forge pull adopt console planning commands'.split(
       ' ',
     ),
     packages: [],
   },
   '.': {
-    rooms: ['commands', 'action', 'console', 'model', 'kinds', 'manifest', 'protection', 'reconcile', 'apply', 'report', 'gateway'],
+    rooms: ['commands', 'ci', 'github', 'console', 'model', 'kinds', 'manifest', 'protection', 'reconcile', 'apply', 'report', 'gateway'],
     packages: [],
   },
 };
@@ -129,8 +130,8 @@ const inside: Readonly<Record<string, string>> = {
   commands:
     'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts test.ts yaml-layout.ts fmt.ts init.ts pull.ts review.ts get.ts list.ts search.ts ' +
     'record.ts serve.ts completion.ts version.ts workflow-commands.ts program.ts',
-  action:
-    'inputs.ts proposal.ts task.ts mentioned-pull-request.ts pull-requests.ts decisions.ts drift-issue.ts commit-status.ts report-to-github.ts action.ts',
+  forge: 'forge.ts ci-system.ts forge-errors.ts plain-lines.ts sticky-body.ts sticky-posts.ts approved-plan.ts override-comments.ts',
+  ci: 'inputs.ts proposal.ts task.ts mentioned-pull-request.ts pull-requests.ts decisions.ts drift-issue.ts commit-status.ts report-run.ts run-job.ts',
 };
 
 test('inside a room, imports point one way', () => {

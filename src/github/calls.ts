@@ -1,7 +1,8 @@
 import type { Octokit } from '@octokit/rest';
-import type { Checked } from '../model/diagnostic.ts';
+import type { Issue, IssueCalls, PullRequestCalls, PullRequestSummary } from '../forge/forge.ts';
 import { AppError } from '../model/errors.ts';
-import { type PullRequest, readPullRequest } from './pull-request.ts';
+import { openIssueWith } from './open-issue.ts';
+import { readPullRequest } from './pull-request.ts';
 import { asObject, asText, isObject, type JsonObject } from '../model/json.ts';
 
 /** Returns an answer that is an object; throws AppError `github/unexpected-answer` for anything else, such as the page of a proxy. */
@@ -48,58 +49,16 @@ export async function readIfShown<T>(read: () => Promise<T>): Promise<T | undefi
   }
 }
 
-/** Runs requests to GitHub; converts errors of GitHub to warnings that name what is missing, so that they never fail the run. */
-export async function withGitHubErrors<T>(work: () => Promise<T>, missing?: string): Promise<Checked<T>> {
-  try {
-    return { value: await work(), diagnostics: [] };
-  } catch (error) {
-    if (!(error instanceof AppError) || !error.code.startsWith('github/')) throw error;
-    const { code, hint } = error;
-    const message = missing === undefined ? error.message : `${missing} was not written: ${error.message}`;
-    return { diagnostics: [{ code, severity: 'warning', message, hint }] };
-  }
-}
-
 export type RepositoryName = { readonly owner: string; readonly repo: string };
-
-/** An issue; `author` is a login. */
-export type Issue = { readonly number: number; readonly author: string; readonly body: string; readonly open: boolean };
-
-/** A label, with the description and color of a new one. */
-export type Label = { readonly name: string; readonly description: string; readonly color: string };
-
-/** The fields of an issue or a pull request to write; omitted fields stay. */
-type IssueUpdate = { readonly title?: string; readonly body?: string; readonly open?: boolean };
-
-/** An issue to open; GitHub creates labels that do not exist. */
-export type NewIssue = {
-  readonly title: string;
-  readonly body: string;
-  readonly labels: readonly string[];
-  readonly assignees: readonly string[];
-};
 
 /** What answers are about, for the message of an unexpected one. */
 const issueName = 'an issue';
 const pullRequestName = 'a pull request';
 
-/** The calls about issues. */
-export interface IssueCalls {
-  /** Lists issues with the label, closed ones too, newest first. */
-  readonly labeledIssues: (label: string) => Promise<readonly Issue[]>;
-  /** Lists the issues by an account, closed ones too, whatever their labels: the thousand that changed last. */
-  readonly issuesOf: (login: string) => Promise<readonly Issue[]>;
-  /** Creates the label if it does not exist. */
-  readonly ensureLabel: (label: Label) => Promise<void>;
-  /** Opens an issue and returns its number. */
-  readonly createIssue: (issue: NewIssue) => Promise<number>;
-  readonly updateIssue: (number: number, rewrite: IssueUpdate) => Promise<void>;
-}
-
 /** The most pages of issues that are read to find one without its label: the account of a job can have opened any number. */
 const mostPages = 10;
 
-/** Creates the requests on issues and comments of a repository. They throw an AppError when GitHub refuses. */
+/** Creates the requests on issues of a repository. They throw an AppError when GitHub refuses. */
 export function createIssueCalls(octokit: Octokit, place: RepositoryName): IssueCalls {
   return {
     async labeledIssues(label) {
@@ -125,14 +84,18 @@ export function createIssueCalls(octokit: Octokit, place: RepositoryName): Issue
         if (!(error instanceof AppError) || !['github/refused', 'github/forbidden'].includes(error.code)) throw error;
       }
     },
-    async createIssue({ labels, assignees, ...rest }) {
-      const { data } = await octokit.issues.create({ ...place, ...rest, labels: [...labels], assignees: [...assignees] });
-      return numberIn(objectIn(data, issueName), 'number', issueName);
-    },
+    openIssue: (wish) =>
+      openIssueWith(wish, async ({ labels, assignees, ...rest }) => {
+        const { data } = await octokit.issues.create({ ...place, ...rest, labels: [...labels], assignees: [...assignees] });
+        return numberIn(objectIn(data, issueName), 'number', issueName);
+      }),
     async updateIssue(number, { open, ...rest }) {
       const state =
         open === undefined ? {} : open ? ({ state: 'open' } as const) : ({ state: 'closed', state_reason: 'completed' } as const);
       await octokit.issues.update({ ...place, issue_number: number, ...rest, ...state });
+    },
+    async commentOnIssue(number, body) {
+      await octokit.issues.createComment({ ...place, issue_number: number, body });
     },
   };
 }
@@ -155,41 +118,11 @@ function issueIn(raw: unknown, sort: string): Issue {
   };
 }
 
-export type PullRequestSummary = {
-  readonly number: number;
-  /** The login of its author. */
-  readonly author: string;
-  readonly merged: boolean;
-  /** The commit that the merge made; before a merge the test merge, if GitHub has made one. */
-  readonly mergeCommit: string | undefined;
-  readonly head: string;
-  readonly base: string;
-  /** When it changed last; empty if GitHub does not say it. */
-  readonly updatedAt: string;
-};
-
-/** The calls about pull requests. */
-export interface PullRequestCalls {
-  readonly pullRequest: (number: number) => Promise<PullRequestSummary>;
-  readonly pullRequestsOf: (commit: string) => Promise<readonly PullRequestSummary[]>;
-  /** Returns a pull request as an event describes it; undefined if it is incomplete. */
-  readonly readPullRequest: (number: number) => Promise<PullRequest | undefined>;
-  /** Lists the open pull requests from a branch, of this repository or of a fork, as an event describes them. */
-  readonly openPullRequestsFrom: (owner: string, branch: string) => Promise<readonly PullRequest[]>;
-  /** Lists pull requests from a branch of the repository, closed ones too, newest first. */
-  readonly pullRequestsFrom: (branch: string) => Promise<readonly (Issue & { readonly merged: boolean })[]>;
-  /** Opens a pull request and returns its number. */
-  readonly createPullRequest: (wish: {
-    readonly title: string;
-    readonly body: string;
-    readonly head: string;
-    readonly base: string;
-  }) => Promise<number>;
-  readonly updatePullRequest: (number: number, rewrite: IssueUpdate) => Promise<void>;
-}
-
 /** Creates the requests on pull requests of a repository. They throw an AppError when GitHub refuses. */
-export function createPullRequestCalls(octokit: Octokit, place: RepositoryName): PullRequestCalls {
+export function createPullRequestCalls(
+  octokit: Octokit,
+  place: RepositoryName,
+): Omit<PullRequestCalls, 'comments' | 'editorOf' | 'createComment' | 'updateComment'> {
   return {
     async pullRequest(number) {
       const { data } = await octokit.pulls.get({ ...place, pull_number: number });

@@ -1,4 +1,6 @@
 import { Octokit } from '@octokit/rest';
+import type { ForgeOptions } from '../forge/ci-system.ts';
+import type { Comment, Forge, SendRequest } from '../forge/forge.ts';
 import { AppError } from '../model/errors.ts';
 import { asObject, asText, isObject, type JsonObject } from '../model/json.ts';
 import {
@@ -8,16 +10,12 @@ import {
   numberIn,
   objectIn,
   readIfShown,
-  type PullRequestCalls,
   textIn,
   throwUnexpected,
   createIssueCalls,
-  type IssueCalls,
   type RepositoryName,
 } from './calls.ts';
-
-/** An answer that is not a success; without headers if there was no answer. */
-type FailedAnswer = { readonly status: number; readonly message: string; readonly headers?: Readonly<Record<string, unknown>> };
+import { type FailedAnswer, failedAnswerOf } from './failed-answer.ts';
 
 /** The wait after a rate limit without a time, and the longest that a job waits for GitHub in all, in milliseconds. */
 const usualWait = 60_000;
@@ -60,24 +58,6 @@ function githubError(error: unknown, request: string): unknown {
   return failure('github/refused', 'see the message of GitHub');
 }
 
-function failedAnswerOf(error: unknown): FailedAnswer | undefined {
-  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
-  const response = 'response' in error ? error.response : undefined;
-  const headers = isRecord(response) && isRecord(response['headers']) ? response['headers'] : undefined;
-  return { status: error.status, message: shortenMessage(error.message), ...(headers === undefined ? {} : { headers }) };
-}
-
-const longestMessage = 500;
-
-/** Shortens a message: a proxy may answer with a whole page. */
-function shortenMessage(message: string): string {
-  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
-}
-
 /** Returns the milliseconds of a rate limit: `retry-after`, the time until the reset, infinity or the usual wait; undefined if there is no rate limit. */
 function rateLimitWait({ status, message, headers = {} }: FailedAnswer): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
@@ -91,79 +71,12 @@ function rateLimitWait({ status, message, headers = {} }: FailedAnswer): number 
   return status === 429 || /secondary rate limit/i.test(message) ? usualWait : undefined;
 }
 
-/** Returns whether GitHub refused a request because of a value in it. */
-export function isInvalidRequest(error: unknown): error is AppError {
-  return error instanceof AppError && error.code === 'github/refused' && failedAnswerOf(error.cause)?.status === 422;
-}
-
-/** A comment below an issue or a pull request; `author` is a login, `node` its id in GraphQL. */
-export type Comment = {
-  readonly id: number;
-  readonly node: string;
-  readonly author: string;
-  readonly isByBot: boolean;
-  /** Whether GitHub dates a change of the comment; the editor is asked for separately. */
-  readonly isEdited: boolean;
-  readonly body: string;
-};
-
-type DeploymentStatus = {
-  readonly state: 'success' | 'failure' | 'error';
-  readonly description: string;
-  readonly logUrl: string;
-};
-
-/** The calls that Ostiary makes; every failure is an AppError with a code `github/…`. */
-export interface GitHub extends IssueCalls, PullRequestCalls {
-  /** Returns the login of this token's account. */
-  readonly whoAmI: () => Promise<string>;
-  readonly mayWrite: (login: string) => Promise<boolean>;
-  /** Returns the logins of the author and the committer of a commit, as far as GitHub knows their accounts; undefined if it does not show the commit. */
-  readonly commitAuthors: (commit: string) => Promise<readonly string[] | undefined>;
-  /** Returns whether the account is a member of a team; undefined if the token may not read that. */
-  readonly isTeamMember: (organization: string, team: string, login: string) => Promise<boolean | undefined>;
-  readonly comments: (number: number) => Promise<readonly Comment[]>;
-  /** Returns the login of the last editor of a comment; undefined if it was never edited. */
-  readonly editorOf: (comment: Comment) => Promise<string | undefined>;
-  readonly createComment: (number: number, body: string) => Promise<void>;
-  readonly updateComment: (id: number, body: string) => Promise<void>;
-  /** Returns the newest deployment of a commit to an environment; creates one if there is none. */
-  readonly deployment: (commit: string, environment: string) => Promise<number>;
-  readonly setStatus: (commit: string, status: CommitStatus) => Promise<void>;
-  readonly setDeploymentStatus: (deployment: number, status: DeploymentStatus) => Promise<void>;
-}
-
-/** The status of a commit under one name. */
-type CommitStatus = {
-  readonly state: 'success' | 'failure' | 'error';
-  readonly context: string;
-  readonly description: string;
-  readonly target_url: string;
-};
-
-type GitHubOptions = RepositoryName & {
-  readonly token: string;
-  readonly apiUrl: string;
-  readonly graphqlUrl: string;
-  readonly version: string;
-  readonly sleep: (milliseconds: number) => Promise<void>;
-  /** The time that all clients of the job have waited; by default, the client shares it with no other. */
-  readonly waits?: WaitingTime;
-  /** The longest that one answer may take, in milliseconds. */
-  readonly timeoutMs?: number;
-  /** Sends one request without following redirects; by default Node's own `fetch`. */
-  readonly send?: SendRequest | undefined;
-};
-
-/** The milliseconds that a job has waited for GitHub, counted by the clients that share it. */
-export type WaitingTime = { waited: number };
-
-export type SendRequest = (url: URL, init: RequestInit) => Promise<Response>;
+type GitHubOptions = RepositoryName & ForgeOptions & { readonly apiUrl: string; readonly graphqlUrl: string };
 
 const attempts = 3;
 
 /** Creates a client for one repository; it waits out short rate limits and repeats requests that GitHub itself failed. */
-export function openGitHub(options: GitHubOptions): GitHub {
+export function openGitHub(options: GitHubOptions): Forge {
   const {
     owner,
     repo,
@@ -242,7 +155,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
     async createComment(number, body) {
       await octokit.issues.createComment({ ...place, issue_number: number, body });
     },
-    async updateComment(id, body) {
+    async updateComment(_, id, body) {
       await octokit.issues.updateComment({ ...place, comment_id: id, body });
     },
     async deployment(commit, environment) {
@@ -253,8 +166,8 @@ export function openGitHub(options: GitHubOptions): GitHub {
       if ('id' in made.data) return made.data.id;
       throw new AppError('github/refused', 4, `GitHub created no deployment of ${commit}: ${made.data.message ?? ''}`);
     },
-    async setStatus(commit, status) {
-      await octokit.repos.createCommitStatus({ ...place, sha: commit, ...status });
+    async setStatus(commit, { url, ...status }) {
+      await octokit.repos.createCommitStatus({ ...place, sha: commit, ...status, target_url: url });
     },
     async setDeploymentStatus(deployment, { state, description, logUrl }) {
       const status = { state, description, log_url: logUrl };

@@ -1,8 +1,7 @@
 import { AppError } from '../model/errors.ts';
 import type { Checked } from '../model/diagnostic.ts';
-import { isInvalidRequest } from './github-client.ts';
-import type { GitHub } from './github-client.ts';
-import type { NewIssue } from './calls.ts';
+import type { NewIssue } from '../forge/forge.ts';
+import { isInvalidRequest } from './failed-answer.ts';
 
 type Named = Pick<NewIssue, 'labels' | 'assignees'>;
 
@@ -10,12 +9,12 @@ type Named = Pick<NewIssue, 'labels' | 'assignees'>;
  * Opens an issue and returns its number. GitHub refuses the whole issue for one label or one assignee, such as a person who left the
  * organization: it is opened without them, with a warning. Throws AppError if GitHub refuses it without labels and assignees, too.
  */
-export async function openIssue(github: Pick<GitHub, 'createIssue'>, wish: NewIssue): Promise<Checked<number>> {
+export async function openIssueWith(wish: NewIssue, create: (issue: NewIssue) => Promise<number>): Promise<Checked<number>> {
   let rest = wish;
   let refusal = '';
   for (;;) {
     try {
-      const number = await github.createIssue(rest);
+      const number = await create(rest);
       return { value: number, diagnostics: refusal === '' ? [] : [lossOf(number, { wish, rest, refusal })] };
     } catch (error) {
       const fewer = isInvalidRequest(error) ? withFewer(rest, error.message) : undefined;

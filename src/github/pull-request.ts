@@ -1,21 +1,5 @@
+import type { PullRequest } from '../forge/forge.ts';
 import { asObject, asText, isObject, type JsonObject } from '../model/json.ts';
-
-/** A pull request as the event of a run describes it. */
-export type PullRequest = {
-  readonly number: number;
-  /** The commit that was pushed to it, the one before, and the time of the event, if the payload has them. */
-  readonly head: string;
-  readonly before?: string;
-  readonly updatedAt?: string;
-  /** The commit of its target branch. */
-  readonly base: string;
-  /** The name of its target branch. */
-  readonly baseBranch: string;
-  /** It comes from another repository. */
-  readonly fork: boolean;
-  readonly author: string;
-  readonly merged: boolean;
-};
 
 /** Reads a pull request of an event or of the API; undefined for anything else. */
 export function readPullRequest(value: unknown, before?: string): PullRequest | undefined {

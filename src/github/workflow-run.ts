@@ -1,48 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { SendRequest } from './github-client.ts';
-import { commitAt, commitPattern, type PullRequest, readPullRequest } from './pull-request.ts';
+import type { CacheService, CiRun, JobEnvironment, JobLog, ProposedFor, PullRequestMention } from '../forge/ci-system.ts';
+import type { SendRequest } from '../forge/forge.ts';
+import { commitAt, commitPattern, readPullRequest } from './pull-request.ts';
 import { AppError } from '../model/errors.ts';
 import { asObject, asText, type Json, type JsonObject, isObject } from '../model/json.ts';
 
 /** The run of a workflow: its repository, commit and event. */
-export type WorkflowRun = {
+type WorkflowRun = Omit<CiRun, 'openForge'> & {
   readonly owner: string;
   readonly repo: string;
-  readonly event: string;
-  readonly commit: string;
-  readonly branch: string;
   readonly apiUrl: string;
   readonly graphqlUrl: string;
-  /** The repository's page, and the run's. */
-  readonly page: string;
-  readonly url: string;
-  /** The folder of the checkout. */
-  readonly workspace: string;
-  /** A folder that the runner empties after the job. */
-  readonly temp: string;
-  readonly pullRequest?: PullRequest;
-  /** What names the pull request of an event that does not describe it. */
-  readonly mention?: PullRequestMention;
-  /** The commit that a pull request or a merge group is proposed for, and its branch; undefined for other events. */
-  readonly proposedFor?: ProposedFor;
-  /** The repository's default branch; undefined if the payload does not name it. */
-  readonly defaultBranch: string | undefined;
 };
 
-/**
- * A comment on a pull request (`issue_comment`), or the run of another workflow for the head of one (`workflow_run`). These events run the
- * workflow of the default branch, with its secrets, whoever caused them.
- */
-export type PullRequestMention =
-  | { readonly by: 'comment'; readonly number: number; readonly body: string; readonly author: string; readonly isByBot: boolean }
-  | { readonly by: 'run'; readonly head: string; readonly branch: string; readonly owner: string };
-
-type ProposedFor = { readonly commit: string; readonly branch: string };
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Reads the run from the job's variables and the event's payload; throws AppError `github/no-workflow` outside a workflow. */
-export function readWorkflowRun(env: Environment, payload: string): WorkflowRun {
+export function readWorkflowRun(env: JobEnvironment, payload: string): WorkflowRun {
   const [owner = '', repo = ''] = variable(env, 'GITHUB_REPOSITORY', /^[\w.-]+\/[\w.-]+$/).split('/');
   const server = variable(env, 'GITHUB_SERVER_URL', plainUrl).replace(/\/+$/, '');
   const page = `${server}/${owner}/${repo}`;
@@ -76,7 +48,7 @@ export function readWorkflowRun(env: Environment, payload: string): WorkflowRun 
 }
 
 /** Returns the path of a repeated attempt; the first one has the page of the run. */
-function attemptOf({ GITHUB_RUN_ATTEMPT: attempt = '' }: Environment): string {
+function attemptOf({ GITHUB_RUN_ATTEMPT: attempt = '' }: JobEnvironment): string {
   return /^\d+$/.test(attempt) && attempt !== '1' ? `/attempts/${attempt}` : '';
 }
 
@@ -109,7 +81,7 @@ function incompleteEvent(event: string): AppError {
 // Reports link to it.
 const plainUrl = /^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/;
 
-function variable(env: Environment, name: string, form: RegExp): string {
+function variable(env: JobEnvironment, name: string, form: RegExp): string {
   const value = env[name] ?? '';
   if (form.test(value)) return value;
   throw new AppError('github/no-workflow', 3, `${name} is ${value === '' ? 'not set' : 'not what GitHub sets it to'}`, {
@@ -148,7 +120,7 @@ function mentionOf(name: string, event: JsonObject): PullRequestMention | undefi
  * Returns the environment in which git uses the job's token for the server of the repository, whatever the checkout's own settings
  * contain; no file is written.
  */
-export function withGitCredentials(env: Environment, token: string, page: string): Environment {
+export function withGitCredentials(env: JobEnvironment, token: string, page: string): JobEnvironment {
   if (token === '') return env;
   const key = `http.${new URL('/', page).href}.extraheader`;
   const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
@@ -161,13 +133,6 @@ export function withGitCredentials(env: Environment, token: string, page: string
   ]);
   return { ...env, GIT_CONFIG_COUNT: String(from + values.length), ...Object.fromEntries(settings) };
 }
-
-/** The log of a job: `text` cannot contain workflow commands, `command` writes our own. */
-export type JobLog = {
-  readonly text: (text: string) => void;
-  readonly command: (commands: string) => void;
-  readonly close: () => void;
-};
 
 /** Opens the log on one stream; the secret `token` ends the parts in which the runner ignores commands. */
 export function openJobLog(write: (text: string) => void, token: string): JobLog {
@@ -217,14 +182,6 @@ export function outputLines(outputs: Readonly<Record<string, string>>): string {
     .join('');
 }
 
-/** The cache of GitHub Actions, in which runs of one repository leave a text for later runs. A failure throws an error that says why. */
-export type CacheService = {
-  /** Returns the newest text whose key starts with the prefix; undefined if there is none. */
-  readonly restore: (prefix: string) => Promise<string | undefined>;
-  /** Keeps a text under a new key. */
-  readonly save: (key: string, text: string) => Promise<void>;
-};
-
 /** Of all entries of a repository, those that Ostiary wrote in this form. */
 const version = createHash('sha256').update('ostiary/cache/v1').digest('hex');
 
@@ -232,8 +189,8 @@ const serviceName = 'github.actions.results.api.v1.CacheService';
 const timeoutMs = 15_000;
 const maxLength = 64 * 1024 * 1024;
 
-/** Opens the cache of the job; undefined where the runner offers none, such as on GitHub Enterprise Server and outside a workflow. */
-export function openCacheService(env: Environment, send: SendRequest = fetch): CacheService | undefined {
+/** Opens the cache of GitHub Actions; undefined where the runner offers none, such as on GitHub Enterprise Server and outside a workflow. */
+export function openCacheService(env: JobEnvironment, send: SendRequest = fetch): CacheService | undefined {
   const { ACTIONS_RESULTS_URL: address = '', ACTIONS_RUNTIME_TOKEN: token = '' } = env;
   if (!URL.canParse(address) || token === '') return undefined;
 

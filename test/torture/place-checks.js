@@ -20,7 +20,7 @@ export const placeChecks = [
   ],
   [
     'the action looks for the config in the checkout that it judges',
-    'action/action.ts',
+    'ci/run-job.ts',
     'requireConfigOfCheckout(',
     'Promise.resolve(',
     [`${reviewed}: decides nothing about main`],
@@ -41,7 +41,7 @@ export const placeChecks = [
   ],
   [
     'the default branch of another repository is not reviewed',
-    'action/proposal.ts',
+    'ci/proposal.ts',
     'isOriginOf(repository, run.page) && ',
     '',
     [`${reviewed}: the default branch of a fork does not count as reviewed`],
@@ -115,7 +115,7 @@ export const placeChecks = [
   ['a cache is not read through a link', 'disk/cache.ts', ' | (constants.O_NOFOLLOW ?? 0)', '', ['unit/disk/files.test.ts']],
   [
     'the findings of the action are not written below a link',
-    'action/report-to-github.ts',
+    'ci/report-run.ts',
     'outputPath(task.inputs.sarif, context)',
     '`${context.cwd}/${task.inputs.sarif}`',
     ['e2e/action/trust.test.ts: findings are written through no link'],

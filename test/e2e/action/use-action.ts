@@ -1,7 +1,8 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { action } from '../../../src/action/action.ts';
+import { runJob } from '../../../src/ci/run-job.ts';
+import { githubSystem } from '../../../src/github/github-system.ts';
 import { builtPackage, start } from '../../support/cli.ts';
 import { startGitHub, type TestGitHub } from '../../support/github.ts';
 import { openRunner, type Start, type StepEnded, type StepOptions } from '../../support/workflow.ts';
@@ -59,6 +60,6 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
 async function runHere(cwd: string, env: Readonly<Record<string, string>>, onWait: StepOptions['onWait']): ReturnType<Start> {
   const began = performance.now();
   const { context, printed } = createTestContext({ cwd, env: { PATH: process.env['PATH'], ...env } });
-  const code = await action(context, (milliseconds) => Promise.resolve(onWait?.(milliseconds)));
+  const code = await runJob(githubSystem, context, (milliseconds) => Promise.resolve(onWait?.(milliseconds)));
   return { code, stdout: printed().both, stderr: '', milliseconds: performance.now() - began };
 }

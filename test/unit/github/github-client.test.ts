@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { AppError } from '../../../src/model/errors.ts';
-import { openGitHub, type GitHub } from '../../../src/github/github-client.ts';
+import type { Forge } from '../../../src/forge/forge.ts';
+import { openGitHub } from '../../../src/github/github-client.ts';
 import { json, reset, silence, stall, startFlakyServer, text, type FlakyServer, type Reply } from '../../support/flaky-server.ts';
 
 async function server(replies: readonly Reply[] | Reply): Promise<FlakyServer> {
@@ -11,7 +12,7 @@ async function server(replies: readonly Reply[] | Reply): Promise<FlakyServer> {
 
 const token = 'ghs_canary-of-the-job';
 
-function gitHubAt({ url }: FlakyServer): GitHub {
+function gitHubAt({ url }: FlakyServer): Forge {
   return openGitHub({
     owner: 'octo',
     repo: 'access',
@@ -100,12 +101,12 @@ test('a repository that was renamed is followed on the same server, with method,
   expect(there.seen.at(-1)).toMatchObject({ method: 'POST', headers: { authorization: `token ${token}` }, body: '{"body":"hello"}' });
 });
 
-test.each<readonly [string, (github: GitHub) => Promise<unknown>, unknown]>([
+test.each<readonly [string, (github: Forge) => Promise<unknown>, unknown]>([
   ['a pull request', (github) => github.pullRequest(7), {}],
   ['a pull request without a branch', (github) => github.pullRequest(7), { number: 7, head: null, base: {} }],
   ['pull requests of a commit', (github) => github.pullRequestsOf('a'.repeat(40)), {}],
   ['issues', (github) => github.labeledIssues('drift'), [{ number: 'seven' }]],
-  ['an issue that was made', (github) => github.createIssue({ title: 'a', body: 'b', labels: ['c'], assignees: [] }), {}],
+  ['an issue that was made', (github) => github.openIssue({ title: 'a', body: 'b', labels: ['c'], assignees: [] }), {}],
   ['a deployment', (github) => github.deployment('a'.repeat(40), 'production'), [{}]],
   ['a deployment that was made', (github) => github.deployment('a'.repeat(40), 'production'), { message: 'queued' }],
 ])('%s that is none ends in words', async (_, ask, body) => {
@@ -115,7 +116,7 @@ test.each<readonly [string, (github: GitHub) => Promise<unknown>, unknown]>([
 });
 
 /** A client that records its waits. */
-function waitingAt({ url }: FlakyServer): { readonly github: GitHub; readonly waits: readonly number[] } {
+function waitingAt({ url }: FlakyServer): { readonly github: Forge; readonly waits: readonly number[] } {
   const waits: number[] = [];
   const sleep = (milliseconds: number): Promise<void> => Promise.resolve(void waits.push(milliseconds));
   const place = { owner: 'octo', repo: 'access', token, apiUrl: url, graphqlUrl: `${url}/graphql`, version: '0.0.0' };

@@ -9,8 +9,8 @@ import { repositoryPaths } from '../disk/walk.ts';
 import { type HttpExchange, type NetworkOptions, openTransport } from '../gateway/http/transport.ts';
 import { fetchHistory, hasOrigin } from '../git/origin.ts';
 import { mayBeInRepository, openRepository, type Repository } from '../git/repository.ts';
-import { type GitHub, type SendRequest, type WaitingTime, openGitHub } from '../github/github-client.ts';
-import type { JobLog, WorkflowRun } from '../github/workflow-run.ts';
+import type { CiRun, CiSystem, JobLog } from '../forge/ci-system.ts';
+import type { Forge, SendRequest, WaitingTime } from '../forge/forge.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
 import type { Plan } from '../model/plan/plan.ts';
@@ -46,7 +46,7 @@ function untold(diagnostics: readonly Diagnostic[], plan: Plan | undefined): rea
 /** What a step of a workflow does for one target. */
 export type ActionTask = {
   readonly inputs: ActionInputs;
-  readonly run: WorkflowRun;
+  readonly run: CiRun;
   readonly step: ActionStep;
   /** Undefined if the checkout is merged. */
   readonly proposal: Proposal | undefined;
@@ -62,6 +62,7 @@ export type TaskResult = {
   readonly findings: Findings;
   readonly exitCode: number;
   readonly log: JobLog;
+  readonly system: CiSystem;
   readonly context: CliContext;
   readonly waits: Waits;
 };
@@ -71,7 +72,7 @@ export function stepExitCode({ task, exitCode }: Pick<TaskResult, 'task' | 'exit
   return exitCode === 2 && task?.step.mode === 'drift' && !task.inputs.detailed ? 0 : exitCode;
 }
 
-/** How the job waits for GitHub, and how long it has. */
+/** How the job waits for its forge, and how long it has. */
 export type Waits = WaitingTime & { readonly sleep: (milliseconds: number) => Promise<void> };
 
 /** Returns the name of the task's target, if the inputs name one. */
@@ -87,7 +88,7 @@ export type Checkout = {
 };
 
 /** Reads the checkout from the job's variables. */
-export function checkoutFromEnvironment(run: WorkflowRun, context: CliContext): Checkout {
+export function checkoutFromEnvironment(run: CiRun, context: CliContext): Checkout {
   return { repository: undefined, commit: run.commit, pathOf: repositoryPaths(relative(run.workspace, context.cwd), context) };
 }
 
@@ -127,7 +128,7 @@ type ActionStep = {
 };
 
 /** The run of a step, with the commit that is checked out. */
-type StepRun = Pick<WorkflowRun, 'temp' | 'page' | 'commit'>;
+type StepRun = Pick<CiRun, 'temp' | 'page' | 'commit'>;
 
 /** Makes a command line of the inputs; a proposal is planned with the reviewed config and without secrets. Report files link to the checkout. */
 export function createStep(inputs: ActionInputs, run: StepRun, proposal: Proposal | undefined): ActionStep {
@@ -175,7 +176,7 @@ export async function reportSecrets(inputs: ActionInputs, { proposal, context }:
   }
 }
 
-type StepContext = { readonly run: WorkflowRun; readonly proposal: Proposal | undefined; readonly context: CliContext };
+type StepContext = { readonly run: CiRun; readonly proposal: Proposal | undefined; readonly context: CliContext };
 
 /** Returns the reason why no gateway can be read yet; undefined if one can. */
 async function withoutTarget({ flags }: ActionInputs, base: string, context: CliContext): Promise<string | undefined> {
@@ -193,7 +194,7 @@ export function configFlags(
 }
 
 /** Returns the reason why the job has no secrets; undefined if it has them. */
-function withoutSecrets({ flags }: ActionInputs, { pullRequest, mention }: WorkflowRun, context: CliContext): string | undefined {
+function withoutSecrets({ flags }: ActionInputs, { pullRequest, mention }: CiRun, context: CliContext): string | undefined {
   if (pullRequest === undefined || (!pullRequest.fork && pullRequest.author !== 'dependabot[bot]')) return undefined;
   // The secrets of a run that a comment or another run started are not meant for unreviewed manifests of others.
   if (mention === undefined && (context.env[tokenVariable(flags, context)] ?? '') !== '') return undefined;
@@ -203,12 +204,12 @@ function withoutSecrets({ flags }: ActionInputs, { pullRequest, mention }: Workf
   return `This pull request ${who}: Ostiary checked the manifests without the gateway. The plan follows after the merge.`;
 }
 
-/** Opens GitHub for the repository of the run, through the proxies of the environment. */
-export function openRunGitHub(
+/** Opens the forge for the repository of the run, through the proxies of the environment. */
+export function openRunForge(
   { inputs, run }: Pick<ActionTask, 'inputs' | 'run'>,
   { waits, context }: Pick<TaskResult, 'waits' | 'context'>,
-): GitHub {
-  return openGitHub({ ...run, token: inputs.token, version, sleep: waits.sleep, waits, send: senderOf(context.env) });
+): Forge {
+  return run.openForge({ token: inputs.token, version, sleep: waits.sleep, waits, send: senderOf(context.env) });
 }
 
 /** Returns a function that sends requests through the proxies of the environment; undefined if it has none. */

@@ -1,7 +1,7 @@
 import { isOriginOf } from '../git/origin.ts';
 import { containsCommit, findCommit, parentsOf, resolveCommit, type Repository } from '../git/repository.ts';
-import type { PullRequest } from '../github/pull-request.ts';
-import type { WorkflowRun } from '../github/workflow-run.ts';
+import type { PullRequest } from '../forge/forge.ts';
+import type { CiRun } from '../forge/ci-system.ts';
 import { AppError, UsageError } from '../model/errors.ts';
 import { uncommittedConfig } from '../project/config-checkout.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
@@ -17,7 +17,7 @@ export type Proposal = { readonly configRef: string; readonly own: string };
  */
 export async function findProposal(
   inputs: ActionInputs,
-  run: WorkflowRun,
+  run: CiRun,
   { repository, context }: { readonly repository: Repository | undefined; readonly context: CliContext },
 ): Promise<Proposal | undefined> {
   const head = repository?.head;
@@ -43,16 +43,12 @@ export async function findProposal(
 
 type GitCheckout = { readonly repository: Repository; readonly head: string };
 
-function isOpen(run: WorkflowRun): run is WorkflowRun & { readonly pullRequest: PullRequest } {
+function isOpen(run: CiRun): run is CiRun & { readonly pullRequest: PullRequest } {
   return run.pullRequest !== undefined && !run.pullRequest.merged;
 }
 
 /** Returns the revisions whose history is reviewed: `config-ref`, otherwise the default branch. */
-async function reviewedRevisions(
-  { configRef }: ActionInputs,
-  run: WorkflowRun,
-  repository: Repository | undefined,
-): Promise<readonly string[]> {
+async function reviewedRevisions({ configRef }: ActionInputs, run: CiRun, repository: Repository | undefined): Promise<readonly string[]> {
   if (configRef !== undefined) return [repository === undefined ? configRef : await resolveCommit(repository, configRef)];
   if (run.defaultBranch === undefined) return [];
   const tip = `refs/remotes/origin/${run.defaultBranch}`;
@@ -71,7 +67,7 @@ async function isReviewed({ repository, head }: GitCheckout, revisions: readonly
 }
 
 /** Throws AppError if the checkout is not what the pull request proposes: a report about it would show other manifests. */
-async function requirePullRequestHead(run: WorkflowRun, { number, head }: PullRequest, checkout: GitCheckout | undefined): Promise<void> {
+async function requirePullRequestHead(run: CiRun, { number, head }: PullRequest, checkout: GitCheckout | undefined): Promise<void> {
   // The commit of these events is the test merge of the pull request.
   const isTestMerge = run.event !== 'pull_request_target' && run.mention === undefined;
   if (checkout === undefined) {
@@ -90,7 +86,7 @@ async function requirePullRequestHead(run: WorkflowRun, { number, head }: PullRe
   });
 }
 
-function refuseUnmerged({ event, pullRequest, proposedFor }: WorkflowRun, mode: 'apply' | 'drift'): void {
+function refuseUnmerged({ event, pullRequest, proposedFor }: CiRun, mode: 'apply' | 'drift'): void {
   if (pullRequest === undefined ? proposedFor === undefined : pullRequest.merged) return;
   const what = pullRequest === undefined ? `the commit of this ${event}` : `pull request ${pullRequest.number} of this ${event}`;
   throw new UsageError(
@@ -101,7 +97,7 @@ function refuseUnmerged({ event, pullRequest, proposedFor }: WorkflowRun, mode: 
   );
 }
 
-function unreviewedCheckout({ mode, configRef }: ActionInputs, run: WorkflowRun, head: string | undefined): AppError {
+function unreviewedCheckout({ mode, configRef }: ActionInputs, run: CiRun, head: string | undefined): AppError {
   if (configRef === undefined && run.defaultBranch === undefined) return unknownBranch(run);
   const branch = configRef ?? `the default branch ${run.defaultBranch ?? ''}`;
   const message =
@@ -118,7 +114,7 @@ function unreviewedConfig({ mode }: ActionInputs, head: string, file: string): A
   return new AppError('github/not-reviewed', 3, message, { hint: 'commit the file and merge it; another URL can be set with OSTIARY_URL' });
 }
 
-function unknownBranch({ event }: WorkflowRun): AppError {
+function unknownBranch({ event }: CiRun): AppError {
   return new AppError('github/not-reviewed', 3, `this run of ${event} has no commit of the default branch, so it has no reviewed config`, {
     hint: 'check out this repository with fetch-depth: 0, or set config-ref: origin/BRANCH',
   });

@@ -1,6 +1,5 @@
 import { appendRunnerFile, writeReport } from '../disk/write.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
-import { outputLines } from '../github/workflow-run.ts';
 import { renderReport } from '../report/formats.ts';
 import { findingsDocument, withManifestPositions } from '../report/subjects/findings.ts';
 import { runReportMarkdown } from '../report/markdown/comment.ts';
@@ -23,17 +22,18 @@ import type { ActionInputs } from './inputs.ts';
 /** The most bytes of a summary: GitHub drops one above 1 MiB, and masks secrets in it, which can make it longer. */
 const summaryLimit = 1024 * 1024 - 16_384;
 
-/** Reports the results of each target to GitHub: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 4 if no issue reports a drift, otherwise 0. */
-export async function reportToGitHub(found: readonly TaskResult[]): Promise<number> {
+/** Reports the results of each target: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 4 if no issue reports a drift, otherwise 0. */
+export async function reportRun(found: readonly TaskResult[]): Promise<number> {
   const results = found.map(withPositions);
   const [first] = results;
   if (first === undefined) return 0;
-  const { task, log, context } = first;
+  const { task, log, system, context } = first;
+  const files = system.filesOf(context.env);
   const sarif = task?.inputs.sarif === undefined ? undefined : outputPath(task.inputs.sarif, context);
   if (sarif !== undefined) writeReport(sarif, await renderReport(findingsDocument(findingsOf(results, task)), 'sarif'));
   const inputs = { several: task?.inputs.several === true, sarif };
-  const write = (outputs: Readonly<Record<string, string>>): void => append(context.env['GITHUB_OUTPUT'], outputLines(outputs));
-  // Before any request to GitHub, because a canceled job has only seconds left.
+  const write = (outputs: Readonly<Record<string, string>>): void => append(files.outputs, system.outputLines(outputs));
+  // Before any request to the forge, because a canceled job has only seconds left.
   write(outputsOf(results.map(targetResultOf), inputs));
   const reported: ReportedTarget[] = [];
   for (const target of results) reported.push(await reportTarget(target));
@@ -44,11 +44,11 @@ export async function reportToGitHub(found: readonly TaskResult[]): Promise<numb
     ),
   );
   log.command(await renderReport(findingsDocument(findingsOf(reported, task)), 'annotations'));
-  append(context.env['GITHUB_STEP_SUMMARY'], summaryOf(reported));
+  append(files.summary, summaryOf(reported));
   return reported.some(({ isUnreported }) => isUnreported) ? 4 : 0;
 }
 
-/** The reported results of one target, with the diagnostics of failed requests to GitHub. */
+/** The reported results of one target, with the diagnostics of failed requests to the forge. */
 type ReportedTarget = TaskResult & {
   readonly result: TargetResult;
   /** Whether a drift should be in an issue, and is in none. */
@@ -93,7 +93,7 @@ async function postReports(target: TaskResult): Promise<ReportedTarget> {
   return { ...reported, isUnreported };
 }
 
-/** Returns the outcome of a drift that no pull request adopts, because GitHub refused it or a person closed it. */
+/** Returns the outcome of a drift that no pull request adopts, because the forge refused it or a person closed it. */
 function withoutAdoption(outcome: TargetResult['outcome'], { inputs: { flags } }: ActionTask): Partial<TargetResult> {
   return outcome === 'adopted' && flags['commit'] === undefined ? { outcome: 'drifted' } : {};
 }
@@ -252,7 +252,7 @@ function outcomeOf({ task, findings: { drift, plan, result }, exitCode }: TaskRe
   return failures[exitCode] ?? 'error';
 }
 
-/** Returns the outputs that are known before anything is reported to GitHub. */
+/** Returns the outputs that are known before anything is reported to the forge. */
 function outputsOf(
   results: readonly TargetResult[],
   { several, sarif }: Pick<ActionInputs, 'several'> & { readonly sarif: string | undefined },

@@ -1,9 +1,10 @@
-import { planMark, mergedPullRequests } from '../github/approved-plan.ts';
-import { type PullRequestSummary, withGitHubErrors } from '../github/calls.ts';
-import type { PullRequest } from '../github/pull-request.ts';
-import type { GitHub } from '../github/github-client.ts';
-import { openRunGitHub, type ActionTask, type Checkout, type Findings, type TaskResult } from './task.ts';
-import { historyRoom, keepComment, stickyLimit, withOlderRun, withRunHistory } from '../github/sticky-posts.ts';
+import { planMark, mergedPullRequests } from '../forge/approved-plan.ts';
+import type { PullRequestSummary } from '../forge/forge.ts';
+import { withForgeErrors } from '../forge/forge-errors.ts';
+import type { PullRequest } from '../forge/forge.ts';
+import type { Forge } from '../forge/forge.ts';
+import { openRunForge, type ActionTask, type Checkout, type Findings, type TaskResult } from './task.ts';
+import { historyRoom, keepComment, stickyLimit, withOlderRun, withRunHistory } from '../forge/sticky-posts.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { remainingOrphans } from '../model/plan/plan.ts';
 import { appliedText } from '../report/subjects/apply.ts';
@@ -12,19 +13,19 @@ import { commitsSince, containsCommit, findCommit } from '../git/repository.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 
-/** Comments on the pull request, open or merged, and reports a deployment. Requests that GitHub refuses are warnings. */
+/** Comments on the pull request, open or merged, and reports a deployment. Requests that the forge refuses are warnings. */
 export async function commentOnPullRequests(result: ReportedTask): Promise<readonly Diagnostic[]> {
   const { inputs, step } = result.task;
   if (inputs.mode === 'validate') return [];
   if (inputs.token === '') return inputs.comment ? [{ ...missingToken }] : [];
   if (!inputs.comment && (step.mode !== 'apply' || result.findings.plan === undefined)) return [];
-  const github = openRunGitHub(result.task, result);
-  const { value: commented = [], diagnostics: failures } = await withGitHubErrors(
-    async () => (inputs.comment ? comment(github, result) : []),
+  const forge = openRunForge(result.task, result);
+  const { value: commented = [], diagnostics: failures } = await withForgeErrors(
+    async () => (inputs.comment ? comment(forge, result) : []),
     'a comment',
   );
   if (step.mode !== 'apply') return [...commented, ...failures];
-  const deployed = await withGitHubErrors(() => deploy(github, result), 'the status of the deployment');
+  const deployed = await withForgeErrors(() => deploy(forge, result), 'the status of the deployment');
   // Workflows without deployments do not grant the permission, and need no warning.
   return [...commented, ...failures, ...deployed.diagnostics.filter(({ code }) => code !== 'github/forbidden')];
 }
@@ -42,26 +43,26 @@ export function commentKeyOf(inputs: ProjectInputs, mode: ActionMode): readonly 
   return [mode, inputs.flags['target'] ?? '', ...projectKeyOf(inputs)];
 }
 
-async function comment(github: GitHub, result: ReportedTask): Promise<readonly Diagnostic[]> {
+async function comment(forge: Forge, result: ReportedTask): Promise<readonly Diagnostic[]> {
   const { task, findings } = result;
   const { inputs, run } = task;
   const key = commentKeyOf(inputs, inputs.mode);
-  if (inputs.mode === 'apply') return commentOnMerged(github, result);
+  if (inputs.mode === 'apply') return commentOnMerged(forge, result);
   const body = result.markdown(stickyLimit);
   const { pullRequest } = run;
   // The token of a fork's run is read-only; the job summary has the report.
   if (pullRequest === undefined || (pullRequest.fork && run.event === 'pull_request')) return [];
   const { number } = pullRequest;
-  const known = await github.pullRequest(number);
+  const known = await forge.pullRequest(number);
   // What the comment showed at the merge is what was approved.
   if (known.merged || pullRequest.merged) return [mergedAlready(number)];
   if (known.head !== pullRequest.head && !(await isOutdated(known, pullRequest, task.checkout))) return [outrun(number)];
   const mark = findings.plan === undefined ? '' : planMark(findings.plan.digest, pullRequest.head);
-  await keepComment(github, { number, key, bodyAfter: () => `${mark}${body}`, onlyUpdate: isQuiet(result) });
+  await keepComment(forge, { number, key, bodyAfter: () => `${mark}${body}`, onlyUpdate: isQuiet(result) });
   return [];
 }
 
-/** Returns whether GitHub's answer is older than the event of this run: its head is an earlier commit of the branch, or the one before the push. */
+/** Returns whether the forge's answer is older than the event of this run: its head is an earlier commit of the branch, or the one before the push. */
 async function isOutdated(
   known: PullRequestSummary,
   { head, before, updatedAt = '' }: PullRequest,
@@ -74,9 +75,9 @@ async function isOutdated(
 }
 
 /** Comments on every pull request that was merged since the last complete apply, because this run applied all of them or none. */
-async function commentOnMerged(github: GitHub, result: ReportedTask): Promise<readonly Diagnostic[]> {
+async function commentOnMerged(forge: Forge, result: ReportedTask): Promise<readonly Diagnostic[]> {
   const { task, findings, exitCode } = result;
-  const { numbers, diagnostics } = await findMergedSince(github, task, findings);
+  const { numbers, diagnostics } = await findMergedSince(forge, task, findings);
   const body = result.markdown(stickyLimit - historyRoom);
   // What a run for a newer commit applied stays the last word.
   const isOlder = findings.result === undefined && findings.plan?.refusals.some(({ code }) => code === 'git/older-commit') === true;
@@ -90,7 +91,7 @@ async function commentOnMerged(github: GitHub, result: ReportedTask): Promise<re
         isOlder && previous !== undefined ? withOlderRun(end, previous) : withRunHistory(body, end, previous),
       onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length + orphansOf(findings) === 0,
     };
-    const posted = await withGitHubErrors(() => keepComment(github, options), `the comment on pull request ${number}`);
+    const posted = await withForgeErrors(() => keepComment(forge, options), `the comment on pull request ${number}`);
     for (const failure of posted.diagnostics) failures.push(failure);
   }
   return [...diagnostics, ...failures];
@@ -100,14 +101,14 @@ const mostCommits = 100;
 
 /** Finds the pull requests that the commits since the last complete apply belong to, the newest first. */
 export async function findMergedSince(
-  github: GitHub,
+  forge: Forge,
   { run, checkout }: Pick<ActionTask, 'run' | 'checkout'>,
   { plan }: Pick<Findings, 'plan'>,
 ): Promise<{ readonly numbers: readonly number[]; readonly diagnostics: readonly Diagnostic[] }> {
   const since = await commitsToReport(checkout, plan?.base);
   const found = new Set(run.pullRequest === undefined ? [] : [run.pullRequest.number]);
   for (const commit of since.slice(0, mostCommits))
-    for (const { number } of await mergedPullRequests(github, commit, run.branch)) found.add(number);
+    for (const { number } of await mergedPullRequests(forge, commit, run.branch)) found.add(number);
   return { numbers: [...found], diagnostics: since.length > mostCommits ? [unsearchedCommits] : [] };
 }
 
@@ -158,13 +159,13 @@ function isQuiet({ findings: { plan, diagnostics }, exitCode }: TaskResult): boo
 }
 
 /** Sets the status of the deployment to the environment of the target. */
-async function deploy(github: GitHub, { task, findings, exitCode }: ReportedTask): Promise<void> {
+async function deploy(forge: Forge, { task, findings, exitCode }: ReportedTask): Promise<void> {
   const { plan, result } = findings;
   if (plan === undefined) return;
   const { commit, url } = task.run;
   const description = (result === undefined ? 'Not applied' : appliedText(result, plan)).slice(0, 140);
-  const deployment = await github.deployment(commit, environmentOf(task.inputs, plan.target.name));
-  await github.setDeploymentStatus(deployment, { state: exitCode === 0 ? 'success' : 'failure', description, logUrl: url });
+  const deployment = await forge.deployment(commit, environmentOf(task.inputs, plan.target.name));
+  await forge.setDeploymentStatus(deployment, { state: exitCode === 0 ? 'success' : 'failure', description, logUrl: url });
 }
 
 /** Returns the input `environment`; otherwise the name of the target, below the label if there is one. */

@@ -1,4 +1,4 @@
-import { withGitHubErrors } from '../github/calls.ts';
+import { withForgeErrors } from '../forge/forge-errors.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { labeledName } from '../report/document.ts';
 import { appliedText } from '../report/subjects/apply.ts';
@@ -6,12 +6,12 @@ import { driftDocument } from '../report/subjects/drift.ts';
 import { planVerdict, verdictText } from '../report/wording/summary.ts';
 import { clip } from '../report/wrap.ts';
 import { missingToken } from './pull-requests.ts';
-import { openRunGitHub, stepExitCode, type ActionTask, type TaskResult } from './task.ts';
+import { openRunForge, stepExitCode, type ActionTask, type TaskResult } from './task.ts';
 
 /** The most characters of a description on GitHub. */
 const longestDescription = 140;
 
-/** Sets a status of the commit for the target, with the outcome in one line, if the input asks for it. Requests that GitHub refuses are warnings. */
+/** Sets a status of the commit for the target, with the outcome in one line, if the input asks for it. Requests that the forge refuses are warnings. */
 export async function setCommitStatus(result: TaskResult & { readonly task: ActionTask }): Promise<readonly Diagnostic[]> {
   const { task, findings } = result;
   const { inputs, run, step, checkout } = task;
@@ -19,7 +19,7 @@ export async function setCommitStatus(result: TaskResult & { readonly task: Acti
   // The token of a fork's run is read-only.
   if (!inputs.status || (pullRequest?.fork === true && run.event === 'pull_request')) return [];
   if (inputs.token === '') return [missingToken];
-  const github = openRunGitHub(task, result);
+  const forge = openRunForge(task, result);
   const code = stepExitCode(result);
   const name = labeledName(
     inputs.flags['target'] ?? findings.plan?.target.name ?? findings.drift?.plan.target.name ?? '',
@@ -29,11 +29,11 @@ export async function setCommitStatus(result: TaskResult & { readonly task: Acti
     state: code === 0 ? 'success' : code === 4 ? 'error' : 'failure',
     context: `ostiary/${inputs.mode}${name === '' ? '' : `: ${name}`}`,
     description: clip(descriptionOf(result, step.mode), longestDescription),
-    target_url: run.url,
+    url: run.url,
   } as const;
   // A status of the test merge of an open pull request is not shown.
   const commit = pullRequest?.merged === false ? pullRequest.head : checkout.commit;
-  return (await withGitHubErrors(() => github.setStatus(commit, status), 'the status of the commit')).diagnostics;
+  return (await withForgeErrors(() => forge.setStatus(commit, status), 'the status of the commit')).diagnostics;
 }
 
 function descriptionOf({ findings, exitCode }: TaskResult, mode: ActionTask['step']['mode']): string {

@@ -1,7 +1,7 @@
-import { withGitHubErrors } from '../github/calls.ts';
-import type { GitHub } from '../github/github-client.ts';
-import { type ActionTask, openRunGitHub, type TaskResult } from './task.ts';
-import { closeIssue, closePullRequest, keepIssue, keepPullRequest } from '../github/sticky-posts.ts';
+import { withForgeErrors } from '../forge/forge-errors.ts';
+import type { Forge } from '../forge/forge.ts';
+import { type ActionTask, openRunForge, type TaskResult } from './task.ts';
+import { closeIssue, closePullRequest, keepIssue, keepPullRequest } from '../forge/sticky-posts.ts';
 import { adoptionBranch } from '../git/branch.ts';
 import { openRepository } from '../git/repository.ts';
 import { resolveConfig } from '../project/resolved-config.ts';
@@ -20,14 +20,14 @@ import { version } from '../console/context/version.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask };
 
-/** The number of an issue or pull request, and the requests that GitHub refused. */
+/** The number of an issue or pull request, and the requests that the forge refused. */
 type KeptNumber = { readonly diagnostics: readonly Diagnostic[]; readonly number?: number };
 
 /** Keeps one issue for the target: open while there is drift, closed with a comment afterwards. It is an error if no issue reports the drift. */
 export async function keepDriftIssue(result: ReportedTask): Promise<KeptNumber> {
   const { drift } = result.findings;
   if (!result.task.inputs.issue || drift === undefined) return { diagnostics: [] };
-  const kept = await keepNumber(result, (github) => keep(github, result, drift), 'the issue about the drift');
+  const kept = await keepNumber(result, (forge) => keep(forge, result, drift), 'the issue about the drift');
   if (kept.number !== undefined || !needsReport(remaining(result, drift))) return kept;
   return { diagnostics: kept.diagnostics.map((one) => ({ ...one, severity: 'error' })) };
 }
@@ -38,23 +38,23 @@ export async function keepAdoptionRequest(result: ReportedTask, issue: number | 
   const { flags } = result.task.inputs;
   if (drift === undefined) return { diagnostics: [] };
   if (isReverted(result)) {
-    const { diagnostics } = await keepNumber(result, (github) => closeAdoption(github, result, drift));
+    const { diagnostics } = await keepNumber(result, (forge) => closeAdoption(forge, result, drift));
     // A job that only reverts needs no permission for pull requests.
     return { diagnostics: diagnostics.filter(({ code }) => code !== 'github/forbidden') };
   }
   if (flags['adopt'] === undefined || flags['commit'] === 'false') return { diagnostics: [] };
-  return keepNumber(result, (github) => request(github, result, { drift, issue }));
+  return keepNumber(result, (forge) => request(forge, result, { drift, issue }));
 }
 
-/** Sends requests to GitHub if there is a token; converts errors of GitHub to warnings. */
+/** Sends requests to the forge if there is a token; converts its errors to warnings. */
 async function keepNumber(
   { task: { inputs, run }, waits, context }: ReportedTask,
-  send: (github: GitHub) => Promise<Checked<number>>,
+  send: (forge: Forge) => Promise<Checked<number>>,
   missing?: string,
 ): Promise<KeptNumber> {
   if (inputs.token === '') return { diagnostics: [missingToken] };
-  const github = openRunGitHub({ inputs, run }, { waits, context });
-  const { value: kept, diagnostics } = await withGitHubErrors(() => send(github), missing);
+  const forge = openRunForge({ inputs, run }, { waits, context });
+  const { value: kept, diagnostics } = await withForgeErrors(() => send(forge), missing);
   const { value: number, diagnostics: more = [] } = kept ?? {};
   return { diagnostics: [...diagnostics, ...more], ...(number === undefined ? {} : { number }) };
 }
@@ -65,13 +65,13 @@ function isReverted({ findings, exitCode }: ReportedTask): boolean {
 }
 
 /** Closes the pull request that would adopt a drift that was reverted. */
-async function closeAdoption(github: GitHub, { task, context }: ReportedTask, drift: Drift): Promise<Checked<number>> {
+async function closeAdoption(forge: Forge, { task, context }: ReportedTask, drift: Drift): Promise<Checked<number>> {
   const { flags, label } = task.inputs;
   const { root } = resolveConfig({ only: [], paths: [], config: flags['config'] }, context);
   const repository = await openRepository({ folder: root, env: context.env });
   if (repository === undefined) return nothingKept;
   const head = adoptionBranch(repository, drift.plan.target.name, label);
-  await closePullRequest(github, { key: ['adopt', ...issueKey(task, drift)], head }, goodbye(task, true));
+  await closePullRequest(forge, { key: ['adopt', ...issueKey(task, drift)], head }, goodbye(task, true));
   return nothingKept;
 }
 
@@ -79,7 +79,7 @@ const nothingKept: Checked<number> = { diagnostics: [] };
 
 type Request = { readonly drift: Drift; readonly issue: number | undefined };
 
-async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift, issue }: Request): Promise<Checked<number>> {
+async function request(forge: Forge, { task, exitCode }: ReportedTask, { drift, issue }: Request): Promise<Checked<number>> {
   const key = ['adopt', ...issueKey(task, drift)];
   const { adoption, plan } = drift;
   const { run } = task;
@@ -88,22 +88,22 @@ async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift
     const bodyWithin = (limit: number): string =>
       adoptionRequest({ adoption, target: plan.target.name, issue, ...reportOrigin(task) }, limit);
     const title = `Accept drift on ${labeledName(plan.target.name, task.inputs.label)}`;
-    const number = await keepPullRequest(github, { key, title, bodyWithin, content, head: adoption.branch.name, base: run.branch });
+    const number = await keepPullRequest(forge, { key, title, bodyWithin, content, head: adoption.branch.name, base: run.branch });
     return number === undefined ? nothingKept : { value: number, diagnostics: [] };
   }
   if (adoption?.home === undefined || adoption.files.length > 0 || exitCode > 2) return nothingKept;
   const why = isDrifted(plan) ? 'No part of the drift can be accepted into the manifests' : 'The drift is gone';
-  await closePullRequest(github, { key, head: adoption.home }, `${why}, as found by [this run](${run.url}).`);
+  await closePullRequest(forge, { key, head: adoption.home }, `${why}, as found by [this run](${run.url}).`);
   return nothingKept;
 }
 
-async function keep(github: GitHub, result: ReportedTask, found: Drift): Promise<Checked<number>> {
+async function keep(forge: Forge, result: ReportedTask, found: Drift): Promise<Checked<number>> {
   const { task } = result;
   const drift = remaining(result, found);
   const [label, ...labels] = task.inputs.labels;
   const key = issueKey(task, drift);
   if (!needsReport(drift)) {
-    const closed = await closeIssue(github, { key, label: { name: label } }, goodbye(task, isReverted(result)));
+    const closed = await closeIssue(forge, { key, label: { name: label } }, goodbye(task, isReverted(result)));
     return needsReport(found) ? closed : { diagnostics: closed.diagnostics };
   }
   // The pull request reports the adoption.
@@ -118,7 +118,7 @@ async function keep(github: GitHub, result: ReportedTask, found: Drift): Promise
     ...(unproven === undefined ? {} : { unproven }),
   };
   const note = result.findings.diagnostics.some(isBranchTaken) ? takenBranch : '';
-  return keepIssue(github, {
+  return keepIssue(forge, {
     key,
     title: `Drift on ${labeledName(codeSpan(drift.plan.target.name), task.inputs.label)}`,
     bodyWithin: (limit) => driftIssue({ drift: rest, note, ...reportOrigin(task) }, limit),

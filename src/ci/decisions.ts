@@ -1,9 +1,9 @@
-import { findApprovedPlan, mergedPullRequests, type PullRequestHead } from '../github/approved-plan.ts';
-import { allowCommandFor, applyCommandFor, type OverrideComments, readOverrideComments } from '../github/override-comments.ts';
-import { withGitHubErrors } from '../github/calls.ts';
-import type { GitHub } from '../github/github-client.ts';
-import { type ActionTask, configFlags, type Findings, openRunGitHub, type TaskResult } from './task.ts';
-import type { WorkflowRun } from '../github/workflow-run.ts';
+import { findApprovedPlan, mergedPullRequests, type PullRequestHead } from '../forge/approved-plan.ts';
+import { allowCommandFor, applyCommandFor, type OverrideComments, readOverrideComments } from '../forge/override-comments.ts';
+import { withForgeErrors } from '../forge/forge-errors.ts';
+import type { Forge } from '../forge/forge.ts';
+import { type ActionTask, configFlags, type Findings, openRunForge, type TaskResult } from './task.ts';
+import type { CiRun } from '../forge/ci-system.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { type ApprovalRules, defaultApprovals } from '../model/config.ts';
@@ -16,7 +16,7 @@ import type { Proposal } from './proposal.ts';
 import { commentKeyOf, findMergedSince, missingToken } from './pull-requests.ts';
 
 type DecisionContext = {
-  readonly run: WorkflowRun;
+  readonly run: CiRun;
   readonly proposal: Proposal | undefined;
   readonly context: CliContext;
   readonly waits: TaskResult['waits'];
@@ -39,13 +39,13 @@ export async function withDecisions(inputs: ActionInputs, asking: DecisionContex
     return { inputs, comments: [] };
   }
   const { run, proposal, context, waits } = asking;
-  const github = openRunGitHub({ inputs, run }, { waits, context });
-  const pulls = await pullRequestsOf(github, inputs, run);
-  const overrides = inputs.overrides ? await readOverrides(github, pulls, { inputs, proposal, context }) : none;
+  const forge = openRunForge({ inputs, run }, { waits, context });
+  const pulls = await pullRequestsOf(forge, inputs, run);
+  const overrides = inputs.overrides ? await readOverrides(forge, pulls, { inputs, proposal, context }) : none;
   const given = linesOf(inputs.flags['allow'] ?? '');
   const codes = new Set(given.map(codeIn));
   const allow = [...given, ...overrides.allow.filter((one) => !codes.has(codeIn(one)))];
-  const agreed = digest !== digestFromComment ? digest : (overrides.digest ?? (await approvedDigest(github, inputs, pulls, context)));
+  const agreed = digest !== digestFromComment ? digest : (overrides.digest ?? (await approvedDigest(forge, inputs, pulls, context)));
   const flags = {
     ...inputs.flags,
     ...(allow.length === 0 ? {} : { allow: allow.join('\n') }),
@@ -64,11 +64,7 @@ export type Decisions = {
 };
 
 /** Returns the commands that count, with links to their comments. */
-function listComments(
-  { decisions }: OverrideComments,
-  pullRequest: PullRequestHead | undefined,
-  { page }: WorkflowRun,
-): readonly CommentLink[] {
+function listComments({ decisions }: OverrideComments, pullRequest: PullRequestHead | undefined, { page }: CiRun): readonly CommentLink[] {
   const number = pullRequest?.number ?? 0;
   return decisions.map(({ author, command, comment }) => ({ author, command, url: `${page}/pull/${number}#issuecomment-${comment}` }));
 }
@@ -81,15 +77,15 @@ function codeIn(allowance: string): string {
 const none: OverrideComments = { allow: [], digest: undefined, decisions: [], ignored: [], unchecked: [] };
 
 /** Returns the pull request of the event, or the merged ones that the commit of the run belongs to. */
-async function pullRequestsOf(github: GitHub, { mode }: ActionInputs, run: WorkflowRun): Promise<readonly PullRequestHead[]> {
+async function pullRequestsOf(forge: Forge, { mode }: ActionInputs, run: CiRun): Promise<readonly PullRequestHead[]> {
   if (run.pullRequest !== undefined) return [run.pullRequest];
-  return mode === 'apply' ? mergedPullRequests(github, run.commit, run.branch) : [];
+  return mode === 'apply' ? mergedPullRequests(forge, run.commit, run.branch) : [];
 }
 
 type OverrideSource = { readonly inputs: ActionInputs } & Pick<DecisionContext, 'proposal' | 'context'>;
 
 async function readOverrides(
-  github: GitHub,
+  forge: Forge,
   [only, ...others]: readonly PullRequestHead[],
   { inputs, proposal, context }: OverrideSource,
 ): Promise<OverrideComments> {
@@ -98,7 +94,7 @@ async function readOverrides(
     const { approvals = defaultApprovals } = (await openConfig(configFlags(inputs, proposal?.configRef), context)).config;
     return approvals;
   };
-  const { value: found = none, diagnostics } = await withGitHubErrors(() => readOverrideComments(github, only, rulesOf));
+  const { value: found = none, diagnostics } = await withForgeErrors(() => readOverrideComments(forge, only, rulesOf));
   const unused = [
     ...found.ignored.map((message) => warningOf('github/ignored-override', message, 'see docs/how-to/github.md, overrides')),
     ...found.unchecked.map((message) => warningOf('github/unknown-author', message, 'give the job contents: read')),
@@ -113,12 +109,12 @@ function warningOf(code: Diagnostic['code'], message: string, hint: string): Dia
 
 /** Returns the digest that the comment on the merged pull request showed; with a warning `none`, which lets only a plan without changes pass. */
 async function approvedDigest(
-  github: GitHub,
+  forge: Forge,
   inputs: ActionInputs,
   merged: readonly PullRequestHead[],
   context: CliContext,
 ): Promise<string> {
-  const agreed = await findApprovedPlan(github, commentKeyOf(inputs, 'plan'), merged);
+  const agreed = await findApprovedPlan(forge, commentKeyOf(inputs, 'plan'), merged);
   if ('digest' in agreed) return agreed.digest;
   const message = `no plan was approved: ${agreed.reason}`;
   const hint = 'Ostiary applies only a plan without changes; for any other, review the plan and run the workflow with its digest';
@@ -153,8 +149,8 @@ export async function otherMerges(
   const { plan, result } = found.findings;
   const isOther = inputs.flags['digest'] === digestFromComment && plan?.refusals.some(({ code }) => code === 'plan/other-digest');
   if (isOther !== true || pullRequest === undefined || result !== undefined) return [];
-  const github = openRunGitHub({ inputs, run }, found);
-  const { value: since, diagnostics } = await withGitHubErrors(() => findMergedSince(github, { run, checkout }, found.findings));
+  const forge = openRunForge({ inputs, run }, found);
+  const { value: since, diagnostics } = await withForgeErrors(() => findMergedSince(forge, { run, checkout }, found.findings));
   const others = (since?.numbers ?? []).filter((number) => number !== pullRequest.number).toSorted((left, right) => left - right);
   if (others.length === 0) return diagnostics;
   const names = shortList(

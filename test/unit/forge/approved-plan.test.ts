@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
-import { findApprovedPlan, planMark } from '../../../src/github/approved-plan.ts';
-import type { Comment } from '../../../src/github/github-client.ts';
-import { keepComment } from '../../../src/github/sticky-posts.ts';
+import { findApprovedPlan, planMark } from '../../../src/forge/approved-plan.ts';
+import type { Comment } from '../../../src/forge/forge.ts';
+import { keepComment } from '../../../src/forge/sticky-posts.ts';
 
 const key = ['plan', '', '', '', ''];
 const [head, older] = ['a'.repeat(40), 'b'.repeat(40)];

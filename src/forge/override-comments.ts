@@ -1,6 +1,6 @@
 import { AppError } from '../model/errors.ts';
 import type { ApprovalRules } from '../model/config.ts';
-import type { Comment, GitHub } from './github-client.ts';
+import type { Comment, Forge } from './forge.ts';
 import { findEditor, type PullRequestHead } from './approved-plan.ts';
 
 /** What people decided in comments on a pull request. */
@@ -20,7 +20,7 @@ export type OverrideComments = {
 /** A command that counts, its author, and its comment. */
 export type CommentDecision = { readonly author: string; readonly command: string; readonly comment: number };
 
-type DecidingGitHub = Pick<GitHub, 'comments' | 'editorOf' | 'mayWrite' | 'commitAuthors' | 'isTeamMember'>;
+type DecidingForge = Pick<Forge, 'comments' | 'editorOf' | 'mayWrite' | 'commitAuthors' | 'isTeamMember'>;
 
 type Command = { readonly comment: Comment; readonly text: string; readonly isPlain: boolean };
 
@@ -44,13 +44,13 @@ export function applyCommandFor(digest: string): string {
  * names the head of the pull request, so that it ends with the next push.
  */
 export async function readOverrideComments(
-  github: DecidingGitHub,
+  forge: DecidingForge,
   { number, head, author }: PullRequestHead,
   rulesOf: () => Promise<ApprovalRules>,
 ): Promise<OverrideComments> {
-  const comments = (await github.comments(number)).filter(({ body }) => commandLine.test(body));
+  const comments = (await forge.comments(number)).filter(({ body }) => commandLine.test(body));
   if (comments.length === 0) return { allow: [], digest: undefined, decisions: [], ignored: [], unchecked: [] };
-  const judge = openJudge(github, { head, author }, await rulesOf());
+  const judge = openJudge(forge, { head, author }, await rulesOf());
   // The last comment decides.
   const allow = new Map<string, CommentDecision & { readonly override: string }>();
   const ignored: string[] = [];
@@ -98,15 +98,15 @@ type Judge = {
 /** The longest comment with commands: reading Markdown of any size could take minutes. */
 const longestComment = 10_000;
 
-function openJudge(github: DecidingGitHub, { head, author }: Omit<PullRequestHead, 'number'>, rules: ApprovalRules): Judge {
+function openJudge(forge: DecidingForge, { head, author }: Omit<PullRequestHead, 'number'>, rules: ApprovalRules): Judge {
   const unchecked = new Set<string>();
-  let authors: ReturnType<GitHub['commitAuthors']> | undefined;
+  let authors: ReturnType<Forge['commitAuthors']> | undefined;
 
   async function objectionToSelf(login: string): Promise<string | undefined> {
     if (rules.selfApproval) return undefined;
     if (isSameLogin(login, author)) return `${login} is the author of the pull request${selfHint}`;
     const commit = head.slice(0, 12);
-    authors ??= github.commitAuthors(head);
+    authors ??= forge.commitAuthors(head);
     const found = await authors;
     if (found === undefined) {
       unchecked.add(`GitHub does not show commit ${commit}, so its author may have written a command that counts`);
@@ -123,7 +123,7 @@ function openJudge(github: DecidingGitHub, { head, author }: Omit<PullRequestHea
     for (const [team, slug] of approvers.map((one) => [one, one.split('/')] as const)) {
       const [organization = '', name] = slug;
       if (name === undefined) continue;
-      const isMember = await github.isTeamMember(organization, name, login);
+      const isMember = await forge.isTeamMember(organization, name, login);
       if (isMember === true) return undefined;
       if (isMember === undefined) unread.push(team);
     }
@@ -136,8 +136,8 @@ function openJudge(github: DecidingGitHub, { head, author }: Omit<PullRequestHea
       const { author: login, body } = comment;
       if (comment.isByBot) return 'comments of bots do not count';
       if (body.length > longestComment) return `the comment is longer than ${longestComment} characters`;
-      if (!(await mayDecide(github, login))) return `GitHub reports no write access for ${login}`;
-      const editor = await findEditor(github, comment);
+      if (!(await mayDecide(forge, login))) return `GitHub reports no write access for ${login}`;
+      const editor = await findEditor(forge, comment);
       if (editor !== undefined) return `${editor} edited the comment; a new comment counts`;
       return (await objectionToSelf(login)) ?? objectionByApprovers(login);
     },
@@ -152,9 +152,9 @@ function isSameLogin(left: string, right: string): boolean {
 }
 
 /** Returns whether the commands of a person can count: write access or more. */
-export async function mayDecide(github: Pick<GitHub, 'mayWrite'>, login: string): Promise<boolean> {
+export async function mayDecide(forge: Pick<Forge, 'mayWrite'>, login: string): Promise<boolean> {
   try {
-    return await github.mayWrite(login);
+    return await forge.mayWrite(login);
   } catch (error) {
     // GitHub answers 404 for accounts that are not collaborators.
     if (error instanceof AppError && error.code === 'github/forbidden') return false;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { array, assert, constantFrom, property } from 'fast-check';
 import { cpuTime } from '../../support/cpu-time.ts';
-import { plainLinesOf } from '../../../src/github/plain-lines.ts';
+import { plainLinesOf } from '../../../src/forge/plain-lines.ts';
 
 const command = '/ostiary apply DIGEST';
 

@@ -1,6 +1,5 @@
-import { withGitHubErrors, type Issue, type Label } from './calls.ts';
-import type { GitHub } from './github-client.ts';
-import { openIssue } from './open-issue.ts';
+import type { Forge, Issue, Label } from './forge.ts';
+import { withForgeErrors } from './forge-errors.ts';
 import { contentDigest, markerOf, noContent, readStickyBody, writeStickyBody } from './sticky-body.ts';
 import type { Checked } from '../model/diagnostic.ts';
 
@@ -15,38 +14,38 @@ type StickyComment = {
   readonly onlyUpdate: boolean;
 };
 
-type Comments = Pick<GitHub, 'whoAmI' | 'comments' | 'createComment' | 'updateComment'>;
+type Comments = Pick<Forge, 'whoAmI' | 'comments' | 'createComment' | 'updateComment'>;
 
 /** The most characters of a body: GitHub's limit less the marks. */
 export const stickyLimit: number = 65_536 - 300;
 
 /** Updates our comment or creates it; a comment with our marker by another account is left alone. */
-export async function keepComment(github: Comments, { number, key, bodyAfter, onlyUpdate }: StickyComment): Promise<void> {
-  const ours = await onlyOurs(github, key, await github.comments(number));
+export async function keepComment(forge: Comments, { number, key, bodyAfter, onlyUpdate }: StickyComment): Promise<void> {
+  const ours = await onlyOurs(forge, key, await forge.comments(number));
   const whole = `${markerOf(key)}\n${bodyAfter(ours[0]?.body)}`;
-  if (ours.length === 0 && !onlyUpdate) await github.createComment(number, whole);
+  if (ours.length === 0 && !onlyUpdate) await forge.createComment(number, whole);
   // Two runs at the same time may have created two comments: neither may stay outdated.
-  for (const one of ours) if (!sameText(one.body, whole)) await github.updateComment(one.id, whole);
+  for (const one of ours) if (!sameText(one.body, whole)) await forge.updateComment(number, one.id, whole);
 }
 
 /** Returns the comments that begin with our marker and that this token's account wrote; anyone can copy a marker. */
 export async function onlyOurs<T extends Post>(
-  github: Pick<GitHub, 'whoAmI'>,
+  forge: Pick<Forge, 'whoAmI'>,
   key: readonly string[],
   found: readonly T[],
 ): Promise<readonly T[]> {
   const marker = markerOf(key);
   return byThisAccount(
-    github,
+    forge,
     found.filter(({ body }) => body.startsWith(marker)),
   );
 }
 
 type Post = { readonly author: string; readonly body: string };
 
-async function byThisAccount<T extends Post>(github: Pick<GitHub, 'whoAmI'>, marked: readonly T[]): Promise<readonly T[]> {
+async function byThisAccount<T extends Post>(forge: Pick<Forge, 'whoAmI'>, marked: readonly T[]): Promise<readonly T[]> {
   if (marked.length === 0) return [];
-  const login = (await github.whoAmI()).toLowerCase();
+  const login = (await forge.whoAmI()).toLowerCase();
   return marked.filter(({ author }) => author.toLowerCase() === login);
 }
 
@@ -78,47 +77,47 @@ type IssueQuery = Pick<StickyIssue, 'key'> & { readonly label: Pick<Label, 'name
  * Opens, updates or reopens the issue and returns its number. An issue that a person closed stays closed while its content is
  * the same; what people write around our text stays. A refused comment, label or assignee is a warning.
  */
-export async function keepIssue(github: GitHub, issue: StickyIssue): Promise<Checked<number>> {
+export async function keepIssue(forge: Forge, issue: StickyIssue): Promise<Checked<number>> {
   const { key, title, bodyWithin, content, label, labels, assignees, onChange } = issue;
-  const ours = await findOurs(github, { key, label });
+  const ours = await findOurs(forge, { key, label });
   const digest = contentDigest(content);
   const body = bodyAround(ours, { key, digest, bodyWithin });
   if (ours === undefined) {
-    await github.ensureLabel(label);
-    return openIssue(github, { title, body, labels: [label.name, ...labels], assignees });
+    await forge.ensureLabel(label);
+    return forge.openIssue({ title, body, labels: [label.name, ...labels], assignees });
   }
   if (ours.digest === digest) return { value: ours.number, diagnostics: [] };
-  await github.updateIssue(ours.number, { body, ...(ours.open ? {} : { open: true }) });
-  return { value: ours.number, diagnostics: await say(github, ours.number, onChange) };
+  await forge.updateIssue(ours.number, { body, ...(ours.open ? {} : { open: true }) });
+  return { value: ours.number, diagnostics: await say(forge, ours.number, onChange) };
 }
 
 /** Closes our open issue with a comment; returns the number of our issue, open or closed. */
-export async function closeIssue(github: GitHub, sought: IssueQuery, word: string): Promise<Checked<number>> {
-  const ours = await findOurs(github, sought);
+export async function closeIssue(forge: Forge, sought: IssueQuery, word: string): Promise<Checked<number>> {
+  const ours = await findOurs(forge, sought);
   if (ours === undefined) return { diagnostics: [] };
   // If the same content returns later, it is reported again.
   if (ours.open || ours.digest !== noContent)
-    await github.updateIssue(ours.number, {
+    await forge.updateIssue(ours.number, {
       body: writeStickyBody(sought.key, noContent, ours.text, ours),
       ...(ours.open ? { open: false } : {}),
     });
-  return { value: ours.number, diagnostics: ours.open ? await say(github, ours.number, word) : [] };
+  return { value: ours.number, diagnostics: ours.open ? await say(forge, ours.number, word) : [] };
 }
 
 /** Writes a comment about what is done already; a refusal, such as of a locked conversation, is a warning. */
-async function say(github: GitHub, number: number, word: string): Promise<Checked<number>['diagnostics']> {
-  return (await withGitHubErrors(() => github.createComment(number, word), `the comment on issue ${number}`)).diagnostics;
+async function say(forge: Forge, number: number, word: string): Promise<Checked<number>['diagnostics']> {
+  return (await withForgeErrors(() => forge.commentOnIssue(number, word), `the comment on issue ${number}`)).diagnostics;
 }
 
 type Read<T> = T & NonNullable<ReturnType<typeof readStickyBody>>;
 
 /** Returns the posts of this account that have the key, with their parts. */
-async function readOurs<T extends Post>(github: GitHub, key: readonly string[], found: readonly T[]): Promise<readonly Read<T>[]> {
+async function readOurs<T extends Post>(forge: Forge, key: readonly string[], found: readonly T[]): Promise<readonly Read<T>[]> {
   const marked = found.flatMap((one) => {
     const parts = readStickyBody(one.body, key);
     return parts === undefined ? [] : [{ ...one, ...parts }];
   });
-  return byThisAccount(github, marked);
+  return byThisAccount(forge, marked);
 }
 
 type NewBody = Pick<StickyIssue, 'key' | 'bodyWithin'> & { readonly digest: string };
@@ -133,9 +132,9 @@ function bodyAround(earlier: { readonly above: string; readonly below: string } 
 const shortest = 4000;
 
 /** Finds our issue, an open one first: by its label, or by its author if the label was removed. */
-async function findOurs(github: GitHub, { key, label }: IssueQuery): Promise<Read<Issue> | undefined> {
-  const labeled = await readOurs(github, key, await github.labeledIssues(label.name));
-  const ours = labeled.length > 0 ? labeled : await readOurs(github, key, await github.issuesOf(await github.whoAmI()));
+async function findOurs(forge: Forge, { key, label }: IssueQuery): Promise<Read<Issue> | undefined> {
+  const labeled = await readOurs(forge, key, await forge.labeledIssues(label.name));
+  const ours = labeled.length > 0 ? labeled : await readOurs(forge, key, await forge.issuesOf(await forge.whoAmI()));
   return ours.find(({ open }) => open) ?? ours[0];
 }
 
@@ -157,37 +156,33 @@ type StickyPullRequest = {
  * person closed ours, Ostiary does not open another one with the same content and returns undefined.
  */
 export async function keepPullRequest(
-  github: GitHub,
+  forge: Forge,
   { key, title, bodyWithin, content, head, base }: StickyPullRequest,
 ): Promise<number | undefined> {
-  const all = await github.pullRequestsFrom(head);
-  const own = await readOurs(github, key, all);
+  const all = await forge.pullRequestsFrom(head);
+  const own = await readOurs(forge, key, all);
   const digest = contentDigest(content);
   const ours = own.find(({ open }) => open);
   const body = bodyAround(ours, { key, digest, bodyWithin });
-  if (ours !== undefined && ours.digest !== digest) await github.updatePullRequest(ours.number, { body });
+  if (ours !== undefined && ours.digest !== digest) await forge.updatePullRequest(ours.number, { body });
   const known = ours ?? all.find(({ open }) => open);
   if (known !== undefined) return known.number;
   const [last] = own;
   if (last?.merged === false && last.digest === digest) return undefined;
-  return github.createPullRequest({ title, body, head, base });
+  return forge.createPullRequest({ title, body, head, base });
 }
 
 /** Closes our open pull request of the branch with a comment. */
-export async function closePullRequest(
-  github: GitHub,
-  { key, head }: Pick<StickyPullRequest, 'key' | 'head'>,
-  word: string,
-): Promise<void> {
-  const [last] = await readOurs(github, key, await github.pullRequestsFrom(head));
+export async function closePullRequest(forge: Forge, { key, head }: Pick<StickyPullRequest, 'key' | 'head'>, word: string): Promise<void> {
+  const [last] = await readOurs(forge, key, await forge.pullRequestsFrom(head));
   if (last === undefined || last.merged) return;
   // If the same content returns later, it is reported again.
   if (last.open || last.digest !== noContent)
-    await github.updatePullRequest(last.number, {
+    await forge.updatePullRequest(last.number, {
       body: writeStickyBody(key, noContent, last.text, last),
       ...(last.open ? { open: false } : {}),
     });
-  if (last.open) await github.createComment(last.number, word);
+  if (last.open) await forge.createComment(last.number, word);
 }
 
 /** How a run ended: the address of its page, and one sentence of letters, digits and simple punctuation. */

@@ -1,6 +1,5 @@
-import type { Comment, GitHub } from './github-client.ts';
+import type { Comment, Forge, PullRequestSummary } from './forge.ts';
 import { onlyOurs } from './sticky-posts.ts';
-import type { PullRequestSummary } from './calls.ts';
 
 /** The digest of the plan that a pull request showed, or the reason why there is none. */
 type ApprovedPlan = { readonly digest: string } | { readonly reason: string };
@@ -8,7 +7,7 @@ type ApprovedPlan = { readonly digest: string } | { readonly reason: string };
 /** A pull request, the last commit of its branch, and the login of its author. */
 export type PullRequestHead = { readonly number: number; readonly head: string; readonly author: string };
 
-type Comments = Pick<GitHub, 'whoAmI' | 'comments' | 'editorOf'>;
+type Comments = Pick<Forge, 'whoAmI' | 'comments' | 'editorOf'>;
 
 const planLine = /^<!-- ostiary plan ([0-9a-f]{64}) of ([0-9a-f]{40,64}) -->$/;
 
@@ -22,7 +21,7 @@ export function planMark(digest: string, head: string): string {
  * commit. Comments by others do not count, and neither do ours if another account edited them.
  */
 export async function findApprovedPlan(
-  github: Comments,
+  forge: Comments,
   key: readonly string[],
   merged: readonly Omit<PullRequestHead, 'author'>[],
 ): Promise<ApprovedPlan> {
@@ -31,9 +30,9 @@ export async function findApprovedPlan(
   if (others.length > 0)
     return { reason: `the commit belongs to several pull requests (${merged.map(({ number }) => number).join(', ')})` };
   const { number, head } = pullRequest;
-  const ours = await onlyOurs(github, key, await github.comments(number));
+  const ours = await onlyOurs(forge, key, await forge.comments(number));
   if (ours.length === 0) return { reason: `pull request ${number} has no comment by Ostiary` };
-  const editor = await findOtherEditor(github, ours);
+  const editor = await findOtherEditor(forge, ours);
   if (editor !== undefined) return { reason: `the comment on pull request ${number} was edited by ${editor}` };
   const shown = ours.flatMap(approvalIn);
   const digests = new Set(shown.filter(({ commit }) => commit === head).map(({ digest }) => digest));
@@ -46,14 +45,14 @@ export async function findApprovedPlan(
 }
 
 /** Returns the login of an account other than the author that edited one of the comments. */
-async function findOtherEditor(github: Pick<Comments, 'editorOf'>, comments: readonly Comment[]): Promise<string | undefined> {
-  const editors = await Promise.all(comments.map((comment) => github.editorOf(comment)));
+async function findOtherEditor(forge: Pick<Comments, 'editorOf'>, comments: readonly Comment[]): Promise<string | undefined> {
+  const editors = await Promise.all(comments.map((comment) => forge.editorOf(comment)));
   return editors.find((editor, index) => editor !== undefined && editor.toLowerCase() !== comments[index]?.author.toLowerCase());
 }
 
 /** Returns the login of the account that edited the comment last; undefined if it was never edited. */
-export async function findEditor(github: Pick<Comments, 'editorOf'>, comment: Comment): Promise<string | undefined> {
-  return (await github.editorOf(comment)) ?? (comment.isEdited ? 'an account' : undefined);
+export async function findEditor(forge: Pick<Comments, 'editorOf'>, comment: Comment): Promise<string | undefined> {
+  return (await forge.editorOf(comment)) ?? (comment.isEdited ? 'an account' : undefined);
 }
 
 /** Reads the line below the marker, which never contains text from a plan. */
@@ -64,8 +63,8 @@ function approvalIn({ body }: Comment): readonly { readonly digest: string; read
 }
 
 /** Returns the merged pull requests behind a commit of a branch: those that it merges, otherwise those that it belongs to. */
-export async function mergedPullRequests(github: GitHub, commit: string, branch: string): Promise<readonly PullRequestSummary[]> {
-  const merged = (await github.pullRequestsOf(commit)).filter((one) => one.merged && one.base === branch);
+export async function mergedPullRequests(forge: Forge, commit: string, branch: string): Promise<readonly PullRequestSummary[]> {
+  const merged = (await forge.pullRequestsOf(commit)).filter((one) => one.merged && one.base === branch);
   const exact = merged.filter(({ mergeCommit }) => mergeCommit === commit);
   return exact.length > 0 ? exact : merged;
 }

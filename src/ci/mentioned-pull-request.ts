@@ -1,10 +1,10 @@
-import type { GitHub } from '../github/github-client.ts';
-import { mayDecide } from '../github/override-comments.ts';
-import type { PullRequest } from '../github/pull-request.ts';
-import type { PullRequestMention } from '../github/workflow-run.ts';
+import type { Forge } from '../forge/forge.ts';
+import { mayDecide } from '../forge/override-comments.ts';
+import type { PullRequest } from '../forge/forge.ts';
+import type { PullRequestMention } from '../forge/ci-system.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import { type ActionTask, openRunGitHub, type TaskResult } from './task.ts';
+import { type ActionTask, openRunForge, type TaskResult } from './task.ts';
 
 /** The first line of a comment that asks for a plan. */
 const planCommand = '/ostiary plan';
@@ -23,9 +23,9 @@ export async function findMentioned(task: ActionTask, at: Pick<TaskResult, 'cont
   }
   if (inputs.token === '')
     throw new UsageError(`mode: plan on ${run.event} requires a token to find the pull request`, 'remove the input github-token');
-  const github = openRunGitHub(task, at);
-  const objection = mention.by === 'comment' ? await objectionTo(github, mention) : undefined;
-  const pullRequest = objection === undefined ? await findPullRequest(github, mention) : undefined;
+  const forge = openRunForge(task, at);
+  const objection = mention.by === 'comment' ? await objectionTo(forge, mention) : undefined;
+  const pullRequest = objection === undefined ? await findPullRequest(forge, mention) : undefined;
   const reason = objection ?? (pullRequest === undefined ? noPullRequest(mention) : reasonNotToPlan(pullRequest));
   if (reason !== undefined) at.context.onEvent?.({ diagnostics: [reason] });
   if (pullRequest === undefined || reason !== undefined) return undefined;
@@ -42,19 +42,19 @@ const noCommand: Diagnostic = {
 type CommentMention = Extract<PullRequestMention, { readonly by: 'comment' }>;
 
 /** Returns why a comment starts no plan; undefined if it does. */
-async function objectionTo(github: GitHub, { body, author, isByBot }: CommentMention): Promise<Diagnostic | undefined> {
+async function objectionTo(forge: Forge, { body, author, isByBot }: CommentMention): Promise<Diagnostic | undefined> {
   const [first = ''] = body.split(/\r\n|\r|\n/);
   // Nothing precedes it, so it is in no code block, quotation or other element.
   if (first.trimEnd() !== planCommand) return noCommand;
-  if (!isByBot && (await mayDecide(github, author))) return undefined;
+  if (!isByBot && (await mayDecide(forge, author))) return undefined;
   const message = `"${planCommand}" by ${author} is ignored: ${isByBot ? 'comments of bots do not count' : `GitHub reports no write access for ${author}`}`;
   return { code: 'github/ignored-override', severity: 'warning', message, hint: 'a person with write access can ask for the plan' };
 }
 
-async function findPullRequest(github: GitHub, mention: PullRequestMention): Promise<PullRequest | undefined> {
-  if (mention.by === 'comment') return github.readPullRequest(mention.number);
+async function findPullRequest(forge: Forge, mention: PullRequestMention): Promise<PullRequest | undefined> {
+  if (mention.by === 'comment') return forge.readPullRequest(mention.number);
   const { owner, branch, head } = mention;
-  return (await github.openPullRequestsFrom(owner, branch)).find((one) => one.head === head);
+  return (await forge.openPullRequestsFrom(owner, branch)).find((one) => one.head === head);
 }
 
 function noPullRequest(mention: PullRequestMention): Diagnostic {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { type Decisions, digestFromComment, otherMerges, overrideCommands, withDecisions } from './decisions.ts';
 import { type ActionInputs, linesOf, projectKeyOf, readInputs } from './inputs.ts';
@@ -21,7 +21,7 @@ import {
 import { withoutTakenBranch } from './drift-issue.ts';
 import { findMentioned } from './mentioned-pull-request.ts';
 import { findProposal } from './proposal.ts';
-import { reportToGitHub } from './report-to-github.ts';
+import { reportRun } from './report-run.ts';
 import { workflowCommands } from '../commands/workflow-commands.ts';
 import type { CliContext, CommandEvent } from '../console/context/cli-context.ts';
 import { readNetwork } from '../console/connect.ts';
@@ -30,17 +30,8 @@ import { runCommandLine } from '../commands/command-line/run-command-line.ts';
 import { printExitCodes, worstExitCode } from '../commands/command-line/run-for-targets.ts';
 import { listCaches, readCache, writeCache } from '../disk/cache.ts';
 import { isFolder, readRunnerFile } from '../disk/write.ts';
-import {
-  type CacheService,
-  type JobLog,
-  maskCommands,
-  openCacheService,
-  openJobLog,
-  readWorkflowRun,
-  withGitCredentials,
-  type WorkflowRun,
-} from '../github/workflow-run.ts';
-import type { SendRequest } from '../github/github-client.ts';
+import type { CacheService, CiRun, CiSystem, JobLog } from '../forge/ci-system.ts';
+import type { SendRequest } from '../forge/forge.ts';
 import { UsageError } from '../model/errors.ts';
 import { isObject } from '../model/json.ts';
 import { requireConfigOfCheckout } from '../project/config-checkout.ts';
@@ -51,20 +42,20 @@ import { requireWritable } from '../console/output/emit.ts';
 const plainFlags = { color: false, quiet: false } as const;
 
 /**
- * Runs one step of a workflow: converts the inputs to a command line for each target, runs them and reports the results on
- * GitHub. Never throws.
+ * Runs one step of a job: converts the inputs to a command line for each target, runs them and reports the results on the
+ * forge. Never throws.
  */
-export async function action(context: CliContext, sleep: Waits['sleep']): Promise<number> {
-  const log = openJobLog(context.stdout.write, randomUUID());
-  const inner = actionContext(context, log);
-  const results = await runTasks({ log, context, inner, waits: { sleep, waited: 0 } });
-  const reported = await runGuarded(async () => reportToGitHub(results), { context: inner, flags: plainFlags });
+export async function runJob(system: CiSystem, context: CliContext, sleep: Waits['sleep']): Promise<number> {
+  const log = system.openLog(context.stdout.write);
+  const inner = jobContext(context, log);
+  const results = await runTasks({ log, system, context, inner, waits: { sleep, waited: 0 } });
+  const reported = await runGuarded(async () => reportRun(results), { context: inner, flags: plainFlags });
   log.close();
   const ended = worstExitCode(results.map(stepExitCode));
   return ended === 0 ? reported : ended;
 }
 
-type Job = Pick<TaskResult, 'log' | 'context' | 'waits'> & {
+type Job = Pick<TaskResult, 'log' | 'system' | 'context' | 'waits'> & {
   readonly inner: CliContext;
   /** What was found before the tasks. */
   readonly before?: Findings;
@@ -72,10 +63,10 @@ type Job = Pick<TaskResult, 'log' | 'context' | 'waits'> & {
 
 /** Runs the tasks of all targets one after another; a failed target does not stop the others. */
 async function runTasks(job: Job): Promise<readonly TaskResult[]> {
-  const { log, context, waits, inner } = job;
+  const { log, system, context, waits, inner } = job;
   const recorder = recordFindings(job);
   const prepared = await prepareTasks(context, recorder, waits);
-  if ('exitCode' in prepared) return [{ ...prepared, findings: recorder.findings(), log, context, waits }];
+  if ('exitCode' in prepared) return [{ ...prepared, findings: recorder.findings(), log, system, context, waits }];
   const results: TaskResult[] = [];
   for (const one of prepared.tasks) {
     if (results.length > 0) inner.stdout.write('\n\n');
@@ -97,27 +88,27 @@ async function runTasks(job: Job): Promise<readonly TaskResult[]> {
 type FindingsRecorder = EventReceiver & { readonly findings: () => Findings };
 
 /** Makes a context that collects events; masks secrets at once. */
-function recordFindings({ log, inner, before = { diagnostics: [] } }: Pick<Job, 'log' | 'inner' | 'before'>): FindingsRecorder {
+function recordFindings({ log, system, inner, before = { diagnostics: [] } }: Omit<Job, 'context' | 'waits'>): FindingsRecorder {
   let findings = before;
   const onEvent = (event: CommandEvent): void => {
-    if ('secret' in event) log.command(maskCommands(event.secret));
+    if ('secret' in event) log.command(system.maskCommands(event.secret));
     findings = addEvent(findings, event);
   };
-  return { context: { ...inner, onEvent }, onEvent, log, findings: () => findings };
+  return { context: { ...inner, onEvent }, onEvent, log, system, findings: () => findings };
 }
 
 async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOfSeveral'>, job: Job): Promise<TaskResult> {
-  const { log, context, waits } = job;
+  const { log, system, context, waits } = job;
   const { context: recorded, findings } = recordFindings(job);
   const taskContext: CliContext = { ...recorded, ...place };
   const decided = await attempt(() => decide(given, taskContext, waits), { context: taskContext, flags: plainFlags });
-  if ('exitCode' in decided) return { task: given, findings: findings(), ...decided, log, context, waits };
+  if ('exitCode' in decided) return { task: given, findings: findings(), ...decided, log, system, context, waits };
   const { task, decisions } = decided.value;
   const code = await runCommandLine(task.step.argv, taskContext, { byHeading: { 'Commands:': Object.values(workflowCommands) } });
   const { findings: found, exitCode } = withoutTakenBranch({ findings: findings(), exitCode: code });
   const others = await otherMerges(given, decisions, { findings: found, waits, context: taskContext });
   const diagnostics = [...found.diagnostics, ...others, ...overrideCommands(found, decisions)];
-  return { task, findings: { ...found, diagnostics }, exitCode, log, context, waits };
+  return { task, findings: { ...found, diagnostics }, exitCode, log, system, context, waits };
 }
 
 /** Returns the task with what people decided about it, and with the step that follows. */
@@ -135,7 +126,7 @@ async function decide(
 }
 
 /** Makes a context with one stream for all output, so that no text overtakes the command that allows it. */
-function actionContext(context: CliContext, log: JobLog): CliContext {
+function jobContext(context: CliContext, log: JobLog): CliContext {
   const output = { write: log.text, isTTY: false, columns: undefined, ansi: false };
   return { ...context, interactive: false, stdout: output, stderr: output };
 }
@@ -146,7 +137,7 @@ type PreparedTasks = Pick<CliContext, 'env' | 'cwd'> & {
   readonly cache: RunCache | undefined;
 };
 
-type EventReceiver = { readonly context: CliContext; readonly onEvent: (event: CommandEvent) => void; readonly log: JobLog };
+type EventReceiver = { readonly context: CliContext; readonly onEvent: (event: CommandEvent) => void } & Pick<Job, 'log' | 'system'>;
 
 /** How far the preparation of the tasks came before an error; without a task if the inputs are invalid. */
 type FailedPreparation = Pick<TaskResult, 'task' | 'exitCode'>;
@@ -154,7 +145,7 @@ type FailedPreparation = Pick<TaskResult, 'task' | 'exitCode'>;
 /** Reads the inputs, the event and the checkout. */
 async function prepareTasks(context: CliContext, recorder: EventReceiver, waits: Waits): Promise<PreparedTasks | FailedPreparation> {
   const guarded = { context: recorder.context, flags: plainFlags };
-  const begun = await attempt(async () => firstTask(readInputs(context.env), context), guarded);
+  const begun = await attempt(async () => firstTask(readInputs(context.env), recorder.system, context), guarded);
   if ('exitCode' in begun) return { task: undefined, ...begun };
   const mentioned = await attempt(() => findMentioned(begun.value, { context: recorder.context, waits }), guarded);
   if ('exitCode' in mentioned) return { task: { ...begun.value, inputs: withoutComment(begun.value.inputs) }, ...mentioned };
@@ -169,7 +160,7 @@ async function prepareTasks(context: CliContext, recorder: EventReceiver, waits:
   const judged = await attempt(() => findProposal(inputs, run, { repository: checkout.repository, context: inGit }), guarded);
   if ('exitCode' in judged) return { task: { ...silent, checkout }, ...judged };
   const known = { ...first, checkout, proposal: judged.value };
-  const made = await attempt(() => makeTasks(known, { env: context.env, inGit, log: recorder.log }), guarded);
+  const made = await attempt(() => makeTasks(known, { ...recorder, env: context.env, inGit }), guarded);
   return 'value' in made ? made.value : { task: { ...known, inputs: inputs.several ? silent.inputs : inputs }, ...made };
 }
 
@@ -177,15 +168,15 @@ async function prepareTasks(context: CliContext, recorder: EventReceiver, waits:
 async function findCheckout(
   { inputs, run }: ActionTask,
   context: CliContext,
-  { context: inner, onEvent }: EventReceiver,
+  { context: inner, onEvent, system }: EventReceiver,
 ): Promise<{ readonly checkout: Checkout; readonly inGit: CliContext }> {
   if (inputs.token !== '') onEvent({ secret: inputs.token });
-  const env = withGitCredentials(context.env, inputs.token, run.page);
+  const env = system.gitEnvironment(context.env, inputs.token, run.page);
   const inGit: CliContext = { ...inner, env, cwd: workingDirectoryOf(inputs, run, context) };
   if (inputs.sarif !== undefined) requireWritable([{ what: 'file of findings', path: inputs.sarif }], inGit);
   requireConfigOfCheckout({ config: inputs.flags['config'] }, inGit);
   const checkout = await readCheckout({ run, inputs }, inGit);
-  // Before anything is sent to GitHub: an invalid proxy fails the step once.
+  // Before anything is sent to the forge: an invalid proxy fails the step once.
   readNetwork(context.env);
   return { checkout, inGit };
 }
@@ -193,9 +184,9 @@ async function findCheckout(
 /** Makes a task for each target of the step. */
 async function makeTasks(
   { inputs, run, checkout, proposal }: ActionTask,
-  { env, inGit, log }: { readonly env: CliContext['env']; readonly inGit: CliContext; readonly log: JobLog },
+  { env, inGit, log, system }: { readonly env: CliContext['env']; readonly inGit: CliContext } & Pick<Job, 'log' | 'system'>,
 ): Promise<PreparedTasks> {
-  const cache = await restoreRunCache(inputs, { run, env, log, send: senderOf(env) });
+  const cache = await restoreRunCache(inputs, { run, env, log, system, send: senderOf(env) });
   const cached = cache === undefined ? inputs : { ...inputs, flags: { ...inputs.flags, cache: cache.folder } };
   const tasks = splitByTarget(cached, inGit).map((own) => ({
     inputs: own,
@@ -210,7 +201,7 @@ async function makeTasks(
 }
 
 /** Returns the folder that the step works in. Throws UsageError if the input names no folder. */
-function workingDirectoryOf({ workingDirectory }: ActionInputs, { workspace }: WorkflowRun, { cwd }: CliContext): string {
+function workingDirectoryOf({ workingDirectory }: ActionInputs, { workspace }: CiRun, { cwd }: CliContext): string {
   if (workingDirectory === undefined) return cwd;
   const folder = resolve(workspace, workingDirectory);
   if (isFolder(folder)) return folder;
@@ -226,10 +217,8 @@ function withoutComment(inputs: ActionInputs): ActionInputs {
   return { ...inputs, comment: false, status: false, flags: inputs.several || target === undefined ? flags : { ...flags, target } };
 }
 
-function firstTask(inputs: ActionInputs, context: CliContext): ActionTask {
-  const { env } = context;
-  const event = env['GITHUB_EVENT_PATH'] ?? '';
-  const run = readWorkflowRun(env, event === '' ? '' : readRunnerFile(event));
+function firstTask(inputs: ActionInputs, system: CiSystem, context: CliContext): ActionTask {
+  const run = system.readRun(context.env, readRunnerFile);
   const step = { mode: inputs.mode, argv: [], notes: [] };
   return { inputs, run, step, proposal: undefined, checkout: checkoutFromEnvironment(run, context) };
 }
@@ -273,9 +262,10 @@ type RunCache = {
 };
 
 type CacheOptions = {
-  readonly run: Pick<WorkflowRun, 'temp' | 'pullRequest' | 'mention'>;
+  readonly run: Pick<CiRun, 'temp' | 'pullRequest' | 'mention'>;
   readonly env: CliContext['env'];
   readonly log: JobLog;
+  readonly system: CiSystem;
   readonly send: SendRequest | undefined;
 };
 
@@ -286,9 +276,9 @@ const fileName = /^(?:verified|record)-[0-9a-f]{16}$/;
  * Restores the cache that an earlier run kept; undefined if the job has none. Its files are encrypted with the token of the gateway, so
  * an entry that anything else wrote is a miss. A failure is a debug message, never an error.
  */
-async function restoreRunCache(inputs: ActionInputs, { run, env, log, send }: CacheOptions): Promise<RunCache | undefined> {
+async function restoreRunCache(inputs: ActionInputs, { run, env, log, system, send }: CacheOptions): Promise<RunCache | undefined> {
   const isWanted = inputs.cache && inputs.mode !== 'validate' && run.pullRequest?.fork !== true && run.mention === undefined;
-  const service = isWanted ? openCacheService(env, send) : undefined;
+  const service = isWanted ? system.openCache(env, send) : undefined;
   if (service === undefined) return undefined;
   const folder = join(run.temp, 'ostiary-cache');
   const prefix = `ostiary-${shortHash(JSON.stringify(projectKeyOf(inputs)))}-`;

@@ -1,0 +1,80 @@
+import type { Forge, PullRequest, SendRequest, WaitingTime } from './forge.ts';
+
+/** The run of a job: its repository, commit and event, and the forge that started it. */
+export type CiRun = {
+  readonly event: string;
+  readonly commit: string;
+  readonly branch: string;
+  /** The repository's page, and the run's. */
+  readonly page: string;
+  readonly url: string;
+  /** The folder of the checkout. */
+  readonly workspace: string;
+  /** A folder that is emptied after the job. */
+  readonly temp: string;
+  readonly pullRequest?: PullRequest;
+  /** What names the pull request of an event that does not describe it. */
+  readonly mention?: PullRequestMention;
+  /** The commit that a pull request or a merge group is proposed for, and its branch; undefined for other events. */
+  readonly proposedFor?: ProposedFor;
+  /** The repository's default branch; undefined if the event does not name it. */
+  readonly defaultBranch: string | undefined;
+  readonly openForge: (options: ForgeOptions) => Forge;
+};
+
+/**
+ * A comment on a pull request (`issue_comment`), or the run of another workflow for the head of one (`workflow_run`). These events run the
+ * workflow of the default branch, with its secrets, whoever caused them.
+ */
+export type PullRequestMention =
+  | { readonly by: 'comment'; readonly number: number; readonly body: string; readonly author: string; readonly isByBot: boolean }
+  | { readonly by: 'run'; readonly head: string; readonly branch: string; readonly owner: string };
+
+export type ProposedFor = { readonly commit: string; readonly branch: string };
+
+export type ForgeOptions = {
+  readonly token: string;
+  readonly version: string;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+  /** The time that all clients of the job have waited; by default, the client shares it with no other. */
+  readonly waits?: WaitingTime;
+  /** The longest that one answer may take, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** By default Node's own `fetch`. */
+  readonly send?: SendRequest | undefined;
+};
+
+/** The variables of a job. */
+export type JobEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** The log of a job: `text` cannot contain commands to the runner, `command` writes our own. */
+export type JobLog = {
+  readonly text: (text: string) => void;
+  readonly command: (commands: string) => void;
+  readonly close: () => void;
+};
+
+/** A cache in which runs of one repository leave a text for later runs. A failure throws an error that says why. */
+export type CacheService = {
+  /** Returns the newest text whose key starts with the prefix; undefined if there is none. */
+  readonly restore: (prefix: string) => Promise<string | undefined>;
+  /** Keeps a text under a new key. */
+  readonly save: (key: string, text: string) => Promise<void>;
+};
+
+/** A system that runs the jobs of a forge: how it describes a job, and where a job reports. */
+export type CiSystem = {
+  /** Reads the run from the job's variables and the file of its event; throws AppError outside a job. */
+  readonly readRun: (env: JobEnvironment, readFile: (path: string) => string) => CiRun;
+  /** Returns the environment in which git uses the token for the server of the page; no file is written. */
+  readonly gitEnvironment: (env: JobEnvironment, token: string, page: string) => JobEnvironment;
+  readonly openLog: (write: (text: string) => void) => JobLog;
+  /** Returns the commands that mask a secret in the log. */
+  readonly maskCommands: (secret: string | Uint8Array) => string;
+  /** Formats outputs for later steps. */
+  readonly outputLines: (outputs: Readonly<Record<string, string>>) => string;
+  /** Returns the files for outputs and for the summary of the job; undefined where the runner reads none. */
+  readonly filesOf: (env: JobEnvironment) => { readonly outputs: string | undefined; readonly summary: string | undefined };
+  /** Opens the cache between runs; undefined where the runner offers none. */
+  readonly openCache: (env: JobEnvironment, send: SendRequest | undefined) => CacheService | undefined;
+};

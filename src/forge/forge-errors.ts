@@ -1,0 +1,14 @@
+import type { Checked } from '../model/diagnostic.ts';
+import { AppError } from '../model/errors.ts';
+
+/** Runs requests to a forge; converts its errors to warnings that name what is missing, so that they never fail the run. */
+export async function withForgeErrors<T>(work: () => Promise<T>, missing?: string): Promise<Checked<T>> {
+  try {
+    return { value: await work(), diagnostics: [] };
+  } catch (error) {
+    if (!(error instanceof AppError) || !error.code.startsWith('github/')) throw error;
+    const { code, hint } = error;
+    const message = missing === undefined ? error.message : `${missing} was not written: ${error.message}`;
+    return { diagnostics: [{ code, severity: 'warning', message, hint }] };
+  }
+}

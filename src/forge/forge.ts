@@ -1,0 +1,132 @@
+import type { Checked } from '../model/diagnostic.ts';
+
+/** A comment below a pull request; `author` is a login, `node` its id in GraphQL. */
+export type Comment = {
+  readonly id: number;
+  readonly node: string;
+  readonly author: string;
+  readonly isByBot: boolean;
+  /** Whether the forge dates a change of the comment; the editor is asked for separately. */
+  readonly isEdited: boolean;
+  readonly body: string;
+};
+
+/** An issue; `author` is a login. */
+export type Issue = { readonly number: number; readonly author: string; readonly body: string; readonly open: boolean };
+
+/** A label, with the description and color of a new one. */
+export type Label = { readonly name: string; readonly description: string; readonly color: string };
+
+/** The fields of an issue or a pull request to write; omitted fields stay. */
+export type IssueUpdate = { readonly title?: string; readonly body?: string; readonly open?: boolean };
+
+/** An issue to open; the forge creates labels that do not exist. */
+export type NewIssue = {
+  readonly title: string;
+  readonly body: string;
+  readonly labels: readonly string[];
+  readonly assignees: readonly string[];
+};
+
+/** A pull request to open, from a branch of the repository. */
+export type NewPullRequest = { readonly title: string; readonly body: string; readonly head: string; readonly base: string };
+
+/** A pull request as the event of a run describes it. */
+export type PullRequest = {
+  readonly number: number;
+  /** The commit that was pushed to it, the one before, and the time of the event, if the event has them. */
+  readonly head: string;
+  readonly before?: string;
+  readonly updatedAt?: string;
+  /** The commit of its target branch. */
+  readonly base: string;
+  /** The name of its target branch. */
+  readonly baseBranch: string;
+  /** It comes from another repository. */
+  readonly fork: boolean;
+  readonly author: string;
+  readonly merged: boolean;
+};
+
+export type PullRequestSummary = {
+  readonly number: number;
+  /** The login of its author. */
+  readonly author: string;
+  readonly merged: boolean;
+  /** The commit that the merge made; before a merge the test merge, if the forge has made one. */
+  readonly mergeCommit: string | undefined;
+  readonly head: string;
+  readonly base: string;
+  /** When it changed last; empty if the forge does not say it. */
+  readonly updatedAt: string;
+};
+
+/** The status of a commit under one name. */
+export type CommitStatus = {
+  readonly state: 'success' | 'failure' | 'error';
+  readonly context: string;
+  readonly description: string;
+  /** The page that it links to. */
+  readonly url: string;
+};
+
+export type DeploymentStatus = {
+  readonly state: 'success' | 'failure' | 'error';
+  readonly description: string;
+  readonly logUrl: string;
+};
+
+/** The calls about issues. */
+export interface IssueCalls {
+  /** Lists issues with the label, closed ones too, newest first. */
+  readonly labeledIssues: (label: string) => Promise<readonly Issue[]>;
+  /** Lists the issues by an account, closed ones too, whatever their labels: the thousand that changed last. */
+  readonly issuesOf: (login: string) => Promise<readonly Issue[]>;
+  /** Creates the label if it does not exist. */
+  readonly ensureLabel: (label: Label) => Promise<void>;
+  /** Opens an issue and returns its number; a warning names labels and assignees that the forge refuses. */
+  readonly openIssue: (issue: NewIssue) => Promise<Checked<number>>;
+  readonly updateIssue: (number: number, rewrite: IssueUpdate) => Promise<void>;
+  readonly commentOnIssue: (number: number, body: string) => Promise<void>;
+}
+
+/** The calls about pull requests. */
+export interface PullRequestCalls {
+  readonly pullRequest: (number: number) => Promise<PullRequestSummary>;
+  readonly pullRequestsOf: (commit: string) => Promise<readonly PullRequestSummary[]>;
+  /** Returns a pull request as an event describes it; undefined if it is incomplete. */
+  readonly readPullRequest: (number: number) => Promise<PullRequest | undefined>;
+  /** Lists the open pull requests from a branch, of this repository or of a fork, as an event describes them. */
+  readonly openPullRequestsFrom: (owner: string, branch: string) => Promise<readonly PullRequest[]>;
+  /** Lists pull requests from a branch of the repository, closed ones too, newest first. */
+  readonly pullRequestsFrom: (branch: string) => Promise<readonly (Issue & { readonly merged: boolean })[]>;
+  /** Opens a pull request and returns its number. */
+  readonly createPullRequest: (wish: NewPullRequest) => Promise<number>;
+  readonly updatePullRequest: (number: number, rewrite: IssueUpdate) => Promise<void>;
+  readonly comments: (number: number) => Promise<readonly Comment[]>;
+  /** Returns the login of the last editor of a comment; undefined if it was never edited. */
+  readonly editorOf: (comment: Comment) => Promise<string | undefined>;
+  readonly createComment: (number: number, body: string) => Promise<void>;
+  readonly updateComment: (number: number, comment: number, body: string) => Promise<void>;
+}
+
+/** What Ostiary asks a forge for, in one repository; every failure of the forge is an AppError that `withForgeErrors` converts. */
+export interface Forge extends IssueCalls, PullRequestCalls {
+  /** Returns the login of this token's account. */
+  readonly whoAmI: () => Promise<string>;
+  readonly mayWrite: (login: string) => Promise<boolean>;
+  /** Returns the logins of the author and the committer of a commit, as far as the forge knows their accounts; undefined if it does not show the commit. */
+  readonly commitAuthors: (commit: string) => Promise<readonly string[] | undefined>;
+  /** Returns whether the account is a member of a team; undefined if the token may not read that. */
+  readonly isTeamMember: (organization: string, team: string, login: string) => Promise<boolean | undefined>;
+  readonly setStatus: (commit: string, status: CommitStatus) => Promise<void>;
+  /** Returns the newest deployment of a commit to an environment; creates one if there is none. */
+  readonly deployment: (commit: string, environment: string) => Promise<number>;
+  readonly setDeploymentStatus: (deployment: number, status: DeploymentStatus) => Promise<void>;
+}
+
+/** The milliseconds that a job has waited for its forge, counted by the clients that share it. */
+export type WaitingTime = { waited: number };
+
+/** Sends one request without following redirects. */
+export type SendRequest = (url: URL, init: RequestInit) => Promise<Response>;
