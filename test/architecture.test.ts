@@ -113,7 +113,7 @@ test('imports point one way', () => {
  */
 const inside: Readonly<Record<string, string>> = {
   protection:
-    'pattern access controls posture risk samples lint policy accepted-effects.ts shared-tags.ts given-up-headlines.ts new-access.ts protection-matrix.ts ' +
+    'pattern access controls posture permission risk samples lint policy accepted-effects.ts shared-tags.ts given-up-headlines.ts new-access.ts protection-matrix.ts ' +
     'rule-inspector.ts stricter-drift.ts protection.ts',
   reconcile: 'compare prepare saved-plan diff schedule drift accepted assess guard explain record own-changes.ts reconcile.ts',
   manifest:
@@ -126,9 +126,10 @@ const inside: Readonly<Record<string, string>> = {
   server:
     'log.ts principal.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search monitoring app.ts process',
   console: 'context options.ts output connect.ts',
-  planning: 'target-policies.ts audit-log.ts read-secrets.ts planned-run.ts create-plan.ts saved-plan.ts interrupted-plan.ts',
+  planning:
+    'target-policies.ts audit-log.ts read-secrets.ts planned-run.ts create-plan.ts saved-plan.ts interrupted-plan.ts access-view.ts',
   commands:
-    'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts test.ts yaml-layout.ts fmt.ts init.ts pull.ts review.ts get.ts list.ts search.ts ' +
+    'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts can.ts test.ts fmt.ts init.ts pull.ts review.ts get.ts list.ts search.ts ' +
     'record.ts serve.ts completion.ts version.ts workflow-commands.ts program.ts',
   forge: 'forge.ts ci-system.ts forge-errors.ts plain-lines.ts sticky-body.ts sticky-posts.ts approved-plan.ts override-comments.ts',
   ci: 'inputs.ts proposal.ts task.ts mentioned-pull-request.ts pull-requests.ts decisions.ts drift-issue.ts commit-status.ts report-run.ts run-job.ts',
@@ -210,6 +211,7 @@ const namesKinds = [
     'posture/causes.ts',
     'posture/posture.ts',
     'posture/protection-snapshot.ts',
+    'permission/permission.ts',
     'protection-matrix.ts',
     'risk/contributions.ts',
     'risk/given-up.ts',

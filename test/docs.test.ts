@@ -130,7 +130,7 @@ const others = new Set(['risk/${name}', 'application/json', 'text/plain', 'edge/
 /** Every code of a diagnostic, an error, a refusal or an outcome in src. */
 function codesInSource(): readonly string[] {
   const found = new Set<string>();
-  const texts = code.map((text) => text.replaceAll(/^(?:import|export)\s[^;]*?from\s+'[^']*'[^;]*;/gm, ''));
+  const texts = code.map((text) => text.replaceAll(/^(?:import|export)\s[^;]*?from\s+'[^']*'[^;]*;|\bimport\('[^']*'\)/gm, ''));
   for (const text of texts) {
     for (const [, literal = ''] of text.matchAll(/['"`]([a-z]+\/[a-z][a-z0-9-]*(?:\$\{[\w.]+\})?|[a-z]+\/\$\{[\w.]+\})['"`]/g)) {
       if (others.has(literal) || literal.startsWith('ostiary/') || literal.endsWith('${string}')) continue;

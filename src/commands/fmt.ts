@@ -45,7 +45,7 @@ async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
   const piped = await readPipedFile(flags.paths, context);
   if (piped !== undefined) return formatPiped(piped, flags, context);
   const { value: files = [], diagnostics } = filesToFormat(flags, context);
-  const { layOutYaml } = await import('./yaml-layout.ts');
+  const layOutYaml = await loadYamlLayout();
   const found: Diagnostic[] = [...diagnostics];
   const { print, note, hint, errors } = printerFor(context, flags);
   let changed = 0;
@@ -66,7 +66,7 @@ async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
 
 /** Formats stdin: prints the result, or with `check` its name if it is not formatted. Returns the exit code like `runFmt`. */
 async function formatPiped({ value: file, diagnostics }: Checked<SourceFile>, flags: FmtFlags, context: CliContext): Promise<number> {
-  const { layOutYaml } = await import('./yaml-layout.ts');
+  const layOutYaml = await loadYamlLayout();
   const { print, note, errors } = printerFor(context, flags);
   const formatted = file === undefined ? undefined : await formatFile(file, schemas, layOutYaml);
   const found = [...diagnostics, ...(formatted?.diagnostics ?? [])];
@@ -77,6 +77,12 @@ async function formatPiped({ value: file, diagnostics }: Checked<SourceFile>, fl
   if (!flags.check || text === file.text) return 0;
   print(`${file.path}\n`);
   return 2;
+}
+
+/** Loads what lays out YAML text uniformly: two spaces, one space inside braces, at most 120 columns; it rejects invalid YAML. */
+async function loadYamlLayout(): Promise<(text: string) => Promise<string>> {
+  const [{ format }, yaml] = await Promise.all([import('prettier/standalone'), import('prettier/plugins/yaml')]);
+  return (text) => format(text, { parser: 'yaml', plugins: [yaml], printWidth: 120, endOfLine: 'auto' });
 }
 
 /** Reads the files of the paths; without paths the config file, and the manifests and overlays of all targets. */

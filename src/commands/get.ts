@@ -76,6 +76,7 @@ const listedThings: Readonly<Record<string, string>> = {
   'analyzer-rules': 'analyzer-rule',
   'machine-identities': 'machine-identity',
   groups: 'group',
+  users: 'user',
 };
 
 /** Defines `ostiary get`. */
@@ -205,6 +206,7 @@ const serviceViews: Readonly<Record<string, ReadView>> = {
   'analyzer-rules': (service) => readAccessView(service, 'analyzer-rules'),
   'machine-identities': (service) => readAccessView(service, 'machine-identities'),
   groups: (service) => readAccessView(service, 'groups'),
+  users: (service) => readAccessView(service, 'users'),
 };
 
 /** Reads what decides access on the gateway. Throws UsageError if it has nothing of the kind. */
@@ -213,7 +215,7 @@ async function readAccessView(service: Service, list: AccessList): Promise<Servi
   if (read === undefined)
     throw new UsageError(
       `this gateway has no ${list.replaceAll('-', ' ')}`,
-      list === 'groups' ? 'it has no users of its own' : 'the public gateway has them',
+      list === 'groups' || list === 'users' ? 'it has no users of its own' : 'the public gateway has them',
     );
   const objects = requireWhole(read);
   const note = read.off === true ? 'access control is off: every user can see every connection' : undefined;

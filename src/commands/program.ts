@@ -59,6 +59,18 @@ const commandsByHeading: CommandList['byHeading'] = {
       load: async () => (await import('./explain.ts')).defineExplain,
     },
     {
+      name: 'can',
+      usage: '[group] [verb] [connection]',
+      summary: 'answer whether a group can use a connection, and why',
+      load: async () => (await import('./can.ts')).defineCan,
+    },
+    {
+      name: 'who',
+      usage: '<connection>',
+      summary: 'list who can use a connection',
+      load: async () => (await import('./can.ts')).defineWho,
+    },
+    {
       name: 'list',
       usage: '[paths...]',
       summary: 'list managed objects with their manifest and state',

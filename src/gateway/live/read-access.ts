@@ -18,7 +18,7 @@ type AccessContext = Pick<GatewayContext, 'dialect' | 'client' | 'url' | 'capabi
  */
 export async function readAccess(context: AccessContext, live: Promise<LiveState>): Promise<AccessState | undefined> {
   const { access, kinds } = context.dialect;
-  const lists = Object.entries(access).filter(([name]) => name !== 'groups' && name !== 'access-control');
+  const lists = Object.entries(access).filter(([name]) => name !== 'groups' && name !== 'users' && name !== 'access-control');
   if (lists.length === 0) return undefined;
   // A read of all objects asks this first, too; then both use one read of the grants.
   await context.capabilities();

@@ -13,6 +13,13 @@ export const cliCodes = {
     fix: 'Remove it, or check its owner',
     example: 'the folder ".ostiary" cannot be used: it belongs to another user',
   },
+  'cli/unknown-group': {
+    level: 'warning',
+    meaning: 'Nothing that decides access names this group',
+    cause: 'The name has a typo, or the group has only what everybody has',
+    fix: 'Check the name; `ostiary can --matrix` lists the groups',
+    example: 'nothing names the group "contractor"',
+  },
   'cli/usage': {
     meaning: 'The command line is wrong, or a required flag, file or answer is missing',
     cause: 'A flag has a typo, or two flags contradict each other',

@@ -119,6 +119,9 @@ export type MachineIdentity = {
 /** A group of users. */
 export type AccessGroup = { readonly id: string; readonly name: string };
 
+/** A user by the email address, and the groups that the user is in. */
+export type AccessUser = { readonly id: string; readonly name: string; readonly groups: readonly string[] };
+
 /** The objects of a gateway that decide access to connections, by the name of their list. */
 export type AccessObjects = {
   readonly 'access-control': AccessGrant;
@@ -129,6 +132,7 @@ export type AccessObjects = {
   readonly 'analyzer-rules': AnalyzerRule;
   readonly 'machine-identities': MachineIdentity;
   readonly groups: AccessGroup;
+  readonly users: AccessUser;
 };
 
 /** The lists whose objects manifests can declare. */
@@ -149,8 +153,11 @@ export function isAttribute(id: ResourceId): boolean {
 /** One of the lists of what decides access. */
 export type AccessList = keyof AccessObjects;
 
+/** The lists of people: they decide nothing about a connection by themselves. */
+export type PeopleList = 'groups' | 'users';
+
 /**
  * What decides access on a gateway, besides its connections, by list. A list that is absent does not exist there; `off` is a list of a
  * feature that is off; `unreadable` is one that the token may not read, or that could not be proven complete.
  */
-export type AccessState = { readonly [List in Exclude<AccessList, 'groups'>]?: readonly AccessObjects[List][] | 'off' | 'unreadable' };
+export type AccessState = { readonly [List in Exclude<AccessList, PeopleList>]?: readonly AccessObjects[List][] | 'off' | 'unreadable' };

@@ -52,7 +52,7 @@ type AccessInput = {
 };
 
 /** The groups that see every connection. */
-const seeingAll: readonly string[] = ['admin', 'auditor'];
+export const seeingAll: readonly string[] = ['admin', 'auditor'];
 
 const modes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 

@@ -63,6 +63,7 @@ const tables: { readonly [List in AccessList]: AccessTable<AccessObjects[List]> 
     row: (one) => [one.name, words(one.connections), words(one.attributes)],
   },
   groups: { headers: ['group'], row: ({ name }) => [name] },
+  users: { headers: ['user', 'groups'], row: ({ name, groups }) => [name, words(groups)] },
 };
 
 function words(names: readonly string[], none = ''): string {

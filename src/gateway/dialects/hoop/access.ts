@@ -85,6 +85,10 @@ export const access: WireAccess = {
     read: (row) => ({ ...readIdAndName(row), connections: textsIn(row['connection_names']), attributes: textsIn(row['attributes']) }),
   },
   groups: { list: groupsList({ rows: [] }), read: readIdAndName },
+  users: {
+    list: restList('/users'),
+    read: (row) => ({ id: asText(row['id']), name: asText(row['email']), groups: textsIn(row['groups']) }),
+  },
 };
 
 /** The fields of a rule that change with each write of its rulepack, or with its name. */

@@ -1,7 +1,7 @@
 import type { DesiredResource } from '../../../model/desired.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { type OutsideReference, pluralOf, type Refusal } from '../../../model/plan/plan.ts';
-import type { AccessList, AccessObjects, AccessRequestRule, RunbookRule } from '../../../model/protection/access-objects.ts';
+import type { AccessList, AccessObjects, AccessRequestRule, PeopleList, RunbookRule } from '../../../model/protection/access-objects.ts';
 import { compareText } from '../../../model/json.ts';
 import { nameOf, type ResourceId } from '../../../model/resource.ts';
 import { durationText } from '../../../model/time.ts';
@@ -14,13 +14,13 @@ export type PluginSetup = { readonly name: string; readonly connections: readonl
 export type EventSubscription = { readonly name: string; readonly connections: readonly string[]; readonly runbook: string };
 
 /** What the rows of each list are. */
-export type ReferringObject = Omit<AccessObjects, 'groups'> & {
+export type ReferringObject = Omit<AccessObjects, PeopleList> & {
   readonly plugins: PluginSetup;
   readonly 'event-subscriptions': EventSubscription;
 };
 
 /** A list of objects that refer to connections. */
-export type ReferringList = Exclude<AccessList, 'groups'> | 'plugins' | 'event-subscriptions';
+export type ReferringList = Exclude<AccessList, PeopleList> | 'plugins' | 'event-subscriptions';
 
 /** The objects that refer to connections; a list that the token cannot read as a whole is undefined. */
 export type ReferringObjects = { readonly [List in ReferringList]?: readonly ReferringObject[List][] | undefined };

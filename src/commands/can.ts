@@ -1,0 +1,205 @@
+import { Option } from 'commander';
+import { suggest } from '../model/diagnostic.ts';
+import { UsageError } from '../model/errors.ts';
+import type { Json } from '../model/json.ts';
+import type { AccessMode } from '../model/live.ts';
+import type { Permission } from '../model/protection/permission.ts';
+import { nameOf, type ResourceId } from '../model/resource.ts';
+import { groupsIn, permissionOf, verbs } from '../protection/permission/permission.ts';
+import { readPostures } from '../protection/posture/posture.ts';
+import { allConnections } from '../protection/posture/protection-snapshot.ts';
+import { tableText } from '../report/text/listings.ts';
+import {
+  answerText,
+  foldPermissions,
+  permissionListing,
+  permissionObject,
+  permissionsCsv,
+  type PlaceOf,
+  whoListing,
+} from '../report/text/permissions.ts';
+import { escapeTerminal } from '../report/escape.ts';
+import { toJsonText } from '../report/serialize.ts';
+import { announceTarget, requireWhole, withService } from '../console/connect.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
+import { baseOptions, type DefineCommand, formatOption, groups, type TargetFlags, targetOptions } from '../console/options.ts';
+import { type Printer, printerFor } from '../console/output/printer.ts';
+import { resolveProject } from '../project/project.ts';
+import { openProject } from '../project/open-project.ts';
+import type { PlanBaseOptions } from '../project/plan-base.ts';
+import { type AccessSource, type AccessView, readAccessView } from '../planning/access-view.ts';
+
+type AccessFlags = TargetFlags &
+  PlanBaseOptions & {
+    readonly format: 'text' | 'json' | 'csv';
+    readonly live: boolean;
+    readonly plan: boolean;
+  };
+
+type CanFlags = AccessFlags & { readonly words: readonly string[]; readonly matrix: boolean; readonly user?: string };
+
+/** Defines `ostiary can`. */
+export const defineCan: DefineCommand = (command, run) => {
+  const asked = command
+    .argument('[group]', 'a group, or several of one person: a,b')
+    .argument('[verb]', 'connect, exec or runbooks')
+    .argument('[connection]', 'the name of a connection');
+  sourceOptions(asked)
+    .option('--user <email>', 'ask for the groups of this user of the gateway instead of a group')
+    .option('--matrix', 'print what every group can do on every connection', false)
+    .action((group, verb, connection, flags) => {
+      const words = [group, verb, connection].filter((word) => word !== undefined);
+      return run((context) => runCan({ ...flags, words, only: [], paths: [] }, context));
+    });
+};
+
+/** Defines `ostiary who`. */
+export const defineWho: DefineCommand = (command, run) => {
+  sourceOptions(command.argument('<connection>', 'the name of a connection')).action((connection, flags) =>
+    run((context) => runWho({ ...flags, connection, only: [], paths: [] }, context)),
+  );
+};
+
+function sourceOptions(on: Parameters<DefineCommand>[0]): Parameters<DefineCommand>[0] {
+  return baseOptions(targetOptions(on))
+    .optionsGroup(groups.own)
+    .option('--live', 'ask the gateway as it is (default: the manifests alone)', false)
+    .addOption(new Option('--plan', 'ask the gateway as the plan would leave it').default(false).conflicts('live'))
+    .addOption(formatOption(['text', 'json', 'csv']));
+}
+
+/** Returns exit code 0 if the group can, 2 if it cannot, and 4 if that cannot be known; 0 with `--matrix`. */
+async function runCan(flags: CanFlags, context: CliContext): Promise<number> {
+  const { words, matrix } = flags;
+  if (matrix) {
+    if (words.length > 0) throw new UsageError('--matrix prints all groups and connections', 'remove the arguments, or --matrix');
+    const asked = await readSubjects(flags, context);
+    printWho(asked.connections, asked, flags);
+    return 0;
+  }
+  const [verb, connection, ...more] = flags.user === undefined ? words.slice(1) : words;
+  const [group] = words;
+  if (group === undefined || verb === undefined || connection === undefined || more.length > 0)
+    throw new UsageError(
+      `expected ${flags.user === undefined ? 'a group, ' : ''}a verb and a connection`,
+      `example: ostiary can ${flags.user === undefined ? 'contractors' : '--user ana@example.com'} exec orders-db`,
+    );
+  const asked = await readSubjects(flags, context);
+  const people = flags.user === undefined ? groupsNamed(group) : await groupsOfUser(flags.user, flags, context);
+  const permission = permissionIn(asked, { groups: people, verb: verbNamed(verb), id: connectionNamed(connection, asked) });
+  const { printer, placeOf } = asked;
+  if (flags.format === 'json') printer.print(toJsonText(permissionObject(permission, placeOf)));
+  else if (flags.format === 'csv') printer.print(permissionsCsv([permission], placeOf));
+  else {
+    printer.print(`${escapeTerminal(answerText(permission))}\n`);
+    if (permission.facts.length > 0) printer.print(`\n${tableText(permissionListing(permission, placeOf), printer.results.columns)}`);
+  }
+  warnUnknownGroups(permission, asked);
+  return exitCodes[permission.answer];
+}
+
+const exitCodes = { yes: 0, no: 2, unknown: 4 } as const;
+
+/** Lists everybody who can use a connection. Returns exit code 0. */
+async function runWho(flags: AccessFlags & { readonly connection: string }, context: CliContext): Promise<number> {
+  const asked = await readSubjects(flags, context);
+  printWho([connectionNamed(flags.connection, asked)], asked, flags);
+  return 0;
+}
+
+type Asked = {
+  readonly view: AccessView;
+  readonly placeOf: PlaceOf;
+  readonly connections: readonly ResourceId[];
+  readonly groups: readonly string[];
+  readonly printer: Printer;
+};
+
+async function readSubjects(flags: AccessFlags, context: CliContext): Promise<Asked> {
+  const source: AccessSource = flags.live ? 'live' : flags.plan ? 'plan' : 'manifests';
+  const project = await openProject(flags, context);
+  const view = await readAccessView(project, { ...flags, source }, context);
+  if (source !== 'manifests') announceTarget(project, flags, context);
+  const printer = printerFor(context, flags);
+  printer.diagnostics(view.diagnostics.filter(({ severity }) => severity !== 'notice'));
+  if (source === 'manifests') printer.hint(manifestsNote);
+  return { view, placeOf: view.placeOf, connections: allConnections(view.snapshot).toSorted(), groups: groupsIn(view.snapshot), printer };
+}
+
+const manifestsNote = 'decided by the manifests alone; --plan also asks the gateway about what has no manifest\n';
+
+function permissionIn(
+  { view }: Asked,
+  { groups: people, verb, id }: Pick<Permission, 'groups' | 'verb'> & { readonly id: ResourceId },
+): Permission {
+  const posture = readPostures(view.snapshot)(id);
+  if (posture === undefined) throw new Error(`no posture of ${id}`);
+  return permissionOf({ id, posture, snapshot: view.snapshot }, { groups: people, verb });
+}
+
+/** Returns the groups of a user. Throws UsageError if the gateway has no such user, or none at all. */
+async function groupsOfUser(name: string, flags: AccessFlags, context: CliContext): Promise<readonly string[]> {
+  return withService(resolveProject({ ...flags, only: [], paths: [] }, context).target, { flags, context }, async (service) => {
+    const users = await service.access('users');
+    if (users === undefined) throw new UsageError('this gateway has no users of its own', 'name a group instead of --user');
+    const all = requireWhole(users);
+    const found = all.find((user) => user.name === name || user.id === name);
+    if (found !== undefined) return found.groups;
+    const near = suggest(
+      name,
+      all.map((user) => user.name),
+    );
+    throw new UsageError(
+      `the gateway has no user "${name}"`,
+      near === undefined ? 'ostiary get users lists all' : `did you mean "${near}"?`,
+    );
+  });
+}
+
+function groupsNamed(text: string): readonly string[] {
+  const named = text.split(',').map((group) => group.trim());
+  if (named.includes('')) throw new UsageError('a group has no name', 'name one group, or several of one person: a,b');
+  return named;
+}
+
+function verbNamed(text: string): AccessMode {
+  const verb = verbs.find((one) => one === text);
+  if (verb !== undefined) return verb;
+  const near = suggest(text, verbs);
+  throw new UsageError(`unknown verb "${text}"`, near === undefined ? `expected one of: ${verbs.join(', ')}` : `did you mean "${near}"?`);
+}
+
+function connectionNamed(name: string, { connections, view: { source } }: Asked): ResourceId {
+  const found = connections.find((id) => id === name || nameOf(id) === name);
+  if (found !== undefined) return found;
+  const near = suggest(name, connections.map(nameOf));
+  const where = source === 'manifests' ? 'no manifest declares' : 'the gateway has no';
+  throw new UsageError(`${where} connection "${name}"`, near === undefined ? 'ostiary can --matrix lists all' : `did you mean "${near}"?`);
+}
+
+/** A group that decides nothing is as good as none; it may be misspelled. */
+function warnUnknownGroups({ groups: people }: Permission, { groups: known, printer }: Asked): void {
+  for (const group of people) {
+    if (known.includes(group) || group === 'admin' || group === 'auditor') continue;
+    const near = suggest(group, known);
+    const hint = near === undefined ? 'it has only what everybody has' : `did you mean "${near}"?`;
+    printer.diagnostics([{ code: 'cli/unknown-group', severity: 'warning', message: `nothing names the group "${group}"`, hint }]);
+  }
+}
+
+function printWho(connections: readonly ResourceId[], asked: Asked, { format }: AccessFlags): void {
+  const { groups: known, printer, placeOf, view } = asked;
+  const postures = readPostures(view.snapshot);
+  const all = connections.map((id) => {
+    const posture = postures(id);
+    if (posture === undefined) return [];
+    const subject = { id, posture, snapshot: view.snapshot };
+    return [[], ...known.map((group) => [group])].map((people) => verbs.map((verb) => permissionOf(subject, { groups: people, verb })));
+  });
+  const flat = all.flat(2);
+  if (format === 'csv') printer.print(permissionsCsv(flat, placeOf));
+  else if (format === 'json') {
+    const document: readonly Json[] = flat.map((one) => permissionObject(one, placeOf));
+    printer.print(toJsonText(document));
+  } else printer.print(tableText(whoListing(all.flatMap(foldPermissions), verbs), printer.results.columns));
+}

@@ -1,0 +1,50 @@
+import type { AccessMode } from '../live.ts';
+import type { Pointer } from '../pointer.ts';
+import type { ResourceId } from '../resource.ts';
+
+/** Whether people may use a connection; `unknown`: what decides it is not known. */
+export type Answer = 'yes' | 'no' | 'unknown';
+
+/** What a fact of a permission is about, in the order in which a gateway decides. */
+export const permissionParts = ['sees it', 'open', 'runbooks', 'approval', 'longest', 'analyzer', 'blocked', 'masked'] as const;
+
+export type PermissionPart = (typeof permissionParts)[number];
+
+/** An object, or one of its fields, that decides a fact. */
+export type Decider = { readonly id: ResourceId; readonly path: Pointer };
+
+/** One fact of a permission, and everything that decides it; nothing where it follows from what does not exist. */
+export type PermissionFact = {
+  readonly part: PermissionPart;
+  readonly answer: Answer;
+  readonly text: string;
+  readonly by: readonly Decider[];
+};
+
+/** The approval that people need; `refused`: the gateway cannot review it, so no one gets it. */
+export type NeededApproval =
+  | {
+      readonly groups: readonly string[];
+      readonly needed: number;
+      readonly force: readonly string[];
+      /** More may be needed: the number is not known. */
+      readonly atLeast?: true;
+    }
+  | 'refused';
+
+/** Whether people in some groups may use a connection in one way, and what they need for it. */
+export type Permission = {
+  readonly connection: ResourceId;
+  /** All groups of the people; empty: people in no group that decides anything. */
+  readonly groups: readonly string[];
+  readonly verb: AccessMode;
+  readonly answer: Answer;
+  /** Absent: no approval; `unknown`: it is not known. */
+  readonly approval?: NeededApproval | 'unknown';
+  /** The longest access in seconds; absent without a limit, and for commands. */
+  readonly longest?: number;
+  /** What guardrails block, and what is masked. */
+  readonly blocked: readonly string[];
+  readonly masked: readonly string[];
+  readonly facts: readonly PermissionFact[];
+};

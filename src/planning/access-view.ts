@@ -1,0 +1,70 @@
+import { registry } from '../kinds/index.ts';
+import { type Diagnostic, hasErrors, type Position } from '../model/diagnostic.ts';
+import type { DesiredState } from '../model/desired.ts';
+import { InputError } from '../model/errors.ts';
+import { assumedDialect } from '../model/gateway.ts';
+import { pointer } from '../model/pointer.ts';
+import type { Decider } from '../model/protection/permission.ts';
+import { connect, readLiveAndAccess } from '../console/connect.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
+import type { TargetFlags } from '../console/options.ts';
+import { readWorkingTree } from '../project/checkout.ts';
+import { loadTarget } from '../project/manifests.ts';
+import type { PlanBaseOptions } from '../project/plan-base.ts';
+import type { OpenProject } from '../project/project.ts';
+import { desiredSnapshot, liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
+import { createPlan } from './create-plan.ts';
+
+/** The state of a gateway that is asked about: as the manifests declare it, as it is, or as the plan would leave it. */
+export type AccessSource = 'manifests' | 'live' | 'plan';
+
+/** A state of a gateway, and where the manifests state what decides it. */
+export type AccessView = {
+  readonly source: AccessSource;
+  readonly snapshot: ProtectionSnapshot;
+  /** Returns the line of a manifest; undefined for an object without one. */
+  readonly placeOf: (decider: Decider) => Position | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+type ViewFlags = TargetFlags & PlanBaseOptions & { readonly source: AccessSource; readonly today?: string };
+
+/** Reads the state that is asked about. Throws InputError for invalid manifests; only `manifests` needs no gateway. */
+export async function readAccessView(project: OpenProject, flags: ViewFlags, context: CliContext): Promise<AccessView> {
+  const { source } = flags;
+  if (source === 'plan') {
+    const planned = await createPlan(project, { ...flags, secrets: 'unresolved', allow: [], adopt: [], revert: [] }, context, {
+      purpose: 'preview',
+    });
+    await planned.gateway.close();
+    const { plan, live, desired, warnings } = planned;
+    return { source, snapshot: plannedSnapshot(plan, live, registry), placeOf: placesIn(desired), diagnostics: warnings };
+  }
+  if (source === 'live') {
+    const { gateway, identity } = await connect(project.target, { flags, context });
+    try {
+      const live = await readLiveAndAccess(gateway, [...registry.keys()], { flags, context });
+      return { source, snapshot: liveSnapshot(live, registry, identity.dialect), placeOf: () => undefined, diagnostics: [] };
+    } finally {
+      await gateway.close();
+    }
+  }
+  const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read: await readWorkingTree(project) });
+  if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
+  return { source, snapshot: declaredSnapshot(value, project), placeOf: placesIn(value), diagnostics };
+}
+
+/** Takes the snapshot of a gateway that has what the manifests declare, and nothing else: attributes that a manifest does not state are none. */
+export function declaredSnapshot(desired: DesiredState, { target }: Pick<OpenProject, 'target'>): ProtectionSnapshot {
+  const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
+  const resources = [...snapshot.resources].map(([id, { spec, unknown }]) => {
+    const known = unknown.filter((path) => path !== pointer('attributes'));
+    return [id, { spec, unknown: known }] as const;
+  });
+  return { ...snapshot, resources: new Map(resources), listed: { ...snapshot.listed, incomplete: new Set() } };
+}
+
+function placesIn(desired: DesiredState): AccessView['placeOf'] {
+  const resources = new Map(desired.resources.flatMap((one) => [one.key, one.id].map((id) => [id, one])));
+  return ({ id, path }) => resources.get(id)?.locate(path);
+}

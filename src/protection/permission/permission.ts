@@ -1,0 +1,217 @@
+import { compareText, textsIn } from '../../model/json.ts';
+import type { AccessMode } from '../../model/live.ts';
+import { type Pointer, pointer } from '../../model/pointer.ts';
+import type { Answer, Decider, NeededApproval, Permission, PermissionFact } from '../../model/protection/permission.ts';
+import type { AccessRequestRule } from '../../model/protection/access-objects.ts';
+import type { ControlType } from '../../model/protection/protection.ts';
+import { type ResourceId, resourceId } from '../../model/resource.ts';
+import { durationText } from '../../model/time.ts';
+import { modesOfStep, reviewFor, type ReviewStep, riskLevels, runbooksOf, seeingAll, seesConnection } from '../access/effective-access.ts';
+import { effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
+import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+
+/** A connection in one state of a gateway. */
+export type PermissionSubject = { readonly id: ResourceId; readonly posture: Posture; readonly snapshot: ProtectionSnapshot };
+
+/** People, and what they want to do. */
+export type Question = { readonly groups: readonly string[]; readonly verb: AccessMode };
+
+/** Returns whether people who are in these groups, and in no other, may use a connection, after whose approval, and what decides it. */
+export function permissionOf(subject: PermissionSubject, { groups, verb }: Question): Permission {
+  const { id, posture } = subject;
+  const step: ReviewStep = modesOfStep.jit.includes(verb) ? 'jit' : 'command';
+  const review = reviewFor(posture.access, groups, step);
+  const entry = [
+    seesFact(subject, groups),
+    openFact(subject, { groups, verb }),
+    ...(verb === 'runbooks' ? [runbooksFact(subject, groups)] : []),
+  ];
+  const known = knownApproval(subject, review);
+  const approval = approvalFact(subject, { rule: review.rule, governing: posture.access.rules[step] }, known);
+  const limit = verb === 'connect' && Number.isFinite(review.longest) ? review.longest : undefined;
+  const blocked = [...controlFacts(subject, 'input', 'blocked'), ...controlFacts(subject, 'output', 'blocked')];
+  const masked = [...controlFacts(subject, 'masking', 'masked'), ...controlFacts(subject, 'redaction', 'masked')];
+  const answer = worst([...entry, approval].map((fact) => fact.answer));
+  const needs = [approval, ...durationFacts(subject, { limit, rule: review.rule, verb }), ...analyzerFacts(subject, verb)];
+  return {
+    connection: id,
+    groups,
+    verb,
+    answer,
+    ...(known === undefined ? {} : { approval: known }),
+    ...(limit === undefined ? {} : { longest: limit }),
+    blocked: textsOf(posture, ['input', 'output']),
+    masked: textsOf(posture, ['masking', 'redaction']),
+    facts: answer === 'no' ? [...entry, approval].filter((fact) => fact.answer === 'no') : [...entry, ...needs, ...blocked, ...masked],
+  };
+}
+
+/** Lists the ways of using a connection. */
+export const verbs: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
+
+function worst(answers: readonly Answer[]): Answer {
+  return answers.includes('no') ? 'no' : answers.includes('unknown') ? 'unknown' : 'yes';
+}
+
+const ownField = (id: ResourceId, field: string): Decider => ({ id, path: pointer(field) });
+
+/** Returns whether a field of an object is not known: the token may not read it, or a manifest keeps it as it is on the gateway. */
+function isHidden({ resources }: ProtectionSnapshot, id: ResourceId, field: string): boolean {
+  return resources.get(id)?.unknown.some((path) => path === '' || path === pointer(field)) === true;
+}
+
+/** The fields of a connection that decide who sees it. */
+const whoFields = ['access_groups', 'attributes'];
+
+function seesFact({ id, posture, snapshot }: PermissionSubject, member: readonly string[]): PermissionFact {
+  const { access } = posture;
+  const part = 'sees it';
+  const all = member.filter((group) => seeingAll.includes(group));
+  if (all.length > 0) return { part, answer: 'yes', text: `${all.join(', ')}: sees every connection`, by: [] };
+  const seeing = member.filter((group) => seesConnection(access, [group]));
+  const isWhoHidden = snapshot.listed.incomplete.has('who') || whoFields.some((field) => isHidden(snapshot, id, field));
+  const stated = snapshot.resources.get(id)?.spec['access_groups'];
+  const own: readonly Decider[] = stated === undefined ? [] : [ownField(id, 'access_groups')];
+  if (access.groups === undefined) {
+    const granted = grantsOf({ id, snapshot }, member);
+    if (granted.length > 0) return { part, answer: 'yes', text: member.join(', '), by: granted };
+    if (isWhoHidden) return { part, answer: 'unknown', text: 'the groups that see it are kept as they are on the gateway', by: own };
+    return { part, answer: 'yes', text: access.isControlled ? 'every group' : 'everybody: no groups restrict it', by: own };
+  }
+  if (seeing.length > 0) return { part, answer: 'yes', text: seeing.join(', '), by: grantsOf({ id, snapshot }, seeing) };
+  const those = access.groups.length === 0 ? 'only admins and auditors' : `only ${access.groups.join(', ')}`;
+  if (isWhoHidden) return { part, answer: 'unknown', text: `${those}, and groups that are not known`, by: own };
+  return { part, answer: 'no', text: those, by: own.length > 0 ? own : grantsOf({ id, snapshot }, access.groups) };
+}
+
+/** Returns what grants a connection to one of the groups: its own list, and its attributes. */
+function grantsOf({ id, snapshot }: Pick<PermissionSubject, 'id' | 'snapshot'>, groups: readonly string[]): readonly Decider[] {
+  const spec = snapshot.resources.get(id)?.spec ?? {};
+  const attributes = textsIn(spec['attributes']).map((name) => resourceId('Attribute', name));
+  return [id, ...attributes].flatMap((granting) => {
+    const granted = textsIn(snapshot.resources.get(granting)?.spec['access_groups']);
+    return groups.filter((group) => granted.includes(group)).map((group) => ({ id: granting, path: pointer('access_groups', group) }));
+  });
+}
+
+function openFact({ id, posture, snapshot }: PermissionSubject, { groups, verb }: Question): PermissionFact {
+  const field = `access_mode_${verb}`;
+  const by = [ownField(id, field)];
+  if (verb !== 'connect' && groups.includes('auditor') && !groups.includes('admin'))
+    return { part: 'open', answer: 'no', text: 'auditors have native access alone', by: [] };
+  if (posture.access.open.has(verb)) return { part: 'open', answer: 'yes', text: `${verb} is enabled`, by };
+  if (isHidden(snapshot, id, field)) return { part: 'open', answer: 'unknown', text: `${field} is kept as it is on the gateway`, by };
+  return { part: 'open', answer: 'no', text: `${verb} is disabled`, by };
+}
+
+function runbooksFact({ posture }: PermissionSubject, member: readonly string[]): PermissionFact {
+  const { access, incomplete } = posture;
+  const part = 'runbooks';
+  const allowed = runbooksOf(access, member);
+  const rules = access.runbooks ?? [];
+  const having = rules.filter(({ groups }) => groups.length === 0 || groups.some((group) => member.includes(group)));
+  const by = having.map(({ name }) => ({ id: resourceId('RunbookRule', name), path: pointer('runbooks') }));
+  if (allowed.length === 0) {
+    const all = rules.map(({ name }) => ({ id: resourceId('RunbookRule', name), path: pointer('user_groups') }));
+    const answer = incomplete.has('runbooks') ? 'unknown' : 'no';
+    return { part, answer, text: 'no runbook rule lets them run one here', by: all };
+  }
+  const files = allowed.map(({ repository, name }) => (name === '' ? 'every runbook' : `${repository ?? ''}:${name}`));
+  return { part, answer: 'yes', text: [...new Set(files)].toSorted(compareText).join(', '), by };
+}
+
+type Reviewing = { readonly by: NeededApproval | undefined; readonly rule: string | undefined };
+
+/** The lists of the gateway of which an unread one may have a rule that governs a connection. */
+const governingControls: readonly ControlType[] = ['review', 'approval'];
+
+/** Returns the approval as far as it is known: what a manifest keeps as it is on the gateway may ask for more. */
+function knownApproval({ id, snapshot }: PermissionSubject, { by, rule }: Reviewing): Permission['approval'] {
+  const { incomplete } = snapshot.listed;
+  const governing = rule === undefined ? id : resourceId('AccessRequestRule', rule);
+  const reviewers = rule === undefined ? 'reviewers' : 'reviewers_groups';
+  if (governingControls.some((control) => incomplete.has(control)) || isHidden(snapshot, governing, reviewers)) return 'unknown';
+  if (by === undefined || by === 'refused' || rule !== undefined) return by;
+  return isHidden(snapshot, id, 'min_review_approvals') ? { ...by, needed: 1, atLeast: true } : by;
+}
+
+type Needed = { readonly rule: string | undefined; readonly governing: AccessRequestRule | undefined };
+
+function approvalFact({ id }: PermissionSubject, { rule, governing }: Needed, approval: Permission['approval']): PermissionFact {
+  const part = 'approval';
+  if (approval === undefined) {
+    if (governing === undefined) return { part, answer: 'yes', text: 'none', by: [] };
+    const { name, approval_required_groups: asked } = governing;
+    const field = asked.length === 0 ? 'skip_review_groups' : 'approval_required_groups';
+    const by = [{ id: resourceId('AccessRequestRule', name), path: pointer(field) }];
+    return { part, answer: 'yes', text: `none: ${name} asks ${asked.length === 0 ? 'others' : `only ${asked.join(', ')}`}`, by };
+  }
+  if (approval === 'unknown') return { part, answer: 'yes', text: 'not known', by: [] };
+  const by =
+    rule === undefined ? ownField(id, 'reviewers') : { id: resourceId('AccessRequestRule', rule), path: pointer('reviewers_groups') };
+  if (approval !== 'refused') return { part, answer: 'yes', text: approvalText(approval), by: [by] };
+  return { part, answer: 'no', text: 'the free license reviews no commands: the gateway refuses them', by: [by] };
+}
+
+/** Formats an approval: `2 of dba, security; oncall can force it`. */
+export function approvalText({ groups, needed, force, atLeast }: Exclude<NeededApproval, 'refused'>): string {
+  const least = atLeast === true ? 'at least ' : '';
+  const of = needed === groups.length ? groups.join(' and ') : `${least}${needed} of ${groups.join(', ')}`;
+  return `${of}${force.length === 0 ? '' : `; ${force.join(', ')} can force it`}`;
+}
+
+type Limited = { readonly limit: number | undefined; readonly rule: string | undefined; readonly verb: AccessMode };
+
+function durationFacts({ id, posture }: PermissionSubject, { limit, rule, verb }: Limited): readonly PermissionFact[] {
+  if (verb !== 'connect') return [];
+  if (limit === undefined) return [{ part: 'longest', answer: 'yes', text: 'no limit', by: [] }];
+  const isRule = rule !== undefined && posture.access.rules.jit?.access_max_duration === limit;
+  const by: readonly Decider[] = isRule
+    ? [{ id: resourceId('AccessRequestRule', rule), path: pointer('access_max_duration') }]
+    : posture.access.ownLimit === limit
+      ? [ownField(id, 'access_max_duration')]
+      : [];
+  return [{ part: 'longest', answer: 'yes', text: `${durationText(limit)}${by.length === 0 ? ', the limit of the gateway' : ''}`, by }];
+}
+
+function analyzerFacts({ posture }: PermissionSubject, verb: AccessMode): readonly PermissionFact[] {
+  const { analyzer } = posture.access;
+  if (analyzer === undefined || verb === 'connect') return [];
+  const texts = riskLevels.flatMap((level) => {
+    const { action, by } = analyzer[level];
+    if (action === 'allow_execution') return [];
+    return [
+      `${level} risk ${action === 'block_execution' ? 'is blocked' : `needs ${by === undefined ? 'an approval' : approvalText(by)}`}`,
+    ];
+  });
+  return texts.length === 0 ? [] : [{ part: 'analyzer', answer: 'yes', text: texts.join(', '), by: [] }];
+}
+
+/** Returns a fact for each set of rules that contribute controls of a type. */
+function controlFacts({ id, posture }: PermissionSubject, type: ControlType, part: 'blocked' | 'masked'): readonly PermissionFact[] {
+  const byRules = new Map<string, Control[]>();
+  for (const control of effectiveControls(posture, type)) {
+    const key = (control.rules ?? []).join('\n');
+    byRules.set(key, [...(byRules.get(key) ?? []), control]);
+  }
+  const root: Pointer = pointer(type === 'redaction' ? 'redact_types' : type);
+  return [...byRules.values()].map((controls): PermissionFact => {
+    const rules = controls[0]?.rules ?? [];
+    const by = rules.length === 0 ? [{ id, path: root }] : rules.map((rule) => ({ id: rule, path: type === 'masking' ? '' : root }));
+    const names = [...new Set(controls.map(({ name, text }) => text ?? name))];
+    return { part, answer: 'yes', text: `${names.join(', ')}${type === 'output' ? ' in output' : ''}`, by };
+  });
+}
+
+function textsOf(posture: Posture, types: readonly ControlType[]): readonly string[] {
+  return [...new Set(types.flatMap((type) => effectiveControls(posture, type)).map(({ name, text }) => text ?? name))];
+}
+
+/** The fields in which objects name groups of the people who use connections. */
+const groupFields = ['access_groups', 'approval_required_groups', 'skip_review_groups', 'user_groups'];
+
+/** Lists the groups that decide access in a state of a gateway, without those that see every connection. */
+export function groupsIn({ resources }: ProtectionSnapshot): readonly string[] {
+  const named = [...resources.values()].flatMap(({ spec }) => groupFields.flatMap((field) => textsIn(spec[field])));
+  return [...new Set(named)].filter((group) => !seeingAll.includes(group)).toSorted(compareText);
+}

@@ -1,0 +1,146 @@
+import type { Position } from '../../model/diagnostic.ts';
+import { definedFields, type JsonObject } from '../../model/json.ts';
+import type { AccessMode } from '../../model/live.ts';
+import type { Answer, Decider, NeededApproval, Permission } from '../../model/protection/permission.ts';
+import { nameOf } from '../../model/resource.ts';
+import { durationText } from '../../model/time.ts';
+import { positionObject } from '../subjects/plan.ts';
+import type { TableListing } from './listings.ts';
+
+/** Returns where the manifests state what decides a fact; undefined where none does. */
+export type PlaceOf = (decider: Decider) => Position | undefined;
+
+/** Returns the facts of a permission as a table: what, its value, and the line or the object that decides it. */
+export function permissionListing({ facts }: Permission, placeOf: PlaceOf): TableListing {
+  return {
+    headers: ['', '', 'decided by'],
+    rows: facts.map(({ part, text, by }) => [part, text, [...new Set(by.map((one) => deciderText(one, placeOf)))].join(', ')]),
+  };
+}
+
+function deciderText(decider: Decider, placeOf: PlaceOf): string {
+  const at = placeOf(decider);
+  return at === undefined ? decider.id : `${at.file}:${at.line}`;
+}
+
+/** Returns the answer as a sentence: `No: contractors cannot use exec on orders-db.` */
+export function answerText({ answer, groups, verb, connection, approval }: Permission): string {
+  const who = groups.length === 0 ? 'people in no group' : groups.join(', ');
+  const what = `use ${verb} on ${nameOf(connection)}`;
+  if (answer === 'unknown') return `Cannot be known: whether ${who} can ${what}.`;
+  if (answer === 'no') return `No: ${who} cannot ${what}.`;
+  const how = approval === undefined ? ' without approval' : approval === 'unknown' ? '; the approval is not known' : ' after an approval';
+  return `Yes: ${who} can ${what}${how}.`;
+}
+
+/** Returns a permission as a JSON object. */
+export function permissionObject(permission: Permission, placeOf: PlaceOf): JsonObject {
+  const { connection, groups, verb, answer, approval, longest, blocked, masked, facts } = permission;
+  return definedFields({
+    connection: nameOf(connection),
+    groups,
+    verb,
+    answer,
+    approval: approval === undefined || typeof approval === 'string' ? approval : { ...approval },
+    longest,
+    blocked,
+    masked,
+    facts: facts.map(({ part, answer: own, text, by }) => ({
+      part,
+      answer: own,
+      text,
+      by: by.map((one) => {
+        const at = placeOf(one);
+        return definedFields({ id: one.id, path: one.path === '' ? undefined : one.path, at: at && positionObject(at) });
+      }),
+    })),
+  });
+}
+
+/** The permissions of the same people on one connection, by verb. */
+export type PermissionRow = { readonly permissions: readonly Permission[]; readonly groups: readonly string[] };
+
+/** Folds permissions of one connection: groups that need the same for each verb are one row; those that can do nothing are left out. */
+export function foldPermissions(all: readonly (readonly Permission[])[]): readonly PermissionRow[] {
+  const rows = new Map<string, { readonly permissions: readonly Permission[]; readonly groups: string[] }>();
+  for (const permissions of all) {
+    const [first] = permissions;
+    if (first === undefined || permissions.every(({ answer }) => answer === 'no')) continue;
+    const key = permissions.map(cellText).join('\n');
+    const row = rows.get(key) ?? { permissions, groups: [] };
+    row.groups.push(first.groups.length === 0 ? everybodyElse : first.groups.join('+'));
+    rows.set(key, row);
+  }
+  return [...rows.values()];
+}
+
+export const everybodyElse = '(everybody)';
+
+/** Returns who can use connections: a row for each connection and each set of groups that need the same. */
+export function whoListing(rows: readonly PermissionRow[], verbs: readonly AccessMode[]): TableListing {
+  return {
+    headers: ['connection', 'groups', ...verbs],
+    rows: rows.map(({ permissions, groups }) => [
+      permissions[0] === undefined ? '' : nameOf(permissions[0].connection),
+      groups.includes(everybodyElse) ? everybodyElse : groups.join(' '),
+      ...permissions.map(cellText),
+    ]),
+  };
+}
+
+const answerWords: Readonly<Record<Answer, string>> = { yes: 'yes', no: 'no', unknown: '?' };
+
+/** Returns a permission in a few words: `yes`, `after 2 of dba, security, 1 h`. */
+export function cellText({ answer, approval, longest }: Permission): string {
+  if (answer !== 'yes') return answerWords[answer];
+  const limit = longest === undefined ? '' : `, ${durationText(longest)}`;
+  if (approval === undefined) return `yes${limit}`;
+  if (approval === 'unknown') return `yes, approval unknown${limit}`;
+  return `after ${approval === 'refused' ? 'nothing' : approversText(approval)}${limit}`;
+}
+
+function approversText({ groups, needed, atLeast }: Exclude<NeededApproval, 'refused'>): string {
+  return needed === groups.length ? groups.join(' and ') : `${atLeast === true ? 'at least ' : ''}${needed} of ${groups.join(', ')}`;
+}
+
+/** Returns permissions as comma-separated values (RFC 4180), one line each. */
+export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): string {
+  const header = [
+    'connection',
+    'group',
+    'verb',
+    'answer',
+    'approval',
+    'needed',
+    'force',
+    'longest_seconds',
+    'blocked',
+    'masked',
+    'decided_by',
+  ];
+  const lines = all.map((one) => {
+    const { connection, groups, verb, answer, approval, longest, blocked, masked, facts } = one;
+    const asked = approval === undefined || typeof approval === 'string' ? undefined : approval;
+    const by = new Set(facts.flatMap((fact) => fact.by.map((decider) => deciderText(decider, placeOf))));
+    return [
+      nameOf(connection),
+      groups.length === 0 ? everybodyElse : groups.join('+'),
+      verb,
+      answer,
+      asked === undefined ? (typeof approval === 'string' ? approval : '') : asked.groups.join(' '),
+      asked === undefined ? '' : String(asked.needed),
+      asked === undefined ? '' : asked.force.join(' '),
+      longest === undefined ? '' : String(longest),
+      blocked.join('; '),
+      masked.join('; '),
+      [...by].join(' '),
+    ];
+  });
+  return [header, ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+}
+
+/** Quotes a cell; a text that a spreadsheet would take for a formula begins with a quotation mark. */
+function csvCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

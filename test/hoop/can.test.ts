@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { connection, manifest } from '../e2e/project.ts';
+import { file, open, useAccessProjects, type AccessProject } from '../support/access-project.ts';
+
+const accessProject = useAccessProjects();
+
+const rule = {
+  access_type: 'jit_command',
+  connection_names: ['orders-db'],
+  approval_required_groups: ['payments'],
+  reviewers_groups: ['dba', 'security'],
+  min_approvals: 1,
+  force_approval_groups: ['leads'],
+  access_max_duration: 3600,
+};
+
+let access: AccessProject;
+
+/** Returns the exit code and the lines, with columns separated by `|`. */
+async function can(line: string): Promise<{ readonly code: number; readonly lines: readonly string[]; readonly stderr: string }> {
+  const { code, stdout, stderr } = await access.run(line);
+  return {
+    code,
+    stderr,
+    lines: stdout
+      .trimEnd()
+      .split('\n')
+      .map((text) => text.trim().replaceAll(/ {2,}/g, ' | ')),
+  };
+}
+
+beforeAll(async () => {
+  access = await accessProject({
+    [file('orders-db')]: connection('orders-db', {
+      ...open,
+      access_mode_runbooks: 'disabled',
+      access_groups: ['payments', 'sre'],
+      attributes: ['pci'],
+    }),
+    'access/prod.yaml': manifest('AccessRequestRule', 'prod', rule),
+    'access/pci.yaml': manifest('Attribute', 'pci', { access_groups: ['audit'] }),
+    'access/no-drop.yaml': manifest('GuardrailRule', 'no-drop', {
+      connection_ids: ['orders-db'],
+      input: { rules: [{ type: 'deny_words_list', words: ['DROP', 'drop'] }] },
+    }),
+  });
+  await access.run('apply --yes --allow plan/access-control-on=test');
+}, 60_000);
+
+describe('can', () => {
+  test('answers from the manifests alone, with the line that decides each fact', async () => {
+    expect(await can('can payments connect orders-db')).toEqual({
+      code: 0,
+      stderr: expect.stringContaining('decided by the manifests alone'),
+      lines: [
+        'Yes: payments can use connect on orders-db after an approval.',
+        '',
+        'DECIDED BY',
+        expect.stringMatching(/^sees it \| payments \| access\/orders-db\.yaml:\d+$/),
+        expect.stringMatching(/^open \| connect is enabled \| access\/orders-db\.yaml:\d+$/),
+        expect.stringMatching(/^approval \| 1 of dba, security; leads can force it \| access\/prod\.yaml:\d+$/),
+        expect.stringMatching(/^longest \| 1 h \| access\/prod\.yaml:\d+$/),
+        expect.stringMatching(/^blocked \| DROP, drop \| access\/no-drop\.yaml:\d+$/),
+      ],
+    });
+    expect((await can('can sre exec orders-db')).lines).toContainEqual(
+      expect.stringMatching(/^approval \| none: prod asks only payments \|/),
+    );
+    expect((await can('can audit exec orders-db')).lines).toContainEqual(
+      expect.stringMatching(/^sees it \| audit \| access\/pci\.yaml:\d+$/),
+    );
+    expect((await can('can audit,payments exec orders-db')).lines[0]).toBe(
+      'Yes: audit, payments can use exec on orders-db after an approval.',
+    );
+  });
+
+  test.each([
+    ['can contractors exec orders-db', 'No: contractors cannot use exec on orders-db.', 'sees it | only audit, payments, sre'],
+    ['can payments runbooks orders-db', 'No: payments cannot use runbooks on orders-db.', 'open | runbooks is disabled'],
+    ['can auditor exec orders-db', 'No: auditor cannot use exec on orders-db.', 'open | auditors have native access alone'],
+  ])('%s: exit 2, with what forbids it', async (line, answer, fact) => {
+    const { code, lines } = await can(line);
+    expect([code, lines[0], lines[3]]).toEqual([2, answer, expect.stringContaining(fact)]);
+  });
+
+  test.each([
+    ['can payments exe orders-db', 'did you mean "exec"?'],
+    ['can payments exec order-db', 'did you mean "orders-db"?'],
+    ['can payments exec', 'example: ostiary can contractors exec orders-db'],
+    ['can --user ana@example.com exec', 'example: ostiary can --user ana@example.com exec orders-db'],
+    ['can payments --matrix', 'remove the arguments, or --matrix'],
+    ['can , exec orders-db', 'name one group, or several of one person: a,b'],
+    ['who order-db', 'did you mean "orders-db"?'],
+  ])('%s: exit 3, with what to do', async (line, hint) => {
+    expect(await can(line)).toMatchObject({ code: 3, stderr: expect.stringContaining(hint) });
+  });
+
+  test('warns about a group that nothing names', async () => {
+    expect(await can('can payment exec orders-db')).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "payments"?') });
+  });
+
+  test('asks the gateway as it is, and as the plan would leave it', async () => {
+    const { repository, run, grant } = access;
+    await grant('orders-db', ['payments', 'staff']);
+    expect((await can('can staff exec orders-db')).code).toBe(2);
+    expect(await can('can staff exec orders-db --live')).toMatchObject({ code: 0 });
+    expect((await can('can sre exec orders-db --live')).code).toBe(2);
+    expect((await can('can staff exec orders-db --plan')).code).toBe(2);
+    // Held: the drift is stricter.
+    expect((await can('can sre exec orders-db --plan')).code).toBe(2);
+    repository.remove('access/prod.yaml');
+    repository.commit();
+    expect((await can('can payments exec orders-db --plan')).lines[0]).toMatch(/after an approval/);
+    expect((await can('can payments exec orders-db')).lines[0]).toMatch(/without approval/);
+    repository.git('revert', '--no-edit', '--quiet', 'HEAD');
+    await run('apply --yes');
+  });
+
+  test('asks for a user of the gateway', async () => {
+    await access.project.send('POST', '/users', { email: 'ana@example.com', name: 'Ana', groups: ['payments', 'staff'] });
+    expect(await can('can --user ana@example.com exec orders-db')).toMatchObject({
+      code: 0,
+      lines: expect.arrayContaining(['Yes: payments, staff can use exec on orders-db after an approval.']),
+    });
+    expect(await can('can --user anna@example.com exec orders-db')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('did you mean "ana@example.com"?'),
+    });
+    expect((await can('get user ana@example.com')).lines[1]).toBe('ana@example.com | payments staff');
+  });
+});
+
+test('who and --matrix fold groups that need the same', async () => {
+  const table = [
+    'CONNECTION | GROUPS | CONNECT | EXEC | RUNBOOKS',
+    'orders-db | audit sre | yes | yes | no',
+    'orders-db | payments | after 1 of dba, security, 1 h | after 1 of dba, security | no',
+  ];
+  expect((await can('who orders-db')).lines).toEqual(table);
+  expect((await can('can --matrix')).lines).toEqual(table);
+  const rows = (await access.run('can --matrix --format csv')).stdout.split('\r\n');
+  expect(rows).toContainEqual(expect.stringMatching(/^orders-db,payments,exec,yes,dba security,1,leads,,DROP; drop,,access/));
+  const document: readonly { readonly answer: string }[] = JSON.parse((await access.run('can --matrix --format json')).stdout);
+  expect(document.filter(({ answer }) => answer === 'yes')).toHaveLength(6);
+});
