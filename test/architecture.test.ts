@@ -198,7 +198,6 @@ const namesKinds = [
     'lint/lint-guardrail.ts',
     'policy/check-policies.ts',
     'policy/compile-policies.ts',
-    'policy/expression.ts',
     'policy/subject.ts',
 
     'controls/access-rows.ts',

@@ -20,6 +20,7 @@ const fields: Readonly<Record<string, readonly Json[]>> = {
   access_max_duration: [60, 9000, null],
   connection_tags: [{}, { env: 'prod' }, { env: 'dev' }],
   redact_types: [[], ['PERSON_NAME']],
+  access_groups: [null, [], ['dba']],
 };
 
 const atom = fc.constantFrom(
@@ -35,6 +36,10 @@ const atom = fc.constantFrom(
   'connection.type == "database"',
   'posture.approvals > 0',
   'size(posture.redaction) > 0',
+  'access.exec.all(people, people.approval)',
+  'access.connect.exists(people, "dba" in people.groups && people.min_approvals > 1)',
+  '!access.connect.exists(people, "sre" in people.groups)',
+  'access.connect.all(people, has(people.access_max_duration))',
 );
 
 const { expression } = fc.letrec<{ expression: string }>((tie) => ({

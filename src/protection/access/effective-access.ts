@@ -54,7 +54,8 @@ type AccessInput = {
 /** The groups that see every connection. */
 export const seeingAll: readonly string[] = ['admin', 'auditor'];
 
-const modes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
+/** All access modes. */
+export const accessModes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 
 /** The access modes of each step. */
 export const modesOfStep: Readonly<Record<ReviewStep, readonly AccessMode[]>> = { jit: ['connect'], command: ['exec', 'runbooks'] };
@@ -66,7 +67,7 @@ export function accessOf({ spec, own, facts, license, longest }: AccessInput): C
     groups: facts.granted?.filter((group) => !seeingAll.includes(group)),
     machines: facts.machines.map(({ name }) => name),
     isControlled: facts.isControlled,
-    open: new Set(modes.filter((mode) => spec[`access_mode_${mode}`] === 'enabled')),
+    open: new Set(accessModes.filter((mode) => spec[`access_mode_${mode}`] === 'enabled')),
     rules: { jit: governing(facts, 'jit'), command: governing(facts, 'command') },
     own,
     license,

@@ -1,6 +1,5 @@
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
-import type { AccessMode } from '../../model/live.ts';
-import type { Approval } from '../access/effective-access.ts';
+import { accessModes, type Approval } from '../access/effective-access.ts';
 import { approvalCount, compareDuration, compareForce, compareReview } from './compare-approvals.ts';
 import { approvalCodes, requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';
 import { byName, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
@@ -42,7 +41,6 @@ function isEnabled(value: Json | undefined): boolean {
   return value === 'enabled';
 }
 
-const accessModes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 const accessCodes = {
   opened: weakening('access-opened', 'an access mode is opened'),
   closed: strengthening('access-closed', 'an access mode is closed'),

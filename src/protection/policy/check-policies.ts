@@ -199,9 +199,9 @@ function requirementFindings(
 /** The reason why an expression has no result: a hidden value, or a failure at a character that no other token would avoid. */
 type EvaluationProblem = { readonly hidden: string } | { readonly failure: string; readonly hint: string; readonly start: number };
 
-function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableProvider): boolean | EvaluationProblem {
+function evaluateRequirement({ evaluate, texts }: CompiledRequirement, asked: VariableProvider): boolean | EvaluationProblem {
   try {
-    const value = evaluate(asked());
+    const value = evaluate(asked(texts));
     return typeof value === 'boolean' ? value : { failure: 'the result is not a boolean', hint: 'compare it with a value', start: 0 };
   } catch (error) {
     if (error instanceof UnavailableError) return { hidden: error.message };

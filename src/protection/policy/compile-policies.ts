@@ -3,7 +3,7 @@ import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { Policy, Requirement } from '../../model/protection/policy.ts';
 import { patternCache, type PatternCompiler } from '../pattern/compile.ts';
-import { fieldsNamed, findsPattern, maxLength, missingField, findObjection, type FieldTypes } from './expression.ts';
+import { fieldsNamed, textsNamed, findsPattern, maxLength, missingField, findObjection, type FieldTypes } from './expression.ts';
 import { connectionFieldTypes, defineFields, fieldTypes, celClasses, ExpressionError, type PolicyVariables } from './subject.ts';
 
 /** A requirement whose expression compiled and has the type bool. */
@@ -12,6 +12,8 @@ export type CompiledRequirement = {
   readonly evaluate: (variables: PolicyVariables) => unknown;
   /** The fields of the connection on which the expression depends. */
   readonly fields: readonly string[];
+  /** The texts in the expression: a group that it names is asked about. */
+  readonly texts: readonly string[];
 };
 
 /** A policy with its compiled requirements. */
@@ -53,12 +55,8 @@ function environmentOf(types: FieldTypes, patterns: PatternCompiler): Environmen
     defineFields(type, Object.keys(fields));
     environment.registerType(name, { ctor: type, fields: { ...fields } });
   }
-  return environment
-    .registerVariable('connection', 'Connection')
-    .registerVariable('guardrails', 'list<Guardrail>')
-    .registerVariable('masking', 'list<MaskingRule>')
-    .registerVariable('posture', 'Posture')
-    .registerFunction('string.re(string): bool', (text: string, pattern: string) => findsPattern(text, pattern, patterns));
+  for (const [name, type] of Object.entries(variableTypes)) environment.registerVariable(name, type);
+  return environment.registerFunction('string.re(string): bool', (text: string, pattern: string) => findsPattern(text, pattern, patterns));
 }
 
 function compile(
@@ -81,10 +79,10 @@ function compile(
     const name = /^(?:No such key|Unknown variable): (\w+)$/.exec(error?.summary ?? '')?.[1];
     return wrong(`type error: ${error?.summary ?? 'unknown'}`, namesHint(name, names), error?.range?.start ?? 0);
   }
-  const missing = missingField(parsed.ast, types);
+  const missing = missingField(parsed.ast, types, variableTypes);
   if (missing !== undefined) return wrong(`type error: No such key: ${missing.field}`, namesHint(missing.field, names), missing.start);
   if (type !== 'bool') return wrong(`the expression has the type ${type ?? 'dyn'}, expected bool`, 'compare it with a value', 0);
-  return { requirement, evaluate: (given) => evaluate(parsed, given), fields: fieldsNamed(parsed.ast) };
+  return { requirement, evaluate: (given) => evaluate(parsed, given), fields: fieldsNamed(parsed.ast), texts: textsNamed(parsed.ast) };
 }
 
 /** Evaluates an expression; throws ExpressionError when it fails on visible values. */
@@ -107,7 +105,15 @@ function namesHint(name: string | undefined, names: readonly string[]): string {
     : `did you mean "${near}"?`;
 }
 
-const variables = ['connection', 'guardrails', 'masking', 'posture'];
+/** The CEL types of the variables. */
+const variableTypes: Readonly<Record<keyof PolicyVariables, string>> = {
+  connection: 'Connection',
+  guardrails: 'list<Guardrail>',
+  masking: 'list<MaskingRule>',
+  posture: 'Posture',
+  access: 'Access',
+};
+const variables = Object.keys(variableTypes);
 
 function hintFor(code: string): string {
   return code === 'limit_exceeded' ? 'write several shorter expressions' : 'docs/how-to/policies.md has examples';

@@ -84,22 +84,45 @@ export function findsPattern(text: string, pattern: string, patterns: PatternCom
 /** The CEL types of fields, by type and field. */
 export type FieldTypes = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Finds a field in `has(…)` that no type declares: it would always be false, and the type check does not report it. */
-export function missingField(root: ASTNode, types: FieldTypes): (Pick<Objection, 'start'> & { readonly field: string }) | undefined {
-  const all = new Map(Object.values(types).flatMap((fields) => Object.entries(fields)));
+/** The types of the names in an expression: variables, and those that macros define. */
+type Scope = Readonly<Record<string, string>>;
+
+/** Finds a field in `has(…)` that its type does not declare: it would always be false, and the type check does not report it. */
+export function missingField(
+  root: ASTNode,
+  types: FieldTypes,
+  variables: Scope,
+): (Pick<Objection, 'start'> & { readonly field: string }) | undefined {
   let found: ReturnType<typeof missingField>;
-  const visit = (node: ASTNode): void => {
+  const visit = (node: ASTNode, scope: Scope): void => {
     const asked = node.op === 'call' && node.args[0] === 'has' ? node.args[1][0] : undefined;
     if (asked?.op === '.') {
       const [owner, field] = asked.args;
-      const type = owner.op === '.' ? (all.get(owner.args[1]) ?? '') : owner.op === 'id' && owner.args === 'connection' ? 'Connection' : '';
-      const isKnown = type.startsWith('map') || (types[type] === undefined ? all.has(field) : Object.hasOwn(types[type], field));
-      if (!isKnown) found ??= { field, start: asked.end - field.length };
+      const fields = types[celTypeOf(owner, types, scope)];
+      if (fields !== undefined && !Object.hasOwn(fields, field)) found ??= { field, start: asked.end - field.length };
     }
-    for (const child of childrenOf(node)) visit(child);
+    const inner = node.op === 'rcall' && macros.has(node.args[0]) ? withElement(node.args, types, scope) : scope;
+    for (const child of childrenOf(node)) visit(child, inner);
   };
-  visit(root);
+  visit(root, variables);
   return found;
+}
+
+/** Returns the name of the type of a node; empty if it is unknown. */
+function celTypeOf(node: ASTNode, types: FieldTypes, scope: Scope): string {
+  if (node.op === 'id') return scope[node.args] ?? '';
+  if (node.op === '.') return types[celTypeOf(node.args[0], types, scope)]?.[node.args[1]] ?? '';
+  return node.op === '[]' ? elementOf(celTypeOf(node.args[0], types, scope)) : '';
+}
+
+function elementOf(type: string): string {
+  return /^(?:list|map)<(?:string, )?(\w+)>$/.exec(type)?.[1] ?? '';
+}
+
+/** Adds the name that a macro gives to each element of its list; of a map, it names the keys. */
+function withElement([, receiver, [name]]: readonly [string, ASTNode, readonly ASTNode[]], types: FieldTypes, scope: Scope): Scope {
+  const type = celTypeOf(receiver, types, scope);
+  return name?.op === 'id' ? { ...scope, [name.args]: type.startsWith('list') ? elementOf(type) : '' } : scope;
 }
 
 /** Lists the fields of connections on which an expression depends, in order of appearance. */
@@ -110,11 +133,23 @@ export function fieldsNamed(root: ASTNode): readonly string[] {
     if (node.op === '.' && node.args[0].op === 'id') {
       if (node.args[0].args === 'connection') names.add(node.args[1]);
       if (node.args[0].args === 'posture') for (const name of fieldsOfControl(node.args[1])) names.add(name);
+      if (node.args[0].args === 'access') for (const name of ['access_groups', 'reviewers', `access_mode_${node.args[1]}`]) names.add(name);
     }
     for (const child of childrenOf(node)) visit(child);
   };
   visit(root);
   return [...names];
+}
+
+/** Lists the texts that an expression contains. */
+export function textsNamed(root: ASTNode): readonly string[] {
+  const texts = new Set<string>();
+  const visit = (node: ASTNode): void => {
+    if (node.op === 'value' && typeof node.args === 'string') texts.add(node.args);
+    for (const child of childrenOf(node)) visit(child);
+  };
+  visit(root);
+  return [...texts];
 }
 
 function calledIn(node: ASTNode): string | undefined {

@@ -1,11 +1,13 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import { asObject, type Json, type JsonObject, isObject, objectsIn } from '../../model/json.ts';
-import type { LiveResource } from '../../model/live.ts';
+import type { AccessMode, LiveResource } from '../../model/live.ts';
 import { type Pointer, isPointerWithin, pointer, tokensOf, overlaps } from '../../model/pointer.ts';
-import { controlTypes } from '../../model/protection/protection.ts';
+import { type ControlType, controlTypes } from '../../model/protection/protection.ts';
 import { type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import { looksLikeCredential } from '../../model/secret.ts';
 import { type Posture, effectiveControls } from '../controls/control-row.ts';
+import { accessModes } from '../access/effective-access.ts';
+import { type PeopleOfMode, peopleOf } from '../access/people.ts';
 import { type ProtectionSnapshot, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
 
 /** A value that is hidden; an expression that depends on it cannot be evaluated. */
@@ -37,6 +39,7 @@ export type PolicyVariables = {
   readonly guardrails: readonly CelObject[];
   readonly masking: readonly CelObject[];
   readonly posture: CelObject;
+  readonly access: CelObject;
 };
 
 /** A CEL value whose fields are read on demand. */
@@ -61,6 +64,8 @@ class GroupView extends CelObject {}
 class EntityView extends CelObject {}
 class MaskingRuleView extends CelObject {}
 class PostureView extends CelObject {}
+class PeopleView extends CelObject {}
+class AccessView extends CelObject {}
 
 type CelClass = new (read: FieldReader) => CelObject;
 
@@ -74,6 +79,8 @@ export const celClasses: Readonly<Record<string, CelClass>> = {
   Entity: EntityView,
   MaskingRule: MaskingRuleView,
   Posture: PostureView,
+  People: PeopleView,
+  Access: AccessView,
   Connection: ConnectionView,
 };
 
@@ -103,6 +110,15 @@ export const fieldTypes: Readonly<Record<string, Readonly<Record<string, string>
     custom_entity_types: 'list<Entity>',
   },
   Posture: { ...Object.fromEntries(controlTypes.map((control) => [control, 'list<string>'])), approvals: 'int' },
+  People: {
+    groups: 'list<string>',
+    approval: 'bool',
+    reviewers_groups: 'list<string>',
+    min_approvals: 'int',
+    force_approval_groups: 'list<string>',
+    access_max_duration: 'int',
+  },
+  Access: { connect: 'list<People>', exec: 'list<People>', runbooks: 'list<People>' } satisfies Record<AccessMode, string>,
 };
 
 /** Returns the CEL types of a connection's fields from its schema, plus name, manager and secrets (without values). */
@@ -156,8 +172,8 @@ export type PolicySubject = {
   readonly isUnread: boolean;
 };
 
-/** Returns the variables for one more expression and resets its read budget. */
-export type VariableProvider = () => PolicyVariables;
+/** Returns the variables for one more expression, which names some texts, and resets its read budget. */
+export type VariableProvider = (texts: readonly string[]) => PolicyVariables;
 
 /** Returns the variables of a connection. Reading a hidden value throws UnavailableError. */
 export function variablesOf(subject: PolicySubject): VariableProvider {
@@ -178,9 +194,9 @@ export function variablesOf(subject: PolicySubject): VariableProvider {
     masking: masking.map((rule) => ruleView('MaskingRule', rule, snapshot, spend)),
     posture: view('Posture', postureRead(posture, spend)),
   };
-  return () => {
+  return (texts) => {
     left = maxReads;
-    return variables;
+    return { ...variables, access: view('Access', accessRead(posture, texts, spend)) };
   };
 }
 
@@ -280,4 +296,52 @@ function postureRead(posture: Posture, spend: Spend): FieldReader {
     if (posture.incomplete.has(control)) throw new UnavailableError(`posture.${control} cannot be seen`);
     return spend(effectiveControls(posture, control).map(({ name }) => name));
   };
+}
+
+/** The controls that decide which people a mode has, and what they need. */
+const peopleControls: Readonly<Record<AccessMode, readonly ControlType[]>> = {
+  connect: ['who'],
+  exec: ['who'],
+  runbooks: ['who', 'runbooks'],
+};
+const neededControls: readonly ControlType[] = ['review', 'force', 'duration', 'approval'];
+
+/** Reads the people of each access mode. A group that the expression names is listed beside those that make a difference. */
+function accessRead({ access, incomplete }: Posture, named: readonly string[], spend: Spend): FieldReader {
+  const demand = (controls: readonly ControlType[], what: string): void => {
+    if (controls.some((control) => incomplete.has(control))) throw new UnavailableError(`${what} cannot be seen`);
+  };
+  return (field) => {
+    const mode = accessModes.find((one) => one === field);
+    if (mode === undefined) return undefined;
+    demand(['access'], `access.${mode}`);
+    if (!access.open.has(mode)) return [];
+    demand(peopleControls[mode], `access.${mode}`);
+    return spend(
+      peopleOf(access, mode, named).map((people) =>
+        view('People', (name) => {
+          if (name !== 'groups') demand(neededControls, `${name} of access.${mode}`);
+          return spend(peopleValue(people, name, mode));
+        }),
+      ),
+    );
+  };
+}
+
+function peopleValue({ groups, needed: { by, longest } }: PeopleOfMode, field: string, mode: AccessMode): unknown {
+  const approval = by === 'refused' ? undefined : by;
+  switch (field) {
+    case 'groups':
+      return groups;
+    case 'approval':
+      return by !== undefined;
+    case 'reviewers_groups':
+      return approval?.groups ?? [];
+    case 'min_approvals':
+      return BigInt(approval?.needed ?? 0);
+    case 'force_approval_groups':
+      return approval?.force ?? [];
+    default:
+      return mode === 'connect' && Number.isFinite(longest) ? BigInt(longest) : undefined;
+  }
 }

@@ -158,7 +158,7 @@ export function desiredSnapshot(desired: DesiredState, registry: Registry, diale
   for (const { rule, connection } of desired.edges) attach(edges, connection, rule);
   const resources = desired.resources.map(({ key, spec }): readonly [ResourceId, ResourceSnapshot] => {
     const omitted = (registry.get(kindOf(key))?.fields ?? []).filter(
-      (field) => field.omitted === 'kept' && spec[field.name] === undefined && (field.dialect ?? dialect) === dialect,
+      (field) => field.omitted === 'kept' && spec[field.name] === undefined && [field.dialect ?? dialect, field.borrowed].includes(dialect),
     );
     return [key, { spec, unknown: omitted.map((field) => pointer(field.name)) }];
   });

@@ -21,6 +21,7 @@ describe.each([
   ['overlays', 'production', 1],
   ['selectors', 'gateway', 5],
   ['keep-and-ignore', 'gateway', 1],
+  ['access', 'serve', 4],
 ] as const)('examples/%s for %s', (name, target, count) => {
   const cwd = join('examples', name);
   const flags = (): string => `--target ${target} --url ${gateway.url()}`;

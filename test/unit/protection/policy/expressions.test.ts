@@ -91,6 +91,7 @@ function sum(name: string, times: number): string {
 const manifests: readonly Manifest[] = [
   connectionManifest('orders', {
     reviewers: ['dba', 'sre'],
+    min_review_approvals: null,
     access_max_duration: 3600,
     connection_tags: { env: 'prod' },
     redact_types: ['PERSON_NAME'],
