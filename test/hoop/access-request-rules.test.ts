@@ -266,3 +266,38 @@ test('a rule with an attribute is not explained as a rule on itself', { timeout 
     expect([name, code, stdout.includes('Rules on it')]).toEqual([name, 0, name !== 'AccessRequestRule/prod']);
   }
 });
+
+test(
+  'a deletion takes the name of the connection from the rule that a manifest declares, and keeps one made by hand',
+  { timeout },
+  async () => {
+    const selected = { connection_names: [], connection_selector: { match_tags: { env: 'prod' }, allow_empty: true } };
+    const { project, run, commit } = await repositories.apply(await hoopProject(), {
+      ...two,
+      'access/a.yaml': connection('orders-db', { connection_tags: { env: 'prod' } }),
+      'access/c.yaml': connection('shop-db', { connection_tags: { env: 'prod' } }),
+      'access/rule.yaml': ruleManifest('prod', selected),
+    });
+    commit({}, ['access/c.yaml']);
+    const pruned = await run('apply --yes --prune');
+    expect([pruned.code, writes(pruned).slice(1), pruned.stderr.includes('keeps naming')]).toEqual([
+      0,
+      ['PUT /api/access-requests/rules/prod', 'DELETE /api/connections/shop-db'],
+      false,
+    ]);
+    expect(await rulesOf(project)).toMatchObject([{ connection_names: ['orders-db'] }]);
+    expect((await run('plan')).stdout).not.toContain('unmanaged');
+
+    await project.send('PUT', '/access-requests/rules/prod', {
+      ...(await rulesOf(project))[0],
+      connection_names: ['orders-db', 'other-db'],
+    });
+    commit({}, ['access/a.yaml', 'access/b.yaml']);
+    const last = await run('apply --yes --prune');
+    expect([last.code, last.stderr.replaceAll(/\s+/g, ' ')]).toEqual([
+      0,
+      expect.stringContaining('remove its manifest, or let it name another connection'),
+    ]);
+    expect(await rulesOf(project)).toMatchObject([{ connection_names: ['orders-db', 'other-db'] }]);
+  },
+);

@@ -125,15 +125,37 @@ test('the last connection of a rule is not removed from it; an empty list has to
   expect((await run('explain RunbookRule/nightly')).stdout).not.toContain('Rules on it');
 });
 
-test('a rule keeps the name of a connection that is deleted, and does not include every connection then', { timeout }, async () => {
-  const selected = ruleManifest('nightly', { connections: ['orders-db', 'other-db'] });
-  const { project, run, commit } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': selected });
-  commit({ 'access/rule.yaml': ruleManifest('nightly') }, ['access/b.yaml']);
-  const { headlines } = summaryOf(await run('plan --prune --format json'));
-  expect(headlines.filter((one) => one.includes('runbooks'))).toEqual([]);
-  expect(await run('apply --yes --prune')).toMatchObject({ code: 0 });
-  expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db', 'other-db'] }]);
-});
+test(
+  'a rule loses the name of a connection that is deleted, but not its last one: it would include every connection',
+  { timeout },
+  async () => {
+    const selected = ruleManifest('nightly', { connections: [], connection_selector: { match_tags: { env: 'prod' }, allow_empty: true } });
+    const { project, run, commit } = await repositories.apply(await hoopProject(), {
+      ...two,
+      'access/c.yaml': connection('shop-db', { connection_tags: { env: 'prod' }, ...open }),
+      'access/rule.yaml': selected,
+    });
+    commit({}, ['access/c.yaml']);
+    const { headlines } = summaryOf(await run('plan --prune --format json'));
+    expect(headlines.filter((one) => one.includes('runbooks'))).toEqual([]);
+    const pruned = await run('apply --yes --prune');
+    expect([pruned.code, writes(pruned)]).toEqual([
+      0,
+      [
+        expect.stringMatching('^PUT /api/connections/'),
+        expect.stringMatching('^PUT /api/runbooks/rules/'),
+        'DELETE /api/connections/shop-db',
+      ],
+    ]);
+    expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db'] }]);
+
+    commit({}, ['access/a.yaml']);
+    const last = await run('plan --prune --format json');
+    expect(summaryOf(last).headlines.filter((one) => one.includes('runbooks'))).toEqual([]);
+    expect((await run('apply --yes --prune')).stderr).toContain('let it name another connection: without a runbook rule');
+    expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db'] }]);
+  },
+);
 
 test('to delete the last rule has to be allowed; another one takes its place without a gap', { timeout }, async () => {
   const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);

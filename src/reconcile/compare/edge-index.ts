@@ -31,6 +31,8 @@ export type EdgeIndex = {
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
   /** All live edges by their key. */
   readonly edges: ReadonlyMap<string, EdgeEnds>;
+  /** The rules that manifests attach to a connection. */
+  readonly attaching: ReadonlySet<ResourceId>;
   /** Objects that no list shows and the gateway confirmed. */
   readonly hidden: ReadonlySet<ResourceId>;
   readonly kinds: Registry;
@@ -69,6 +71,7 @@ export function indexEdges({
     declared,
     live: liveById(live.resources),
     edges: edgesByKey(liveEdges(live, registry).filter(counts)),
+    attaching: new Set(desired.edges.map(({ rule }) => rule)),
     hidden: new Set(live.hidden),
     kinds: registry,
     past: undefined,

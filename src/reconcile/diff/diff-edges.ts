@@ -30,7 +30,7 @@ function decideAttach(ends: EdgeEnds, exists: boolean, index: EdgeIndex): EdgeOu
 function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
   const { rule, connection } = ends;
   const toDelete = [rule, connection].find((id) => index.toDelete.has(id));
-  if (toDelete !== undefined) return { action: 'detach', by: toDelete, origin: 'intent' };
+  if (toDelete !== undefined) return { action: 'detach', by: keepsName(ends, index) ? rule : toDelete, origin: 'intent' };
   if (isFrozen(ends, index) || (!index.selected.has(rule) && !index.selected.has(connection))) return undefined;
   const ours = index.declared.has(rule) && index.declared.has(connection);
   const applied = index.past?.has(edgeKey(ends)) === true || index.attached.has(edgeKey(ends));
@@ -43,6 +43,18 @@ function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritab
   if (writer === undefined) return [rule, connection].some((id) => isUnselected(id, index)) ? 'unwritable' : { action: 'foreign' };
   if (index.past === undefined) return { action: 'detach', by: writer };
   return { action: 'detach', by: writer, origin: applied ? 'intent' : 'drift' };
+}
+
+/**
+ * Returns whether a rule would keep the name of a connection that this plan deletes, and can drop it: a manifest attached it, and
+ * others stay. Some lists mean every connection, or are refused, when they are empty.
+ */
+function keepsName(ends: EdgeEnds, index: EdgeIndex): boolean {
+  const { rule, connection } = ends;
+  const isNamed = index.kinds.get(kindOf(rule))?.fields.some((field) => field.byName === true && field.refers === kindOf(connection));
+  const applied = index.past?.has(edgeKey(ends)) === true || index.attached.has(edgeKey(ends));
+  if (isNamed !== true || !applied || index.toDelete.has(rule) || !index.attaching.has(rule)) return false;
+  return !isFrozen(ends, index) && !isIgnored(ends, index) && canWrite(rule, ends, index);
 }
 
 /** Returns whether an end is blocked, or will be renamed or replaced by a blocked object. */

@@ -126,8 +126,14 @@ test('an event subscription of a deleted predecessor is only a reason not to del
   expect(findBlockedDeletes({}, [predecessor.id])).toEqual([]);
 });
 
-function staleIn(objects: ReferringObjects, deleted: readonly ResourceId[] = ['Connection/orders-db']): readonly string[] {
-  return findStaleNames({ ...none, ...objects }, deleted).map(({ message, hint = '' }) => `${message} | ${hint}`);
+const noneDeclared: ReadonlySet<ResourceId> = new Set();
+
+function staleIn(
+  objects: ReferringObjects,
+  deleted: readonly ResourceId[] = ['Connection/orders-db'],
+  declared = noneDeclared,
+): readonly string[] {
+  return findStaleNames({ ...none, ...objects }, deleted, declared).map(({ message, hint = '' }) => `${message} | ${hint}`);
 }
 
 const later = 'after the apply, remove the name from it on the gateway';
@@ -178,6 +184,16 @@ test.each<readonly [string, ReferringObjects, readonly string[]]>([
   ],
 ])('what keeps the name of a deleted connection: %s', (_, objects, expected) => {
   expect(staleIn(objects)).toEqual(expected);
+});
+
+test('a rule with a manifest that names only a deleted connection is removed from the manifests', () => {
+  const rules = { 'access-request-rules': [requestRule], 'runbook-rules': [runbookRule, { ...runbookRule, name: 'all', connections: [] }] };
+  const declared = new Set<ResourceId>(['AccessRequestRule/prod-jit', 'RunbookRule/nightly']);
+  const remove = 'remove its manifest, or let it name another connection';
+  expect(staleIn(rules, undefined, declared)).toEqual([
+    `access-request rule "prod-jit" ${next} | ${remove}`,
+    `runbook rule "nightly" ${next} | ${remove}: with an empty list it would apply to every connection`,
+  ]);
 });
 
 test('a machine identity of several deleted connections is one warning, with at most five names', () => {

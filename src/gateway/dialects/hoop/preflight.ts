@@ -35,7 +35,7 @@ import {
 import { readReferringObjects, referringPaths } from './referring-lists.ts';
 import type { LiveState } from '../../../model/live.ts';
 import { decidingLists, type DecidingList, type NamedObject } from '../../../model/protection/access-objects.ts';
-import { kindOf, nameOf, type ResourceId } from '../../../model/resource.ts';
+import { type EdgeEnds, kindOf, nameOf, type ResourceId } from '../../../model/resource.ts';
 import { asArray, textsIn } from '../../../model/json.ts';
 
 /** Lists what to read before a proposal is checked. */
@@ -172,25 +172,44 @@ function referringLists({ replaced, deleted, created }: ChangedConnections): Rea
 function findReferring(proposal: PreflightRequest, answers: PreflightAnswers): Omit<PreflightResult, 'indivisible'> {
   const changed = changedConnections(proposal);
   const objects = readReferringObjects(proposal.live.access, answers);
+  const stale = findStaleNames(
+    withoutDetached(objects, proposal.plan),
+    changed.deleted,
+    new Set(proposal.desired.resources.map(({ key }) => key)),
+  );
   return {
     references: findReplacedReferences(withAttached(objects, proposal.plan), changed.replaced, changed.deleted),
     refusals: findBlockedDeletes(objects, changed.deleted),
-    diagnostics: [...findStaleNames(objects, changed.deleted), ...findEarlierNames(objects, changed.created)],
+    diagnostics: [...stale, ...findEarlierNames(objects, changed.created)],
   };
 }
 
 /** Returns the objects with the connections that the plan attaches to access-request rules and runbook rules. */
 function withAttached(objects: ReferringObjects, { edges }: PreflightRequest['plan']): ReferringObjects {
   const attached = edges.filter(({ action }) => action === 'attach');
-  const extended = <Row extends NamedObject>(list: DecidingList, rows: readonly Row[] | undefined): readonly Row[] | undefined =>
+  return editRules(objects, attached, (connections, added) => [...connections, ...added]);
+}
+
+/** Returns the objects without the connections that the plan takes from access-request rules and runbook rules. */
+function withoutDetached(objects: ReferringObjects, { edges }: PreflightRequest['plan']): ReferringObjects {
+  const detached = edges.filter(({ action, by, rule }) => action === 'detach' && by === rule);
+  return editRules(objects, detached, (connections, removed) => connections.filter((name) => !removed.includes(name)));
+}
+
+type EditNames = (connections: readonly string[], names: readonly string[]) => readonly string[];
+
+/** Returns the objects with other connections of rules that some edges are about. */
+function editRules(objects: ReferringObjects, edges: readonly EdgeEnds[], edit: EditNames): ReferringObjects {
+  const edited = <Row extends NamedObject>(list: DecidingList, rows: readonly Row[] | undefined): readonly Row[] | undefined =>
     rows?.map((row) => {
-      const added = attached.filter(({ rule }) => decidingLists[kindOf(rule)] === list && nameOf(rule) === row.name);
-      return { ...row, connections: [...row.connections, ...added.map(({ connection }) => nameOf(connection))] };
+      const own = edges.filter(({ rule }) => decidingLists[kindOf(rule)] === list && nameOf(rule) === row.name);
+      const names = own.map(({ connection }) => nameOf(connection));
+      return names.length === 0 ? row : { ...row, connections: edit(row.connections, names) };
     });
   return {
     ...objects,
-    'access-request-rules': extended('access-request-rules', objects['access-request-rules']),
-    'runbook-rules': extended('runbook-rules', objects['runbook-rules']),
+    'access-request-rules': edited('access-request-rules', objects['access-request-rules']),
+    'runbook-rules': edited('runbook-rules', objects['runbook-rules']),
   };
 }
 

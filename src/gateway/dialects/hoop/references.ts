@@ -1,9 +1,17 @@
 import type { DesiredResource } from '../../../model/desired.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { type OutsideReference, pluralOf, type Refusal } from '../../../model/plan/plan.ts';
-import type { AccessList, AccessObjects, AccessRequestRule, PeopleList, RunbookRule } from '../../../model/protection/access-objects.ts';
+import {
+  type AccessList,
+  type AccessObjects,
+  type AccessRequestRule,
+  decidingLists,
+  type DecidingList,
+  type PeopleList,
+  type RunbookRule,
+} from '../../../model/protection/access-objects.ts';
 import { compareText } from '../../../model/json.ts';
-import { nameOf, type ResourceId } from '../../../model/resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../../../model/resource.ts';
 import { durationText } from '../../../model/time.ts';
 import { type ConnectionReplacement, namesOnlyPredecessor, replacementReference, unreadableReference } from '../rest.ts';
 
@@ -136,8 +144,15 @@ export function findBlockedDeletes(
   );
 }
 
-/** Warns about each object that keeps naming connections after their deletion: it applies to the next connection of that name. */
-export function findStaleNames(objects: ReferringObjects, deleted: readonly ResourceId[]): readonly Diagnostic[] {
+/**
+ * Warns about each object that keeps naming connections after their deletion: it applies to the next connection of that name. An object that
+ * is `declared` keeps only its last name.
+ */
+export function findStaleNames(
+  objects: ReferringObjects,
+  deleted: readonly ResourceId[],
+  declared: ReadonlySet<ResourceId>,
+): readonly Diagnostic[] {
   if (deleted.length === 0) return [];
   const gone = new Set(deleted.map(nameOf));
   const namesOnlyGone = ({ connections }: { readonly connections: readonly string[] }): boolean =>
@@ -145,15 +160,19 @@ export function findStaleNames(objects: ReferringObjects, deleted: readonly Reso
   const warn = <List extends KeepingList>(list: List, adviceFor: (object: ReferringObject[List]) => string): readonly Diagnostic[] =>
     namesakesIn(objects[list], deleted, (id) => id).map(([object, ids]) => staleName(list, object.name, ids, adviceFor(object)));
   const endsAll = objects['runbook-rules']?.every(namesOnlyGone) === true;
+  const isDeclared = (list: DecidingList, name: string): boolean =>
+    [...declared].some((id) => nameOf(id) === name && decidingLists[kindOf(id)] === list);
+  const deleting = (list: DecidingList, { name }: { readonly name: string }): string =>
+    isDeclared(list, name) ? 'remove its manifest, or let it name another connection' : 'after the apply, delete it on the gateway';
   return [
     ...warn('access-request-rules', (rule) =>
-      namesOnlyGone(rule) && rule.attributes.length === 0 ? 'after the apply, delete it on the gateway' : removeLater,
+      namesOnlyGone(rule) && rule.attributes.length === 0 ? deleting('access-request-rules', rule) : removeLater,
     ),
     ...warn('runbook-rules', (rule) => {
       if (!namesOnlyGone(rule)) return removeLater;
       return endsAll
         ? 'let it name another connection: without a runbook rule, everybody may run every runbook'
-        : 'after the apply, delete it on the gateway: with an empty list it would apply to every connection';
+        : `${deleting('runbook-rules', rule)}: with an empty list it would apply to every connection`;
     }),
     ...warn('analyzer-rules', () => removeLater),
     ...warn('machine-identities', () => removeFirst),
