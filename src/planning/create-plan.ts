@@ -355,6 +355,7 @@ export function readOutsideAccess({
     dialect,
     role,
     scope: watchScope(registry, desired, planBase.base?.desired ?? desired),
+    applied: planBase.base?.desired,
   });
 }
 

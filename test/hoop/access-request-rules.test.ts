@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { manifestsOf, useHoopRepositories } from '../support/hoop-repository.ts';
-import { applyAndExpectInSync, expectRefused, planSummary, writes } from './expectations.ts';
+import { applyAndExpectInSync, driftHeadlines, expectRefused, planSummary, writes } from './expectations.ts';
 
 const repositories = useHoopRepositories();
 
@@ -301,3 +301,18 @@ test(
     expect(await rulesOf(project)).toMatchObject([{ connection_names: ['orders-db', 'other-db'] }]);
   },
 );
+
+test.each<readonly [string, object, readonly string[]]>([
+  ['alone', {}, []],
+  ['and weakened', { min_approvals: 1 }, ['weakens: 1 connection is easier to approve']],
+  [
+    'and strengthened',
+    { reviewers_groups: ['dba', 'security', 'sre'], min_approvals: 3 },
+    ['strengthens: 1 connection is harder to approve'],
+  ],
+])('a rule renamed by hand %s is judged by what changed', { timeout }, async (_, change, headlines) => {
+  const { project, run } = await repositories.apply(await hoopProject(), two);
+  const [rule] = await rulesOf(project);
+  await project.send('PUT', '/access-requests/rules/prod', { ...rule, ...change, name: 'renamed' });
+  expect(driftHeadlines(await run('drift --format json'))).toEqual(headlines);
+});

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { manifestsOf, useHoopRepositories } from '../support/hoop-repository.ts';
-import { applyAndExpectInSync, expectRefused, nightlyRule, planSummary, summaryOf, writes } from './expectations.ts';
+import { applyAndExpectInSync, driftHeadlines, expectRefused, nightlyRule, planSummary, summaryOf, writes } from './expectations.ts';
 
 const repositories = useHoopRepositories();
 
@@ -314,4 +314,18 @@ test('a successor that the rule of its predecessor takes needs no override', { t
   const done = await run('apply --yes');
   expect([done.code, writes(done).slice(0, 2)]).toEqual([0, ['POST /api/connections', expect.stringMatching('^PUT /api/runbooks/rules/')]]);
   expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db', 'orders-new'] }]);
+});
+
+test.each<readonly [string, object, readonly string[]]>([
+  ['alone', {}, []],
+  [
+    'with another group',
+    { user_groups: ['dev'] },
+    ['strengthens: sre can run fewer runbooks on orders-db', 'weakens: dev can run more runbooks on orders-db'],
+  ],
+])('the only rule, renamed by hand %s, is judged by what changed', { timeout }, async (_, change, headlines) => {
+  const { project, run } = await repositories.apply(await hoopProject(), ruled);
+  const [rule] = await rulesOf(project);
+  await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, { ...rule, ...change, name: 'renamed' });
+  expect(driftHeadlines(await run('drift --format json'))).toEqual(headlines);
 });

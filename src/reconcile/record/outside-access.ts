@@ -1,12 +1,21 @@
 import type { RecordedAccess } from '../../model/applied-record.ts';
 import { addToGroup } from '../../model/collections.ts';
+import { type DesiredState, emptyState } from '../../model/desired.ts';
+import { resolveEdges } from '../../model/edge-ends.ts';
 import { asText, compareText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
-import type { LiveResource, LiveState } from '../../model/live.ts';
-import type { AccessGrant, AccessObjects, AccessState } from '../../model/protection/access-objects.ts';
+import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
+import {
+  type AccessGrant,
+  type AccessObjects,
+  type AccessState,
+  decidingLists,
+  isAttribute,
+} from '../../model/protection/access-objects.ts';
 import type { OutsideAccess, OutsideChange, OutsideField, WatchedList } from '../../model/protection/outside-access.ts';
 import { type Headline, headlineOrder } from '../../model/protection/protection.ts';
-import { nameOf } from '../../model/resource.ts';
+import { kindOf, nameOf } from '../../model/resource.ts';
+import { withResources } from '../../protection/posture/protection-snapshot.ts';
 import { protectionOfAccess } from '../../protection/protection.ts';
 import {
   hashedObject,
@@ -27,10 +36,20 @@ type OutsideInput = {
   readonly dialect: string;
   readonly role: string | undefined;
   readonly scope: WatchScope;
+  /** The manifests that were applied last. */
+  readonly applied?: DesiredState | undefined;
 };
 
 /** Finds what changed since the last apply of the objects that decide access and that no manifest declares; undefined if there is nothing to report. */
-export function findOutsideAccess({ recorded, live: found, registry, dialect, role, scope }: OutsideInput): OutsideAccess | undefined {
+export function findOutsideAccess({
+  recorded,
+  live: found,
+  registry,
+  dialect,
+  role,
+  scope,
+  applied = emptyState,
+}: OutsideInput): OutsideAccess | undefined {
   if (found.access === undefined) return undefined;
   const { left } = scope;
   // Rows decide here, so that both sides of a changed one are compared.
@@ -53,11 +72,35 @@ export function findOutsideAccess({ recorded, live: found, registry, dialect, ro
   if (changes.length + unreadable.length + unrecorded.length === 0) return undefined;
   const former = { ...live.access, ...Object.fromEntries(compared.map((one) => [one.list, withOwnObjects(one, live.access, scope)])) };
   const before = withFormerLinks({ ...live, access: former }, live.access, { registry, left });
-  const known = changes.length === 0 ? [] : protectionOfAccess(before, live, { registry, dialect }).headlines;
+  // That own rules are gone is drift of its own, which is judged beside what is live now.
+  const missing = missingRules(live, { registry, applied });
+  const complete = (state: LiveState): LiveState =>
+    missing.length === 0 ? state : withResources(state, [...state.resources, ...missing], registry);
+  const known = changes.length === 0 ? [] : protectionOfAccess(complete(before), complete(live), { registry, dialect }).headlines;
   const headlines = [...known, ...unknownEffects(changes)].toSorted(
     (one, other) => headlineOrder.indexOf(one.direction) - headlineOrder.indexOf(other.direction),
   );
   return { changes, headlines, unreadable, ...(role === undefined ? {} : { role }), unrecorded };
+}
+
+/** Returns the rules that were applied and are gone from the lists of what decides access, as they were applied. */
+function missingRules(
+  live: LiveState & { readonly access: AccessState },
+  { registry, applied }: { readonly registry: Registry; readonly applied: DesiredState },
+): readonly LiveResource[] {
+  const found = liveById(live.resources);
+  const gone = applied.resources.filter(({ key }) => {
+    const list = decidingLists[kindOf(key)];
+    return list !== undefined && !isAttribute(key) && Array.isArray(live.access[list]) && !found.has(key);
+  });
+  if (gone.length === 0) return [];
+  const edges = resolveEdges(applied.edges, { desired: applied, live, registry });
+  return gone.map(({ key, spec }): LiveResource => {
+    const connections = edges.flatMap(({ rule, connection }) => (rule === key ? [connection] : []));
+    const fields = registry.get(kindOf(key))?.fields.filter(({ edge }) => edge === 'rule') ?? [];
+    const ends = Object.fromEntries(fields.map(({ name }) => [name, connections]));
+    return { id: key, uid: `missing ${key}`, spec, secrets: {}, edges: ends, raw: undefined, unknown: [] };
+  });
 }
 
 function withoutGroups(resource: LiveResource): LiveResource {
