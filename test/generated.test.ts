@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 
 const annotations =
-  'borrowed by-name closed counts dialect edge enough hint identity implied key known late manifest-only no-default omitted on-wire open pattern-hint protects read-only ref secret selector set'
+  'borrowed by-name closed counts dialect edge enough hint identity implied key known late manifest-only no-default omitted on-wire open pattern-hint protects read-only ref secret selector set timed'
     .split(' ')
     .map((name) => `x-ostiary-${name}`);
 

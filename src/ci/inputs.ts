@@ -62,6 +62,7 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   journal: { becomes: 'flag', of: writing },
   'lock-timeout': { becomes: 'flag', of: writing },
   since: { becomes: 'flag', of: ['drift'] },
+  expire: { becomes: 'switch', of: ['drift'] },
   commit: { becomes: 'unless', of: ['drift'] },
   new: { becomes: 'flags', of: ['drift'] },
 };

@@ -136,7 +136,7 @@ export function createStep(inputs: ActionInputs, run: StepRun, proposal: Proposa
   const links = inputs.flags['report'] === undefined ? [] : [`--link-base=${run.page}/blob/${run.commit.slice(0, 12)}`];
   if (mode === 'validate') return { mode, argv: argvOf(inputs, mode), notes: [] };
   if (mode === 'apply' || mode === 'drift') {
-    const isWritten = mode === 'apply' || inputs.flags['revert'] !== undefined;
+    const isWritten = mode === 'apply' || inputs.flags['revert'] !== undefined || inputs.flags['expire'] !== undefined;
     return { mode, argv: argvOf(inputs, mode, [...(isWritten ? ['--yes'] : []), ...links]), notes: [] };
   }
   const proposed = proposal === undefined ? {} : { own: proposal.own, 'config-ref': proposal.configRef, secrets: 'unresolved' };

@@ -23,6 +23,7 @@ import {
 } from '../console/options.ts';
 import { mayWrite } from '../console/connect.ts';
 import { openApplyJournal, type ApplyJournal, progressOn, announceEnd, announceStop } from '../console/output/progress.ts';
+import type { DriftScope } from '../reconcile/drift/filter-drift.ts';
 import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { createDriftPlan, createPlan } from '../planning/create-plan.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -86,8 +87,11 @@ export async function runApply(flags: ApplyFlags, context: CliContext, given?: A
   }
 }
 
-/** What an apply executes: a plan of the manifests, a plan that only reverts their drift, or the plan of a file. */
-type ApplySource = { readonly of: 'manifests' | 'drift'; readonly project: OpenProject } | ({ readonly of: 'file' } & OpenedPlan);
+/** What an apply executes: a plan of the manifests, a plan that only reverts their drift or a part of it, or the plan of a file. */
+type ApplySource =
+  | { readonly of: 'manifests'; readonly project: OpenProject }
+  | { readonly of: 'drift'; readonly which: DriftScope; readonly project: OpenProject }
+  | ({ readonly of: 'file' } & OpenedPlan);
 
 /** Opens the project, and the plan of a file if the flags name one. */
 async function openSource(flags: ApplyFlags, context: CliContext): Promise<ApplySource> {
@@ -136,7 +140,7 @@ async function createOrResumePlan(
     return resumeSavedPlan(source, flags, { context, onRequest });
   }
   const options = { onRequest, purpose: 'apply' } as const;
-  if (source.of === 'drift') return createDriftPlan(source.project, flags, context, { ...options, which: 'only' });
+  if (source.of === 'drift') return createDriftPlan(source.project, flags, context, { ...options, which: source.which });
   const created = await createPlan(source.project, flags, context, options);
   if (flags.digest === undefined) return created;
   const refusal = differentPlan(flags.digest, created.plan);

@@ -24,9 +24,11 @@ import {
   type DefineCommand,
 } from '../console/options.ts';
 import { trackSecretReads } from '../console/connect.ts';
+import { expiredAccess } from '../model/plan/expired-access.ts';
 import { hasHeld } from '../model/plan/plan.ts';
 import { readAuditedWrites, timeOfBase } from '../planning/audit-log.ts';
 import { openProject } from '../project/open-project.ts';
+import type { OpenProject } from '../project/project.ts';
 import { createDriftPlan } from '../planning/create-plan.ts';
 import type { CreatedRun, DriftRun } from '../planning/planned-run.ts';
 import { checkLivePolicies } from '../planning/target-policies.ts';
@@ -40,6 +42,8 @@ type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 
   readonly since?: string;
   /** Undoes the drift, including held changes. */
   readonly revert: boolean;
+  /** Removes the groups whose access has ended, and nothing else, if the config says so. */
+  readonly expire: boolean;
   /** Edits the manifests until they match the live objects. */
   readonly adopt: boolean;
   /** Unmanaged live objects that also get a manifest. */
@@ -56,6 +60,7 @@ export const defineDrift: DefineCommand = (command, run) => {
     .optionsGroup(groups.own)
     .option('--since <time>', 'how far back to search the audit log: 2026-11-01, 12h, 7d (default: the last apply, or 30d)')
     .option('--revert', 'revert all drift, held drift included; shows the plan and asks for confirmation', false)
+    .option('--expire', 'with expire: apply in the config: first remove the groups whose access has ended, and nothing else', false)
     .option('--adopt', 'accept drift: edit the manifests and commit them on the branch ostiary/adopt/TARGET', false)
     .option('--new <kind/name>', 'with --adopt: also write a manifest for this unmanaged object (repeatable)', collect, [])
     .option('--no-commit', 'with --adopt: edit the files in place without a commit')
@@ -80,12 +85,21 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
     throw new UsageError('--revert needs the values of secrets', 'remove --secrets unresolved');
   if (!flags.commit && !flags.adopt) throw new UsageError('--no-commit requires --adopt', 'add --adopt, or remove --no-commit');
   if (flags.new.length > 0 && !flags.adopt) throw new UsageError('--new requires --adopt', 'add --adopt, or remove --new');
+  if (flags.expire && (flags.adopt || flags.revert))
+    throw new UsageError('--expire cannot be combined with --adopt or --revert', 'run drift --expire first');
   requireWritable(flags.report, context);
   const since = flags.since === undefined ? undefined : parseSince(flags.since, context.now());
   const planFlags = { ...flags, adopt: [] };
   const project = await openProject(flags, context);
-  const created = await createDriftPlan(project, { ...planFlags, revert: [] }, context, { which: 'all', purpose: 'preview' });
-  const planned = await withNewObjects(created, flags, context);
+  const createWhole = (): Promise<DriftRun> =>
+    createDriftPlan(project, { ...planFlags, revert: [] }, context, { which: 'all', purpose: 'preview' });
+  const before = await withNewObjects(await createWhole(), flags, context);
+  const expires = flags.expire && project.target.expire === 'apply' && expiredAccess(before.plan).length > 0;
+  if (expires) {
+    const code = await removeExpired(planFlags, project, context);
+    if (code !== 0) return code;
+  }
+  const planned = expires ? await withNewObjects(await createWhole(), flags, context) : before;
   const { plan, whole, pending, unfinished } = planned;
   const found: Drift = {
     plan,
@@ -98,7 +112,7 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   if (flags.revert && isDrifted(plan)) {
     context.onEvent?.({ drift: found });
     const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
-    const code = await runApply({ ...planFlags, revert, onManaged: 'skip' }, context, { of: 'drift', project });
+    const code = await runApply({ ...planFlags, revert, onManaged: 'skip' }, context, { of: 'drift', which: 'only', project });
     // What no manifest declares is never reverted.
     return code === 0 && (plan.outside?.changes.length ?? 0) > 0 ? 2 : code;
   }
@@ -125,6 +139,21 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   }
   const adoption = await emitAdoption(drifted, planned, { flags, context, report });
   return adoption.left.some(({ code, severity }) => code.startsWith('adopt/') && severity !== 'notice') ? 2 : 0;
+}
+
+/** Removes the groups whose access has ended, and prints that to stderr: the result of the command is the drift that remains. */
+function removeExpired(flags: Omit<DriftFlags, 'adopt'>, project: OpenProject, context: CliContext): Promise<number> {
+  const applyFlags: ApplyFlags = { ...flags, adopt: [], revert: [], report: [], format: 'text', onManaged: 'skip' };
+  const { onEvent, ...rest } = context;
+  const inner = { ...rest, stdout: context.stderr, ...(onEvent === undefined ? {} : { onEvent: withoutPlans(onEvent) }) };
+  return runApply(applyFlags, inner, { of: 'drift', which: 'expired', project });
+}
+
+/** Returns a receiver of events that leaves out plans: a caller reports the drift. */
+function withoutPlans(receive: NonNullable<CliContext['onEvent']>): NonNullable<CliContext['onEvent']> {
+  return (event) => {
+    if (!('plan' in event)) receive(event);
+  };
 }
 
 /** Adds to the plan the details of the objects of `--new`, then closes its gateway. */

@@ -25,7 +25,7 @@ import {
   targetOptions,
   todayOption,
 } from '../console/options.ts';
-import { checkManifestPolicies, todayOf } from '../planning/target-policies.ts';
+import { checkManifestPolicies, timeOf, todayOf } from '../planning/target-policies.ts';
 import { emitForTargets, pathInRepository, requireWritable } from '../console/output/emit.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
@@ -70,7 +70,12 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
     const inspect = ruleInspector('error', (one) => tried.push(one));
     const project = { config, target, repository, selection, context };
     const read = piped === undefined ? await readWorkingTree(project) : pipedSources(piped, project);
-    const { value, diagnostics } = loadTarget(project, { secrets: 'leave', inspect, read });
+    const { value, diagnostics } = loadTarget(project, {
+      secrets: 'leave',
+      inspect,
+      ends: { now: timeOf(flags, context), ended: 'error' },
+      read,
+    });
     const policyDiagnostics = value === undefined ? [] : await checkManifestPolicies(value, target, todayOf(flags, context));
     const deferred = value === undefined ? [] : findDeferredReferences(value, registry);
     checked.push({

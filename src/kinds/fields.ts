@@ -49,6 +49,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
   const dialect = text(node['x-ostiary-dialect']);
   const borrowed = text(node['x-ostiary-borrowed']);
   const implied = text(node['x-ostiary-implied']);
+  const timed = text(node['x-ostiary-timed']);
   return {
     ...shapeOf(schema, node, type),
     name,
@@ -66,6 +67,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     ...(dialect === undefined ? {} : { dialect }),
     ...(borrowed === undefined ? {} : { borrowed }),
     ...(implied === undefined ? {} : { implied }),
+    ...(timed === undefined ? {} : { timed }),
     ...(node['x-ostiary-late'] === true ? { late: true } : {}),
     ...(typeof node['x-ostiary-counts'] === 'string' ? { counts: node['x-ostiary-counts'] } : {}),
   };
@@ -148,8 +150,9 @@ function wireField(node: JsonObject): Json {
     const reference = { type: 'string', pattern: uuid, $comment: 'an ID (UUID)' };
     return node['type'] === 'string' ? { ...withoutAnnotations(node), ...reference } : { ...withoutAnnotations(node), items: reference };
   }
+  const travelling = node['x-ostiary-timed'] === undefined ? node : { ...node, items: { type: 'string', minLength: 1 } };
   // Where the field travels, an empty list is what null is in a manifest.
-  return node['x-ostiary-implied'] === undefined ? plain(node) : { ...withoutAnnotations(node), default: [] };
+  return node['x-ostiary-implied'] === undefined ? plain(travelling) : { ...withoutAnnotations(travelling), default: [] };
 }
 
 function withoutAnnotations(node: JsonObject): JsonObject {

@@ -26,6 +26,7 @@ import {
   type UnmatchedTerm,
 } from '../model/resource-selection.ts';
 import { readStrings, suggestWord } from './json-values.ts';
+import { checkGrants, type GrantCheck } from './validate/check-grants.ts';
 import { checkManifest } from './validate/check-manifest.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
 import { mergeOverlays, readDocuments, removeDuplicates } from './read-documents.ts';
@@ -56,6 +57,8 @@ export type LoadInput = {
   /** The resources whose sources are read; by default all selected ones. */
   readonly resolveOnly?: ReadonlySet<string>;
   readonly registry: Registry;
+  /** The time, or the day, by which ends of access are checked, and what an end that is over is. Without it, none is checked. */
+  readonly ends?: GrantCheck;
   /** Checks each selected resource beyond its schema. */
   readonly inspect?: (resource: DesiredResource) => readonly DocumentDiagnostic[];
   /** Returns the path of a file in the tree hash, which must not depend on the working directory; by default the path itself. */
@@ -221,6 +224,8 @@ function toResources(
     if (!hasOnlyKnownValues(manifest.view.knownValues, manifest.spec)) {
       appendAll(diagnostics, locateAll(sources, manifest, checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec'])));
     }
+    if (input.ends !== undefined && resource.grants !== undefined && isChosen(manifest))
+      appendAll(diagnostics, locateAll(sources, manifest, checkGrants(manifest, resource.grants, input.ends)));
     if (input.inspect !== undefined && isChosen(manifest)) appendAll(diagnostics, locateAll(sources, manifest, input.inspect(resource)));
     return resource;
   });

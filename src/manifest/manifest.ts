@@ -102,6 +102,8 @@ export type KindView = {
   readonly keyed: boolean;
   /** Whether any field has an element that manifests do not state. */
   readonly implying: boolean;
+  /** Whether elements of any field may have an end. */
+  readonly timed: boolean;
   /** Whether manifests may have samples beside spec. */
   readonly sampled: boolean;
   /** The sets of stated fields, shared by all manifests that state the same fields, by a bit mask. */
@@ -125,6 +127,7 @@ export function createKindView(kind: Kind, allowed: AllowedValues = {}): KindVie
     knownValues: findKnownValues({ schema: kind.schema, node: findNode(kind.schema, ['spec']) ?? {}, place: kind.name, allowed }),
     keyed: hasKeyedList(kind.fields),
     implying: kind.fields.some(({ implied }) => implied !== undefined),
+    timed: kind.fields.some(({ timed }) => timed !== undefined),
     sampled: Object.hasOwn(fieldNodes(kind.schema), 'tests'),
     stated: new Map(),
   };
@@ -263,7 +266,7 @@ function leadsThroughMaps(value: JsonObject, path: Pointer): boolean {
 }
 
 function findEntryIndex(entries: readonly Json[], token: string, rule: FieldRule | undefined): number {
-  const byName = indexEntries(entries, rule?.shape === 'keyed' ? rule.key : undefined).get(token);
+  const byName = indexEntries(entries, rule?.shape === 'keyed' ? rule.key : rule?.timed).get(token);
   if (byName !== undefined) return byName;
   return /^\d+$/.test(token) && Number(token) < entries.length ? Number(token) : -1;
 }

@@ -176,6 +176,7 @@ function toTarget(name: string, target: JsonObject, shared: JsonObject): Omit<Ta
     prune: target['prune'] === true,
     reportUnmanaged: target['unmanaged'] === 'report',
     watchAccess: (target['unmanaged_access'] ?? shared['unmanaged_access']) !== 'ignore',
+    expire: (target['expire'] ?? shared['expire']) === 'apply' ? 'apply' : 'report',
     readConcurrency: typeof target['read_concurrency'] === 'number' ? target['read_concurrency'] : defaultReadConcurrency,
     released: readStrings(target['released']),
     ...(typeof reviewed === 'string' ? { reviewed } : {}),

@@ -1,12 +1,11 @@
 import { appendAll } from '../model/collections.ts';
 import schema from '../../schemas/documents/policy.schema.json' with { type: 'json' };
-import { isDay } from '../model/time.ts';
 import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { Policy, Requirement, Waiver } from '../model/protection/policy.ts';
-import { readStrings, toText, readEntries, readObject, quoteValue } from './json-values.ts';
-import { checkTargetName } from './validate/check-manifest.ts';
+import { readStrings, toText, readEntries, readObject } from './json-values.ts';
+import { checkTargetName, dateProblems } from './validate/check-manifest.ts';
 import { locateDiagnostic, placeDiagnostic, type SourceMap } from './source-map.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 import { findScalarOffset } from './yaml/locate.ts';
@@ -104,17 +103,7 @@ function toWaivers({ locate }: ManifestDocument, entry: Json, index: number): re
 function waiverProblems(value: JsonObject): readonly DocumentDiagnostic[] {
   return readEntries(readObject(value, 'spec')['waivers']).flatMap((entry, index): readonly DocumentDiagnostic[] => {
     const until = isObject(entry) ? toText(entry['until']) : '';
-    if (isDay(until)) return [];
-    const at = pointer('spec', 'waivers', String(index), 'until');
-    return [
-      {
-        code: 'policy/no-such-day',
-        severity: 'error',
-        pointer: at,
-        message: `invalid date ${quoteValue(until)}`,
-        hint: 'expected YYYY-MM-DD',
-      },
-    ];
+    return dateProblems(until, pointer('spec', 'waivers', String(index), 'until'), 'policy/no-such-day');
   });
 }
 

@@ -6,6 +6,7 @@ import { normalizeValue } from '../model/spec/normalize.ts';
 import { appendAll } from '../model/collections.ts';
 import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
+import { timedGrants, withoutEnds } from '../model/protection/timed-grants.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
 import { readStrings } from './json-values.ts';
 import { type KindView, type SecretField, toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
@@ -17,7 +18,8 @@ export function toResource(
   manifest: Manifest,
   rules: SecretRules,
 ): { readonly resource: DesiredResource; readonly problems: readonly DocumentDiagnostic[] } {
-  const { view, metadata, spec: raw, id } = manifest;
+  const { view, metadata, id } = manifest;
+  const raw = view.timed ? withoutEnds(view.plain, manifest.spec) : manifest.spec;
   const spec = normalizeSpec(view, nameOf(id), raw);
   const { secrets, whole, problems } = readSecrets(view, raw, rules);
   const findings = view.kind.check(spec, raw);
@@ -44,6 +46,7 @@ export function toResource(
     const overridden = manifest.layers.flatMap((layer) => overriddenBy(layer, manifest, spec));
     if (overridden.length > 0) resource.overridden = overridden;
   }
+  if (raw !== manifest.spec) resource.grants = timedGrants(view.plain, manifest.spec);
   if (view.sampled) Object.assign(resource, { written: raw, samples: readSamples(manifest) });
   if (findings.length === 0) return { resource, problems };
   return { resource, problems: [...findings.map((finding) => ({ ...finding, pointer: `/spec${finding.pointer}` })), ...problems] };
@@ -55,7 +58,7 @@ function overriddenBy(
   { view, spec: merged }: Manifest,
   spec: JsonObject,
 ): readonly OverriddenLayer[] {
-  const raw = isObject(content) ? asObject(content['spec']) : {};
+  const raw = withoutEnds(view.plain, isObject(content) ? asObject(content['spec']) : {});
   const fields = view.plain.flatMap((field): readonly (readonly [string, Json])[] => {
     const value = raw[field.name] ?? null;
     const own = value === null ? null : normalizeValue(field, value);

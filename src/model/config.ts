@@ -27,6 +27,8 @@ export type Target = {
   readonly reportUnmanaged: boolean;
   /** Whether drift and plans report changes of objects that decide access and that no manifest declares. */
   readonly watchAccess: boolean;
+  /** Whether `drift --expire` removes groups whose access has ended, or reports them. */
+  readonly expire: 'report' | 'apply';
   /** How many objects are read at the same time. */
   readonly readConcurrency: number;
   /** Removed objects that stay live on purpose, as `KIND/NAME`; they are unmanaged. */

@@ -5,6 +5,7 @@ import { isWithinAny, type Pointer } from './pointer.ts';
 import type { Policy } from './protection/policy.ts';
 import { type EdgeEnds, type ResourceId, type Spec, kindOf, resourceId } from './resource.ts';
 import type { DesiredSecret } from './secret.ts';
+import type { TimedGrant } from './protection/timed-grants.ts';
 
 /** One place that declares an edge, and how. */
 export type EdgeDeclaration = {
@@ -44,6 +45,8 @@ export type DesiredResource = {
   readonly renamedFrom?: string;
   /** For kinds with samples: the spec as the manifest writes it, with lists in their written order. */
   readonly written?: JsonObject;
+  /** The ends of groups that the manifest grants for a time. */
+  readonly grants?: readonly TimedGrant[];
   /** The samples of the rule; they are neither compared nor written. */
   readonly samples?: readonly Sample[];
   /** What lower layers state otherwise; absent where the manifest keeps all of it. */
@@ -128,12 +131,13 @@ export function isSameManifest(one: DesiredResource, other: DesiredResource): bo
 /** Returns everything that a manifest states besides its fields. */
 function termsText(resource: DesiredResource): string {
   const { key, stated, secrets, wholeSecrets, ignore, selector, protect, adopt, replaces = '', renamedFrom = '', samples = [] } = resource;
+  const ends = (resource.grants ?? []).map(({ path, until, reason = '' }) => [path, until, reason]);
   const sources = Object.fromEntries(
     Object.entries(secrets).map(([path, { source, state, content = '' }]) => [path, [state === 'keep' ? 'keep' : source, content]]),
   );
   const chosen = selector === undefined ? [] : [selector.field, selector.value];
   const lists = [[...stated].toSorted(), wholeSecrets.toSorted(), ignore.toSorted(), chosen];
-  return canonical([key, sources, ...lists, protect, adopt, replaces, renamedFrom, samples.map(({ given }) => given)]);
+  return canonical([key, sources, ...lists, protect, adopt, replaces, renamedFrom, samples.map(({ given }) => given), ends]);
 }
 
 /** The desired state of the last commit that was completely applied to a target. Secrets count by source, resolved or not. */

@@ -51,6 +51,8 @@ export type FieldRule = Shape & {
   readonly borrowed?: string;
   /** The element that every list of the field contains, although manifests do not state it; null is a list of everything. */
   readonly implied?: string;
+  /** An element may be a map with an end of its own; the element itself is under this key. */
+  readonly timed?: string;
   /** The gateway attaches the value after it has saved the object, so the object is unprotected in between. */
   readonly late?: boolean;
 };

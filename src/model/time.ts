@@ -17,6 +17,47 @@ export function dayNumber(day: string): number {
   );
 }
 
+const instant = /^(\d{4}-\d\d-\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d\d):(\d\d)))?$/;
+
+/** Returns the seconds of a day, at its beginning, or of a time with its offset from UTC; only differences have a meaning. Not a number for other texts. */
+function secondsOf(text: string): number {
+  const [, day = '', hour = '0', minute = '0', second = '0', fraction = '0', sign, hours = '0', minutes = '0'] = instant.exec(text) ?? [];
+  const isTime = [hour, hours].every((one) => Number(one) < 24) && [minute, second, minutes].every((one) => Number(one) < 60);
+  if (!isDay(day) || !isTime) return Number.NaN;
+  const offset = (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60);
+  return dayNumber(day) * 86_400 + Number(hour) * 3600 + Number(minute) * 60 + Number(`${second}.${fraction}`) - offset;
+}
+
+/** Returns whether a text is a valid end: a day `YYYY-MM-DD`, or a time with its offset from UTC. */
+export function isEnd(text: string): boolean {
+  return !Number.isNaN(secondsOf(text));
+}
+
+/** Returns when something ends: what holds until a day holds through that whole day in UTC. */
+function endTime(until: string): number {
+  return secondsOf(until) + (until.length === 10 ? 86_400 : 0);
+}
+
+/** Returns whether something that holds until a day or a time has ended `now`, which is a time, or the beginning of a day. */
+export function hasEnded(until: string, now: string): boolean {
+  return endTime(until) <= secondsOf(now);
+}
+
+/** Returns whether one end is later than another one. */
+export function endsLater(until: string, other: string): boolean {
+  return endTime(until) > endTime(other);
+}
+
+/** An end is announced this many days before. */
+const noticeDays = 14;
+
+/** Returns `ends in 3 days (2027-02-28)` for an end that is near; undefined for other ends. */
+export function nearEndText(until: string, now: string): string | undefined {
+  const left = dayNumber(until.slice(0, 10)) - dayNumber(now.slice(0, 10));
+  if (left > noticeDays) return undefined;
+  return `ends ${left <= 0 ? 'today' : `in ${left} day${left === 1 ? '' : 's'}`} (${until})`;
+}
+
 const units = [
   [86_400, 'd'],
   [3_600, 'h'],

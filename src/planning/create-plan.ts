@@ -1,5 +1,6 @@
 import { registry } from '../kinds/index.ts';
 import { isSecureUrl } from '../manifest/read-config.ts';
+import type { GrantCheck } from '../manifest/validate/check-grants.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import { desiredById, type DesiredState, leftSecrets } from '../model/desired.ts';
 import { isPointerWithin } from '../model/pointer.ts';
@@ -18,7 +19,7 @@ import { findForgotten, type ForgottenObject } from '../project/forgotten-object
 import { type PlanBase, readPlanBase } from '../project/plan-base.ts';
 import { connect, mayWrite, readLiveAndAccess, trackSecretReads, withMissingToken } from '../console/connect.ts';
 import { readAuditedWrites, timeOfBase } from './audit-log.ts';
-import { compileTargetPolicies, type TargetPolicies, todayOf } from './target-policies.ts';
+import { compileTargetPolicies, type TargetPolicies, timeOf } from './target-policies.ts';
 import type { OpenProject } from '../project/project.ts';
 import { isPartialSelection } from '../project/resolved-config.ts';
 import { type NamedByOption, refuseAgain, warnUnknownNames } from '../reconcile/guard/refusals.ts';
@@ -129,7 +130,7 @@ export async function createDriftPlan(
   context: CliContext,
   { which, ...options }: CreatePlanOptions & { readonly which: DriftScope },
 ): Promise<DriftRun> {
-  return withInput(project, { flags, context, ...options }, async (gathered) => {
+  return withInput(project, { flags, context, ended: 'warning', ...options }, async (gathered) => {
     const comparison = required(compareStates(gathered.input));
     const whole = comparison.states.diff;
     const { diff, pending, unfinished } = filterDrift(whole, { base: comparison.prepared.base, registry }, which);
@@ -159,13 +160,17 @@ type Gathered = {
   readonly forgotten: readonly ForgottenObject[];
 };
 
+/** `ended`: what access that has ended is; the drift reports it itself. */
+type GatherOptions = CreatePlanOptions &
+  Partial<Pick<GrantCheck, 'ended'>> & { readonly flags: CreatePlanFlags; readonly context: CliContext };
+
 /** Gathers the input of a plan for the work, and closes the gateway if that fails. */
 async function withInput<T>(
   project: OpenProject,
-  { flags, context, onRequest, purpose = 'show' }: CreatePlanOptions & { readonly flags: CreatePlanFlags; readonly context: CliContext },
+  { flags, context, onRequest, purpose = 'show', ended = purpose === 'preview' ? 'warning' : 'error' }: GatherOptions,
   work: (gathered: Gathered) => Promise<T>,
 ): Promise<T> {
-  const loaded = await loadPlanInput(project, flags, context, purpose);
+  const loaded = await loadPlanInput(project, flags, context, { purpose, ended });
   const { desired, policies, planBase } = loaded;
   const { gateway, identity } = await connect(project.target, { flags, context, onRequest });
   try {
@@ -275,6 +280,8 @@ async function readAudit({ project, planBase }: PlanInput, flags: TargetFlags, c
 type PlanInput = {
   readonly project: OpenProject;
   readonly purpose: PlanPurpose;
+  /** When ends of waivers and of access are checked. */
+  readonly now: string;
   readonly desired: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
   /** Objects that cannot be planned; undefined if an error about one object is an error of the plan. */
@@ -286,25 +293,36 @@ type PlanInput = {
 };
 
 /** Reads everything that a plan needs from files and from git. */
-async function loadPlanInput(project: OpenProject, flags: CreatePlanFlags, context: CliContext, purpose: PlanPurpose): Promise<PlanInput> {
+async function loadPlanInput(
+  project: OpenProject,
+  flags: CreatePlanFlags,
+  context: CliContext,
+  { purpose, ended }: Required<Pick<GatherOptions, 'purpose' | 'ended'>>,
+): Promise<PlanInput> {
   if (flags.prune === true && isPartialSelection(project.selection)) throw new UsageError('--prune requires all manifests', wholeHint);
   const read = await readWorkingTree(project);
-  const { loaded, diagnostics, unplannable } = loadPlannedManifests(project, flags, context, read);
+  const now = timeOf(flags, context);
+  const { loaded, diagnostics, unplannable } = loadPlannedManifests(project, flags, context, { read, ends: { now, ended } });
   const desired = await withTrackedContents(loaded, project);
-  const policies = await compileTargetPolicies(project, desired, todayOf(flags, context));
+  const policies = await compileTargetPolicies(project, desired, now.slice(0, 10));
   const planBase = await readPlanBase({ ...project, desired, options: flags, applies: purpose === 'apply' });
   const uncommitted = await findUncommittedRemovals(project, { desired, planBase, deleted: read.deleted });
   const merged = withAppliedSince(desired, planBase, flags.own !== undefined);
   if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
     throw new UsageError('--prune requires a base: only a recorded apply proves which objects Ostiary manages', baseHint);
-  return { project, purpose, diagnostics, unplannable, policies, uncommitted, ...merged };
+  return { project, purpose, now, diagnostics, unplannable, policies, uncommitted, ...merged };
 }
 
 type PlannedManifests = Pick<PlanInput, 'diagnostics' | 'unplannable'> & { readonly loaded: DesiredState };
 
 /** Loads the manifests. With `keepGoing`, secrets that cannot be read block their objects. Throws InputError on other errors. */
-function loadPlannedManifests(project: OpenProject, flags: CreatePlanFlags, context: CliContext, read: CheckedSources): PlannedManifests {
-  const load = (secrets: LoadOptions['secrets']): Checked<DesiredState> => loadTarget(project, { secrets, read });
+function loadPlannedManifests(
+  project: OpenProject,
+  flags: CreatePlanFlags,
+  context: CliContext,
+  sources: Required<Pick<LoadOptions, 'ends'>> & { readonly read: CheckedSources },
+): PlannedManifests {
+  const load = (secrets: LoadOptions['secrets']): Checked<DesiredState> => loadTarget(project, { secrets, ...sources });
   const { value: loaded, diagnostics } = load(secretsToRead(flags));
   if (loaded !== undefined) return { loaded, diagnostics, unplannable: flags.keepGoing === true ? [] : undefined };
   const errors = withMissingToken(diagnostics, project.target, context);
@@ -382,7 +400,7 @@ function recordWarnings(refusals: readonly Refusal[]): readonly Diagnostic[] {
 
 function inputOf(loaded: PlanInput, identity: GatewayIdentity, flags: CreatePlanFlags): Omit<ReconcileInput, 'live'> {
   const { url, dialect, organisation, borrowed } = identity;
-  const { project, purpose, desired, diagnostics, unplannable, planBase } = loaded;
+  const { project, purpose, now, desired, diagnostics, unplannable, planBase } = loaded;
   const { target } = project;
   return {
     registry,
@@ -392,6 +410,7 @@ function inputOf(loaded: PlanInput, identity: GatewayIdentity, flags: CreatePlan
     diagnostics,
     base: planBase.base,
     remembered: planBase.remembered,
+    now,
     limits: target.limits,
     allowed: flags.allow,
     consent: { adopt: flags.adopt, revert: flags.revert, prune: flags.prune ?? target.prune },

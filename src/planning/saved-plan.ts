@@ -38,6 +38,7 @@ import type { CreatedRun, ResumedRun } from './planned-run.ts';
 import { openConfig } from '../project/open-project.ts';
 import { type OpenProject, readableRepository } from '../project/project.ts';
 import { absolutePath, chooseTarget, isPartialSelection, outputPath, type ResolvedConfig } from '../project/resolved-config.ts';
+import { timeOf } from './target-policies.ts';
 import { secretLookup, readSavedSecrets } from './read-secrets.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { emitPlan } from '../console/output/emit.ts';
@@ -117,7 +118,8 @@ export async function resumeSavedPlan(
   const { target } = project;
   const changed = saved.plan.changes.filter(setsSecrets);
   const secrets = new Set<string>(changed.map(({ id }) => id));
-  const loaded = loadTarget(project, { secrets, read: await readWorkingTree(project) });
+  const ends = { now: timeOf(flags, context), ended: 'error' } as const;
+  const loaded = loadTarget(project, { secrets, ends, read: await readWorkingTree(project) });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics))
     throw new InputError(withMissingToken(loaded.diagnostics, target, context));
   const manifests = await withTrackedContents(loaded.value, project);

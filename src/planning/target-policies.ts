@@ -33,9 +33,14 @@ export async function compileTargetPolicies(project: OpenProject, desired: Desir
   return { rules, today, diagnostics: reviewed === undefined ? [] : warnChangedPolicies(reviewed, proposed) };
 }
 
-/** Returns the day on which waivers are checked, as `YYYY-MM-DD`. */
-export function todayOf({ today }: { readonly today?: string }, { now }: Pick<CliContext, 'now'>): string {
-  return today ?? now().toISOString().slice(0, 10);
+/** Returns the time at which ends of waivers and of access are checked (ISO 8601), or the day of `--today`. */
+export function timeOf({ today }: { readonly today?: string }, { now }: Pick<CliContext, 'now'>): string {
+  return today ?? now().toISOString();
+}
+
+/** Returns the day of `timeOf`, as `YYYY-MM-DD`. */
+export function todayOf(flags: { readonly today?: string }, context: Pick<CliContext, 'now'>): string {
+  return timeOf(flags, context).slice(0, 10);
 }
 
 /** The policies of a plan, and the states that it compares. */

@@ -24,6 +24,8 @@ export type LoadOptions = {
   readonly secrets: 'resolve' | 'leave' | ReadonlySet<string>;
   /** Checks each resource, for example the patterns of a rule. */
   readonly inspect?: LoadInput['inspect'];
+  /** When ends of access are checked, and what one that is over is. */
+  readonly ends?: LoadInput['ends'];
   /** The files and their hash, if they were read before. */
   readonly read?: HashedSources | undefined;
 };
@@ -126,7 +128,7 @@ function loadSources(sources: ManifestSources, project: Project, loading: LoadOp
 function loadInputOf(
   { files, overlays }: ManifestSources,
   { config, target, selection, context }: Project,
-  { secrets, inspect, read }: LoadOptions,
+  { secrets, inspect, ends, read }: LoadOptions,
 ): LoadInput {
   return {
     files,
@@ -143,6 +145,7 @@ function loadInputOf(
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,
     ...(inspect === undefined ? {} : { inspect }),
+    ...(ends === undefined ? {} : { ends }),
     ...(read === undefined ? {} : { tree: read.tree }),
     ...(config.root === context.cwd ? {} : { pathInTree: pathBelow(config.root, context) }),
   };

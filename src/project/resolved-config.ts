@@ -119,6 +119,7 @@ function configFromSelection(selection: ProjectSelection, context: ProjectContex
     prune: false,
     reportUnmanaged: false,
     watchAccess: true,
+    expire: 'report',
     readConcurrency: defaultReadConcurrency,
     released: [],
   };

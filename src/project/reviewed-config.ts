@@ -102,6 +102,7 @@ function checkFieldsOf({
   prune,
   reportUnmanaged,
   watchAccess,
+  expire,
   released,
   reviewed,
 }: Target): ReadonlyMap<string, string> {
@@ -116,6 +117,7 @@ function checkFieldsOf({
     ['prune', String(prune)],
     ['unmanaged', reportUnmanaged ? 'report' : 'silent'],
     ['unmanaged_access', watchAccess ? 'report' : 'ignore'],
+    ['expire', expire],
     ['released', released.length === 0 ? 'none' : released.join(', ')],
     ['reviewed', reviewed ?? 'the default branch'],
     ['limits.incomparable_drift', incomparableDrift],

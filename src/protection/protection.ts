@@ -14,6 +14,7 @@ import type {
 import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
 import { hiddenPhrase } from './controls/access-rows.ts';
 import { controlRow } from './controls/control-table.ts';
+import { extensionHeadlines } from './extension-headlines.ts';
 import { givenUpHeadlines } from './given-up-headlines.ts';
 import { newAccessPhrase } from './new-access.ts';
 import { findGivenUp } from './risk/given-up.ts';
@@ -286,8 +287,9 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
   if (diff.changes.length === 0 && isUnchanged) return { changes: [], unwritten: [], protection: noProtectionChange };
   const effects = findEffects(diff, input);
   const changes = diff.changes.map((change) => ({ ...change, risks: effects.byChange.get(liveKeyOf(change)) ?? [] }));
-  const protection = summarizeAffected(effects.affected);
-  return { changes, unwritten: effects.unwritten, protection: withOwnHeadlines(protection, changes, effects) };
+  const protection = withOwnHeadlines(summarizeAffected(effects.affected), changes, effects);
+  const headlines = withHeadlines(protection.headlines, extensionHeadlines(input, effects.snapshots));
+  return { changes, unwritten: effects.unwritten, protection: { ...protection, headlines } };
 }
 
 /**

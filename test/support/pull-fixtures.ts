@@ -24,6 +24,7 @@ const target: Target = {
   prune: false,
   reportUnmanaged: false,
   watchAccess: true,
+  expire: 'report',
   readConcurrency: 16,
   released: [],
   allowedValues: {},

@@ -32,6 +32,7 @@ import {
 } from './verify-accepted.ts';
 import type { FieldRule, Registry } from '../../model/kind.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { grantedName } from '../../model/protection/timed-grants.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { SourceMap } from '../source-map.ts';
 import { readValueAt, readEntries } from '../json-values.ts';
@@ -277,7 +278,7 @@ function toPlanTokens(fields: readonly FieldRule[], value: Json | undefined, tok
   if (rule?.shape === 'object') return rest.length === 0 ? tokens : [name, ...toPlanTokens(rule.fields, found, rest)];
   if (!Array.isArray(found) || index === undefined) return tokens;
   const entry: Json | undefined = found[Number(index)];
-  if (rule?.shape === 'set' && entry !== undefined) return [name, elementToken(entry), ...below];
+  if (rule?.shape === 'set' && entry !== undefined) return [name, elementToken(grantedName(rule, entry)), ...below];
   if (rule?.shape !== 'keyed') return tokens;
   const token = [...entriesByToken(rule, normalEntries(rule, found)).keys()][Number(index)] ?? index;
   return [name, token, ...(below.length === 0 ? [] : toPlanTokens(rule.fields, entry, below))];

@@ -9,10 +9,12 @@ import type { Position } from '../../model/diagnostic.ts';
 import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
 import { type Json, type JsonObject, compareText, equal, isObject } from '../../model/json.ts';
 import type { FieldRule } from '../../model/kind.ts';
+import { expiryOf } from '../../model/plan/expired-access.ts';
 import type { Change, Diff, FieldChange, Value } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import { type KeyedRule, elementToken, entriesByToken } from '../../model/spec/edit.ts';
+import { grantedName } from '../../model/protection/timed-grants.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 
 /** A live field or edge that differs from the manifests. */
@@ -33,7 +35,11 @@ export function findDifferences({ changes, edges }: Pick<Diff, 'changes' | 'edge
   const isMeant = ({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): boolean =>
     which === 'all' || origin === 'drift' || held === true;
   const fields = changes.flatMap((change) =>
-    isCompared(change) ? change.fields.filter(isMeant).map((field): LiveDifference => ({ is: 'field', id: change.id, field })) : [],
+    isCompared(change)
+      ? change.fields
+          .filter((field) => isMeant(field) && expiryOf(field) === undefined)
+          .map((field): LiveDifference => ({ is: 'field', id: change.id, field }))
+      : [],
   );
   const ends = edges.flatMap(({ rule, connection, action, origin }): readonly LiveDifference[] => {
     const isOurs = action === 'attach' || action === 'detach' || action === 'held';
@@ -176,7 +182,7 @@ function createValueEdits(step: EditStep): readonly DocumentEdit[] | UneditableF
   switch (rule.shape) {
     case 'set':
       if (live !== undefined) return [{ edit: 'add', path, value: live }];
-      return readEntries(raw).flatMap((value) => (elementToken(value) === token ? [{ edit: 'drop', path, value }] : []));
+      return readEntries(raw).flatMap((value) => (elementToken(grantedName(rule, value)) === token ? [{ edit: 'drop', path, value }] : []));
     case 'keyed':
       return createEntryEdits({ ...step, place: [...place, name], tokens: rest }, rule, readEntries(raw));
     case 'object':

@@ -4,6 +4,8 @@ import type { FieldRule } from '../../model/kind.ts';
 import { asArray, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import { elementToken, entriesByToken } from '../../model/spec/edit.ts';
+import { grantedName } from '../../model/protection/timed-grants.ts';
+import { isEnd } from '../../model/time.ts';
 import { formatPlace, quoteValue, readStrings, suggestWord } from '../json-values.ts';
 import type { Manifest } from '../manifest.ts';
 import { fieldNodes, findNode, readAnnotation } from '../schema-nodes.ts';
@@ -11,9 +13,10 @@ import { fieldNodes, findNode, readAnnotation } from '../schema-nodes.ts';
 /** Finds errors that no schema can express: duplicate keys in lists, pointers to nothing, unknown targets. */
 export function checkManifest(manifest: Manifest, targets: readonly string[]): readonly DocumentDiagnostic[] {
   const { view, metadata } = manifest;
-  if (!view.keyed && !view.implying && metadata['ignore'] === undefined && metadata['targets'] === undefined) return [];
+  if (!view.keyed && !view.implying && !view.timed && metadata['ignore'] === undefined && metadata['targets'] === undefined) return [];
   return [
     ...findImpliedElements(manifest),
+    ...manifest.view.kind.fields.flatMap((field) => checkEnds(field, manifest.spec[field.name])),
     ...findDuplicateKeys(manifest.view.kind.fields, manifest.spec, ['spec']),
     ...readStrings(manifest.metadata['ignore']).flatMap((path, index) => checkIgnoredPath(manifest, path, index)),
     ...readStrings(manifest.metadata['targets']).flatMap((name, index) => checkTargetName(name, index, targets)),
@@ -22,13 +25,40 @@ export function checkManifest(manifest: Manifest, targets: readonly string[]): r
 
 /** Finds elements that a list contains although manifests do not state them: stated, they would differ from what is live. */
 function findImpliedElements({ view: { kind }, spec }: Manifest): readonly DocumentDiagnostic[] {
-  return kind.fields.flatMap(({ name, implied = '' }) => {
-    const index = asArray(spec[name]).indexOf(implied);
+  return kind.fields.flatMap((field) => {
+    const { name, implied = '' } = field;
+    const index = asArray(spec[name]).findIndex((element) => grantedName(field, element) === implied);
     if (implied === '' || index === -1) return [];
     const message = `invalid value ${quoteValue(implied)} of ${name}: the gateway always includes it`;
     const hint = `remove it; ${name}: [] admits only ${implied}`;
     return [{ code: 'manifest/not-allowed-value', severity: 'error', pointer: pointer('spec', name, String(index)), message, hint }];
   });
+}
+
+/** Finds ends that are no dates, and elements that a list has twice: with and without an end, or with two ends. */
+function checkEnds(field: FieldRule, value: Json | undefined): readonly DocumentDiagnostic[] {
+  const { name } = field;
+  const elements = field.timed === undefined ? [] : asArray(value);
+  if (!elements.some(isObject)) return [];
+  const names = elements.map((element) => grantedName(field, element));
+  return elements.flatMap((element, index): readonly DocumentDiagnostic[] => {
+    const place = ['spec', name, String(index)];
+    const until = isObject(element) ? element['until'] : undefined;
+    const invalid = typeof until === 'string' ? dateProblems(until, pointer(...place, 'until'), 'manifest/no-such-day') : [];
+    if (names.indexOf(names[index] ?? null) === index) return invalid;
+    const message = `duplicate value ${quoteValue(names[index])} in ${name}`;
+    return [
+      ...invalid,
+      { code: 'manifest/duplicate-entry', severity: 'error', pointer: pointer(...place), message, hint: 'remove one of them' },
+    ];
+  });
+}
+
+/** Returns the error about an end that is no date. */
+export function dateProblems(until: string, at: Pointer, code: DocumentDiagnostic['code']): readonly DocumentDiagnostic[] {
+  if (isEnd(until)) return [];
+  const message = `invalid date ${quoteValue(until)}`;
+  return [{ code, severity: 'error', pointer: at, message, hint: 'expected YYYY-MM-DD' }];
 }
 
 function findDuplicateKeys(fields: readonly FieldRule[], value: JsonObject, tokens: readonly string[]): readonly DocumentDiagnostic[] {

@@ -176,11 +176,30 @@ export const fieldCodes = {
     fix: 'Remove one of them, or give each a unique name',
     example: 'duplicate value "dba" in reviewers',
   },
+  'manifest/grant-ended': {
+    meaning: 'The access of a group has ended',
+    cause: 'Its `until` is over',
+    fix: 'Remove the entry, or move its end. Until then, `drift` and `explain` warn, and `plan` and `apply` stop',
+    example: 'the access of contractors ended on 2026-12-31 (today is 2027-01-02)',
+  },
+  'manifest/grant-ending': {
+    level: 'warning',
+    meaning: 'The access of a group ends within 14 days',
+    cause: 'Its `until` is near; after it the plan is refused',
+    fix: 'Remove the entry by then, or move its end',
+    example: 'the access of contractors ends in 3 days (2026-12-31)',
+  },
   'manifest/missing-field': {
     meaning: 'A required field is missing',
     cause: 'The manifest does not set it',
     fix: 'Add the field',
     example: 'missing required field "agent_id"',
+  },
+  'manifest/no-such-day': {
+    meaning: 'The end of the access of a group is not a date',
+    cause: 'The month, the day or the time does not exist',
+    fix: 'Write `YYYY-MM-DD`, or a time such as `2026-12-31T18:00:00Z`',
+    example: 'invalid date "2027-02-30"',
   },
   'manifest/not-allowed-value': {
     meaning: 'The value is not in the list of allowed values',

@@ -7,6 +7,7 @@ import type { Protection } from '../protection/protection.ts';
 import { type AccessState, decidingLists, isAttribute } from '../protection/access-objects.ts';
 import { nameOf, resourceId, type ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
+import type { TimedGrant } from '../protection/timed-grants.ts';
 import { timeText } from '../time.ts';
 
 /** The risk classes from the safest to the most dangerous; `unknown` never counts as safe. */
@@ -93,7 +94,12 @@ export type FieldChange = {
   readonly incomparable?: true;
   /** The reason why a secret with an unchanged source differs; absent for drift that was compared. */
   readonly cause?: SecretCause;
+  /** The ends that the manifest gives the groups of this field; one that is over is why the group is removed. */
+  readonly ends?: readonly GrantEnd[];
 };
+
+/** The end of a group in a field. */
+export type GrantEnd = Omit<TimedGrant, 'path'>;
 
 /**
  * `file`: the committed file has another content than in the base; `inline`: the manifest has another value. `source`: the value at the
@@ -462,8 +468,8 @@ function withoutHeld(change: Change): Change {
 }
 
 function withoutHeldMark(field: FieldChange): FieldChange {
-  const { path, before, after, origin } = field;
-  return { path, before, after, ...(origin === undefined ? {} : { origin }) };
+  const { path, before, after, origin, ends } = field;
+  return { path, before, after, ...(origin === undefined ? {} : { origin }), ...(ends === undefined ? {} : { ends }) };
 }
 
 function detachHeld(edge: EdgeChange): EdgeChange {

@@ -17,7 +17,7 @@ import {
   ExpressionError,
   UnavailableError,
 } from './subject.ts';
-import { dayNumber } from '../../model/time.ts';
+import { hasEnded, nearEndText } from '../../model/time.ts';
 
 /** Returns the diagnostic of a connection that fails a policy, or of a policy that could not be evaluated; `remedy` replaces the usual hint. */
 export function policyDiagnostic(finding: PolicyFinding, remedy?: string): Diagnostic {
@@ -216,12 +216,9 @@ function firstStatedPosition({ desired }: PolicySubject, fields: readonly string
   return desired?.locate(field === undefined ? '' : `/${field}`);
 }
 
-/** A waiver is reported this many days before it ends. */
-const noticeDays = 14;
-
 /** Returns the first valid waiver of a policy for a connection. */
 function waiverFor({ waivers }: Policy, name: string, today: string): Waiver | undefined {
-  return waivers.find(({ connection, until }) => until >= today && matchesGlob(connection, name));
+  return waivers.find(({ connection, until }) => !hasEnded(until, today) && matchesGlob(connection, name));
 }
 
 /** Reports waivers: an ended one has the severity of its policy; one that ends soon or matches no connection is a warning. */
@@ -230,30 +227,17 @@ function waiverDiagnostics(policies: readonly Policy[], names: readonly string[]
     waivers.flatMap((waiver): readonly Diagnostic[] => {
       const { connection, until, at } = waiver;
       const whose = `the waiver of "${name}" for ${connection}`;
-      if (until < today) {
+      if (hasEnded(until, today)) {
         const hint = 'satisfy the policy or extend the waiver, then remove the expired waiver';
         return [{ code: 'policy/waiver-ended', severity, message: `${whose} ended on ${until} (today is ${today})`, hint, at }];
       }
-      const left = dayNumber(until) - dayNumber(today);
+      const ending = nearEndText(until, today);
+      const hint = 'after that date, the plan is refused';
       const soon: readonly Diagnostic[] =
-        left > noticeDays
-          ? []
-          : [
-              {
-                code: 'policy/waiver-ending',
-                severity: 'warning',
-                message: `${whose} ends ${whenText(left)} (${until})`,
-                hint: 'after that date, the plan is refused',
-                at,
-              },
-            ];
+        ending === undefined ? [] : [{ code: 'policy/waiver-ending', severity: 'warning', message: `${whose} ${ending}`, hint, at }];
       return [...soon, ...unusedWaiver(waiver, whose, names)];
     }),
   );
-}
-
-function whenText(left: number): string {
-  return left === 0 ? 'today' : `in ${left} day${left === 1 ? '' : 's'}`;
 }
 
 function unusedWaiver({ connection, at }: Waiver, whose: string, names: readonly string[]): readonly Diagnostic[] {

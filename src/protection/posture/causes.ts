@@ -3,6 +3,7 @@ import { type Position, formatPosition } from '../../model/diagnostic.ts';
 import { type JsonObject, equal, isObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { type Change, type EdgeChange, type FieldChange, type Value, fieldPosition, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
+import { expiryOf } from '../../model/plan/expired-access.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import type { Cause, ControlType, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
@@ -294,7 +295,7 @@ function fieldCause(change: Change, field: FieldChange): Cause {
     by: id,
     path: pointer(...tokensOf(field.path).slice(0, 3)),
     ...placeField(fieldPosition(change, field) ?? at),
-    ...(field.origin === 'drift' ? { byHand: true } : {}),
+    ...(field.origin === 'drift' && expiryOf(field) === undefined ? { byHand: true } : {}),
   };
 }
 

@@ -18,6 +18,7 @@ const codes = {
   'selector-widened': ['strengthens', 'a selector matches more connections'],
   'ignore-added': ['weakens', 'a protecting field is added to metadata.ignore'],
   'ignore-removed': ['strengthens', 'a protecting field is removed from metadata.ignore'],
+  'access-extended': ['weakens', 'the access of a group ends later, or no longer ends'],
   'secret-inlined': ['weakens', 'a secret reference is replaced by a value in the manifest'],
   'secret-referenced': ['strengthens', 'a secret value in the manifest is replaced by a reference'],
   'secret-left': ['unknown', 'a secret is left to the gateway, whose value cannot be compared with the last applied one'],

@@ -1,5 +1,6 @@
 import { addToGroup } from '../../model/collections.ts';
 import { type DesiredResource, leftSecrets } from '../../model/desired.ts';
+import { isExtended, movedEnds } from '../../model/protection/moved-ends.ts';
 import { asObject, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { InheritedKeys, LiveResource } from '../../model/live.ts';
 import type { Change, FieldChange } from '../../model/plan/plan.ts';
@@ -13,9 +14,9 @@ import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { compareInherited, type SecretUse } from './inherited-secrets.ts';
 import { isCredential, isEndpoint, isSetting } from './secret-keys.ts';
 
-/** Finds differences between a manifest and the base that are not fields: its selector and its ignored paths. */
+/** Finds differences between a manifest and the base that are not fields: its selector, its ignored paths and later ends of access. */
 export function manifestRisks(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
-  return [...selectorRisks(desired, base), ...ignoreRisks(kind, desired.ignore, base.ignore)];
+  return [...selectorRisks(desired, base), ...ignoreRisks(kind, desired.ignore, base.ignore), ...extensionRisks(desired, base)];
 }
 
 /** Finds secrets that a manifest leaves to the gateway now, and whose live value cannot be compared with the applied one. */
@@ -48,6 +49,11 @@ function selectsAllOf(one: JsonObject | undefined, other: JsonObject | undefined
     Object.entries(asObject(one['match_tags'])).every(([key, value]) => required[key] === value) &&
     textsIn(one['except']).every((name) => excluded.has(name))
   );
+}
+
+function extensionRisks(desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
+  const later = movedEnds(desired, base).filter(isExtended);
+  return later.map(({ path }): RiskDraft => ({ code: generalRisk('access-extended'), fields: tokensOf(path) }));
 }
 
 function ignoreRisks(kind: Kind, current: readonly Pointer[], applied: readonly Pointer[]): readonly RiskDraft[] {

@@ -7,6 +7,7 @@ import { isMissingRow, type LiveResource, type LiveState, rowFieldsOf } from '..
 import type { Change, FieldChange, FieldPositions, UncomparedSecret, UnwrittenSecret, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
+import type { TimedGrant } from '../../model/protection/timed-grants.ts';
 import { compareSecrets, haveSameSecrets } from '../compare/compare-secrets.ts';
 import { compareSpecs, entryOf, skippedPaths } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
@@ -130,15 +131,26 @@ export function draftChange(
     past === undefined
       ? fields
       : withHeld(withOrigins(fields, past, { kind, desired: settled, live, state }), held, { kind, desired: settled, live });
+  const draft =
+    live === undefined
+      ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)))
+      : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, phase, state });
   return {
-    draft:
-      live === undefined
-        ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)))
-        : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, phase, state }),
+    draft: desired.grants === undefined ? draft : { ...draft, fields: withEnds(draft.fields, desired.grants) },
     notCompared: [...compared.notCompared].map(([path, reason]) => ({ id: desired.id, path, reason })),
     unwrittenSecrets: compared.unwritten.map(({ path, before, after }) => ({ id: desired.id, path, before, after })),
     diagnostics: [...diagnostics, ...(previewOnly ? secrets.diagnostics.map(asWarning) : secrets.diagnostics)],
   };
+}
+
+/** Adds to each field the ends of its groups. */
+function withEnds(fields: readonly FieldChange[], grants: readonly TimedGrant[]): readonly FieldChange[] {
+  return fields.map((field) => {
+    const ends = grants.flatMap(({ path, ...end }) =>
+      isPointerWithin(path, field.path) && (end.ended !== true || path === field.path) ? [end] : [],
+    );
+    return ends.length === 0 ? field : { ...field, ends };
+  });
 }
 
 function asWarning(one: Diagnostic): Diagnostic {

@@ -10,6 +10,7 @@ import {
   type Diff,
   type FieldChange,
 } from '../../model/plan/plan.ts';
+import { expiryOf } from '../../model/plan/expired-access.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
@@ -20,8 +21,8 @@ export type DriftResult = { readonly diff: Diff; readonly pending: number; reado
 /** The last applied manifests, which separate drift from pending changes; undefined if they are not known. */
 type DriftInput = { readonly base: BaseState | undefined; readonly registry: Registry };
 
-/** `all`: drift and conflicts; `only`: drift without conflicts, about which the next apply decides. */
-export type DriftScope = 'all' | 'only';
+/** `all`: drift and conflicts; `only`: drift without conflicts, about which the next apply decides; `expired`: access that has ended, alone. */
+export type DriftScope = 'all' | 'only' | 'expired';
 
 type AppliedContext = { readonly applied: ReadonlySet<ResourceId>; readonly registry: Registry };
 
@@ -29,7 +30,8 @@ type AppliedContext = { readonly applied: ReadonlySet<ResourceId>; readonly regi
  * Filters a plan for drift: fields and edges that changed on the gateway since the base, and held ones. Without a base, every
  * difference of a live object counts. Conflicts count too; `only` leaves them out, because the next apply decides about them.
  */
-export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: DriftScope = 'all'): DriftResult {
+export function filterDrift(given: Diff, { base, registry }: DriftInput, which: DriftScope = 'all'): DriftResult {
+  const whole = which === 'expired' ? expiredOnly(given) : given;
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const isDrift = ({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): boolean =>
     base === undefined || held === true || origin === 'drift' || (which === 'all' && origin === 'both');
@@ -83,6 +85,19 @@ export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: 
     pending: rest.length - unfinished + partly.length,
     unfinished,
   };
+}
+
+/** Returns the part of a plan that removes groups whose access has ended, from objects that stay as they are otherwise. */
+function expiredOnly(whole: Diff): Diff {
+  const changes = whole.changes.flatMap((change) => {
+    const fields = change.action === 'update' || change.action === 'blocked' ? change.fields.filter(isExpiry) : [];
+    return fields.length === 0 ? [] : [{ ...change, fields }];
+  });
+  return { ...whole, changes, edges: [], orphans: [] };
+}
+
+function isExpiry(field: FieldChange): boolean {
+  return expiryOf(field) !== undefined;
 }
 
 /** Returns whether there is drift that apply may undo, or an orphan that it leaves live. */

@@ -18,9 +18,11 @@ import {
   withNames,
 } from '../../model/plan/plan.ts';
 import { notComparedText } from '../../model/plan/not-compared.ts';
+import { expiryOf } from '../../model/plan/expired-access.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import type { EdgeOwner, ExplainedOrigin, ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
+import { endText } from '../../model/protection/timed-grants.ts';
 import { type EdgeIndex, indexEdges } from '../compare/edge-index.ts';
 import { lastAppliedLookup } from '../compare/origins.ts';
 import { secretReason } from './secret-reason.ts';
@@ -73,7 +75,9 @@ function partsOf(change: Change | undefined, path: Pointer): readonly ExplainedP
       const { path: place, before, after } = field;
       const at = fieldPosition(change, field);
       const origin = explainedOrigin(change, field);
-      const why = origin === undefined ? '' : originText(origin, change.id);
+      const expiry = expiryOf(field);
+      const known = origin === undefined ? '' : originText(origin, change.id);
+      const why = expiry === undefined ? known : `the access expired on ${expiry.until}; drift --expire removes it`;
       return { path: place, before, after, ...(origin === undefined ? {} : { origin }), ...(at === undefined ? {} : { at }), why };
     });
 }
@@ -256,7 +260,8 @@ function isDerived(field: FieldRule, desired: DesiredResource, value: Json): boo
 }
 
 function statedText(field: FieldRule, desired: DesiredResource): string {
-  if (desired.stated.has(field.name)) return 'declared in the manifest';
+  const ends = (desired.grants ?? []).filter(({ path, ended }) => ended !== true && isPointerWithin(path, pointer(field.name)));
+  if (desired.stated.has(field.name)) return ['declared in the manifest', ...ends.map((end) => `${end.group}${endText(end)}`)].join('; ');
   if (field.omitted === 'derived') return 'omitted: derived from other fields';
   return 'omitted: the desired value is empty, because manifests are complete';
 }

@@ -10,6 +10,7 @@ import { type Allowance, type Renames, type TargetIdentity, withNames } from '..
 import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { adaptToDialect, ambiguousNames, type UnplannableObject, frozenKeys, unreadKinds, withoutUnplannable } from './omissions.ts';
+import { withoutEndedGrants } from './ended-grants.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { resolveReplacements } from './replacements.ts';
 import { type OwnObjects, ownObjects, withRemembered } from './base-states.ts';
@@ -29,6 +30,8 @@ export type ReconcileInput = {
   readonly live: LiveState;
   /** The manifests of the last applied commit; without it nothing has an origin, and nothing is an orphan. */
   readonly base: BaseState | undefined;
+  /** The time, or the day in UTC, at which access that is granted for a time has ended or not; without it none has. */
+  readonly now?: string | undefined;
   readonly limits: Limits;
   readonly allowed: readonly Allowance[];
   readonly consent?: Consent;
@@ -90,7 +93,8 @@ export type NamedStates = {
 };
 
 /** Brings manifests, live state and base into one form; without a value when a successor cannot inherit what it needs. */
-export function prepare(input: ReconcileInput): Checked<Prepared> {
+export function prepare(given: ReconcileInput): Checked<Prepared> {
+  const input = withoutEndedGrants(given);
   const { registry, live, target, borrowed, readOnly = false, unplannable = [] } = input;
   const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };
   const { desired: adapted, diagnostics: dropped } = adaptToDialect(withoutUnplannable(input.desired, unplannable), fields, registry);

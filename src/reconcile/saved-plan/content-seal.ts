@@ -33,7 +33,7 @@ export function sealedTree(state: Sealable & Pick<DesiredState, 'tree'>): string
 
 /**
  * Returns a keyed hash of everything that manifests state beside the values of a plan, and of how the state differs from the base in
- * its secrets. It covers which fields are stated, ignored, selected and protected, and of secrets inline values, sources, and hashes of committed files.
+ * its secrets. It covers which fields are stated, ignored, selected and protected, when access ends, and of secrets inline values, sources, and hashes of committed files.
  */
 export function sealContents(state: Sealable, base: Pick<DesiredState, 'resources'> | undefined): string {
   const hash = createHmac('sha256', sealingKey(state));
@@ -47,7 +47,7 @@ export function sealContents(state: Sealable, base: Pick<DesiredState, 'resource
 
 /** Lists the facts about a resource as texts, in an order that is always the same. */
 function factsOf(resource: DesiredResource, base: DesiredResource | undefined): readonly string[] {
-  const { secrets, wholeSecrets, ignore, selector, protect, stated } = resource;
+  const { secrets, wholeSecrets, ignore, selector, protect, stated, grants = [] } = resource;
   const facts: string[] = [];
   for (const path of sortedKeys(secrets)) appendAll(facts, ['secret', path, ...secretFact(secrets[path])]);
   for (const path of wholeSecrets.toSorted(compareText)) facts.push('whole', path);
@@ -55,6 +55,8 @@ function factsOf(resource: DesiredResource, base: DesiredResource | undefined): 
   for (const path of ignore.toSorted(compareText)) facts.push('ignored', path);
   if (selector !== undefined) facts.push('selector', canonical(selector.value));
   if (protect) facts.push('protected');
+  // A day passes without another digest, unless it ends an access.
+  for (const { path, until, ended } of grants) facts.push(ended === true ? 'ended' : 'until', path, until);
   if (base === undefined) return facts;
   for (const path of sortedKeys({ ...base.secrets, ...secrets })) {
     const before = secretFact(base.secrets[path]);

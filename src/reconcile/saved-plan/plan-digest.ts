@@ -9,7 +9,7 @@ type SecretFacts = Pick<SavedPlan, 'sources' | 'seal'>;
 
 /**
  * Returns the digest that identifies a plan, in hexadecimal. It covers target, actions, non-secret values and which of them are
- * held, edges, which fields manifests state, ignore, select and protect, and what they state about secrets; not the values of variables of the environment and of
+ * held, edges, which fields manifests state, ignore, select and protect, when access ends, and what they state about secrets; not the values of variables of the environment and of
  * files that git does not have, positions, origins, reasons, the state of secrets and unmanaged attachments.
  */
 export function digestOf(

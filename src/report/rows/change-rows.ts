@@ -13,8 +13,12 @@ import {
   type SecretCause,
   type Value,
 } from '../../model/plan/plan.ts';
+import { expiryOf } from '../../model/plan/expired-access.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
+import { endText } from '../../model/protection/timed-grants.ts';
+import { timeText } from '../../model/time.ts';
+import type { Json } from '../../model/json.ts';
 import { isEmpty, pathText, removalText, shortPosition, valueText, valueTexts, withUnits } from '../wording/value.ts';
 import { escapeTerminal } from '../escape.ts';
 import { clip } from '../wrap.ts';
@@ -50,9 +54,9 @@ export const actionSymbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>
 export function changeRows(change: Pick<Change, 'action' | 'fields'>, said = false): readonly ChangeRow[] {
   const rows: { readonly label: string; readonly parts: RowPart[]; readonly merges: boolean; readonly note: string }[] = [];
   for (const written of change.fields) {
-    const { path, before, after } = written;
-    const field = { ...written, before: withUnits(path, before), after: withUnits(path, after) };
-    const row = rowOf(change.action, field);
+    const [before, after] = [written.before, written.after].map((value) => withEnds(written, withUnits(written.path, value)));
+    const field = { ...written, before: before ?? written.before, after: after ?? written.after };
+    const row = rowOf(change.action, field, isElement(written));
     if (row === undefined) continue;
     const last = rows.at(-1);
     const note = rowNote(change, field, said);
@@ -73,6 +77,8 @@ const mostParts = 500;
 /** Returns the note of a row. A restored object has one note for all its fields. */
 function rowNote({ action }: Pick<Change, 'action'>, field: FieldChange, said: boolean): string {
   if (action === 'held') return heldText(field);
+  const expiry = expiryOf(field);
+  if (expiry !== undefined) return `expired on ${timeText(expiry.until)}`;
   return said || (action === 'create' && field.origin === 'drift') ? '' : originNote(field);
 }
 
@@ -83,13 +89,23 @@ function originNote({ origin, held, incomparable }: Pick<FieldChange, 'origin' |
   return origin === 'both' ? 'conflict' : origin === 'drift' ? 'drift' : '';
 }
 
+/** Returns a side with the ends of its groups: `contractors until 2026-12-31 (migration)`. */
+function withEnds({ ends = [] }: FieldChange, side: Value): Value {
+  if (ends.length === 0 || !('value' in side)) return side;
+  const named = (element: Json): Json => {
+    const end = ends.find(({ group, ended }) => group === element && ended !== true);
+    return end === undefined ? element : `${end.group}${endText(end)}`;
+  };
+  const { value } = side;
+  return { value: Array.isArray(value) ? value.map(named) : named(value) };
+}
+
 type FieldRow = { readonly label: string; readonly part: RowPart; readonly merges: boolean };
 
-function rowOf(action: Action, field: FieldChange): FieldRow | undefined {
+function rowOf(action: Action, field: FieldChange, element: boolean): FieldRow | undefined {
   const { before, after } = field;
   if ('secret' in before || 'secret' in after) return secretRow(action, field);
   const whole = action === 'create' ? after : action === 'delete' ? before : undefined;
-  const element = isElement(field);
   const label = pathText(element ? field.path.slice(0, field.path.lastIndexOf('/')) : field.path);
   if (action === 'held') return { label, part: { sign: '', text: stayingText(field) }, merges: element };
   if (whole !== undefined) {

@@ -1,7 +1,7 @@
 import { addToGroup } from '../../model/collections.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/result/drift.ts';
-import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Value } from '../../model/plan/plan.ts';
+import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Plan, type Value } from '../../model/plan/plan.ts';
 import { type Headline, headlineOrder } from '../../model/protection/protection.ts';
 import { changeRows, type DriftedObject, edgeChangeRows, groupEdges } from '../rows/change-rows.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
@@ -9,6 +9,7 @@ import { outsideBlocks, planObject, positionObject } from './plan.ts';
 import { outsideNotices } from '../rows/outside-rows.ts';
 import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '../rows/groups.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
+import { expiredAccess, expiryOf } from '../../model/plan/expired-access.ts';
 import { plural, shortList, type Verdict, withEffect } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
@@ -33,7 +34,7 @@ function driftSection(drift: Drift, config: string | undefined): ReportSection {
     place: { where: plan.target.url, config },
     ...(adopted === undefined ? {} : { summary: { type: 'sentence', sentence: adopted } }),
     blocks: [
-      { type: 'notices', lines: [...orphanNotices(plan), ...outsideNotices(plan)] },
+      { type: 'notices', lines: [...expiredNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)] },
       { type: 'headlines', headlines: protection.headlines, changedSamples: [], deletions: [], orphans: new Map() },
       { type: 'impact', causes: unstatedImpact(protection.impact ?? [], protection.headlines), orphans: new Map() },
       { type: 'drifted', rows },
@@ -43,6 +44,11 @@ function driftSection(drift: Drift, config: string | undefined): ReportSection {
         .map((list) => ({ type: 'list', list }) as const),
     ],
   };
+}
+
+/** Returns `contractors on orders-db: expired on 2026-12-31` for each access that has ended and is still live; escaped. */
+function expiredNotices(plan: Plan): readonly string[] {
+  return expiredAccess(plan).map(({ id, group, until }) => escapeTerminal(`${group} on ${nameOf(id)}: expired on ${timeText(until)}`));
 }
 
 const shownWriters = 3;
@@ -159,15 +165,23 @@ function isPartlyHeld({ change: { action, fields } }: DriftedObject): boolean {
   return action !== 'held' && action !== 'blocked' && fields.some(({ held }) => held === true);
 }
 
+/** Returns whether access that has ended is all the drift of an object. */
+function isExpiry({ change: { action, fields }, edges }: DriftedObject): boolean {
+  return action !== 'blocked' && fields.length > 0 && edges.length === 0 && fields.every((field) => expiryOf(field) !== undefined);
+}
+
 /** Returns the effect of the drift and its objects, and in another sentence what is not part of it. */
 function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const { changed: ours, held, blocked, orphaned, outside } = driftCounts(drift, rows);
   const partly = rows.filter(isPartlyHeld).length;
   const parts = [...(held === 0 ? [] : [`${held} of them held`]), ...(partly === 0 ? [] : [`${partly} held in part`])];
   const drifted = ours + outside;
+  const expired = expiredAccess(drift.plan).length;
+  const others = ours - rows.filter(isExpiry).length;
   const undeclared = `${plural(outside, 'object')} that no manifest declares`;
-  const changed = [...(ours === 0 ? [] : [plural(ours, 'object')]), ...(outside === 0 ? [] : [undeclared])].join(' and ');
-  const first = [`${changed} changed outside Ostiary`, ...parts].join(', ');
+  const changed = [...(others === 0 ? [] : [plural(others, 'object')]), ...(outside === 0 ? [] : [undeclared])].join(' and ');
+  const expiry = expired === 0 ? [] : [`${plural(expired, 'group')} still ${expired === 1 ? 'has' : 'have'} expired access`];
+  const first = [...(changed === '' ? [] : [`${changed} changed outside Ostiary`, ...parts]), ...expiry].join(', ');
   const { notCompared } = drift.plan;
   const uncompared = notComparedText(notCompared);
   const record = [

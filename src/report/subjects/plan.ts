@@ -186,10 +186,23 @@ function acceptedObject(drift: AcceptedDrift): JsonObject {
   });
 }
 
-function fieldObject({ path, before, after, origin, own, held, incomparable, cause }: FieldChange, at: Position | undefined): JsonObject {
+function fieldObject(
+  { path, before, after, origin, own, held, incomparable, cause, ends }: FieldChange,
+  at: Position | undefined,
+): JsonObject {
   const position = at && positionObject(at);
   const sides = { before: valueObject(before), after: valueObject(after) };
-  return definedFields({ path, ...sides, at: position, origin, own, held, incomparable, cause });
+  return definedFields({
+    path,
+    ...sides,
+    at: position,
+    origin,
+    own,
+    held,
+    incomparable,
+    cause,
+    ends: ends?.map((end) => definedFields({ ...end })),
+  });
 }
 
 const absent = { absent: true } as const;

@@ -49,7 +49,11 @@ export function headlineObjects({ text, connections, causes }: Headline): readon
   const [first, ...others] = connections;
   if (first === undefined) return [...new Set(causes.map(({ by }) => by))];
   // A text that begins with a number counts its connections.
-  return others.length === 0 && !/^\d/.test(text) && text.endsWith(` ${nameOf(first)}`) ? [] : connections;
+  return others.length === 0 && !/^\d/.test(text) && isNamed(text, nameOf(first)) ? [] : connections;
+}
+
+function isNamed(text: string, name: string): boolean {
+  return text.endsWith(` ${name}`) || text.includes(` can reach ${name} `);
 }
 
 /** Returns in parentheses the names of the objects to list beside a headline, and the tags that all connections share; empty without any. */

@@ -37,6 +37,10 @@ function ignoring(...paths: readonly string[]): Side {
   return [connection('orders', { reviewers: ['dba'] }, { ignore: paths })];
 }
 
+function ending(until: string): Side {
+  return own({ access_groups: [{ group: 'contractors', until }] });
+}
+
 export const attached: Side = blocking(words('DROP'));
 const masked = hiding(registered('PERSON'));
 
@@ -276,6 +280,8 @@ export const rows: readonly Row[] = [
     ['strengthens selector-widened'],
   ],
   ['what is ignored', ignoring(), ignoring('/reviewers'), ['weakens ignore-added'], ['strengthens ignore-removed']],
+  ['a later end', ending('2026-12-31'), ending('2027-06-30'), ['weakens access-extended'], []],
+  ['no end any more', ending('2026-12-31'), own({ access_groups: ['contractors'] }), ['weakens access-extended'], []],
   ['ignored settings', ignoring(), ignoring('/command'), [], []],
   [
     'a secret from a reference to the file',

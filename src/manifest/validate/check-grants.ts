@@ -1,0 +1,32 @@
+import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
+import { asArray, isObject } from '../../model/json.ts';
+import { pointer, tokensOf } from '../../model/pointer.ts';
+import { grantedName, type TimedGrant } from '../../model/protection/timed-grants.ts';
+import { hasEnded, nearEndText } from '../../model/time.ts';
+import type { Manifest } from '../manifest.ts';
+
+/** When ends of access are checked, and what an end that is over is: an error of a change, or a warning where the drift reports it. */
+export type GrantCheck = { readonly now: string; readonly ended: 'error' | 'warning' };
+
+/** Reports access that has ended, and warns of access that ends soon. */
+export function checkGrants(
+  { view, spec }: Manifest,
+  grants: readonly TimedGrant[],
+  { now, ended }: GrantCheck,
+): readonly DocumentDiagnostic[] {
+  return grants.flatMap(({ path, group, until }): readonly DocumentDiagnostic[] => {
+    const [name = ''] = tokensOf(path);
+    const field = view.plain.find((one) => one.name === name) ?? {};
+    const index = asArray(spec[name]).findIndex((element) => isObject(element) && grantedName(field, element) === group);
+    const place = pointer('spec', name, String(index), 'until');
+    const whose = `the access of ${group}`;
+    if (hasEnded(until, now)) {
+      const message = `${whose} ended on ${until} (today is ${now.slice(0, 10)})`;
+      return [{ code: 'manifest/grant-ended', severity: ended, pointer: place, message, hint: 'remove the entry, or move its end' }];
+    }
+    const ending = nearEndText(until, now);
+    if (ending === undefined) return [];
+    const hint = 'after that, the plan is refused: remove the entry by then, or move its end';
+    return [{ code: 'manifest/grant-ending', severity: 'warning', pointer: place, message: `${whose} ${ending}`, hint }];
+  });
+}

@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Json } from '../../../src/model/json.ts';
+import { open } from '../../support/access-project.ts';
+import { expectValid } from '../../support/documents.ts';
+import { gitEnv, type TestRepository, useRepositories } from '../../support/repository.ts';
+import { runInFolder } from '../../support/run-in-process.ts';
+import { type DialectSide, useBothDialects } from '../both-dialects.ts';
+import { config, connection, type Files } from '../project.ts';
+
+const dialects = useBothDialects();
+const { make } = useRepositories();
+
+const contractors = { group: 'contractors', until: '2026-12-31', reason: 'migration' };
+
+/** A connection with these groups, which two groups review. */
+function grouped(name: string, groups: Json): Files {
+  return { [`access/${name}.yaml`]: connection(name, { ...open, access_groups: groups, reviewers: ['dba', 'sre'] }) };
+}
+
+const sides = new Map<string, Promise<DialectSide>>();
+
+/** Returns the gateway of a dialect; all tests share that of `serve`, without the connections of the test before. */
+function sideOf(dialect: string): Promise<DialectSide> {
+  const side = sides.get(dialect) ?? dialects[dialect]?.() ?? Promise.reject(new Error(`there is no ${dialect}`));
+  sides.set(dialect, side);
+  return side;
+}
+
+type Run = (line: string) => ReturnType<typeof runInFolder>;
+type AppliedProject = { readonly side: DialectSide; readonly repository: TestRepository; readonly run: Run };
+
+/** Applies one connection that also another group can reach, and one that only contractors can. */
+async function appliedProject(dialect: string, expire = 'expire: apply\n'): Promise<AppliedProject> {
+  const side = await sideOf(dialect);
+  for (const name of ['orders-db', 'only-db']) await side.send('DELETE', `/connections/${name}`);
+  const repository = make({
+    'ostiary.yaml': `${config(side.url)}${expire}`,
+    ...grouped('orders-db', ['sre', contractors]),
+    ...grouped('only-db', [contractors]),
+  });
+  const run: Run = (line) => runInFolder(repository.folder, line.split(' '), { ...gitEnv, OSTIARY_TOKEN: side.admin });
+  const applied = await run('apply --yes --today 2026-11-01 --allow plan/access-control-on=all');
+  expect(applied).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('access_groups         [contractors until 2026-12-31 (migration), sre]'),
+  });
+  return { side, repository, run };
+}
+
+/** Returns what the gateway has of both connections: on the public gateway their rows of access control, where no group is only admins. */
+async function liveGroups({ send }: DialectSide, dialect: string): Promise<unknown> {
+  const names = ['orders-db', 'only-db'];
+  if (dialect === 'hoop') {
+    const { body } = await send('GET', '/plugins/access_control');
+    const rows: readonly { readonly name: string; readonly config: Json }[] = Object(body)['connections'];
+    return Object.fromEntries(rows.map((row) => [row.name, row.config]));
+  }
+  const found = await Promise.all(
+    names.map(async (name) => [name, Object((await send('GET', `/connections/${name}`)).body)['access_groups']]),
+  );
+  return Object.fromEntries(found);
+}
+
+function readManifest({ folder }: TestRepository, name: string): string {
+  return readFileSync(join(folder, `access/${name}.yaml`), 'utf8');
+}
+
+const closed: Readonly<Record<string, unknown>> = {
+  interface: { 'orders-db': ['sre'], 'only-db': ['admin'] },
+  hoop: { 'orders-db': ['sre'], 'only-db': [] },
+};
+
+test.each(Object.keys(dialects))('on %s a drift run removes the access that has ended, and nothing else', async (dialect) => {
+  const { side, repository, run } = await appliedProject(dialect);
+  expect((await run('plan --today 2026-12-31')).stdout).toContain('No changes.');
+  expect((await run('drift --today 2026-12-31')).code).toBe(0);
+  expect((await run('explain Connection/orders-db access_groups --today 2026-12-20')).stdout).toContain(
+    'declared in the manifest; contractors until 2026-12-31 (migration)',
+  );
+
+  const refused = await run('plan --today 2027-01-01');
+  expect([refused.code, refused.stderr]).toEqual([
+    3,
+    expect.stringMatching(
+      /orders-db\.yaml:\d+:\d+ error manifest\/grant-ended {2}the access of contractors ended on 2026-12-31 \(today is 2027-01-01\)[\s\S]*remove the entry, or move its end/,
+    ),
+  ]);
+  const found = await run('drift --today 2027-01-01');
+  expect([found.code, found.stdout]).toEqual([
+    2,
+    expect.stringMatching(
+      /2 groups still have expired access\.[\s\S]*contractors on only-db: expired on 2026-12-31\n {2}contractors on orders-db: expired on 2026-12-31\n/,
+    ),
+  ]);
+  expect(found.stdout).not.toContain('outside Ostiary');
+  const json = await run('drift --today 2027-01-01 --format json --quiet');
+  expectValid('drift', json.stdout);
+  expect(json.stdout).toContain('"ended": true');
+
+  await side.tamper('/connections/orders-db', { reviewers: ['dba'] });
+  const removed = await run('drift --expire --yes --today 2027-01-01');
+  expect(removed).toMatchObject({ code: 2, stdout: expect.stringContaining('1 object changed outside Ostiary') });
+  expect(removed.stdout).not.toContain('expired');
+  expect(removed.stderr).toMatch(/- contractors {2}\(expired on 2026-12-31\)[\s\S]*2 updated\./);
+  expect(await liveGroups(side, dialect)).toEqual(closed[dialect]);
+  expect(Object((await side.send('GET', '/connections/orders-db')).body)['reviewers']).toEqual(['dba']);
+  expect((await run('drift --expire --yes --today 2027-01-02')).stderr).not.toContain('updated');
+
+  repository.save({ ...grouped('orders-db', ['sre', { ...contractors, until: '2027-06-30' }]), ...grouped('only-db', []) });
+  const later = (await run('plan --today 2027-01-02')).stdout;
+  expect(later).toContain('contractors can reach orders-db');
+  expect(later).toContain('access_groups  + contractors until 2027-06-30 (migration)');
+  expect(later).toContain('1 manifest changed without a write\n    Connection/only-db');
+});
+
+test('a config that does not say expire: apply only reports', async () => {
+  const { side, run } = await appliedProject('interface', '');
+  expect((await run('drift --expire --yes --today 2027-01-01')).code).toBe(2);
+  expect(await liveGroups(side, 'interface')).toEqual({ 'orders-db': ['contractors', 'sre'], 'only-db': ['contractors'] });
+});
+
+test('drift that is adopted keeps the ends of other groups, and accepts no access that has ended', async () => {
+  const { side, repository, run } = await appliedProject('interface');
+  await side.tamper('/connections/orders-db', { access_groups: ['contractors', 'sre', 'audit'] });
+  expect((await run('drift --adopt --no-commit --today 2026-12-01')).code).toBe(0);
+  expect(readManifest(repository, 'orders-db')).toMatch(/"until": "2026-12-31",\s*"reason": "migration"\s*\},?\s*"audit"/);
+  await side.tamper('/connections/orders-db', { access_groups: ['sre', 'audit'] });
+  expect((await run('drift --adopt --no-commit --today 2026-12-01')).code).toBe(0);
+  expect(readManifest(repository, 'orders-db')).not.toContain('contractors');
+  repository.git('checkout', '--quiet', '--', '.');
+  expect((await run('drift --adopt --no-commit --today 2027-01-01')).stdout).toContain('Accepted: 1 object, in 1 file here.');
+  const text = readManifest(repository, 'orders-db');
+  expect(text).toContain('audit');
+  expect(readManifest(repository, 'only-db')).toContain('"until": "2026-12-31"');
+});
+
+test('a later end is named in the first lines although nothing is written', async () => {
+  const { repository, run } = await appliedProject('interface');
+  const digest = async (): Promise<string> => /Digest (\w+)/.exec((await run('plan --today 2026-12-01')).stdout)?.[1] ?? '';
+  const before = await digest();
+  repository.save(grouped('orders-db', ['sre', { ...contractors, until: '2027-06-30' }]));
+  const { stdout } = await run('plan --today 2026-12-01');
+  expect(stdout).toContain('Weakens protection of 1 connection. Nothing to write: 1 manifest changed without a write, ');
+  expect(stdout).toContain('contractors can reach orders-db until 2027-06-30, was 2026-12-31  access/orders-db.yaml:17');
+  expect(stdout).toMatch(/Connection\/orders-db \/access_groups\/contractors: weakens \(access-extended\)/);
+  expect((await run('plan --today 2026-12-01 --max-risk exposes')).code).toBe(6);
+  const after = await digest();
+  expect(after).not.toBe(before);
+  repository.save(grouped('orders-db', ['sre', 'contractors']));
+  expect((await run('plan --today 2026-12-01')).stdout).toContain('contractors can reach orders-db without an end, was until 2026-12-31');
+});
