@@ -2,7 +2,7 @@ import { ApiError, AppError } from '../model/errors.ts';
 import type { ApplyResult, Outcome, OutcomeStatus } from '../model/result/outcome.ts';
 import { type Change, renamesOf, withNames } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { stepKeyText, type Step, type StepPart } from '../model/plan/schedule.ts';
+import { compareTimes, stepKeyText, type Step, type StepPart } from '../model/plan/schedule.ts';
 import { type ApplyInput, type ApplyState, executeStep, haltReason, kindsToCompare, type StepResult } from './execute-step.ts';
 import { accessRowsOf } from '../model/plan/access-rows.ts';
 import { type LiveState, liveById } from '../model/live.ts';
@@ -31,11 +31,11 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
   const { target, digest, allowed } = input.plan;
   input.observe({ event: 'begin', target: { name: target.name, url: target.url }, digest, writes: steps.length, allowed });
   await switchAccessOn(state);
-  for (const stage of new Set(steps.map((step) => step.stage))) {
-    await runStage(
-      steps.filter((step) => step.stage === stage),
-      state,
-    );
+  for (let next = 0; next < steps.length;) {
+    const [first] = steps.slice(next, next + 1);
+    const together = steps.slice(next).filter((step) => first !== undefined && compareTimes(step, first) === 0);
+    await runStage(together, state);
+    next += together.length;
   }
   const outcomes = outcomesOf(steps, state);
   input.observe({ event: 'end', counts: countsByStatus(outcomes) });
@@ -192,14 +192,14 @@ export function outcomeOf({ id, action, managedBy, error, fields }: Change, step
   const worst = results.reduce((left, right) => (ranks[right.status] < ranks[left.status] ? right : left));
   const [first] = steps;
   if (first === undefined || !isSuccess(first.result) || isSuccess(worst)) return { id, action, ...worst };
-  return { id, action, ...worst, begun: true, message: begunMessage(first, worst) };
+  return { id, action, ...worst, begun: true, message: begunMessage(action, first, worst) };
 }
 
 /** Returns what an unfinished change has done, and why the rest is missing. */
-function begunMessage(first: ExecutedStep, { status, message = status }: StepResult): string {
+function begunMessage(action: Change['action'], first: ExecutedStep, { status, message = status }: StepResult): string {
   if (first.part === 'close') {
-    const missing = status === 'interrupted' ? 'not deleted: interrupted' : message;
-    return `closed, not deleted: ${missing}`;
+    const rest = action === 'delete' ? 'not deleted' : 'not opened again';
+    return `closed, ${rest}: ${status === 'interrupted' ? 'interrupted' : message}`;
   }
   if (first.part !== 'closed') {
     if (status === 'interrupted') return 'first of two writes done, second not started: interrupted';

@@ -6,6 +6,7 @@ import { type DesiredResource, type DesiredState, desiredById } from '../model/d
 import { canonical, compareText, equal, type Json, type JsonObject } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import {
+  isClosedBetween,
   isOnLiveObject,
   liveKeyOf,
   type Change,
@@ -97,30 +98,39 @@ export function plannedObjectsOf(
 export function changesSincePlan(change: Change, kind: Kind, live: LiveResource, seen: PlannedObject | undefined): readonly ChangedField[] {
   if (change.action === 'create') return [];
   const planned = change.fields.filter(isPlain);
-  const found = change.action === 'delete' ? reopened(planned, kind, live) : live;
+  const found =
+    change.action === 'delete'
+      ? unhidden(planned, kind, reopened(planned, kind, live))
+      : isClosedBetween(change)
+        ? reopened(planned, kind, live)
+        : live;
   const unexpected = unexpectedFields(planned, kind, found);
   if (seen === undefined) return unexpected;
   const others = changedOtherFields(planned, kind, { live: found, seen });
   return [...unexpected, ...others.filter(({ path }) => !unexpected.some((one) => one.path === path))];
 }
 
-/** Returns the object as it was before the plan closed it or switched access control on, if nothing else did. */
+/** Returns the object as it was before the plan closed it, if nothing else did. */
 function reopened(planned: readonly FieldChange[], kind: Kind, live: LiveResource): LiveResource {
   const closed = kind.fields.filter(({ name, closed: value }) => value !== undefined && live.spec[name] === value);
   const paths = new Set(closed.map(({ name }) => pointer(name)));
-  const named = new Set(planned.map(({ path }) => path));
-  const hidden = kind.fields.filter(
-    ({ name, implied }) => implied !== undefined && equal(live.spec[name], []) && !named.has(pointer(name)),
-  );
-  const spec = { ...live.spec, ...Object.fromEntries(hidden.map(({ name, empty }) => [name, empty])) };
   return {
     ...live,
     spec: revertFields(
       kind,
-      spec,
+      live.spec,
       planned.filter(({ path }) => paths.has(path)),
     ),
   };
+}
+
+/** Returns the object as it was before the plan switched access control on, if nothing else did. */
+function unhidden(planned: readonly FieldChange[], kind: Kind, live: LiveResource): LiveResource {
+  const named = new Set(planned.map(({ path }) => path));
+  const hidden = kind.fields.filter(
+    ({ name, implied }) => implied !== undefined && equal(live.spec[name], []) && !named.has(pointer(name)),
+  );
+  return { ...live, spec: { ...live.spec, ...Object.fromEntries(hidden.map(({ name, empty }) => [name, empty])) } };
 }
 
 /**

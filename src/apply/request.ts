@@ -59,7 +59,7 @@ function specOf({ change, kind, part }: Step, live: JsonObject): JsonObject {
     case 'close':
       return editSpec(kind.fields, live, closingEdits(kind));
     case 'open':
-      return editSpec(kind.fields, live, openingEdits(kind, specAfter(change, kind, {})));
+      return editSpec(kind.fields, live, openingEdits(kind, specAfter(change, kind, change.action === 'create' ? {} : live)));
   }
 }
 

@@ -46,6 +46,15 @@ export type WriteRequest = {
   readonly edges: Readonly<Record<string, readonly ResourceId[]>>;
 };
 
+/** What cannot move from one access-request rule to another, because it would have no approval between two writes and must not be closed. */
+export type BlockedMove = {
+  /** The connection; absent where no order of writes exists. */
+  readonly connection?: ResourceId;
+  readonly from: ResourceId | undefined;
+  readonly to: ResourceId | undefined;
+  readonly why: string;
+};
+
 /** A plan and its input, for the dialect to check before anything is written. */
 export type PreflightRequest = {
   readonly plan: Diff;
@@ -55,6 +64,8 @@ export type PreflightRequest = {
   readonly live: LiveState;
   /** The intermediate specs of objects that are written twice. */
   readonly joined: ReadonlyMap<ResourceId, Spec>;
+  /** What cannot move between access-request rules; absent: everything can. */
+  readonly blockedMoves?: readonly BlockedMove[];
 };
 
 /** The result of a preflight check. */

@@ -16,6 +16,7 @@ import { checkLimits, guard } from './guard/guard.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
 import { unplannableByErrors, withoutUnplannable } from './prepare/omissions.ts';
 import { prepare, type Prepared, type ReconcileInput } from './prepare/prepare.ts';
+import { closeForMoves } from './schedule/close-moves.ts';
 import { joinedSpecs, scheduleSteps } from './schedule/schedule-steps.ts';
 import { stepsInSlots, withExposureWindows } from './schedule/schedule-writes.ts';
 
@@ -107,7 +108,11 @@ function draftOnce(input: ReconcileInput): Checked<PlanDraft> {
   const { prepared, states } = comparison;
   const { value: accepted, diagnostics: accepting } = diffAccepted(prepared, states.diff);
   const diagnostics = [...comparing, ...accepting];
-  return hasErrors(accepting) ? { diagnostics } : { value: { ...draftOf(comparison, states.diff, accepted), diagnostics }, diagnostics };
+  if (hasErrors(accepting)) return { diagnostics };
+  const { diff, blocked } = closeForMoves(prepared, states.diff);
+  const draft = draftOf(comparison, diff, accepted);
+  const preflightRequest = { ...draft.preflightRequest, blockedMoves: blocked };
+  return { value: { ...draft, preflightRequest, diagnostics }, diagnostics };
 }
 
 /** Both sides of a plan in one form, and everything that differs. */

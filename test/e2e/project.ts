@@ -45,6 +45,7 @@ export function config(urls: string | Readonly<Record<string, string>>): string 
 }
 
 type Metadata = {
+  readonly protect?: boolean;
   readonly ignore?: readonly string[];
   readonly replaces?: string;
   readonly renamedFrom?: string;

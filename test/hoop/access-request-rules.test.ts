@@ -64,12 +64,19 @@ test('what the gateway stores beside the manifest is carried', { timeout }, asyn
   expect(await rulesOf(project)).toMatchObject([{ min_approvals: 1, description: '', connection_names: ['gone-db', 'orders-db'] }]);
 });
 
+const moved = { 'access/rule.yaml': ruleManifest('prod', { connection_names: ['other-db'] }), 'access/two.yaml': ruleManifest('twin') };
+
 test.each([
   ['a rule that governs what another governs', { 'access/two.yaml': ruleManifest('twin') }, 'hoop/rule-overlap'],
   ['a rule for commands, too', { 'access/two.yaml': ruleManifest('twin', { access_type: 'jit_command' }) }, 'hoop/rule-overlap'],
   [
-    'a move to another rule',
-    { 'access/rule.yaml': ruleManifest('prod', { connection_names: ['other-db'] }), 'access/two.yaml': ruleManifest('twin') },
+    'a move of a connection that its manifest protects',
+    { ...moved, 'access/a.yaml': connection('orders-db', { access_mode_exec: 'enabled' }, { protect: true }) },
+    'hoop/rule-move',
+  ],
+  [
+    'a move of a connection whose manifest ignores an access mode',
+    { ...moved, 'access/a.yaml': connection('orders-db', { access_mode_exec: 'enabled' }, { ignore: ['/access_mode_exec'] }) },
     'hoop/rule-move',
   ],
   ['a rule without connections', { 'access/two.yaml': ruleManifest('twin', { connection_names: [] }) }, 'hoop/no-target'],
@@ -94,6 +101,18 @@ test.each([
   const project = await applied();
   project.write(files);
   await expectRefused(project, code);
+});
+
+test('two rules that exchange their only connections are refused: neither can let go first', { timeout }, async () => {
+  const project = await applied();
+  project.write({ 'access/two.yaml': ruleManifest('twin', { connection_names: ['other-db'] }) });
+  await applyAndExpectInSync(project);
+  project.write({
+    'access/rule.yaml': ruleManifest('prod', { connection_names: ['other-db'] }),
+    'access/two.yaml': ruleManifest('twin', { connection_names: ['orders-db'] }),
+  });
+  const { stderr } = await expectRefused(project, 'hoop/rule-move');
+  expect(stderr.replaceAll(/\s+/g, ' ')).toContain('nothing would be left that it governs');
 });
 
 test('a new connection is opened after the rule that its tags select governs it', { timeout }, async () => {

@@ -10,7 +10,7 @@ const { groups, attributes, durations, connections } = accessPools;
 const groupsOf = (least: number, most: number): fc.Arbitrary<string[]> => fc.subarray([...groups], { minLength: least, maxLength: most });
 
 /** The spec of an access-request rule without its type and its connections. */
-const approval: fc.Arbitrary<JsonObject> = fc
+export const approval: fc.Arbitrary<JsonObject> = fc
   .record({
     who: fc.oneof(
       fc.constant({}),
@@ -93,6 +93,7 @@ export const rulePairs: fc.Arbitrary<AccessPair> = fc.tuple(accessPairs, drawnRu
   };
 });
 
-function asRule({ metadata: { name }, spec }: Manifest, index: number): RequestRule {
+/** Returns a rule of a manifest as the gateway has it. */
+export function asRule({ metadata: { name }, spec }: Manifest, index: number): RequestRule {
   return ruleOf({ ...spec, id: `00000000-0000-4000-8000-9${String(index).padStart(11, '0')}`, name });
 }

@@ -1,4 +1,6 @@
 import { draftPlan, registry, reviewPlan, type DesiredState, type LiveState, type Outcome, type Plan } from '../../src/index.ts';
+import type { Remembered } from '../../src/model/applied-record.ts';
+import { isWritten, liveKeyOf } from '../../src/model/plan/plan.ts';
 import { openHoop, scenarioToken } from '../support/hoop-scenario.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { startHoopModel, type HoopModel } from '../support/hoop/start.ts';
@@ -63,18 +65,37 @@ export async function readLive(gateway: HoopGateway): Promise<LiveState> {
 
 type Planned = { readonly plan: Plan; readonly desired: DesiredState };
 
+type PlanOptions = {
+  readonly revert?: boolean;
+  /** The plan of an apply that did not complete, as the record keeps it. */
+  readonly interrupted?: Plan | undefined;
+};
+
 /** Plans a pair from a live state; undefined when its manifests cannot be planned. */
-export async function planPair(pair: AccessPair, live: LiveState, gateway: HoopGateway, revert = false): Promise<Planned | undefined> {
+export async function planPair(
+  pair: AccessPair,
+  live: LiveState,
+  gateway: HoopGateway,
+  { revert = false, interrupted }: PlanOptions = {},
+): Promise<Planned | undefined> {
   const desired = desiredState(pair.manifests);
   const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
   const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' } as const;
   const ids = desired.resources.map(({ id }) => id);
   const consent = { adopt: ids, revert: revert ? ids : [], prune: pair.prune };
-  const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent }));
+  const remembered = interrupted === undefined ? {} : { remembered: rememberedOf(interrupted, desired) };
+  const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent, ...remembered }));
   if (draft === undefined) return undefined;
   const preflight = await gateway.preflight(draft.preflightRequest);
   const reviewed = reviewPlan(draft, reviewOf({ preflight })).value;
   return reviewed === undefined ? undefined : { plan: reviewed.plan, desired: draft.prepared.desired };
+}
+
+/** Returns what the record knows of an apply that did not complete: the manifests that it may have written. */
+function rememberedOf({ changes, edges }: Plan, { resources }: DesiredState): Remembered {
+  const manifests = new Map(resources.map((resource) => [resource.id, resource]));
+  const written = changes.filter(isWritten).map((change) => [liveKeyOf(change), [manifests.get(change.id)]] as const);
+  return { objects: [], edges: [], attached: edges.filter(({ action }) => action === 'attach'), written: new Map(written) };
 }
 
 /** Applies a plan; returns what is not done. */
@@ -91,7 +112,7 @@ export async function runAccessPair(pair: AccessPair, revert: boolean): Promise<
   try {
     const before = await readAccessState(readerOf(model));
     const live = await readLive(gateway);
-    const planned = await planPair(pair, live, gateway, revert);
+    const planned = await planPair(pair, live, gateway, { revert });
     if (planned === undefined) return undefined;
     const blind = pair.unread === undefined || revert ? undefined : await planPair(pair, withoutList(live, pair.unread), gateway);
     const failed = await applyPlanned(planned, live, gateway);

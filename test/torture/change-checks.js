@@ -139,8 +139,8 @@ export const changeChecks = [
   [
     'a connection is closed before its rules change',
     'reconcile/schedule/schedule-steps.ts',
-    'if (deleted.length === 0) return',
-    'if (deleted.length >= 0) return',
+    'if (closed.length === 0) return',
+    'if (closed.length >= 0) return',
     ['property/deletions.test.ts: an open connection is closed, then its rule loses a word, then it is deleted'],
   ],
   [

@@ -311,10 +311,13 @@ export const hoopCodes = {
     example: 'the pattern "(?=DROP)" uses look-around, which RE2 does not support',
   },
   'hoop/rule-move': {
-    meaning: 'A connection would have no approval while it moves from one access-request rule to another',
-    cause: 'The gateway lets the second rule name it only after the first one no longer does',
-    fix: 'Change the first rule instead, or close the access modes of the connection before',
-    example: 'orders-db would have no approval while it moves from the access-request rule prod to prod-strict',
+    meaning:
+      'A connection would have no approval while it moves from one access-request rule to another, and the plan cannot close it meanwhile',
+    cause:
+      'The second rule can name it only after the first one no longer does, and its manifest protects it or ignores an access mode, or no selected one declares it',
+    fix: 'Let the plan close the connection, or change the first rule instead',
+    example:
+      'orders-db would have no approval while it moves from the access-request rule prod to prod-strict, and the plan cannot close it meanwhile: its manifest protects it',
   },
   'hoop/rule-overlap': {
     meaning: 'Two access-request rules of one type would govern a connection',

@@ -173,6 +173,21 @@ export function fieldPosition({ positions }: Pick<Change, 'positions'>, { path }
   return positions?.byPath[path];
 }
 
+const closedBetween = 'closed-between';
+
+/**
+ * Returns whether the plan closes an open object first and opens it again at the end: it moves between rules, of which the gateway accepts one
+ * at a time. Its fields state how open it is then.
+ */
+export function isClosedBetween({ reasons }: Pick<Change, 'reasons'>): boolean {
+  return reasons.includes(closedBetween);
+}
+
+/** Returns the change with the note that the plan closes its object first and opens it again at the end. */
+export function withClosing<T extends Pick<Change, 'reasons'>>(change: T): T {
+  return { ...change, reasons: [closedBetween, ...change.reasons] };
+}
+
 /** Returns whether applying the change writes something. */
 export function isWritten({ action }: Change): boolean {
   return action !== 'blocked' && action !== 'held';

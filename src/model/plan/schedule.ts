@@ -20,13 +20,15 @@ function pathsText(paths: readonly Pointer[]): string {
 
 /**
  * The stages of an apply, in their order; a stage begins when the one before is read back. Names change first, so that every
- * later write knows them. A connection that will be deleted is closed before any rule changes. Rules strengthen before the objects that need them change, and weaken after; a rule that the gateway
+ * later write knows them. A connection that will be deleted, or that has no approval while it moves between rules, is closed before any rule changes;
+ * then rules let go of what others take. Rules strengthen before the objects that need them change, and weaken after; a rule that the gateway
  * accepts only as one write is written just before or just after those objects. Deletions come last, protected objects before
- * the rules that protect them.
+ * the rules that protect them, and closed connections are opened again at the very end.
  */
 export const stages = [
   'rename',
-  'close-deleted',
+  'close-first',
+  'release',
   'strengthen',
   'create',
   'strengthen-created',
@@ -37,6 +39,7 @@ export const stages = [
   'weaken',
   'delete',
   'delete-rules',
+  'reopen',
 ] as const;
 
 export type Stage = (typeof stages)[number];
@@ -58,16 +61,24 @@ export const slotStages: Readonly<Record<WriteSlot, Stage>> = {
 
 /**
  * How much of its change a step writes: all of it, only the part that adds protection (live and desired joined), all of it with
- * access closed, the opening of an object that was created closed, the new name alone, the closing of an object that is deleted
+ * access closed, the opening of an object that was closed, the new name alone, the closing of an object that is deleted or opened
  * later, or the deletion.
  */
 export type StepPart = 'whole' | 'gain' | 'closed' | 'open' | 'name' | 'close' | 'delete';
 
-/** Which write of its change a step is: `rename` its new name, `early` what later writes rely on, `open` the end of a creation, `main` all others. */
-type StepPhase = 'rename' | 'early' | 'main' | 'open';
+/**
+ * Which write of its change a step is: `rename` its new name, `release` what it leaves to others, `early` what later writes rely on, `open` the opening
+ * of what was closed, `main` all others.
+ */
+type StepPhase = 'rename' | 'release' | 'early' | 'main' | 'open';
 
 /** Identifies a step; `id` is the one under which live state knows the resource. */
 export type StepKey = { readonly id: ResourceId; readonly phase: StepPhase };
+
+/** Compares the times of two steps: negative if the first one is written before the other. */
+export function compareTimes(one: Pick<Step, 'stage' | 'round'>, other: Pick<Step, 'stage' | 'round'>): number {
+  return stagesBetween(other.stage, one.stage) || (one.round ?? 1) - (other.round ?? 1);
+}
 
 /** Returns one text for a step key, for maps and sets. */
 export function stepKeyText({ id, phase }: StepKey): string {
@@ -87,6 +98,8 @@ export type Step = {
   readonly edges: readonly EdgeChange[];
   readonly part: StepPart;
   readonly stage: Stage;
+  /** The order of steps that do not run together although they are of one stage; absent: the first. */
+  readonly round?: number;
   /** Steps that must succeed before this one starts. */
   readonly needs: readonly StepKey[];
 };

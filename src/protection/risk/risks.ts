@@ -5,6 +5,7 @@ import type { Registry } from '../../model/kind.ts';
 import { type InheritedKeys, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import {
   fieldPosition,
+  isClosedBetween,
   isWritten,
   liveKeyOf,
   type Change,
@@ -238,7 +239,8 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
       ? [{ code: generalRisk('unknown'), fields: tokensOf(field.path).slice(0, 1) }]
       : [];
   });
-  return [...reroutes, ...hiding, ...(change.action === 'create' ? [] : unseen)];
+  const closing = isClosedBetween(change) && (had?.access.open.size ?? 0) > 0 ? [{ code: generalRisk('closed-between'), fields: [] }] : [];
+  return [...reroutes, ...hiding, ...closing, ...(change.action === 'create' ? [] : unseen)];
 }
 
 function givenUpDrafts(givenUp: readonly GivenUp[] = []): readonly RiskDraft[] {

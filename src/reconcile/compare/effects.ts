@@ -62,6 +62,11 @@ export function isRule(kind: Kind): boolean {
   return kind.fields.some((field) => field.edge === 'rule') || decidesAccess(kind.name);
 }
 
+/** Lists the connections that a change affects. */
+export function affectedBy({ change, kind, connections }: Effect): readonly ResourceId[] {
+  return isRule(kind) ? [...connections] : [liveKeyOf(change)];
+}
+
 /** Returns the effects of all changes that write. */
 export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): readonly Effect[] {
   const byId = liveById(live.resources);
@@ -128,7 +133,7 @@ export function exposureCheck(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveS
 }
 
 /** Returns whether one state has less of any control than another, or one that cannot be compared. */
-function losesAny(before: Posture, after: Posture): boolean {
+export function losesAny(before: Posture, after: Posture): boolean {
   return compareProtection(before, after).some(({ lost, incomparable }) => lost.length + incomparable.length > 0);
 }
 

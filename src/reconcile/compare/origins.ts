@@ -5,7 +5,7 @@ import { comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import { type FieldChange, isSecretChange, type Origin, shownValue, type Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
-import { kindOf } from '../../model/resource.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { mergedEntries, unmerge } from '../../model/spec/merge-strictest.ts';
@@ -139,14 +139,19 @@ function rotationOrigin({ changedSecrets }: LiveResource): Pick<FieldChange, 'or
   return changedSecrets === 'gateway' ? { origin: 'drift' } : { origin: 'drift', cause: 'undetermined' };
 }
 
+/** What is known about the applies since the base. */
+type LookupOptions = {
+  readonly revert?: readonly string[] | undefined;
+  readonly written?: Remembered['written'] | undefined;
+  /** Whether an object is closed, by its key: an incomplete apply that wrote it may have closed it. */
+  readonly isClosed?: (key: ResourceId) => boolean;
+  readonly registry: Registry;
+};
+
 /** Returns a lookup of the last applied form of a resource, by its key or, for a live resource, by its former name. */
 export function lastAppliedLookup(
   base: BaseState | undefined,
-  {
-    revert = [],
-    written,
-    registry,
-  }: { readonly revert?: readonly string[] | undefined; readonly written?: Remembered['written'] | undefined; readonly registry: Registry },
+  { revert = [], written, isClosed = () => false, registry }: LookupOptions,
 ): (resource: DesiredResource, isLive: boolean) => AppliedResource | undefined {
   if (base === undefined) return () => undefined;
   const applied = desiredByKey(base.desired.resources);
@@ -155,12 +160,14 @@ export function lastAppliedLookup(
     const formerId = isLive ? formerIdOf(resource) : undefined;
     const found = applied.get(resource.key) ?? (formerId === undefined ? undefined : applied.get(formerId));
     if (found === undefined) return undefined;
-    const forms = written?.get(resource.key)?.map((form) => form ?? closedForm(found, registry.get(kindOf(found.id))));
-    return { base: found, revert: reverts.has(resource.id), ...(forms === undefined ? {} : { written: forms }) };
+    const kind = registry.get(kindOf(found.id));
+    const forms = written?.get(resource.key);
+    const all = [...(forms ?? []), ...(isClosed(resource.key) ? [undefined] : [])].map((form) => form ?? closedForm(found, kind));
+    return { base: found, revert: reverts.has(resource.id), ...(forms === undefined ? {} : { written: all }) };
   };
 }
 
-/** Returns the form of an object that an apply closed, because its manifest is gone or another object replaces it. */
+/** Returns the form of an object that an apply closed, because its manifest is gone, another object replaces it, or it moves between rules. */
 function closedForm(resource: DesiredResource, kind: Kind | undefined): DesiredResource {
   const closed = (kind?.fields ?? []).flatMap(({ name, closed: value }) => (value === undefined ? [] : [[name, value] as const]));
   return { ...resource, spec: { ...resource.spec, ...Object.fromEntries(closed) } };

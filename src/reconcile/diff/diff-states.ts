@@ -16,7 +16,7 @@ import {
 import { pointer } from '../../model/pointer.ts';
 import { type ResourceId, edgeKey, kindOf } from '../../model/resource.ts';
 import { closableFields } from '../../model/kind.ts';
-import { predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
+import { isClosed, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import { unplannableChange } from '../prepare/omissions.ts';
 import { manifestsBeyond } from '../prepare/base-states.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
@@ -130,7 +130,12 @@ type CompareInput = { readonly resources: readonly DesiredResource[]; readonly k
 /** Compares each desired resource with its live counterpart; resources in sync are only checked for unwatched protections. */
 function compareResources({ input, base, named, own, uncertain }: Prepared, { resources, kinds, reasons }: CompareInput): Comparison {
   const { live, desired } = named;
-  const pastOf = lastAppliedLookup(base, { revert: input.consent?.revert, written: input.remembered?.written, registry: input.registry });
+  const pastOf = lastAppliedLookup(base, {
+    revert: input.consent?.revert,
+    written: input.remembered?.written,
+    isClosed: (key) => isClosed(input.registry.get(kindOf(key)), named.liveById.get(key)),
+    registry: input.registry,
+  });
   const renamed = new Map([...named.renames].map(([from, to]) => [to, from]));
   for (const id of named.taken.values()) renamed.set(id, id);
   const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, input.registry);

@@ -121,9 +121,9 @@ export function unopenedSuccessors(
 }
 
 /** Returns whether a resource can be closed and is closed. */
-function isClosed(kind: Kind | undefined, { spec }: LiveResource): boolean {
+export function isClosed(kind: Kind | undefined, resource: Pick<LiveResource, 'spec'> | undefined): boolean {
   const closable = kind === undefined ? [] : closableFields(kind);
-  return closable.length > 0 && closable.every(({ name, value }) => spec[name] === value);
+  return closable.length > 0 && closable.every(({ name, value }) => resource?.spec[name] === value);
 }
 
 function inheritFields(kind: Kind, resource: DesiredResource, predecessor: LiveResource): DesiredResource {

@@ -3,13 +3,24 @@ import { specAfter } from '../../model/spec/edit.ts';
 import { closableFields, type Registry } from '../../model/kind.ts';
 import { equal } from '../../model/json.ts';
 import { liveById, type LiveState, rowFieldsOf } from '../../model/live.ts';
-import { type Change, type Diff, liveKeyOf, renamesOf, withNames, type WriteSlot } from '../../model/plan/plan.ts';
-import { isPointerWithin, pointer } from '../../model/pointer.ts';
+import { type Change, type Diff, isClosedBetween, liveKeyOf, renamesOf, withNames, type WriteSlot } from '../../model/plan/plan.ts';
+import { isPointerWithin, isWithinAny, pointer } from '../../model/pointer.ts';
 import { isAttribute } from '../../model/protection/access-objects.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
-import { slotStages, type Stage, stagesBetween, type Step, type StepKey, stepKeyText, uniqueStepKeys } from '../../model/plan/schedule.ts';
+import {
+  compareTimes,
+  slotStages,
+  type Stage,
+  stagesBetween,
+  type Step,
+  type StepKey,
+  stepKeyText,
+  uniqueStepKeys,
+} from '../../model/plan/schedule.ts';
+import { sharesSlot } from '../../protection/access/rule-moves.ts';
 import { type Effect, effectOn, effectsOf, isRule, ownDirection, totalDirection } from '../compare/effects.ts';
 import { mergeStrictest } from '../../model/spec/merge-strictest.ts';
+import { findMoves, type RuleMoves } from './rule-moves.ts';
 
 /** The slot of each rule that the gateway accepts only as one write, by the id of its change. */
 export type WriteSlots = ReadonlyMap<ResourceId, WriteSlot>;
@@ -33,21 +44,19 @@ export function scheduleSteps(
     effects.filter(({ kind }) => isRule(kind)),
     { objects, closings, closedFirst: closedFirstOf(all), slots },
   );
-  const layout: Layout = { objects, guards: guardsOf(rules), closings, live };
+  const moves = findMoves(plan, named, registry);
+  const layout: Layout = { objects, guards: guardsOf(rules), closings, moves, live };
   const steps = [
     ...closings.values(),
+    ...effects.flatMap((effect) => releaseSteps(effect, layout)),
     ...rules.flatMap((rule) => ruleSteps(rule, layout)),
     ...[...objects.values()].flatMap((one) => objectSteps(one, layout)),
     ...deletions(all, layout, slots),
   ];
-  const sorted = steps.toSorted(byStage);
+  const sorted = steps.map((step) => reopenAfterRules(step, steps, rules)).toSorted(compareTimes);
   const last = new Map(sorted.map((step) => [liveKeyOf(step.change), step.key]));
   const closed = sorted.map((step) => closeAfterSuccessor(step, last));
-  return (slots.size === 0 ? closed : withoutLaterNeeds(closed)).toSorted(byStage);
-}
-
-function byStage(left: Step, right: Step): number {
-  return stagesBetween(right.stage, left.stage);
+  return (slots.size === 0 ? closed : withoutLaterNeeds(closed)).toSorted(compareTimes);
 }
 
 function laterStage(one: Stage, other: Stage): Stage {
@@ -59,30 +68,30 @@ function isReplaced({ reasons }: Change): boolean {
 }
 
 /**
- * Returns the connections that are closed before any rule changes, so that no later write exposes them: those that the plan
- * deletes, except replaced ones. A replaced connection is closed after its successor is open.
+ * Returns the connections that are closed before any rule changes, so that no later write exposes them: those that move between rules, and those that
+ * the plan deletes, except replaced ones. A replaced connection is closed after its successor is open.
  */
 export function closedFirstOf(effects: Iterable<Effect>): ReadonlySet<ResourceId> {
   return new Set(
     [...effects].flatMap(({ change, kind }) => {
       const isFirst = change.action === 'delete' && !isReplaced(change) && !isRule(kind);
-      return isFirst ? [liveKeyOf(change)] : [];
+      return isFirst || isClosedBetween(change) ? [liveKeyOf(change)] : [];
     }),
   );
 }
 
-/** Returns the steps that close the open connections which the plan deletes, by connection. */
+/** Returns the steps that close the open connections which the plan deletes or opens again at the end, by connection. */
 function closingsOf(effects: readonly Effect[], live: LiveState): ReadonlyMap<ResourceId, Step> {
-  const deleted = effects.filter(({ change }) => change.action === 'delete');
-  if (deleted.length === 0) return new Map();
+  const closed = effects.filter(({ change }) => change.action === 'delete' || isClosedBetween(change));
+  if (closed.length === 0) return new Map();
   const found = liveById(live.resources);
   return new Map(
-    deleted.flatMap(({ change, kind }) => {
+    closed.flatMap(({ change, kind }) => {
       const id = liveKeyOf(change);
       const spec = found.get(id)?.spec;
       if (spec === undefined || closableFields(kind).every(({ name, value }) => spec[name] === value)) return [];
       const key = { id, phase: 'early' } as const;
-      return [[id, { key, change, kind, edges: [], part: 'close', stage: 'close-deleted', needs: [] }] as const];
+      return [[id, { key, change, kind, edges: [], part: 'close', stage: 'close-first', needs: [] }] as const];
     }),
   );
 }
@@ -96,10 +105,10 @@ function closeAfterSuccessor(step: Step, last: ReadonlyMap<ResourceId, StepKey>)
 
 /** Drops needs that are not earlier: a rule that is written once may come after a step that would wait for it, and the plan names that window. */
 function withoutLaterNeeds(steps: readonly Step[]): readonly Step[] {
-  const stageOf = new Map(steps.map(({ key, stage }) => [stepKeyText(key), stage]));
+  const timeOf = new Map(steps.map((step) => [stepKeyText(step.key), step]));
   return steps.map((step) => ({
     ...step,
-    needs: step.needs.filter((need) => stagesBetween(stageOf.get(stepKeyText(need)) ?? step.stage, step.stage) > 0),
+    needs: step.needs.filter((need) => compareTimes(timeOf.get(stepKeyText(need)) ?? step, step) < 0),
   }));
 }
 
@@ -116,6 +125,9 @@ function deletions(effects: readonly Effect[], layout: Layout, slots: WriteSlots
     const { change, kind, edges } = effect;
     const step = { key: mainKey(liveKeyOf(change)), change, kind, edges, part: 'delete' } as const;
     if (!isRule(kind)) return { ...step, stage: 'delete', needs: closingKeys([liveKeyOf(change)], layout.closings) };
+    const release = layout.moves.releases.get(liveKeyOf(change));
+    if (release !== undefined)
+      return { ...step, stage: 'release', round: release.round, needs: releaseNeeds(effect, release.round, layout) };
     const protectedToo = [...effect.connections].filter((id) => keys.has(id)).map(mainKey);
     // What names it has let go of it before: the gateway would take it from there.
     const others = losesLinks(effect) ? deleted.filter((other) => isRule(other.kind) && !losesLinks(other)) : [];
@@ -127,6 +139,46 @@ function deletions(effects: readonly Effect[], layout: Layout, slots: WriteSlots
       needs: [...lateNeeds(effect, layout), ...protectedToo, ...others.map((other) => mainKey(liveKeyOf(other.change)))],
     };
   });
+}
+
+/** Returns the write by which a rule lets go of what others take; a deletion is one. */
+function releaseSteps({ connections, kind, ...effect }: Effect, layout: Layout): readonly Step[] {
+  const id = liveKeyOf(effect.change);
+  const release = layout.moves.releases.get(id);
+  if (release === undefined) return [];
+  const { change, edges, round } = release;
+  const needs = releaseNeeds({ connections }, round, layout);
+  return [{ key: releaseKey(id), change, kind, edges, part: 'whole', stage: 'release', round, needs }];
+}
+
+/** A release comes after the closing of the connections of its rule, and after the releases of earlier rounds. */
+function releaseNeeds({ connections }: Pick<Effect, 'connections'>, round: number, layout: Layout): readonly StepKey[] {
+  const earlier = [...layout.moves.releases].filter(([, other]) => other.round < round).map(([rule]) => releasingKey(rule, layout));
+  return [...closingKeys(connections, layout.closings), ...earlier];
+}
+
+function releaseKey(id: ResourceId): StepKey {
+  return { id, phase: 'release' };
+}
+
+function releasingKey(rule: ResourceId, { moves }: Layout): StepKey {
+  return moves.releases.get(rule)?.change.action === 'delete' ? mainKey(rule) : releaseKey(rule);
+}
+
+/** Returns the releases that a rule needs: its own, and those of the rules from which it takes. */
+function takingNeeds(rule: ResourceId, layout: Layout): readonly StepKey[] {
+  const { releases, before, after } = layout.moves;
+  const has = after.get(rule);
+  return [...releases.keys()]
+    .filter((other) => other === rule || sharesSlot(before.get(other), has))
+    .map((other) => releasingKey(other, layout));
+}
+
+/** Opens a connection after everything that changes its rules. */
+function reopenAfterRules(step: Step, steps: readonly Step[], rules: readonly Effect[]): Step {
+  if (step.stage !== 'reopen') return step;
+  const changing = new Set(rules.flatMap(({ change, connections }) => (connections.has(step.key.id) ? [liveKeyOf(change)] : [])));
+  return { ...step, needs: uniqueStepKeys([...step.needs, ...steps.flatMap(({ key }) => (changing.has(key.id) ? [key] : []))]) };
 }
 
 /** Changes a name by a write of its own, before all others: whatever refers to it uses the new name. */
@@ -150,8 +202,9 @@ type Layout = {
   /** By connection, the rules whose early write strengthens it. */
   readonly guards: ReadonlyMap<ResourceId, readonly PlacedRule[]>;
   readonly live: Pick<LiveState, 'rowFields'>;
-  /** By connection that is deleted, the step that closes it. */
+  /** By connection that is closed before any rule changes, the step that closes it. */
   readonly closings: ReadonlyMap<ResourceId, Step>;
+  readonly moves: RuleMoves;
 };
 
 type PlacingContext = {
@@ -230,6 +283,12 @@ function closingKeys(connections: Iterable<ResourceId>, closings: Layout['closin
 }
 
 function contentSteps(rule: PlacedRule, layout: Layout): readonly Step[] {
+  const taking = takingNeeds(liveKeyOf(rule.change), layout);
+  const steps = placedSteps(rule, layout);
+  return taking.length === 0 ? steps : steps.map((step) => ({ ...step, needs: [...taking, ...step.needs] }));
+}
+
+function placedSteps(rule: PlacedRule, layout: Layout): readonly Step[] {
   const { change, kind, edges, placement } = rule;
   const createdEnds = [...rule.attaches].filter((id) => layout.objects.get(id)?.change.action === 'create').map(mainKey);
   const early: Step = {
@@ -278,6 +337,7 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
   const id = liveKeyOf(change);
   const step = { key: mainKey(id), change, kind, edges, part: 'whole' } as const;
   const guards = layout.guards.get(id) ?? [];
+  if (isClosedBetween(change)) return closedSteps(effect, layout);
   if (change.action === 'update') {
     const { weakens } = ownDirection(effect);
     const first = guards.filter((rule) => weakens || effect.attaches.has(liveKeyOf(rule.change))).map(earlyKey);
@@ -294,6 +354,17 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
     { ...step, part: 'closed', stage: 'create', needs: first },
     { ...step, key: { id, phase: 'open' }, part: 'open', stage: 'update', needs: [step.key, ...attachedLater.map(earlyKey)] },
   ];
+}
+
+/** Returns the writes of an object that is closed first: all of its change while it is closed, and its opening at the end. */
+function closedSteps({ change, kind, edges }: Effect, { closings }: Layout): readonly Step[] {
+  const id = liveKeyOf(change);
+  const modes = closableFields(kind).map(({ path }) => path);
+  const isMore = edges.length > 0 || change.fields.some(({ path, held }) => held !== true && !isWithinAny(path, modes));
+  const closing = closingKeys([id], closings);
+  const main = { key: mainKey(id), change, kind, edges, part: 'closed', stage: 'update', needs: closing } as const;
+  const open = { key: { id, phase: 'open' }, change, kind, edges, part: 'open', stage: 'reopen' } as const;
+  return isMore ? [main, { ...open, needs: [...closing, main.key] }] : [{ ...open, needs: closing }];
 }
 
 /** Returns whether the gateway attaches some of the object's protection only after it has saved it. */

@@ -18,6 +18,7 @@ import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import {
+  affectedBy,
   type Direction,
   type Effect,
   effectOn,
@@ -62,11 +63,6 @@ function meetingChanges(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, 
     (effect) => effect.joint !== undefined && !addsAndDrops(effect) && !losesLinks(effect) && [...effect.connections].some(meets),
   );
   return new Map(meeting.map(({ change }) => [change.id, 'no form of it is as strict as before and after']));
-}
-
-/** Lists the connections that a change affects. */
-function affectedBy({ change, kind, connections }: Effect): readonly ResourceId[] {
-  return isRule(kind) ? [...connections] : [liveKeyOf(change)];
 }
 
 /** Orders all writes of a plan; single writes keep the slots that were chosen for them. */
@@ -131,7 +127,8 @@ function chooseSlots(ids: readonly ResourceId[], windowsIn: (chosen: WriteSlots)
  */
 const stageLengths: Readonly<Record<Stage, number>> = {
   rename: 4,
-  'close-deleted': 4,
+  'close-first': 4,
+  release: 4,
   strengthen: 4,
   create: 4,
   'strengthen-created': 2,
@@ -142,6 +139,7 @@ const stageLengths: Readonly<Record<Stage, number>> = {
   weaken: 4,
   delete: 4,
   'delete-rules': 4,
+  reopen: 4,
 };
 
 /** More than the length of any window, so fewer windows are always better than shorter ones. */
@@ -186,7 +184,8 @@ function findExposures(
   const halved = new Set(steps.filter(({ part }) => part === 'gain').map(({ change }) => change.id));
   for (const step of steps) {
     const effect = effects.get(step.change.id);
-    if (effect === undefined) continue;
+    // A release leaves no connection that is not closed less protected than before and after.
+    if (effect === undefined || step.key.phase === 'release') continue;
     for (const connection of affectedBy(effect)) {
       if (closed.has(connection)) continue;
       const isComplete = completes(step, effect, connection);

@@ -1,3 +1,4 @@
+import { equal } from '../../model/json.ts';
 import { elementToken } from '../../model/spec/edit.ts';
 import {
   acceptedCause,
@@ -6,6 +7,7 @@ import {
   type Change,
   type EdgeChange,
   type FieldChange,
+  isClosedBetween,
   type Orphan,
   type Plan,
   type Risk,
@@ -129,6 +131,8 @@ function heldText({ before, after, incomparable }: FieldChange): string {
 function partOf(before: Value, after: Value): RowPart {
   if ('absent' in before && !('absent' in after)) return { sign: '+', text: valueText(after) };
   if ('absent' in after && !('absent' in before)) return { sign: '-', text: valueText(before) };
+  if ('value' in before && 'value' in after && equal(before.value, after.value))
+    return { sign: '', text: `${valueText(after)} again at the end` };
   const [was, is] = valueTexts(before, after);
   return { sign: '~', before: was, after: is };
 }
@@ -243,6 +247,7 @@ export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'another manager')}, not written`;
   if (change.action === 'delete') return deletionNote(change, orphan);
   if (change.reasons.includes('replaced')) return replacedText(change);
+  if (isClosedBetween(change)) return 'closed while its access-request rules change';
   if (change.adoption === true) return 'import: it exists already';
   if (change.action === 'held') return `held: ${isIncomparable(change) ? 'changed' : 'made stricter'} outside Ostiary`;
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;

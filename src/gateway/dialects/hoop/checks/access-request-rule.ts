@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { asText, textsIn } from '../../../../model/json.ts';
-import type { PreflightRequest } from '../../../../model/gateway.ts';
+import type { BlockedMove, PreflightRequest } from '../../../../model/gateway.ts';
 import { liveKeyOf, renamesOf, withNames } from '../../../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, type Spec } from '../../../../model/resource.ts';
@@ -49,7 +49,7 @@ type RequestRule = {
 
 /**
  * Reports rules that would govern the same connection at the same step: the gateway refuses some of them, and decides at random between the others.
- * A connection cannot move from one rule to another in one plan either: the second cannot take it before the first has let go, and then
+ * A connection moves from one rule to another only if the plan may close it: the second cannot take it before the first has let go, and then
  * nothing asks for approval.
  */
 export function checkRequestRules(proposal: PreflightRequest, writes: readonly ProposedWrite[]): readonly Diagnostic[] {
@@ -64,7 +64,7 @@ export function checkRequestRules(proposal: PreflightRequest, writes: readonly P
     const others = [...after.values()].filter((rule) => rule.id !== own.id && sharesStep(rule, own));
     const overlap = others.flatMap((rule) => overlapOf(own, rule, proposal) ?? []).slice(0, 1);
     if (overlap.length > 0) return overlap.map(({ at, what, by }) => overlapAt(write, at, { what, by }));
-    return movedFrom(own, before, after).map(([name, by]) => moveAt(write, name, by));
+    return (proposal.blockedMoves ?? []).filter(({ to }) => to === own.id).map((move) => moveAt(write, move));
   });
 }
 
@@ -133,25 +133,18 @@ function overlapAt(write: ProposedWrite, at: Pointer, { what, by }: Pick<Overlap
   });
 }
 
-/** Lists the connections that another rule of the same step has before the plan, and no longer after it. */
-function movedFrom(
-  own: RequestRule,
-  before: ReadonlyMap<ResourceId, RequestRule>,
-  after: ReadonlyMap<ResourceId, RequestRule>,
-): readonly (readonly [name: string, from: string])[] {
-  const had = before.get(own.id);
-  return [...own.connections]
-    .filter((name) => had?.connections.has(name) !== true)
-    .flatMap((name) => {
-      const from = [...before.values()].find((rule) => rule.id !== own.id && sharesStep(rule, own) && rule.connections.has(name));
-      return from === undefined || after.get(from.id)?.connections.has(name) === true ? [] : [[name, nameOf(from.id)] as const];
+function moveAt(write: ProposedWrite, { connection, from, why }: BlockedMove): Diagnostic {
+  const rule = from === undefined ? 'another access-request rule' : `the access-request rule ${nameOf(from)}`;
+  if (connection === undefined)
+    return diagnosticAt(write, '/connection_names', {
+      code: 'hoop/rule-move',
+      message: `${write.name} can take what ${rule} governs only after that rule has let go of it, and then ${why}`,
+      hint: `exchange the names of both rules instead, in several pull requests (renamedFrom renames a rule); or give one of them another connection for the time between`,
     });
-}
-
-function moveAt(write: ProposedWrite, name: string, from: string): Diagnostic {
+  const name = nameOf(connection);
   return diagnosticAt(write, pointer('connection_names', name), {
     code: 'hoop/rule-move',
-    message: `${name} would have no approval while it moves from the access-request rule ${from} to ${write.name}`,
-    hint: `change ${from} instead (renamedFrom renames it); or first close the access modes of ${name} and remove it from ${from}, and add it to ${write.name} in a second pull request`,
+    message: `${name} would have no approval while it moves from ${rule} to ${write.name}, and the plan cannot close it meanwhile: ${why}`,
+    hint: `let the plan close ${name}; or change ${from === undefined ? 'the first rule' : nameOf(from)} instead (renamedFrom renames it)`,
   });
 }

@@ -1,0 +1,218 @@
+import { expect, test } from 'vitest';
+import { connection, type Files } from '../e2e/project.ts';
+import { exposedAt } from '../model/exposed-access.ts';
+import type { AccessState } from '../model/access-model.ts';
+import { readAccessState } from '../model/access-state.ts';
+import { open } from '../support/access-project.ts';
+import type { InjectedFault } from '../support/hoop/options.ts';
+import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
+import { type HoopRepository, useHoopRepositories } from '../support/hoop-repository.ts';
+
+const { create } = useHoopRepositories();
+
+const timeout = 240_000;
+
+/** An access-request rule in a manifest. */
+function rule(name: string, named: readonly string[], spec: object = {}): string {
+  const usual = { access_type: 'jit', connection_names: named, reviewers_groups: ['dba'], min_approvals: 1 };
+  return JSON.stringify({ apiVersion: 'ostiary/v1', kind: 'AccessRequestRule', metadata: { name }, spec: { ...usual, ...spec } });
+}
+
+const file = (name: string): string => `access/rule-${name}.yaml`;
+
+/** The files of rules; undefined for a rule that is gone. */
+function rules(given: Readonly<Record<string, readonly [readonly string[], object?] | undefined>>): Texts {
+  return Object.fromEntries(Object.entries(given).map(([name, one]) => [file(name), one && rule(name, ...one)]));
+}
+
+function connections(more: Readonly<Record<string, object>> = {}): Readonly<Record<string, string>> {
+  const names = ['a-db', 'b-db', 'c-db', 'd-db'];
+  return Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { ...open, ...more[name] })]));
+}
+
+const both = { access_type: 'jit_command' };
+const command = { access_type: 'command' };
+
+type Texts = Readonly<Record<string, string | undefined>>;
+
+type Move = {
+  readonly before: Texts;
+  readonly after: Texts;
+  /** The connections that are closed while they move. */
+  readonly closed: readonly string[];
+};
+
+const tagged = (names: readonly string[]): Readonly<Record<string, string>> =>
+  connections(Object.fromEntries(names.map((name) => [name, { connection_tags: { env: 'prod' } }])));
+const selected = { connection_names: [], connection_selector: { match_tags: { env: 'prod' } } };
+
+const moves: Readonly<Record<string, Move>> = {
+  'one connection moves to a rule that exists': {
+    before: rules({ one: [['a-db', 'b-db']], two: [['c-db']] }),
+    after: rules({ one: [['b-db']], two: [['a-db', 'c-db']] }),
+    closed: ['a-db'],
+  },
+  'the only connection of a rule moves to a new one': {
+    before: rules({ one: [['a-db']] }),
+    after: rules({ one: [['b-db']], two: [['a-db']] }),
+    closed: ['a-db'],
+  },
+  'connections move in a row': {
+    before: rules({ one: [['a-db', 'd-db']], two: [['b-db', 'c-db']] }),
+    after: rules({ one: [['d-db']], two: [['a-db', 'c-db']], three: [['b-db']] }),
+    closed: ['a-db', 'b-db'],
+  },
+  'two rules exchange connections': {
+    before: rules({ one: [['a-db', 'c-db']], two: [['b-db', 'd-db']] }),
+    after: rules({ one: [['b-db', 'c-db']], two: [['a-db', 'd-db']] }),
+    closed: ['a-db', 'b-db'],
+  },
+  'the only connections of rules move on': {
+    before: rules({ one: [['a-db']], two: [['b-db']] }),
+    after: rules({ one: [['c-db']], two: [['a-db']], three: [['b-db']] }),
+    closed: ['a-db', 'b-db'],
+  },
+  'a rule is split': {
+    before: rules({ one: [['a-db', 'b-db', 'c-db'], both] }),
+    after: rules({ one: [['a-db'], both], two: [['b-db', 'c-db'], { ...both, reviewers_groups: ['sre'] }] }),
+    closed: ['b-db', 'c-db'],
+  },
+  'rules are merged': {
+    before: rules({ one: [['a-db']], two: [['b-db', 'c-db']] }),
+    after: rules({ one: undefined, two: [['a-db', 'b-db', 'c-db']] }),
+    closed: ['a-db'],
+  },
+  'a rule by selector is replaced by names': {
+    before: { ...rules({ one: [[], selected], two: [['d-db']] }), ...tagged(['a-db', 'b-db']) },
+    after: { ...rules({ one: undefined, two: [['a-db', 'b-db', 'd-db']] }), ...tagged(['a-db', 'b-db']) },
+    closed: ['a-db', 'b-db'],
+  },
+  'names are replaced by a selector': {
+    before: { ...rules({ one: [['a-db', 'b-db']] }), ...tagged(['a-db', 'b-db']) },
+    after: { ...rules({ one: undefined, two: [[], { ...selected, reviewers_groups: ['sre'] }] }), ...tagged(['a-db', 'b-db']) },
+    closed: ['a-db', 'b-db'],
+  },
+  'a rule for both steps becomes one for each': {
+    before: rules({ one: [['a-db'], both] }),
+    after: rules({ one: [['a-db']], two: [['a-db'], command] }),
+    closed: ['a-db'],
+  },
+  'rules for each step become one for both': {
+    before: rules({ one: [['a-db']], two: [['a-db'], command] }),
+    after: rules({ one: [['a-db'], both], two: undefined }),
+    closed: ['a-db'],
+  },
+  'an attribute moves to another rule': {
+    before: {
+      ...rules({ one: [['c-db'], { attributes: ['pii'] }], two: [['d-db']] }),
+      ...connections({ 'a-db': { attributes: ['pii'] } }),
+    },
+    after: { ...rules({ one: [['c-db']], two: [['d-db'], { attributes: ['pii'] }] }), ...connections({ 'a-db': { attributes: ['pii'] } }) },
+    closed: ['a-db'],
+  },
+  'a rule by an attribute governs meanwhile': {
+    before: {
+      ...rules({ one: [['a-db', 'b-db']], all: [[], { attributes: ['pii'], reviewers_groups: ['security'] }] }),
+      ...connections({ 'a-db': { attributes: ['pii'] } }),
+    },
+    after: {
+      ...rules({ one: [['b-db']], two: [['a-db']], all: [[], { attributes: ['pii'], reviewers_groups: ['security'] }] }),
+      ...connections({ 'a-db': { attributes: ['pii'] } }),
+    },
+    closed: [],
+  },
+  'names are replaced by an attribute': {
+    before: { ...rules({ one: [['a-db']] }), ...connections({ 'a-db': { attributes: ['pii'] } }) },
+    after: { ...rules({ one: undefined, two: [[], { attributes: ['pii'] }] }), ...connections({ 'a-db': { attributes: ['pii'] } }) },
+    closed: [],
+  },
+  'a connection changes while it moves': {
+    before: rules({ one: [['a-db', 'b-db']], two: [['c-db']] }),
+    after: {
+      ...rules({ one: [['b-db']], two: [['a-db', 'c-db']] }),
+      ...connections({ 'a-db': { access_mode_exec: 'disabled', reviewers: ['sre'] } }),
+    },
+    closed: ['a-db'],
+  },
+};
+
+async function applied({ before }: Move): Promise<HoopRepository> {
+  const one = create(await hoopProject(), { ...connections(), ...present(before) });
+  expect(await one.run('apply --yes')).toMatchObject({ code: 0 });
+  return one;
+}
+
+function present(files: Move['before']): Files {
+  return Object.fromEntries(Object.entries(files).flatMap(([path, text]) => (text === undefined ? [] : [[path, text] as const])));
+}
+
+function commitAfter({ commit }: HoopRepository, { before, after }: Move): void {
+  const gone = Object.keys(before).filter((path) => before[path] !== undefined && after[path] === undefined);
+  commit(present(after), gone);
+}
+
+function stateOf({ send }: HoopProject): Promise<AccessState> {
+  return readAccessState(async (path) => {
+    const { status, body } = await send('GET', path);
+    return status === 404 ? undefined : body;
+  });
+}
+
+const line = 'apply --yes --prune --concurrency 1';
+
+type Finished = { readonly requests: readonly string[]; readonly before: AccessState; readonly after: AccessState };
+
+/** Plans and applies a move, and expects the closed connections, and that nothing is left to do. */
+async function finish(move: Move): Promise<Finished> {
+  const one = await applied(move);
+  const before = await stateOf(one.project);
+  commitAfter(one, move);
+  const [{ changes }] = JSON.parse((await one.run('plan --prune --format json')).stdout).plans;
+  const closed = changes.filter(({ reasons }: { readonly reasons: readonly string[] }) => reasons.includes('closed-between'));
+  expect(closed.map(({ id }: { readonly id: string }) => id)).toEqual(move.closed.map((name) => `Connection/${name}`));
+  const done = await one.run(line);
+  expect([done.code, done.stdout]).toEqual([0, expect.any(String)]);
+  expect(await one.run('plan --prune --detailed-exitcode')).toMatchObject({ code: 0 });
+  return { requests: done.requests, before, after: await stateOf(one.project) };
+}
+
+test.each(Object.entries(moves))('%s', { timeout }, async (_, move) => {
+  const { before, after } = await finish(move);
+  expect(after).not.toEqual(before);
+});
+
+test.each([
+  ['any request', 'one connection moves to a rule that exists', /./],
+  ['any write', 'two rules exchange connections', /^(?!GET)/],
+  ['any write', 'rules for each step become one for both', /^(?!GET)/],
+  ['any write', 'a connection changes while it moves', /^(?!GET)/],
+])('a stop at %s leaves approval or a closed connection, and the next apply finishes: %s', { timeout }, async (_, name, disturbed) => {
+  const move = moves[name];
+  if (move === undefined) throw new Error(name);
+  const { requests, before, after } = await finish(move);
+  const findings: string[] = [];
+  for (const [stop, request] of requests.entries()) {
+    if (!disturbed.test(request)) continue;
+    const one = await applied(move);
+    commitAfter(one, move);
+    const { model } = one.project;
+    const first = model.log.count();
+    model.setFault(({ index }) => faultAt(index - first - stop));
+    const { code } = await one.run(line);
+    // The last reads compare what is already complete.
+    expect(code === 0 && !request.startsWith('GET ')).toBe(false);
+    model.setFault(undefined);
+    findings.push(...exposedAt(await stateOf(one.project), before, after).map((what) => `stop ${stop}: ${what}`));
+    const ended = await one.run(line);
+    const left = await one.run('plan --prune --detailed-exitcode');
+    if (ended.code + left.code > 0) findings.push(`stop ${stop}: ${ended.stdout}${ended.stderr}${left.stdout}`);
+    expect((await stateOf(one.project)).connections).toEqual(after.connections);
+  }
+  expect(findings).toEqual([]);
+});
+
+/** The answer to one request is lost, and the token is rejected afterwards. */
+function faultAt(distance: number): InjectedFault | undefined {
+  if (distance < 0) return undefined;
+  return distance === 0 ? { kind: 'lost', when: 'after' } : { kind: 'answer', when: 'before', status: 401, message: 'no' };
+}
