@@ -133,11 +133,11 @@ const changes: Readonly<Record<string, Change>> = {
     edit: (files) => ({ ...files, [orders]: `${files[orders]}${replica}` }),
     hoop: [
       'Gives access without review to 1 connection. 1 to create, 3 to update.',
-      '1 connection becomes accessible to contractors and orders by exec without review, mitigated by access-request rules prod-approval, contractor-commands (orders-replica-db; env=prod, team=orders)  access/orders.yaml:32',
+      '1 connection becomes accessible to contractors and orders by exec without review, mitigated by access-request rules prod-approval, contractor-commands (orders-replica-db; env=prod, team=orders)  access/orders.yaml:36',
     ],
     serve: [
       'Gives access without review to 1 connection. 1 to create.',
-      '1 connection becomes accessible to contractors and orders without reviewers, guardrails or masking (orders-replica-db; env=prod, team=orders)  access/orders.yaml:32',
+      '1 connection becomes accessible to contractors and orders without reviewers, guardrails or masking (orders-replica-db; env=prod, team=orders)  access/orders.yaml:36',
     ],
   },
   'an attribute grants another group': {
@@ -151,9 +151,9 @@ const changes: Readonly<Record<string, Change>> = {
     edit: replace(orders, `${groups}\n  connection_tags: { env: test`, 'null\n  connection_tags: { env: test'),
     serve: [
       'Weakens protection of 1 connection. 1 to update.',
-      'everybody can reach orders-test-db (env=test, team=orders)  access/orders.yaml:29',
+      'everybody can reach orders-test-db (env=test, team=orders)  access/orders.yaml:33',
     ],
-    hoop: ['access/orders.yaml:29:18 error hoop/unrestricted  access_groups: null is not possible while access control is on'],
+    hoop: ['access/orders.yaml:33:18 error hoop/unrestricted  access_groups: null is not possible while access control is on'],
   },
   'a rule is deleted': {
     edit: removeDocument(approval, 'prod-approval'),
@@ -199,7 +199,7 @@ const gateways: Readonly<Record<Target, () => Promise<{ readonly url: string; re
 type Example = {
   readonly files: Sources;
   readonly repository: TestRepository;
-  readonly run: (line: string) => ReturnType<typeof runInFolder>;
+  readonly run: (line: string, day?: string) => ReturnType<typeof runInFolder>;
   /** Applies what is committed, and expects that nothing is left to do. */
   readonly apply: (allow?: string) => Promise<void>;
 };
@@ -210,8 +210,8 @@ async function applyExample(target: Target): Promise<Example> {
   const read = filesBelow(example).map((path) => [path, readFileSync(join(example, path), 'utf8')] as const);
   const files = Object.fromEntries(read.map(([path, text]) => [path, text.replace(addresses[target], url)]));
   const repository = make(files);
-  const run: Example['run'] = async (line) =>
-    runInFolder(repository.folder, `${line} --target ${target}`.split(' '), { ...gitEnv, OSTIARY_TOKEN: token });
+  const run: Example['run'] = async (line, day = '2026-11-27') =>
+    runInFolder(repository.folder, `${line} --target ${target} --today ${day}`.split(' '), { ...gitEnv, OSTIARY_TOKEN: token });
   const apply: Example['apply'] = async (allow) => {
     const done = await run(`apply --yes${allow === undefined ? '' : ` --allow ${allow}=agreed`}`);
     if (done.code !== 0) throw new Error(`${done.stdout}${done.stderr}`);
@@ -246,6 +246,16 @@ describe.each<readonly [Target, Readonly<Record<'deferred' | 'violated', readonl
     expect([...new Set(findings.map(({ policy }) => policy))].toSorted()).toEqual(violated);
     repository.remove(...Object.keys(policies));
     repository.save(files);
+  });
+
+  test('ends the access of contractors with its last day', async () => {
+    const { run } = applied;
+    expect(await run('validate', '2030-06-16')).toMatchObject({ code: 0, stderr: expect.stringContaining('manifest/grant-ending') });
+    const ended = { code: 3, stderr: expect.stringContaining('the access of contractors ended on 2030-06-30 (today is 2030-07-01)') };
+    expect(await run('validate', '2030-07-01')).toMatchObject(ended);
+    expect(await run('plan', '2030-07-01')).toMatchObject(ended);
+    const drifted = await run('drift', '2030-07-01');
+    expect(drifted).toMatchObject({ code: 2, stdout: expect.stringContaining('contractors on orders-db: expired on 2030-06-30') });
   });
 
   test('says what each of ten changes does to people, and nothing is left to do after it', async () => {
