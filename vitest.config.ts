@@ -11,7 +11,7 @@ import { withSharedClasses } from './.github/fast-spreads.js';
 const slow = [
   [
     'torture/*',
-    'e2e/{git,release,size}/*',
+    'e2e/{ci,git,release,size}/*',
     'e2e/reports/pages',
     'git/programs',
     'hoop/{access-interrupted,access-stops,cache,request-count,watched-access}',

@@ -8,7 +8,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   process.stderr.on('error', onOutputError);
-  const { runProcess } = await import('./commands/program.ts');
+  const { runProcess } = await import('./program.ts');
   return runProcess(argv);
 }
 

@@ -18,6 +18,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   git: { rooms: ['model'], packages: ['simple-git'] },
   forge: { rooms: ['model'], packages: ['micromark', 'micromark-extension-gfm'] },
   github: { rooms: ['model', 'forge'], packages: ['@octokit/rest'] },
+  gitlab: { rooms: ['model', 'forge'], packages: [] },
   server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
   project: { rooms: ['model', 'kinds', 'disk', 'manifest', 'git', 'gateway'], packages: [] },
   pull: { rooms: ['model', 'kinds', 'disk', 'manifest', 'project', 'reconcile', 'report', 'gateway'], packages: [] },
@@ -41,10 +42,25 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     rooms: 'model kinds disk manifest project protection reconcile report gateway git forge pull adopt console planning commands'.split(
       ' ',
     ),
-    packages: [],
+    packages: ['commander'],
   },
   '.': {
-    rooms: ['commands', 'ci', 'github', 'console', 'model', 'kinds', 'manifest', 'protection', 'reconcile', 'apply', 'report', 'gateway'],
+    rooms: [
+      'commands',
+      'ci',
+      'forge',
+      'github',
+      'gitlab',
+      'console',
+      'model',
+      'kinds',
+      'manifest',
+      'protection',
+      'reconcile',
+      'apply',
+      'report',
+      'gateway',
+    ],
     packages: [],
   },
 };
@@ -129,10 +145,11 @@ const inside: Readonly<Record<string, string>> = {
   planning:
     'target-policies.ts audit-log.ts read-secrets.ts planned-run.ts create-plan.ts saved-plan.ts interrupted-plan.ts access-view.ts',
   commands:
-    'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts can.ts test.ts fmt.ts init.ts pull.ts review.ts get.ts list.ts search.ts ' +
-    'record.ts serve.ts completion.ts version.ts workflow-commands.ts program.ts',
-  forge: 'forge.ts ci-system.ts forge-errors.ts plain-lines.ts sticky-body.ts sticky-posts.ts approved-plan.ts override-comments.ts',
-  ci: 'inputs.ts proposal.ts task.ts mentioned-pull-request.ts pull-requests.ts decisions.ts drift-issue.ts commit-status.ts report-run.ts run-job.ts',
+    'completion command-line confirm.ts pulling validate.ts plan.ts apply.ts drift.ts explain.ts can.ts test.ts fmt.ts init.ts pull.ts review.ts get.ts list.ts search.ts ' +
+    'record.ts serve.ts completion.ts version.ts workflow-commands.ts',
+  forge:
+    'forge.ts ci-system.ts answers.ts requests.ts git-credentials.ts forge-errors.ts plain-lines.ts sticky-body.ts sticky-posts.ts approved-plan.ts override-comments.ts',
+  ci: 'inputs.ts proposal.ts task.ts mentioned-pull-request.ts pull-requests.ts decisions.ts drift-issue.ts commit-status.ts report-run.ts run-job.ts ci.ts',
 };
 
 test('inside a room, imports point one way', () => {

@@ -5,7 +5,7 @@ import { appliedText } from '../report/subjects/apply.ts';
 import { driftDocument } from '../report/subjects/drift.ts';
 import { planVerdict, verdictText } from '../report/wording/summary.ts';
 import { clip } from '../report/wrap.ts';
-import { missingToken } from './pull-requests.ts';
+import { missingTokenOf } from './pull-requests.ts';
 import { openRunForge, stepExitCode, type ActionTask, type TaskResult } from './task.ts';
 
 /** The most characters of a description on GitHub. */
@@ -18,7 +18,7 @@ export async function setCommitStatus(result: TaskResult & { readonly task: Acti
   const { pullRequest } = run;
   // The token of a fork's run is read-only.
   if (!inputs.status || (pullRequest?.fork === true && run.event === 'pull_request')) return [];
-  if (inputs.token === '') return [missingToken];
+  if (inputs.token === '') return missingTokenOf(run);
   const forge = openRunForge(task, result);
   const code = stepExitCode(result);
   const name = labeledName(

@@ -3,7 +3,7 @@ import { allowCommandFor, applyCommandFor, type OverrideComments, readOverrideCo
 import { withForgeErrors } from '../forge/forge-errors.ts';
 import type { Forge } from '../forge/forge.ts';
 import { type ActionTask, configFlags, type Findings, openRunForge, type TaskResult } from './task.ts';
-import type { CiRun } from '../forge/ci-system.ts';
+import type { CiRun, ForgeNames } from '../forge/ci-system.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { type ApprovalRules, defaultApprovals } from '../model/config.ts';
@@ -13,7 +13,7 @@ import type { CommentLink } from '../report/markdown/comment.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { type ActionInputs, linesOf } from './inputs.ts';
 import type { Proposal } from './proposal.ts';
-import { commentKeyOf, findMergedSince, missingToken } from './pull-requests.ts';
+import { commentKeyOf, findMergedSince, missingTokenOf } from './pull-requests.ts';
 
 type DecisionContext = {
   readonly run: CiRun;
@@ -34,18 +34,18 @@ export async function withDecisions(inputs: ActionInputs, asking: DecisionContex
   if (digest !== digestFromComment && !inputs.overrides) return { inputs, comments: [] };
   if (inputs.token === '') {
     if (digest === digestFromComment)
-      throw new UsageError('digest: comment requires a token to read the comment', 'remove the input github-token');
-    asking.context.onEvent?.({ diagnostics: [missingToken] });
+      throw new UsageError('digest: comment requires a token to read the comment', asking.run.names.tokenHint);
+    asking.context.onEvent?.({ diagnostics: missingTokenOf(asking.run) });
     return { inputs, comments: [] };
   }
   const { run, proposal, context, waits } = asking;
   const forge = openRunForge({ inputs, run }, { waits, context });
   const pulls = await pullRequestsOf(forge, inputs, run);
-  const overrides = inputs.overrides ? await readOverrides(forge, pulls, { inputs, proposal, context }) : none;
+  const overrides = inputs.overrides ? await readOverrides(forge, pulls, { inputs, proposal, context, names: run.names }) : none;
   const given = linesOf(inputs.flags['allow'] ?? '');
   const codes = new Set(given.map(codeIn));
   const allow = [...given, ...overrides.allow.filter((one) => !codes.has(codeIn(one)))];
-  const agreed = digest !== digestFromComment ? digest : (overrides.digest ?? (await approvedDigest(forge, inputs, pulls, context)));
+  const agreed = digest !== digestFromComment ? digest : (overrides.digest ?? (await approvedDigest(forge, inputs, pulls, asking)));
   const flags = {
     ...inputs.flags,
     ...(allow.length === 0 ? {} : { allow: allow.join('\n') }),
@@ -82,22 +82,25 @@ async function pullRequestsOf(forge: Forge, { mode }: ActionInputs, run: CiRun):
   return mode === 'apply' ? mergedPullRequests(forge, run.commit, run.branch) : [];
 }
 
-type OverrideSource = { readonly inputs: ActionInputs } & Pick<DecisionContext, 'proposal' | 'context'>;
+type OverrideSource = { readonly inputs: ActionInputs; readonly names: ForgeNames } & Pick<DecisionContext, 'proposal' | 'context'>;
 
 async function readOverrides(
   forge: Forge,
   [only, ...others]: readonly PullRequestHead[],
-  { inputs, proposal, context }: OverrideSource,
+  { inputs, proposal, context, names }: OverrideSource,
 ): Promise<OverrideComments> {
+  const { people } = forge;
+  if (people === undefined)
+    throw new UsageError(`comments do not override refusals on ${names.forge}`, 'remove --overrides; set --allow CODE=REASON in the job');
   if (only === undefined || others.length > 0) return none;
   const rulesOf = async (): Promise<ApprovalRules> => {
     const { approvals = defaultApprovals } = (await openConfig(configFlags(inputs, proposal?.configRef), context)).config;
     return approvals;
   };
-  const { value: found = none, diagnostics } = await withForgeErrors(() => readOverrideComments(forge, only, rulesOf));
+  const { value: found = none, diagnostics } = await withForgeErrors(() => readOverrideComments({ ...forge, ...people }, only, rulesOf));
   const unused = [
-    ...found.ignored.map((message) => warningOf('github/ignored-override', message, 'see docs/how-to/github.md, overrides')),
-    ...found.unchecked.map((message) => warningOf('github/unknown-author', message, 'give the job contents: read')),
+    ...found.ignored.map((message) => warningOf('forge/ignored-override', message, 'see docs/how-to/github.md, overrides')),
+    ...found.unchecked.map((message) => warningOf('forge/unknown-author', message, 'give the job contents: read')),
   ];
   context.onEvent?.({ diagnostics: [...diagnostics, ...unused] });
   return found;
@@ -112,18 +115,22 @@ async function approvedDigest(
   forge: Forge,
   inputs: ActionInputs,
   merged: readonly PullRequestHead[],
-  context: CliContext,
+  { context, run }: DecisionContext,
 ): Promise<string> {
-  const agreed = await findApprovedPlan(forge, commentKeyOf(inputs, 'plan'), merged);
+  const agreed = await findApprovedPlan(forge, commentKeyOf(inputs, 'plan'), merged, run.names.request);
   if ('digest' in agreed) return agreed.digest;
   const message = `no plan was approved: ${agreed.reason}`;
   const hint = 'Ostiary applies only a plan without changes; for any other, review the plan and run the workflow with its digest';
-  context.onEvent?.({ diagnostics: [{ code: 'github/no-agreed-plan', severity: 'warning', message, hint }] });
+  context.onEvent?.({ diagnostics: [{ code: 'forge/no-agreed-plan', severity: 'warning', message, hint }] });
   return 'none';
 }
 
 /** Returns the notice that names the commands with which a comment overrides the refusals of a plan. */
-export function overrideCommands({ plan, result }: Findings, { inputs, pullRequest }: Decisions): readonly Diagnostic[] {
+export function overrideCommands(
+  { plan, result }: Findings,
+  { inputs, pullRequest }: Decisions,
+  { request }: ForgeNames,
+): readonly Diagnostic[] {
   if (!inputs.overrides || pullRequest === undefined || plan === undefined || result !== undefined) return [];
   // Limits do not refuse the plan that a digest names, so that command comes alone.
   const isOther = plan.refusals.some(({ code }) => code === 'plan/other-digest');
@@ -132,9 +139,9 @@ export function overrideCommands({ plan, result }: Findings, { inputs, pullReque
   if (commands.length === 0) return [];
   return [
     {
-      code: 'github/override',
+      code: 'forge/override',
       severity: 'notice',
-      message: `to override once, another person with write access comments on pull request ${pullRequest.number}: ${commands.join(' and ')}`,
+      message: `to override once, another person with write access comments on ${request} ${pullRequest.number}: ${commands.join(' and ')}`,
       hint: 'then run this job again',
     },
   ];
@@ -154,12 +161,12 @@ export async function otherMerges(
   const others = (since?.numbers ?? []).filter((number) => number !== pullRequest.number).toSorted((left, right) => left - right);
   if (others.length === 0) return diagnostics;
   const names = shortList(
-    others.map((number) => `pull request ${number}`),
+    others.map((number) => `${run.names.request} ${number}`),
     mostNamed,
   ).join(', ');
   const message = `since the last complete apply, ${names} ${others.length === 1 ? 'was' : 'were'} merged, too: the plan contains what is not applied of ${others.length === 1 ? 'it' : 'them'}`;
   const hint = 'review this plan, which applies all of them, and approve its digest';
-  return [...diagnostics, { code: 'github/other-merges', severity: 'notice', message, hint }];
+  return [...diagnostics, { code: 'forge/other-merges', severity: 'notice', message, hint }];
 }
 
 const mostNamed = 10;

@@ -15,7 +15,7 @@ import { codeSpan } from '../report/escape.ts';
 import { fileLinks } from '../report/links.ts';
 import { labeledName } from '../report/document.ts';
 import { projectKeyOf } from './inputs.ts';
-import { missingToken } from './pull-requests.ts';
+import { missingTokenOf } from './pull-requests.ts';
 import { version } from '../console/context/version.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask };
@@ -40,7 +40,7 @@ export async function keepAdoptionRequest(result: ReportedTask, issue: number | 
   if (isReverted(result)) {
     const { diagnostics } = await keepNumber(result, (forge) => closeAdoption(forge, result, drift));
     // A job that only reverts needs no permission for pull requests.
-    return { diagnostics: diagnostics.filter(({ code }) => code !== 'github/forbidden') };
+    return { diagnostics: diagnostics.filter(({ code }) => code !== 'forge/forbidden') };
   }
   if (flags['adopt'] === undefined || flags['commit'] === 'false') return { diagnostics: [] };
   return keepNumber(result, (forge) => request(forge, result, { drift, issue }));
@@ -52,7 +52,7 @@ async function keepNumber(
   send: (forge: Forge) => Promise<Checked<number>>,
   missing?: string,
 ): Promise<KeptNumber> {
-  if (inputs.token === '') return { diagnostics: [missingToken] };
+  if (inputs.token === '') return { diagnostics: missingTokenOf(run) };
   const forge = openRunForge({ inputs, run }, { waits, context });
   const { value: kept, diagnostics } = await withForgeErrors(() => send(forge), missing);
   const { value: number, diagnostics: more = [] } = kept ?? {};
@@ -86,7 +86,7 @@ async function request(forge: Forge, { task, exitCode }: ReportedTask, { drift, 
   if (adoption?.branch?.pushed === true) {
     const content = adoptionContent(adoption, plan.target.name, issue);
     const bodyWithin = (limit: number): string =>
-      adoptionRequest({ adoption, target: plan.target.name, issue, ...reportOrigin(task) }, limit);
+      adoptionRequest({ adoption, target: plan.target.name, issue, request: run.names.request, ...reportOrigin(task) }, limit);
     const title = `Accept drift on ${labeledName(plan.target.name, task.inputs.label)}`;
     const number = await keepPullRequest(forge, { key, title, bodyWithin, content, head: adoption.branch.name, base: run.branch });
     return number === undefined ? nothingKept : { value: number, diagnostics: [] };
@@ -117,7 +117,7 @@ async function keep(forge: Forge, result: ReportedTask, found: Drift): Promise<C
     ...(unmerged === undefined ? {} : { unmerged }),
     ...(unproven === undefined ? {} : { unproven }),
   };
-  const note = result.findings.diagnostics.some(isBranchTaken) ? takenBranch : '';
+  const note = result.findings.diagnostics.some(isBranchTaken) ? takenBranch(task) : '';
   return keepIssue(forge, {
     key,
     title: `Drift on ${labeledName(codeSpan(drift.plan.target.name), task.inputs.label)}`,
@@ -148,14 +148,14 @@ function changedComment({ run }: ActionTask, { plan: { changes } }: Drift, note:
     mostNamed,
   );
   const objects = named.length === 0 ? '' : ` It is now about ${named.join(', ')}.`;
-  const what = note === '' ? 'The drift changed' : 'The drift or its pull request changed';
+  const what = note === '' ? 'The drift changed' : `The drift or its ${run.names.request} changed`;
   return `${what}, as found by [this run](${run.url}); the description above is up to date.${objects}`;
 }
 
-const takenBranch = [
-  'The branch that accepts this drift has commits by other people, so Ostiary leaves it and its pull request alone. ',
-  'Merge the pull request, or delete the branch.',
-].join('');
+function takenBranch({ run: { names } }: ActionTask): string {
+  const what = names.request;
+  return `The branch that accepts this drift has commits by other people, so Ostiary leaves it and its ${what} alone. Merge the ${what}, or delete the branch.`;
+}
 
 function isBranchTaken({ code }: Diagnostic): boolean {
   return code === 'git/branch-taken';
@@ -182,7 +182,7 @@ function reportOrigin({
   checkout: { commit, pathOf },
   inputs: { label },
 }: ActionTask): Pick<RunReport, 'at' | 'version' | 'linkOf' | 'label'> {
-  return { at: { commit, runUrl: run.url }, version, linkOf: fileLinks({ page: run.page, commit, pathOf }), label };
+  return { at: { commit, runUrl: run.url }, version, linkOf: fileLinks({ page: run.links ?? run.page, commit, pathOf }), label };
 }
 
 function issueKey({ inputs }: ActionTask, { plan: { target } }: Drift): readonly string[] {

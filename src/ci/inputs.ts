@@ -126,7 +126,7 @@ export function projectKeyOf({ flags, label = '', workingDirectory = '' }: Proje
 
 export type ProjectInputs = Pick<ActionInputs, 'flags' | 'label' | 'workingDirectory'>;
 
-/** Reads the inputs of a step. Throws UsageError for an unknown input or an invalid value. */
+/** Reads the inputs of a step of a GitHub workflow. Throws UsageError for an unknown input or an invalid value. */
 export function readInputs(env: Readonly<Record<string, string | undefined>>): ActionInputs {
   const names = [...ownInputs, ...Object.keys(flagInputs)];
   const given = new Map<string, string>();
@@ -136,6 +136,11 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): A
     if (!names.includes(name)) throw unknownInput(name, names);
     if (text.trim() !== '') given.set(name, text.trim());
   }
+  return inputsOf(given);
+}
+
+/** Returns the inputs of a step by their texts. Throws UsageError for an invalid value. */
+export function inputsOf(given: ReadonlyMap<string, string>): ActionInputs {
   const mode = actionModes.find((one) => one === given.get('mode'));
   if (mode === undefined) throw wrongInput('mode', given.get('mode') ?? '', `expected one of: ${actionModes.join(', ')}`);
   const flags: Record<string, string> = {};

@@ -1,7 +1,7 @@
 import type { Forge } from '../forge/forge.ts';
 import { mayDecide } from '../forge/override-comments.ts';
 import type { PullRequest } from '../forge/forge.ts';
-import type { PullRequestMention } from '../forge/ci-system.ts';
+import type { ForgeNames, PullRequestMention } from '../forge/ci-system.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { type ActionTask, openRunForge, type TaskResult } from './task.ts';
@@ -22,11 +22,11 @@ export async function findMentioned(task: ActionTask, at: Pick<TaskResult, 'cont
     return undefined;
   }
   if (inputs.token === '')
-    throw new UsageError(`mode: plan on ${run.event} requires a token to find the pull request`, 'remove the input github-token');
+    throw new UsageError(`mode: plan on ${run.event} requires a token to find the pull request`, run.names.tokenHint);
   const forge = openRunForge(task, at);
-  const objection = mention.by === 'comment' ? await objectionTo(forge, mention) : undefined;
+  const objection = mention.by === 'comment' ? await objectionTo(forge, mention, run.names) : undefined;
   const pullRequest = objection === undefined ? await findPullRequest(forge, mention) : undefined;
-  const reason = objection ?? (pullRequest === undefined ? noPullRequest(mention) : reasonNotToPlan(pullRequest));
+  const reason = objection ?? (pullRequest === undefined ? noPullRequest(mention, run.names) : reasonNotToPlan(pullRequest, run.names));
   if (reason !== undefined) at.context.onEvent?.({ diagnostics: [reason] });
   if (pullRequest === undefined || reason !== undefined) return undefined;
   const proposedFor = { commit: pullRequest.base, branch: pullRequest.baseBranch };
@@ -34,7 +34,7 @@ export async function findMentioned(task: ActionTask, at: Pick<TaskResult, 'cont
 }
 
 const noCommand: Diagnostic = {
-  code: 'github/no-command',
+  code: 'forge/no-command',
   severity: 'notice',
   message: `the first line of the comment is not ${planCommand}`,
 };
@@ -42,31 +42,31 @@ const noCommand: Diagnostic = {
 type CommentMention = Extract<PullRequestMention, { readonly by: 'comment' }>;
 
 /** Returns why a comment starts no plan; undefined if it does. */
-async function objectionTo(forge: Forge, { body, author, isByBot }: CommentMention): Promise<Diagnostic | undefined> {
+async function objectionTo(forge: Forge, { body, author, isByBot }: CommentMention, names: ForgeNames): Promise<Diagnostic | undefined> {
   const [first = ''] = body.split(/\r\n|\r|\n/);
   // Nothing precedes it, so it is in no code block, quotation or other element.
   if (first.trimEnd() !== planCommand) return noCommand;
-  if (!isByBot && (await mayDecide(forge, author))) return undefined;
-  const message = `"${planCommand}" by ${author} is ignored: ${isByBot ? 'comments of bots do not count' : `GitHub reports no write access for ${author}`}`;
-  return { code: 'github/ignored-override', severity: 'warning', message, hint: 'a person with write access can ask for the plan' };
+  if (!isByBot && forge.people !== undefined && (await mayDecide(forge.people, author))) return undefined;
+  const message = `"${planCommand}" by ${author} is ignored: ${isByBot ? 'comments of bots do not count' : `${names.forge} reports no write access for ${author}`}`;
+  return { code: 'forge/ignored-override', severity: 'warning', message, hint: 'a person with write access can ask for the plan' };
 }
 
 async function findPullRequest(forge: Forge, mention: PullRequestMention): Promise<PullRequest | undefined> {
-  if (mention.by === 'comment') return forge.readPullRequest(mention.number);
+  if (mention.by !== 'run') return forge.readPullRequest(mention.number);
   const { owner, branch, head } = mention;
   return (await forge.openPullRequestsFrom(owner, branch)).find((one) => one.head === head);
 }
 
-function noPullRequest(mention: PullRequestMention): Diagnostic {
+function noPullRequest(mention: PullRequestMention, { forge, request }: ForgeNames): Diagnostic {
   const message =
-    mention.by === 'comment'
-      ? `GitHub does not show pull request ${mention.number}`
-      : `no open pull request from ${mention.owner}:${mention.branch} has the head ${mention.head.slice(0, 12)}`;
-  return { code: 'github/newer-commit', severity: 'notice', message };
+    mention.by !== 'run'
+      ? `${forge} does not show ${request} ${mention.number}`
+      : `no open ${request} from ${mention.owner}:${mention.branch} has the head ${mention.head.slice(0, 12)}`;
+  return { code: 'forge/newer-commit', severity: 'notice', message };
 }
 
 /** A merged pull request keeps the plan that its comment showed at the merge. */
-function reasonNotToPlan({ number, merged }: PullRequest): Diagnostic | undefined {
+function reasonNotToPlan({ number, merged }: PullRequest, { request }: ForgeNames): Diagnostic | undefined {
   if (!merged) return undefined;
-  return { code: 'github/merged', severity: 'notice', message: `pull request ${number} is merged` };
+  return { code: 'forge/merged', severity: 'notice', message: `${request} ${number} is merged` };
 }

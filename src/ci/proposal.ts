@@ -81,19 +81,19 @@ async function requirePullRequestHead(run: CiRun, { number, head }: PullRequest,
     checkout === undefined
       ? 'the folder is not a git checkout, so it may not contain'
       : `HEAD is ${checkout.head.slice(0, 12)} and does not contain`;
-  throw new AppError('github/other-checkout', 3, `${found} commit ${head.slice(0, 12)} of pull request ${number}`, {
-    hint: `${run.mention === undefined ? `run the workflow on pull_request instead of ${run.event === 'pull_request' ? 'another checkout' : run.event}, or ` : ''}give actions/checkout ref: refs/pull/${number}/merge and fetch-depth: 0`,
+  throw new AppError('forge/other-checkout', 3, `${found} commit ${head.slice(0, 12)} of ${run.names.request} ${number}`, {
+    hint: run.names.checkoutHint(run, number),
   });
 }
 
-function refuseUnmerged({ event, pullRequest, proposedFor }: CiRun, mode: 'apply' | 'drift'): void {
+function refuseUnmerged({ event, pullRequest, proposedFor, names }: CiRun, mode: 'apply' | 'drift'): void {
   if (pullRequest === undefined ? proposedFor === undefined : pullRequest.merged) return;
-  const what = pullRequest === undefined ? `the commit of this ${event}` : `pull request ${pullRequest.number} of this ${event}`;
+  const what = pullRequest === undefined ? `the commit of this ${event}` : `${names.request} ${pullRequest.number} of this ${event}`;
   throw new UsageError(
     `mode: ${mode} requires a merged commit, but ${what} is not merged`,
     mode === 'drift'
-      ? 'run it on schedule, workflow_dispatch or push to the branch'
-      : 'run it on push to the branch, or on a pull request that was closed by its merge',
+      ? 'run it on a schedule, by hand or on push to the branch'
+      : `run it on push to the branch, or on a ${names.request} that was closed by its merge`,
   );
 }
 
@@ -104,18 +104,18 @@ function unreviewedCheckout({ mode, configRef }: ActionInputs, run: CiRun, head:
     head === undefined
       ? `mode: ${mode} needs a commit of ${branch}, but the folder is not a git checkout`
       : `mode: ${mode} needs a commit of ${branch}, but HEAD ${head.slice(0, 12)} is not known to be one`;
-  return new AppError('github/not-reviewed', 3, message, {
-    hint: 'check out that branch with fetch-depth: 0; if another branch is also reviewed, set config-ref: origin/BRANCH',
+  return new AppError('forge/not-reviewed', 3, message, {
+    hint: `check out that branch with ${run.names.wholeHistory}; if another branch is also reviewed, set config-ref: origin/BRANCH`,
   });
 }
 
 function unreviewedConfig({ mode }: ActionInputs, head: string, file: string): AppError {
   const message = `mode: ${mode} needs a reviewed config file, but ${file} differs from commit ${head.slice(0, 12)}`;
-  return new AppError('github/not-reviewed', 3, message, { hint: 'commit the file and merge it; another URL can be set with OSTIARY_URL' });
+  return new AppError('forge/not-reviewed', 3, message, { hint: 'commit the file and merge it; another URL can be set with OSTIARY_URL' });
 }
 
-function unknownBranch({ event }: CiRun): AppError {
-  return new AppError('github/not-reviewed', 3, `this run of ${event} has no commit of the default branch, so it has no reviewed config`, {
-    hint: 'check out this repository with fetch-depth: 0, or set config-ref: origin/BRANCH',
+function unknownBranch({ event, names }: CiRun): AppError {
+  return new AppError('forge/not-reviewed', 3, `this run of ${event} has no commit of the default branch, so it has no reviewed config`, {
+    hint: `check out this repository with ${names.wholeHistory}, or set config-ref: origin/BRANCH`,
   });
 }

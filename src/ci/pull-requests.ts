@@ -1,4 +1,5 @@
 import { planMark, mergedPullRequests } from '../forge/approved-plan.ts';
+import type { CiRun } from '../forge/ci-system.ts';
 import type { PullRequestSummary } from '../forge/forge.ts';
 import { withForgeErrors } from '../forge/forge-errors.ts';
 import type { PullRequest } from '../forge/forge.ts';
@@ -15,9 +16,9 @@ type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown:
 
 /** Comments on the pull request, open or merged, and reports a deployment. Requests that the forge refuses are warnings. */
 export async function commentOnPullRequests(result: ReportedTask): Promise<readonly Diagnostic[]> {
-  const { inputs, step } = result.task;
+  const { inputs, run, step } = result.task;
   if (inputs.mode === 'validate') return [];
-  if (inputs.token === '') return inputs.comment ? [{ ...missingToken }] : [];
+  if (inputs.token === '') return inputs.comment ? missingTokenOf(run) : [];
   if (!inputs.comment && (step.mode !== 'apply' || result.findings.plan === undefined)) return [];
   const forge = openRunForge(result.task, result);
   const { value: commented = [], diagnostics: failures } = await withForgeErrors(
@@ -27,16 +28,14 @@ export async function commentOnPullRequests(result: ReportedTask): Promise<reado
   if (step.mode !== 'apply') return [...commented, ...failures];
   const deployed = await withForgeErrors(() => deploy(forge, result), 'the status of the deployment');
   // Workflows without deployments do not grant the permission, and need no warning.
-  return [...commented, ...failures, ...deployed.diagnostics.filter(({ code }) => code !== 'github/forbidden')];
+  return [...commented, ...failures, ...deployed.diagnostics.filter(({ code }) => code !== 'forge/forbidden')];
 }
 
-/** The warning of a step without a token. */
-export const missingToken: Diagnostic = {
-  code: 'github/no-token',
-  severity: 'warning',
-  message: 'missing GitHub token',
-  hint: 'remove the input github-token, or write comment: false and issue: false',
-};
+/** Returns the warning of a step without a token, unless it is not meant to have one. */
+export function missingTokenOf({ names, isTokenless }: CiRun): readonly Diagnostic[] {
+  if (isTokenless === true) return [];
+  return [{ code: 'forge/no-token', severity: 'warning', message: `missing ${names.forge} token`, hint: names.tokenHint }];
+}
 
 /** Returns the key of a mode's comment: steps with the same inputs share one. */
 export function commentKeyOf(inputs: ProjectInputs, mode: ActionMode): readonly string[] {
@@ -55,8 +54,8 @@ async function comment(forge: Forge, result: ReportedTask): Promise<readonly Dia
   const { number } = pullRequest;
   const known = await forge.pullRequest(number);
   // What the comment showed at the merge is what was approved.
-  if (known.merged || pullRequest.merged) return [mergedAlready(number)];
-  if (known.head !== pullRequest.head && !(await isOutdated(known, pullRequest, task.checkout))) return [outrun(number)];
+  if (known.merged || pullRequest.merged) return [mergedAlready(run, number)];
+  if (known.head !== pullRequest.head && !(await isOutdated(known, pullRequest, task.checkout))) return [outrun(run, number)];
   const mark = findings.plan === undefined ? '' : planMark(findings.plan.digest, pullRequest.head);
   await keepComment(forge, { number, key, bodyAfter: () => `${mark}${body}`, onlyUpdate: isQuiet(result) });
   return [];
@@ -91,7 +90,7 @@ async function commentOnMerged(forge: Forge, result: ReportedTask): Promise<read
         isOlder && previous !== undefined ? withOlderRun(end, previous) : withRunHistory(body, end, previous),
       onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length + orphansOf(findings) === 0,
     };
-    const posted = await withForgeErrors(() => keepComment(forge, options), `the comment on pull request ${number}`);
+    const posted = await withForgeErrors(() => keepComment(forge, options), `the comment on ${task.run.names.request} ${number}`);
     for (const failure of posted.diagnostics) failures.push(failure);
   }
   return [...diagnostics, ...failures];
@@ -109,14 +108,13 @@ export async function findMergedSince(
   const found = new Set(run.pullRequest === undefined ? [] : [run.pullRequest.number]);
   for (const commit of since.slice(0, mostCommits))
     for (const { number } of await mergedPullRequests(forge, commit, run.branch)) found.add(number);
-  return { numbers: [...found], diagnostics: since.length > mostCommits ? [unsearchedCommits] : [] };
+  return { numbers: [...found], diagnostics: since.length > mostCommits ? [unsearchedCommits(run)] : [] };
 }
 
-const unsearchedCommits: Diagnostic = {
-  code: 'github/older-commits',
-  severity: 'notice',
-  message: `more than ${mostCommits} commits were merged since the last complete apply; pull requests of older ones have no comment about this run`,
-};
+function unsearchedCommits({ names }: CiRun): Diagnostic {
+  const message = `more than ${mostCommits} commits were merged since the last complete apply; ${names.request}s of older ones have no comment about this run`;
+  return { code: 'forge/older-commits', severity: 'notice', message };
+}
 
 /** Returns the applied commit, and those between it and the last applied one. */
 async function commitsToReport({ commit, repository }: Checkout, base: string | undefined): Promise<readonly string[]> {
@@ -131,19 +129,19 @@ function outcomeText({ plan, result, diagnostics }: Findings): string {
   return `Not applied${codes.size === 0 ? '' : `: ${[...codes].slice(0, 3).join(', ')}`}.`;
 }
 
-function outrun(number: number): Diagnostic {
+function outrun({ names }: CiRun, number: number): Diagnostic {
   return {
-    code: 'github/newer-commit',
+    code: 'forge/newer-commit',
     severity: 'notice',
-    message: `pull request ${number} has a newer commit, so the run for that commit updates its comment`,
+    message: `${names.request} ${number} has a newer commit, so the run for that commit updates its comment`,
   };
 }
 
-function mergedAlready(number: number): Diagnostic {
+function mergedAlready({ names }: CiRun, number: number): Diagnostic {
   return {
-    code: 'github/merged',
+    code: 'forge/merged',
     severity: 'notice',
-    message: `pull request ${number} is merged, so its comment still shows the plan of that time`,
+    message: `${names.request} ${number} is merged, so its comment still shows the plan of that time`,
   };
 }
 
@@ -161,11 +159,12 @@ function isQuiet({ findings: { plan, diagnostics }, exitCode }: TaskResult): boo
 /** Sets the status of the deployment to the environment of the target. */
 async function deploy(forge: Forge, { task, findings, exitCode }: ReportedTask): Promise<void> {
   const { plan, result } = findings;
-  if (plan === undefined) return;
+  const { deployments } = forge;
+  if (plan === undefined || deployments === undefined) return;
   const { commit, url } = task.run;
   const description = (result === undefined ? 'Not applied' : appliedText(result, plan)).slice(0, 140);
-  const deployment = await forge.deployment(commit, environmentOf(task.inputs, plan.target.name));
-  await forge.setDeploymentStatus(deployment, { state: exitCode === 0 ? 'success' : 'failure', description, logUrl: url });
+  const deployment = await deployments.deployment(commit, environmentOf(task.inputs, plan.target.name));
+  await deployments.setDeploymentStatus(deployment, { state: exitCode === 0 ? 'success' : 'failure', description, logUrl: url });
 }
 
 /** Returns the input `environment`; otherwise the name of the target, below the label if there is one. */

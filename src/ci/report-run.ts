@@ -22,8 +22,11 @@ import type { ActionInputs } from './inputs.ts';
 /** The most bytes of a summary: GitHub drops one above 1 MiB, and masks secrets in it, which can make it longer. */
 const summaryLimit = 1024 * 1024 - 16_384;
 
+/** Receives the results with the diagnostics of reporting them, and those from before. */
+export type OnReported = (reported: readonly TaskResult[], before: readonly TaskResult[]) => void;
+
 /** Reports the results of each target: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 4 if no issue reports a drift, otherwise 0. */
-export async function reportRun(found: readonly TaskResult[]): Promise<number> {
+export async function reportRun(found: readonly TaskResult[], onReported?: OnReported): Promise<number> {
   const results = found.map(withPositions);
   const [first] = results;
   if (first === undefined) return 0;
@@ -44,6 +47,7 @@ export async function reportRun(found: readonly TaskResult[]): Promise<number> {
     ),
   );
   log.command(await renderReport(findingsDocument(findingsOf(reported, task)), 'annotations'));
+  onReported?.(reported, results);
   append(files.summary, summaryOf(reported));
   return reported.some(({ isUnreported }) => isUnreported) ? 4 : 0;
 }
@@ -138,7 +142,7 @@ function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): st
   if (task === undefined) return runReportMarkdown({ title: 'Nothing was done', notes: [], diagnostics, version }, limit);
   const { run, step, checkout, inputs } = task;
   const { commit, pathOf } = checkout;
-  const linkOf = fileLinks({ page: run.page, commit, pathOf });
+  const linkOf = fileLinks({ page: run.links ?? run.page, commit, pathOf });
   const at = { commit, runUrl: run.url };
   const isRefused = step.mode === 'apply' && exitCode === 6 && plan !== undefined && result === undefined;
   return runReportMarkdown(

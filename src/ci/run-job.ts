@@ -21,7 +21,7 @@ import {
 import { withoutTakenBranch } from './drift-issue.ts';
 import { findMentioned } from './mentioned-pull-request.ts';
 import { findProposal } from './proposal.ts';
-import { reportRun } from './report-run.ts';
+import { type OnReported, reportRun } from './report-run.ts';
 import { workflowCommands } from '../commands/workflow-commands.ts';
 import type { CliContext, CommandEvent } from '../console/context/cli-context.ts';
 import { readNetwork } from '../console/connect.ts';
@@ -45,11 +45,17 @@ const plainFlags = { color: false, quiet: false } as const;
  * Runs one step of a job: converts the inputs to a command line for each target, runs them and reports the results on the
  * forge. Never throws.
  */
-export async function runJob(system: CiSystem, context: CliContext, sleep: Waits['sleep']): Promise<number> {
+export async function runJob(
+  system: CiSystem,
+  context: CliContext,
+  sleep: Waits['sleep'],
+  inputsIn: (env: CliContext['env']) => ActionInputs = readInputs,
+  onReported?: OnReported,
+): Promise<number> {
   const log = system.openLog(context.stdout.write);
   const inner = jobContext(context, log);
-  const results = await runTasks({ log, system, context, inner, waits: { sleep, waited: 0 } });
-  const reported = await runGuarded(async () => reportRun(results), { context: inner, flags: plainFlags });
+  const results = await runTasks({ log, system, inputsIn, context, inner, waits: { sleep, waited: 0 } });
+  const reported = await runGuarded(async () => reportRun(results, onReported), { context: inner, flags: plainFlags });
   log.close();
   const ended = worstExitCode(results.map(stepExitCode));
   return ended === 0 ? reported : ended;
@@ -57,6 +63,7 @@ export async function runJob(system: CiSystem, context: CliContext, sleep: Waits
 
 type Job = Pick<TaskResult, 'log' | 'system' | 'context' | 'waits'> & {
   readonly inner: CliContext;
+  readonly inputsIn: (env: CliContext['env']) => ActionInputs;
   /** What was found before the tasks. */
   readonly before?: Findings;
 };
@@ -65,7 +72,7 @@ type Job = Pick<TaskResult, 'log' | 'system' | 'context' | 'waits'> & {
 async function runTasks(job: Job): Promise<readonly TaskResult[]> {
   const { log, system, context, waits, inner } = job;
   const recorder = recordFindings(job);
-  const prepared = await prepareTasks(context, recorder, waits);
+  const prepared = await prepareTasks(job, recorder);
   if ('exitCode' in prepared) return [{ ...prepared, findings: recorder.findings(), log, system, context, waits }];
   const results: TaskResult[] = [];
   for (const one of prepared.tasks) {
@@ -88,7 +95,12 @@ async function runTasks(job: Job): Promise<readonly TaskResult[]> {
 type FindingsRecorder = EventReceiver & { readonly findings: () => Findings };
 
 /** Makes a context that collects events; masks secrets at once. */
-function recordFindings({ log, system, inner, before = { diagnostics: [] } }: Omit<Job, 'context' | 'waits'>): FindingsRecorder {
+function recordFindings({
+  log,
+  system,
+  inner,
+  before = { diagnostics: [] },
+}: Pick<Job, 'log' | 'system' | 'inner' | 'before'>): FindingsRecorder {
   let findings = before;
   const onEvent = (event: CommandEvent): void => {
     if ('secret' in event) log.command(system.maskCommands(event.secret));
@@ -107,7 +119,7 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   const code = await runCommandLine(task.step.argv, taskContext, { byHeading: { 'Commands:': Object.values(workflowCommands) } });
   const { findings: found, exitCode } = withoutTakenBranch({ findings: findings(), exitCode: code });
   const others = await otherMerges(given, decisions, { findings: found, waits, context: taskContext });
-  const diagnostics = [...found.diagnostics, ...others, ...overrideCommands(found, decisions)];
+  const diagnostics = [...found.diagnostics, ...others, ...overrideCommands(found, decisions, given.run.names)];
   return { task, findings: { ...found, diagnostics }, exitCode, log, system, context, waits };
 }
 
@@ -143,9 +155,9 @@ type EventReceiver = { readonly context: CliContext; readonly onEvent: (event: C
 type FailedPreparation = Pick<TaskResult, 'task' | 'exitCode'>;
 
 /** Reads the inputs, the event and the checkout. */
-async function prepareTasks(context: CliContext, recorder: EventReceiver, waits: Waits): Promise<PreparedTasks | FailedPreparation> {
+async function prepareTasks({ context, waits, inputsIn }: Job, recorder: EventReceiver): Promise<PreparedTasks | FailedPreparation> {
   const guarded = { context: recorder.context, flags: plainFlags };
-  const begun = await attempt(async () => firstTask(readInputs(context.env), recorder.system, context), guarded);
+  const begun = await attempt(async () => firstTask(inputsIn(context.env), recorder.system, context), guarded);
   if ('exitCode' in begun) return { task: undefined, ...begun };
   const mentioned = await attempt(() => findMentioned(begun.value, { context: recorder.context, waits }), guarded);
   if ('exitCode' in mentioned) return { task: { ...begun.value, inputs: withoutComment(begun.value.inputs) }, ...mentioned };

@@ -112,7 +112,7 @@ async function openCheckout({ run, inputs }: Pick<ActionTask, 'run' | 'inputs'>,
     await fetchHistory(repository, [...new Set(branches)]);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const hint = 'give actions/checkout fetch-depth: 0, and the job contents: read';
+    const hint = run.names.historyHint;
     const message = `the history of this shallow clone was not fetched: ${error.message}`;
     context.onEvent?.({ diagnostics: [{ code: 'git/shallow', severity: 'warning', message, hint }] });
   }
@@ -128,12 +128,12 @@ type ActionStep = {
 };
 
 /** The run of a step, with the commit that is checked out. */
-type StepRun = Pick<CiRun, 'temp' | 'page' | 'commit'>;
+type StepRun = Pick<CiRun, 'temp' | 'page' | 'links' | 'commit'>;
 
 /** Makes a command line of the inputs; a proposal is planned with the reviewed config and without secrets. Report files link to the checkout. */
 export function createStep(inputs: ActionInputs, run: StepRun, proposal: Proposal | undefined): ActionStep {
   const { mode } = inputs;
-  const links = inputs.flags['report'] === undefined ? [] : [`--link-base=${run.page}/blob/${run.commit.slice(0, 12)}`];
+  const links = inputs.flags['report'] === undefined ? [] : [`--link-base=${run.links ?? run.page}/blob/${run.commit.slice(0, 12)}`];
   if (mode === 'validate') return { mode, argv: argvOf(inputs, mode), notes: [] };
   if (mode === 'apply' || mode === 'drift') {
     const isWritten = mode === 'apply' || inputs.flags['revert'] !== undefined || inputs.flags['expire'] !== undefined;
@@ -194,14 +194,14 @@ export function configFlags(
 }
 
 /** Returns the reason why the job has no secrets; undefined if it has them. */
-function withoutSecrets({ flags }: ActionInputs, { pullRequest, mention }: CiRun, context: CliContext): string | undefined {
+function withoutSecrets({ flags }: ActionInputs, { pullRequest, mention, names }: CiRun, context: CliContext): string | undefined {
   if (pullRequest === undefined || (!pullRequest.fork && pullRequest.author !== 'dependabot[bot]')) return undefined;
   // The secrets of a run that a comment or another run started are not meant for unreviewed manifests of others.
   if (mention === undefined && (context.env[tokenVariable(flags, context)] ?? '') !== '') return undefined;
   const who = pullRequest.fork
     ? 'comes from a fork and has no access to secrets'
     : 'comes from Dependabot and has no access to Actions secrets';
-  return `This pull request ${who}: Ostiary checked the manifests without the gateway. The plan follows after the merge.`;
+  return `This ${names.request} ${who}: Ostiary checked the manifests without the gateway. The plan follows after the merge.`;
 }
 
 /** Opens the forge for the repository of the run, through the proxies of the environment. */
@@ -209,7 +209,12 @@ export function openRunForge(
   { inputs, run }: Pick<ActionTask, 'inputs' | 'run'>,
   { waits, context }: Pick<TaskResult, 'waits' | 'context'>,
 ): Forge {
-  return run.openForge({ token: inputs.token, version, sleep: waits.sleep, waits, send: senderOf(context.env) });
+  return run.openForge({ token: inputs.token, version, sleep: waits.sleep, waits, send: senderOf(environmentOf(run, context)) });
+}
+
+/** Returns the environment with the certificates of the forge's server. */
+function environmentOf({ certificateFile }: CiRun, { env }: CliContext): CliContext['env'] {
+  return certificateFile === undefined || (env['SSL_CERT_FILE'] ?? '') !== '' ? env : { ...env, SSL_CERT_FILE: certificateFile };
 }
 
 /** Returns a function that sends requests through the proxies of the environment; undefined if it has none. */

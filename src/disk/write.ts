@@ -138,7 +138,7 @@ function attempt<T>(path: string, verb: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    throw new AppError('github/runner-file', 3, `the runner's file ${JSON.stringify(path)} cannot be ${verb}: ${reasonOf(error)}`, {
+    throw new AppError('forge/runner-file', 3, `the runner's file ${JSON.stringify(path)} cannot be ${verb}: ${reasonOf(error)}`, {
       cause: error,
       hint: 'check that the disk of the runner is not full',
     });

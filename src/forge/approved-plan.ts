@@ -1,3 +1,4 @@
+import type { ForgeNames } from './ci-system.ts';
 import type { Comment, Forge, PullRequestSummary } from './forge.ts';
 import { onlyOurs } from './sticky-posts.ts';
 
@@ -24,24 +25,24 @@ export async function findApprovedPlan(
   forge: Comments,
   key: readonly string[],
   merged: readonly Omit<PullRequestHead, 'author'>[],
+  request: ForgeNames['request'] = 'pull request',
 ): Promise<ApprovedPlan> {
   const [pullRequest, ...others] = merged;
-  if (pullRequest === undefined) return { reason: 'the commit belongs to no pull request' };
-  if (others.length > 0)
-    return { reason: `the commit belongs to several pull requests (${merged.map(({ number }) => number).join(', ')})` };
+  if (pullRequest === undefined) return { reason: `the commit belongs to no ${request}` };
+  if (others.length > 0) return { reason: `the commit belongs to several ${request}s (${merged.map(({ number }) => number).join(', ')})` };
   const { number, head } = pullRequest;
   const ours = await onlyOurs(forge, key, await forge.comments(number));
-  if (ours.length === 0) return { reason: `pull request ${number} has no comment by Ostiary` };
+  if (ours.length === 0) return { reason: `${request} ${number} has no comment by Ostiary` };
   const editor = await findOtherEditor(forge, ours);
-  if (editor !== undefined) return { reason: `the comment on pull request ${number} was edited by ${editor}` };
+  if (editor !== undefined) return { reason: `the comment on ${request} ${number} was edited by ${editor}` };
   const shown = ours.flatMap(approvalIn);
   const digests = new Set(shown.filter(({ commit }) => commit === head).map(({ digest }) => digest));
   const [digest, ...more] = digests;
   if (digest !== undefined && more.length === 0) return { digest };
-  if (more.length > 0) return { reason: `pull request ${number} has comments with several plans` };
+  if (more.length > 0) return { reason: `${request} ${number} has comments with several plans` };
   const [other] = shown;
   const instead = other === undefined ? 'shows no plan' : `shows the plan of commit ${other.commit.slice(0, 10)}`;
-  return { reason: `the comment on pull request ${number} ${instead}, and commit ${head.slice(0, 10)} was merged` };
+  return { reason: `the comment on ${request} ${number} ${instead}, and commit ${head.slice(0, 10)} was merged` };
 }
 
 /** Returns the login of an account other than the author that edited one of the comments. */

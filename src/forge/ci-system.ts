@@ -8,6 +8,10 @@ export type CiRun = {
   /** The repository's page, and the run's. */
   readonly page: string;
   readonly url: string;
+  /** The page below which `/blob/COMMIT` is a commit; by default that of the repository. */
+  readonly links?: string;
+  /** The certificates of the forge's server, if it has its own. */
+  readonly certificateFile?: string;
   /** The folder of the checkout. */
   readonly workspace: string;
   /** A folder that is emptied after the job. */
@@ -19,16 +23,34 @@ export type CiRun = {
   readonly proposedFor?: ProposedFor;
   /** The repository's default branch; undefined if the event does not name it. */
   readonly defaultBranch: string | undefined;
+  readonly names: ForgeNames;
+  /** Whether the job is not meant to have a token, because others decide what it runs. */
+  readonly isTokenless?: true;
   readonly openForge: (options: ForgeOptions) => Forge;
 };
 
+/** The words of one forge, for messages. */
+export type ForgeNames = {
+  readonly forge: string;
+  readonly request: 'pull request' | 'merge request';
+  /** How to get a token for the job, or do without one. */
+  readonly tokenHint: string;
+  /** The setting that fetches all history. */
+  readonly wholeHistory: string;
+  /** How a job gets all history, if fetching it failed. */
+  readonly historyHint: string;
+  /** How a job checks out a pull request. */
+  readonly checkoutHint: (run: Pick<CiRun, 'event' | 'mention'>, number: number) => string;
+};
+
 /**
- * A comment on a pull request (`issue_comment`), or the run of another workflow for the head of one (`workflow_run`). These events run the
- * workflow of the default branch, with its secrets, whoever caused them.
+ * A comment on a pull request, the run of another workflow for the head of one, or an event of one that a webhook sent. These run the
+ * job of the default branch, with its secrets, whoever caused them.
  */
 export type PullRequestMention =
   | { readonly by: 'comment'; readonly number: number; readonly body: string; readonly author: string; readonly isByBot: boolean }
-  | { readonly by: 'run'; readonly head: string; readonly branch: string; readonly owner: string };
+  | { readonly by: 'run'; readonly head: string; readonly branch: string; readonly owner: string }
+  | { readonly by: 'event'; readonly number: number };
 
 export type ProposedFor = { readonly commit: string; readonly branch: string };
 
@@ -66,9 +88,13 @@ export type CacheService = {
 export type CiSystem = {
   /** Reads the run from the job's variables and the file of its event; throws AppError outside a job. */
   readonly readRun: (env: JobEnvironment, readFile: (path: string) => string) => CiRun;
+  /** Returns the token for comments, issues and pull requests in the job's variables; empty without one. Throws AppError for one that others can read. */
+  readonly tokenIn: (env: JobEnvironment) => string;
   /** Returns the environment in which git uses the token for the server of the page; no file is written. */
   readonly gitEnvironment: (env: JobEnvironment, token: string, page: string) => JobEnvironment;
   readonly openLog: (write: (text: string) => void) => JobLog;
+  /** Whether annotations show diagnostics of a report; otherwise the log does. */
+  readonly hasAnnotations: boolean;
   /** Returns the commands that mask a secret in the log. */
   readonly maskCommands: (secret: string | Uint8Array) => string;
   /** Formats outputs for later steps. */

@@ -6,7 +6,7 @@ export async function withForgeErrors<T>(work: () => Promise<T>, missing?: strin
   try {
     return { value: await work(), diagnostics: [] };
   } catch (error) {
-    if (!(error instanceof AppError) || !error.code.startsWith('github/')) throw error;
+    if (!(error instanceof AppError) || !error.code.startsWith('forge/')) throw error;
     const { code, hint } = error;
     const message = missing === undefined ? error.message : `${missing} was not written: ${error.message}`;
     return { diagnostics: [{ code, severity: 'warning', message, hint }] };

@@ -110,19 +110,31 @@ export interface PullRequestCalls {
   readonly updateComment: (number: number, comment: number, body: string) => Promise<void>;
 }
 
-/** What Ostiary asks a forge for, in one repository; every failure of the forge is an AppError that `withForgeErrors` converts. */
-export interface Forge extends IssueCalls, PullRequestCalls {
-  /** Returns the login of this token's account. */
-  readonly whoAmI: () => Promise<string>;
+/** The calls about the permissions of people. */
+export interface PeopleCalls {
   readonly mayWrite: (login: string) => Promise<boolean>;
   /** Returns the logins of the author and the committer of a commit, as far as the forge knows their accounts; undefined if it does not show the commit. */
   readonly commitAuthors: (commit: string) => Promise<readonly string[] | undefined>;
   /** Returns whether the account is a member of a team; undefined if the token may not read that. */
   readonly isTeamMember: (organization: string, team: string, login: string) => Promise<boolean | undefined>;
-  readonly setStatus: (commit: string, status: CommitStatus) => Promise<void>;
+}
+
+/** The calls about deployments. */
+export interface DeploymentCalls {
   /** Returns the newest deployment of a commit to an environment; creates one if there is none. */
   readonly deployment: (commit: string, environment: string) => Promise<number>;
   readonly setDeploymentStatus: (deployment: number, status: DeploymentStatus) => Promise<void>;
+}
+
+/** What Ostiary asks a forge for, in one repository; every failure of the forge is an AppError that `withForgeErrors` converts. */
+export interface Forge extends IssueCalls, PullRequestCalls {
+  /** Returns the login of this token's account. */
+  readonly whoAmI: () => Promise<string>;
+  /** Undefined where comments do not override refusals. */
+  readonly people?: PeopleCalls;
+  /** Undefined where jobs have deployments of their own. */
+  readonly deployments?: DeploymentCalls;
+  readonly setStatus: (commit: string, status: CommitStatus) => Promise<void>;
 }
 
 /** The milliseconds that a job has waited for its forge, counted by the clients that share it. */

@@ -1,6 +1,6 @@
 import { AppError } from '../model/errors.ts';
 import type { ApprovalRules } from '../model/config.ts';
-import type { Comment, Forge } from './forge.ts';
+import type { Comment, Forge, PeopleCalls } from './forge.ts';
 import { findEditor, type PullRequestHead } from './approved-plan.ts';
 
 /** What people decided in comments on a pull request. */
@@ -20,7 +20,7 @@ export type OverrideComments = {
 /** A command that counts, its author, and its comment. */
 export type CommentDecision = { readonly author: string; readonly command: string; readonly comment: number };
 
-type DecidingForge = Pick<Forge, 'comments' | 'editorOf' | 'mayWrite' | 'commitAuthors' | 'isTeamMember'>;
+type DecidingForge = Pick<Forge, 'comments' | 'editorOf'> & PeopleCalls;
 
 type Command = { readonly comment: Comment; readonly text: string; readonly isPlain: boolean };
 
@@ -100,7 +100,7 @@ const longestComment = 10_000;
 
 function openJudge(forge: DecidingForge, { head, author }: Omit<PullRequestHead, 'number'>, rules: ApprovalRules): Judge {
   const unchecked = new Set<string>();
-  let authors: ReturnType<Forge['commitAuthors']> | undefined;
+  let authors: ReturnType<PeopleCalls['commitAuthors']> | undefined;
 
   async function objectionToSelf(login: string): Promise<string | undefined> {
     if (rules.selfApproval) return undefined;
@@ -152,12 +152,12 @@ function isSameLogin(left: string, right: string): boolean {
 }
 
 /** Returns whether the commands of a person can count: write access or more. */
-export async function mayDecide(forge: Pick<Forge, 'mayWrite'>, login: string): Promise<boolean> {
+export async function mayDecide(forge: Pick<PeopleCalls, 'mayWrite'>, login: string): Promise<boolean> {
   try {
     return await forge.mayWrite(login);
   } catch (error) {
     // GitHub answers 404 for accounts that are not collaborators.
-    if (error instanceof AppError && error.code === 'github/forbidden') return false;
+    if (error instanceof AppError && error.code === 'forge/forbidden') return false;
     throw error;
   }
 }

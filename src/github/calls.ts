@@ -1,42 +1,14 @@
 import type { Octokit } from '@octokit/rest';
 import type { Issue, IssueCalls, PullRequestCalls, PullRequestSummary } from '../forge/forge.ts';
+import { listIn, numberIn, objectIn, textIn } from '../forge/answers.ts';
 import { AppError } from '../model/errors.ts';
 import { openIssueWith } from './open-issue.ts';
 import { readPullRequest } from './pull-request.ts';
-import { asObject, asText, isObject, type JsonObject } from '../model/json.ts';
-
-/** Returns an answer that is an object; throws AppError `github/unexpected-answer` for anything else, such as the page of a proxy. */
-export function objectIn(value: unknown, what: string): JsonObject {
-  return isObject(value) ? value : throwUnexpected(what);
-}
-
-/** Returns an answer that is a list; throws AppError `github/unexpected-answer` for anything else. */
-export function listIn(value: unknown, what: string): readonly unknown[] {
-  return Array.isArray(value) ? value : throwUnexpected(`a list with ${what}`);
-}
-
-/** Returns an integer of an object; throws AppError `github/unexpected-answer` if there is none. */
-export function numberIn(value: JsonObject, name: string, what: string): number {
-  const found = value[name];
-  return typeof found === 'number' && Number.isSafeInteger(found) ? found : throwUnexpected(what);
-}
-
-/** Returns a text of an object; throws AppError `github/unexpected-answer` if there is none. */
-export function textIn(value: JsonObject, name: string, what: string): string {
-  const found = value[name];
-  return typeof found === 'string' ? found : throwUnexpected(what);
-}
+import { asObject, asText, type JsonObject } from '../model/json.ts';
 
 /** Returns the login of the author of an object, empty if the account was deleted. */
 export function loginIn({ user }: JsonObject): string {
   return asText(asObject(user)['login']);
-}
-
-/** Throws: nothing is concluded from an answer of another shape. */
-export function throwUnexpected(what: string): never {
-  throw new AppError('github/unexpected-answer', 4, `the response of GitHub is not ${what}`, {
-    hint: 'check GITHUB_API_URL and proxies; the result of the run is valid',
-  });
 }
 
 /** Reads an answer; returns undefined if GitHub does not show the thing to this token, or does not have it. */
@@ -44,7 +16,7 @@ export async function readIfShown<T>(read: () => Promise<T>): Promise<T | undefi
   try {
     return await read();
   } catch (error) {
-    if (error instanceof AppError && (error.code === 'github/forbidden' || error.code === 'github/refused')) return undefined;
+    if (error instanceof AppError && (error.code === 'forge/forbidden' || error.code === 'forge/refused')) return undefined;
     throw error;
   }
 }
@@ -81,7 +53,7 @@ export function createIssueCalls(octokit: Octokit, place: RepositoryName): Issue
         await octokit.issues.createLabel({ ...place, ...label });
       } catch (error) {
         // A token that may not create labels may not add them either; creating the issue reports it.
-        if (!(error instanceof AppError) || !['github/refused', 'github/forbidden'].includes(error.code)) throw error;
+        if (!(error instanceof AppError) || !['forge/refused', 'forge/forbidden'].includes(error.code)) throw error;
       }
     },
     openIssue: (wish) =>

@@ -50,7 +50,7 @@ function lossOf(number: number, { wish, rest, refusal }: Loss): Checked<number>[
   const labels = wish.labels.filter((one) => !rest.labels.includes(one)).map((one) => `the label "${one}"`);
   const assignees = wish.assignees.filter((one) => !rest.assignees.includes(one)).map((one) => `the assignee "${one}"`);
   return {
-    code: 'github/refused',
+    code: 'forge/refused',
     severity: 'warning',
     message: `issue ${number} was opened without ${[...labels, ...assignees].join(', ')}: ${refusal}`,
     hint: 'correct the inputs labels and assignees',

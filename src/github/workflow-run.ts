@@ -6,14 +6,14 @@ import { AppError } from '../model/errors.ts';
 import { asObject, asText, type Json, type JsonObject, isObject } from '../model/json.ts';
 
 /** The run of a workflow: its repository, commit and event. */
-type WorkflowRun = Omit<CiRun, 'openForge'> & {
+type WorkflowRun = Omit<CiRun, 'openForge' | 'names' | 'isTokenless'> & {
   readonly owner: string;
   readonly repo: string;
   readonly apiUrl: string;
   readonly graphqlUrl: string;
 };
 
-/** Reads the run from the job's variables and the event's payload; throws AppError `github/no-workflow` outside a workflow. */
+/** Reads the run from the job's variables and the event's payload; throws AppError `forge/no-job` outside a workflow. */
 export function readWorkflowRun(env: JobEnvironment, payload: string): WorkflowRun {
   const [owner = '', repo = ''] = variable(env, 'GITHUB_REPOSITORY', /^[\w.-]+\/[\w.-]+$/).split('/');
   const server = variable(env, 'GITHUB_SERVER_URL', plainUrl).replace(/\/+$/, '');
@@ -73,7 +73,7 @@ function groupTargetOf(group: Json | undefined): ProposedFor | undefined {
 const proposals = /^(?:pull_request|merge_group)/;
 
 function incompleteEvent(event: string): AppError {
-  return new AppError('github/no-workflow', 3, `the payload of this ${event} has no commits`, {
+  return new AppError('forge/no-job', 3, `the payload of this ${event} has no commits`, {
     hint: 'GITHUB_EVENT_PATH names the file that GitHub wrote for the event',
   });
 }
@@ -84,7 +84,7 @@ const plainUrl = /^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/;
 function variable(env: JobEnvironment, name: string, form: RegExp): string {
   const value = env[name] ?? '';
   if (form.test(value)) return value;
-  throw new AppError('github/no-workflow', 3, `${name} is ${value === '' ? 'not set' : 'not what GitHub sets it to'}`, {
+  throw new AppError('forge/no-job', 3, `${name} is ${value === '' ? 'not set' : 'not what GitHub sets it to'}`, {
     hint: 'the action requires a GitHub workflow; elsewhere, use the command line',
   });
 }
@@ -96,7 +96,7 @@ function parseEvent(payload: string): JsonObject {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new AppError('github/no-workflow', 3, 'the payload of the event is not a JSON object', {
+  throw new AppError('forge/no-job', 3, 'the payload of the event is not a JSON object', {
     hint: 'GitHub writes the payload to the file named by GITHUB_EVENT_PATH',
   });
 }
@@ -114,24 +114,6 @@ function mentionOf(name: string, event: JsonObject): PullRequestMention | undefi
   if (name !== 'workflow_run' || head === undefined || !asText(run['event']).startsWith('pull_request')) return undefined;
   const owner = asText(asObject(asObject(run['head_repository'])['owner'])['login']);
   return { by: 'run', head, branch: asText(run['head_branch']), owner };
-}
-
-/**
- * Returns the environment in which git uses the job's token for the server of the repository, whatever the checkout's own settings
- * contain; no file is written.
- */
-export function withGitCredentials(env: JobEnvironment, token: string, page: string): JobEnvironment {
-  if (token === '') return env;
-  const key = `http.${new URL('/', page).href}.extraheader`;
-  const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
-  const from = Number(env['GIT_CONFIG_COUNT'] ?? 0);
-  // The empty value clears the header of the checkout's settings: GitHub refuses two.
-  const values = ['', `AUTHORIZATION: basic ${basic}`];
-  const settings = values.flatMap((value, index) => [
-    [`GIT_CONFIG_KEY_${from + index}`, key],
-    [`GIT_CONFIG_VALUE_${from + index}`, value],
-  ]);
-  return { ...env, GIT_CONFIG_COUNT: String(from + values.length), ...Object.fromEntries(settings) };
 }
 
 /** Opens the log on one stream; the secret `token` ends the parts in which the runner ignores commands. */

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { run } from '../../src/commands/program.ts';
+import { run } from '../../src/program.ts';
 import { config, connection, guardrail, manifest, type Files } from '../e2e/project.ts';
 import { useGateway } from '../e2e/use-gateway.ts';
 import { idOf } from '../server/client.ts';

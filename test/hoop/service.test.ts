@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { describe, expect, test } from 'vitest';
-import { run } from '../../src/commands/program.ts';
+import { run } from '../../src/program.ts';
 import { connection } from '../e2e/project.ts';
 import { adminToken, auditorToken, hoopProject, standardToken, type HoopProject } from '../support/hoop-project.ts';
 import { createTestContext } from '../support/cli-context.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { run } from '../../src/commands/program.ts';
+import { run } from '../../src/program.ts';
 import type { Ended, RunOptions } from './cli.ts';
 import { createTestContext } from './cli-context.ts';
 

@@ -121,7 +121,7 @@ export const decisionChecks = [
   [
     'a comment by a person without write access starts no plan',
     'ci/mentioned-pull-request.ts',
-    'if (!isByBot && (await mayDecide(forge, author)))',
+    '(await mayDecide(forge.people, author))',
     'if (!isByBot)',
     ['e2e/plan/plan-on-demand.test.ts: of a person without write access starts nothing'],
   ],

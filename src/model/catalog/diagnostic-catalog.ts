@@ -3,7 +3,7 @@ import { apiCodes, hoopCodes } from './gateway-codes.ts';
 import { cliCodes, configCodes, serveCodes } from './command-codes.ts';
 import { fieldCodes, manifestCodes, nameCodes } from './manifest-codes.ts';
 import { gitCodes } from './git-codes.ts';
-import { githubCodes } from './github-codes.ts';
+import { forgeCodes } from './forge-codes.ts';
 import { policyCodes, ruleCodes, secretCodes } from './protection-codes.ts';
 
 /** The codes of one area, under one heading of the page of diagnostics. */
@@ -19,7 +19,7 @@ export type DiagnosticCode =
   | keyof typeof configCodes
   | keyof typeof fieldCodes
   | keyof typeof gitCodes
-  | keyof typeof githubCodes
+  | keyof typeof forgeCodes
   | keyof typeof hoopCodes
   | keyof typeof manifestCodes
   | keyof typeof nameCodes
@@ -54,10 +54,10 @@ export const catalogSections: readonly CatalogSection[] = [
   },
   { title: 'Applying', entries: applyCodes },
   {
-    title: 'GitHub',
+    title: 'GitHub and GitLab',
     about:
-      'Of the [action](../how-to/github.md). If GitHub rejects a comment or an issue, that is a warning: the result of the run is still valid.',
-    entries: githubCodes,
+      'Of the [action](../how-to/github.md) and [`ostiary ci`](../how-to/gitlab.md). A rejected comment or issue is a warning: the result of the run is still valid.',
+    entries: forgeCodes,
   },
   { title: 'The gateway', entries: apiCodes },
   { title: 'Reviews', about: 'See [Reviews](../how-to/reviews.md).', entries: reviewCodes },

@@ -120,10 +120,11 @@ export function adoptionRequest(
     adoption,
     target,
     issue,
+    request = 'pull request',
     linkOf,
     label,
     ...made
-  }: { readonly adoption: Adoption; readonly target: string; readonly issue?: number | undefined } & Pick<
+  }: { readonly adoption: Adoption; readonly target: string; readonly issue?: number | undefined; readonly request?: string } & Pick<
     RunReport,
     'at' | 'version' | 'linkOf' | 'label'
   >,
@@ -133,7 +134,7 @@ export function adoptionRequest(
   const verdictEnd = accepted.indexOf('\n\n') + 2;
   const about = issue === undefined ? '' : ` Belongs to #${issue}.`;
   const steps = [
-    'To accept these changes, merge this pull request. To reject them, close it and run `ostiary drift --revert`. ',
+    `To accept these changes, merge this ${request}. To reject them, close it and run \`ostiary drift --revert\`. `,
     `The manifests get no secret values; apply keeps the live ones.${about}\n\n`,
   ].join('');
   const rest = `${accepted.slice(verdictEnd)}${createdMarkdown(adoption)}${notAdoptedMarkdown(adoption, linkOf)}${footer(made)}`;

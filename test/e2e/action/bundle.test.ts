@@ -31,11 +31,11 @@ describe('the bundle', () => {
     dist = join(await builtPackage(), 'dist');
   });
 
-  /** The files that a program of the bundle loads at once, and those that it may load later. */
-  function reach(entry: string, pattern: RegExp): ReadonlySet<string> {
+  /** The files that a program of the bundle loads at once, and those that it may load later, without some. */
+  function reach(entry: string, pattern: RegExp, without?: RegExp): ReadonlySet<string> {
     const found = new Set<string>();
     const visit = (path: string): void => {
-      if (found.has(path)) return;
+      if (found.has(path) || without?.test(path) === true) return;
       found.add(path);
       for (const [, specifier = ''] of readFileSync(join(dist, path), 'utf8').matchAll(pattern))
         if (specifier.startsWith('.')) visit(relative(dist, join(dist, dirname(path), specifier)));
@@ -72,8 +72,13 @@ describe('the bundle', () => {
     expect(own.reduce((sum, path) => sum + statSync(join(dist, path)).size, 0)).toBeLessThanOrEqual(1_950_000);
   });
 
-  test('keeps packages of the action out of the command line', () => {
-    const loaded = [...reach('cli.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
+  test('keeps packages of the action out of all commands but ci, and the client for GitLab out of the action', () => {
+    const every = /["'`](\.[^"'`]+\.js)["'`]/g;
+    const ofAction = [...reach('action.js', every)].filter((path) => path.endsWith('.js'));
+    expect(
+      ofAction.filter((path) => readFileSync(join(dist, path), 'utf8').includes('CI_API_V4_URL is') || path.includes('gitlab')),
+    ).toEqual([]);
+    const loaded = [...reach('cli.js', every, /\/(?:ci|github-system|gitlab-system)-/)].filter((path) => path.endsWith('.js'));
     const words = loaded.map((path) => readFileSync(join(dist, path), 'utf8'));
     expect(words.filter((text) => text.includes('GITHUB_STEP_SUMMARY'))).toEqual([]);
   });
@@ -110,7 +115,7 @@ describe('a wrong input', () => {
 
 test.each([{ GITHUB_REPOSITORY: '' }, { GITHUB_EVENT_PATH: '' }])('outside a workflow it fails with one error: %o', async (env) => {
   const ended = await bench.bundled({ ...step({ mode: 'plan' }), env });
-  expect(ended).toMatchObject({ code: 3, stdout: expect.stringContaining('github/no-workflow') });
+  expect(ended).toMatchObject({ code: 3, stdout: expect.stringContaining('forge/no-job') });
 });
 
 test('findings are written for code scanning', async () => {

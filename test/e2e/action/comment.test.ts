@@ -47,7 +47,7 @@ describe('the comment', () => {
     expect(updated?.body).toContain(commit.slice(0, 12));
 
     const late = await plan(there, pull);
-    expect(late.stdout).toContain('github/newer-commit');
+    expect(late.stdout).toContain('forge/newer-commit');
     expect(await commentsOn(github, pull.number)).toEqual([updated]);
 
     expect((await gateway.run('apply --yes --no-origin', there.cwd)).code).toBe(0);
@@ -122,8 +122,8 @@ describe('the comment', () => {
       );
     const planned = await plan(there, pull);
     expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned' }, summary: expect.stringContaining(' 1 to create.') });
-    expect(planned.stdout).toMatch(/^::warning title=github\/forbidden::/m);
-    expect(planned.summary).toMatch(/warning `github\/forbidden`[\s\S]*docs\/how-to\/github\.md/);
+    expect(planned.stdout).toMatch(/^::warning title=forge\/forbidden::/m);
+    expect(planned.summary).toMatch(/warning `forge\/forbidden`[\s\S]*docs\/how-to\/github\.md/);
     expect(await bodiesOn(pull.number)).toEqual([]);
   });
 

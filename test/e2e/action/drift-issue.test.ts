@@ -60,11 +60,11 @@ test.each([
   expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'drifted', issue: expect.any(String) } });
   expect((await issueOf(ended)).words).toEqual(['drift', 'access', ...(isNamed ? ['octo'] : [])]);
   expect(ended.stdout).toMatch(
-    /^::warning title=github\/refused::issue \d+ was opened without the label "team-x+", .*the assignee "gone", the assignee "left": .* 422 /m,
+    /^::warning title=forge\/refused::issue \d+ was opened without the label "team-x+", .*the assignee "gone", the assignee "left": .* 422 /m,
   );
   const again = await drift({ labels: 'drift', assignees: 'gone' });
   expect(again.outputs).toEqual(ended.outputs);
-  expect(again.stdout).not.toContain('github/refused');
+  expect(again.stdout).not.toContain('forge/refused');
 });
 
 test('an issue is opened and kept without its first label if GitHub refuses every label', async () => {
@@ -102,7 +102,7 @@ test('a locked issue is updated, and its number is an output', async () => {
   const ended = await drift();
   expect(ended).toMatchObject({ code: 0, outputs: { issue: outputs['issue'] } });
   expect((await issueOf(ended)).body).toContain('locked-b');
-  expect(ended.stdout).toMatch(/^::warning title=github\/refused::the comment on issue \d+ was not written: /m);
+  expect(ended.stdout).toMatch(/^::warning title=forge\/refused::the comment on issue \d+ was not written: /m);
   await change('locked-a', ['dba']);
   await change('locked-b', ['dba']);
   const closed = await drift();

@@ -149,8 +149,8 @@ describe('the issue of a drift', () => {
   });
 
   const replies: readonly (readonly [string, Reply, string])[] = [
-    ['a missing permission', { status: 403, body: { message: 'Resource not accessible by integration' } }, 'github/forbidden'],
-    ['a repository without issues', { status: 410, body: { message: 'Issues has been disabled in this repository.' } }, 'github/refused'],
+    ['a missing permission', { status: 403, body: { message: 'Resource not accessible by integration' } }, 'forge/forbidden'],
+    ['a repository without issues', { status: 410, body: { message: 'Issues has been disabled in this repository.' } }, 'forge/refused'],
   ];
   test.each(replies)('is an error that fails the step for %s', async (_, reply, code) => {
     const target = `denied-${reply.status}`;
@@ -341,5 +341,5 @@ test('a token that may not push or open pull requests gives a warning and the is
     );
   const denied = await drift(cwd, { adopt: 'true' });
   expect(denied).toMatchObject({ code: 0, outputs: { outcome: 'drifted', issue: expect.any(String) } });
-  expect(denied.stdout).toMatch(/^::warning title=github\/forbidden::/m);
+  expect(denied.stdout).toMatch(/^::warning title=forge\/forbidden::/m);
 });

@@ -197,20 +197,20 @@ function message(text: string): { readonly message: string } {
 
 describe('requests that GitHub refuses never fail the run', () => {
   const replies: readonly (readonly [string, Reply, string])[] = [
-    ['a missing permission', { status: 403, body: message('Resource not accessible by integration') }, 'github/forbidden'],
-    ['a repository that the token does not see', { status: 404, body: message('Not Found') }, 'github/forbidden'],
-    ['a bad token', { status: 401, body: message('Bad credentials') }, 'github/forbidden'],
-    ['a locked pull request', { status: 422, body: message('Unable to create comment because issue is locked.') }, 'github/refused'],
-    ['an outage', { status: 503, body: message('No server is currently available') }, 'github/unreachable'],
+    ['a missing permission', { status: 403, body: message('Resource not accessible by integration') }, 'forge/forbidden'],
+    ['a repository that the token does not see', { status: 404, body: message('Not Found') }, 'forge/forbidden'],
+    ['a bad token', { status: 401, body: message('Bad credentials') }, 'forge/forbidden'],
+    ['a locked pull request', { status: 422, body: message('Unable to create comment because issue is locked.') }, 'forge/refused'],
+    ['an outage', { status: 503, body: message('No server is currently available') }, 'forge/unreachable'],
     [
       'a rate limit without end',
       { status: 403, body: message('You have exceeded a secondary rate limit.'), headers: { 'retry-after': '1' } },
-      'github/rate-limited',
+      'forge/rate-limited',
     ],
     [
       'a rate limit until the next hour',
       { status: 429, body: message('API rate limit exceeded'), headers: { 'x-ratelimit-remaining': '0' } },
-      'github/rate-limited',
+      'forge/rate-limited',
     ],
   ];
 

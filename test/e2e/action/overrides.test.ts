@@ -96,7 +96,7 @@ test('a person with write access overrides a refusal once, by a comment', patien
   await say(agreed, 'guest');
   const guest = await plan();
   expect(guest.code).toBe(6);
-  expect(guest.stdout).toMatch(/::warning title=github\/ignored-override::.*no write access for guest/);
+  expect(guest.stdout).toMatch(/::warning title=forge\/ignored-override::.*no write access for guest/);
   await say(`/ostiary allow ${'0'.repeat(12)} plan/too-many-updates=for an earlier commit`);
   expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining(`the head of the pull request is ${head.slice(0, 12)}`) });
   expect((await apply()).code).toBe(6);
@@ -195,7 +195,7 @@ describe('four eyes', () => {
     answerCommits(commitBy(undefined, 'web-flow'));
     expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining('GitHub knows no account for the author') });
     answerCommits({ status: 404, body: { message: 'Not Found' } });
-    expect(await plan()).toMatchObject({ code: 0, stdout: expect.stringContaining('github/unknown-author') });
+    expect(await plan()).toMatchObject({ code: 0, stdout: expect.stringContaining('forge/unknown-author') });
     answerCommits({ status: 503, body: { message: 'no' } });
     expect((await plan()).code).toBe(6);
     answerCommits(commitBy('octo', 'web-flow'));

@@ -94,7 +94,7 @@ test('a locked conversation is named, and the plan stays valid', async () => {
   const payload = pullRequestPayload({ ...pull, base });
   const planned = await bench.step({ cwd, event: 'pull_request', payload, inputs: { mode: 'plan' }, env: gateway.env() });
   expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned' } });
-  expect(planned.summary).toMatch(/warning `github\/refused`.*the conversation is locked: unlock it/);
+  expect(planned.summary).toMatch(/warning `forge\/refused`.*the conversation is locked: unlock it/);
   expect(planned.stdout + planned.summary).not.toContain('{owner}');
 });
 
@@ -159,7 +159,7 @@ test('the run of the newest commit shows its plan while GitHub still answers wit
   git(cwd, `checkout --quiet -B lags ${main}`);
   const forced = change(cwd, 'lags-a', ['z']);
   answerWith(number, second);
-  expect((await plan(cwd, main, { number, head: forced })).stdout).toContain('github/newer-commit');
+  expect((await plan(cwd, main, { number, head: forced })).stdout).toContain('forge/newer-commit');
   expect(await lastOn(number)).toContain(`of ${second} -->`);
   expect(await plan(cwd, main, { number, head: forced, before: second })).toMatchObject({ code: 0 });
   expect(await lastOn(number)).toContain(`of ${forced} -->`);
@@ -168,9 +168,9 @@ test('the run of the newest commit shows its plan while GitHub still answers wit
   const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:09Z'];
   const next = change(cwd, 'lags-a', ['w']);
   answerWith(number, forced, late);
-  expect((await plan(cwd, main, { number, head: next, before: forced, at: early })).stdout).toContain('github/newer-commit');
+  expect((await plan(cwd, main, { number, head: next, before: forced, at: early })).stdout).toContain('forge/newer-commit');
   answerWith(number, forced, early);
-  expect((await plan(cwd, main, { number, head: next, before: forced, at: late })).stdout).not.toContain('github/newer-commit');
+  expect((await plan(cwd, main, { number, head: next, before: forced, at: late })).stdout).not.toContain('forge/newer-commit');
   expect(await lastOn(number)).toContain(`of ${next} -->`);
 });
 
@@ -196,7 +196,7 @@ test('a refused apply says that nothing is applied and what is live, and names t
   const refused = await applyAgreed(cwd, merges[1] ?? '');
   expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
   const named = `pull request ${first} was merged, too`;
-  expect(refused.stdout).toMatch(new RegExp(`^::notice title=github/other-merges::.*${named}`, 'm'));
+  expect(refused.stdout).toMatch(new RegExp(`^::notice title=forge/other-merges::.*${named}`, 'm'));
   for (const number of pulls) {
     const body = await lastOn(number);
     expect(body).toMatch(/\n### Not applied\n\n> This run wrote nothing: .* the last complete apply is of commit [^\n]*\n\n/);

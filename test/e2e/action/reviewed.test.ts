@@ -79,7 +79,7 @@ describe.each(events)('%s with the checkout of a proposal', (event, payload) => 
     for (const mode of ['apply', 'drift']) {
       const refused = await run({ ...onMain, inputs: { mode } });
       expect(refused).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
-      expect(refused.summary).toMatch(/github\/not-reviewed.*needs a commit of the default branch main/);
+      expect(refused.summary).toMatch(/forge\/not-reviewed.*needs a commit of the default branch main/);
     }
     const planned = await run({ ...onMain, inputs: { mode: 'plan' } });
     expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned', changed: 'true' } });
@@ -118,7 +118,7 @@ test('the default branch of a fork does not count as reviewed', async () => {
   expect(await run({ ...dispatched, inputs: { mode: 'plan' } })).toMatchObject({ code: 0, outputs: { changed: 'true' } });
   const elsewhere = { ...dispatched, env: { GITHUB_SHA: topic, GITHUB_REF: 'refs/heads/topic' } };
   const unknown = await run({ ...elsewhere, inputs: { mode: 'plan' } });
-  expect(unknown).toMatchObject({ code: 3, summary: expect.stringContaining('github/not-reviewed') });
+  expect(unknown).toMatchObject({ code: 3, summary: expect.stringContaining('forge/not-reviewed') });
   expect(trap.seen.length).toBe(heard);
 });
 
@@ -158,7 +158,7 @@ test('a checkout without the head of the pull request fails, and leaves its comm
   for (const mode of ['plan', 'validate']) {
     const failed = await run({ ...onTarget, inputs: mode === 'plan' ? { mode } : { mode, origin: '' } });
     expect(failed).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
-    expect(failed.stdout).toMatch(/^::error title=github\/other-checkout::/m);
+    expect(failed.stdout).toMatch(/^::error title=forge\/other-checkout::/m);
     expect(failed.summary).toContain(`refs/pull/${pull.number}/merge`);
   }
   expect(await commentsOn(bench.github(), pull.number)).toEqual(before);
@@ -199,7 +199,7 @@ describe('two checkouts in one job, main in the workspace', () => {
     ['link', 'linked.yaml', 'config/other-checkout'],
     ['bare workspace', 'pr/ostiary.yaml', 'config/other-checkout'],
     // Without its .git the folder is part of the workspace, and no commit has the file.
-    ['files', 'pr/ostiary.yaml', 'github/not-reviewed'],
+    ['files', 'pr/ostiary.yaml', 'forge/not-reviewed'],
   ] as const;
 
   test.each(layouts)('the config of the pull request (%s) decides nothing about main', async (how, file, code) => {
@@ -218,7 +218,7 @@ describe('two checkouts in one job, main in the workspace', () => {
     git(cwd, 'checkout --quiet main');
     git(cwd, 'checkout topic -- ostiary.yaml');
     const refused = await run({ cwd, inputs: { mode: 'apply' } });
-    expect(refused).toMatchObject({ code: 3, summary: expect.stringMatching(/github\/not-reviewed.*ostiary\.yaml.*differs from commit/) });
+    expect(refused).toMatchObject({ code: 3, summary: expect.stringMatching(/forge\/not-reviewed.*ostiary\.yaml.*differs from commit/) });
     const planned = await run({ cwd, inputs: { mode: 'plan' } });
     expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('config/after-merge') });
     expect(trap.seen.length).toBe(heard);

@@ -96,10 +96,10 @@ describe('digest: comment', () => {
     await person.issues.updateComment({ ...words, body: `${words.body} and more` });
     const refused = await apply(agreed);
     expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
-    expect(refused.stdout).toMatch(/^::warning title=github\/no-agreed-plan::.*was edited by octo/m);
+    expect(refused.stdout).toMatch(/^::warning title=forge\/no-agreed-plan::.*was edited by octo/m);
     expect(await comments()).toContain('was edited by octo');
     const before = await comments();
-    expect(await plan()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^::notice title=github\/merged::/m) });
+    expect(await plan()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^::notice title=forge\/merged::/m) });
     expect(await comments()).toBe(before);
     expect(await apply(agreed)).toMatchObject({ code: 6 });
     expect(await gateway.names('/connections')).not.toContain('edited');

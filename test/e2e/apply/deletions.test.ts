@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { run } from '../../../src/commands/program.ts';
+import { run } from '../../../src/program.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { createTestContext } from '../../support/cli-context.ts';
 import { adminToken, hoopProject } from '../../support/hoop-project.ts';

@@ -106,14 +106,14 @@ describe('/ostiary plan', () => {
   });
 
   test.each<readonly [string, Comment, string]>([
-    ['of a person without write access', { login: 'guest' }, 'github/ignored-override'],
-    ['of a bot', { login: 'helper[bot]', type: 'Bot' }, 'github/ignored-override'],
-    ['below other text', { body: 'Look:\n/ostiary plan' }, 'github/no-command'],
-    ['in a code block', { body: '```\n/ostiary plan\n```' }, 'github/no-command'],
-    ['in indented code', { body: '    /ostiary plan' }, 'github/no-command'],
-    ['in a quotation', { body: '> /ostiary plan' }, 'github/no-command'],
-    ['with more words', { body: '/ostiary plan production' }, 'github/no-command'],
-    ['that was edited', { action: 'edited' }, 'github/no-command'],
+    ['of a person without write access', { login: 'guest' }, 'forge/ignored-override'],
+    ['of a bot', { login: 'helper[bot]', type: 'Bot' }, 'forge/ignored-override'],
+    ['below other text', { body: 'Look:\n/ostiary plan' }, 'forge/no-command'],
+    ['in a code block', { body: '```\n/ostiary plan\n```' }, 'forge/no-command'],
+    ['in indented code', { body: '    /ostiary plan' }, 'forge/no-command'],
+    ['in a quotation', { body: '> /ostiary plan' }, 'forge/no-command'],
+    ['with more words', { body: '/ostiary plan production' }, 'forge/no-command'],
+    ['that was edited', { action: 'edited' }, 'forge/no-command'],
   ])('%s starts nothing', async (_, comment, code) => {
     const request = await proposed(`ignored-${code.slice(7)}-${String(comment.body ?? comment.login ?? comment.action).length}`);
     const before = requests;
@@ -136,7 +136,7 @@ describe('/ostiary plan', () => {
     git(request.cwd, `fetch --quiet --depth=1 origin main`);
     git(request.cwd, 'checkout --quiet --detach FETCH_HEAD');
     const failed = await commentOn(request);
-    expect(failed).toMatchObject({ code: 3, stdout: expect.stringContaining('title=github/other-checkout::') });
+    expect(failed).toMatchObject({ code: 3, stdout: expect.stringContaining('title=forge/other-checkout::') });
     expect(failed.summary).toContain(`refs/pull/${request.number}/merge`);
     expect(await bodiesOn(request)).toEqual([]);
   });
@@ -162,6 +162,6 @@ test('a comment on a merged pull request starts nothing', async () => {
   const request = await proposed('too-late');
   await mergePullRequest(bench.github(), request.number);
   const ended = await commentOn(request);
-  expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'skipped' }, stdout: expect.stringContaining('title=github/merged::') });
+  expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'skipped' }, stdout: expect.stringContaining('title=forge/merged::') });
   expect(await bodiesOn(request)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run } from '../../../src/commands/program.ts';
+import { run } from '../../../src/program.ts';
 import { createTestContext } from '../../support/cli-context.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { config, connection, useProjects } from '../project.ts';

@@ -73,6 +73,6 @@ test('a status of an apply and of a drift are on the commit, and a missing permi
   const warned = await bench.step({ ...step, event: 'push', inputs: { ...inputs, mode: 'validate' } });
   expect(warned).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^::warning title=github\/forbidden::the status of the commit was not written/m),
+    stdout: expect.stringMatching(/^::warning title=forge\/forbidden::the status of the commit was not written/m),
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { describe, expect, test } from 'vitest';
 import { argvOf, flagInputs, actionModes, ownInputs, readInputs, type ActionInputs } from '../../../src/ci/inputs.ts';
-import { run } from '../../../src/commands/program.ts';
+import { run } from '../../../src/program.ts';
 import { createTestContext } from '../../support/cli-context.ts';
 
 function inputs(given: Readonly<Record<string, string>>): ActionInputs {

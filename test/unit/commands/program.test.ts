@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { run } from '../../../src/commands/program.ts';
+import { run } from '../../../src/program.ts';
 import { createTestContext } from '../../support/cli-context.ts';
 
 async function helpOf(...argv: readonly string[]): Promise<string> {

@@ -30,20 +30,20 @@ const page = text(200, '<html>Sign in</html>');
 const broken: Reply = (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('[{"id":');
 
 test.each<readonly [string, Reply, string, number]>([
-  ['a page of a proxy', page, 'github/unexpected-answer', 1],
-  ['JSON that ends early', broken, 'github/unexpected-answer', 1],
-  ['nothing', (response) => void response.writeHead(204).end(), 'github/unexpected-answer', 1],
-  ['null', json(200, null), 'github/unexpected-answer', 1],
-  ['a list of something else', json(200, [null]), 'github/unexpected-answer', 1],
-  ['an object where a list belongs', json(200, { message: 'hello' }), 'github/unexpected-answer', 1],
-  ['a page of a proxy that failed', text(502, '<html>Bad gateway</html>'), 'github/unreachable', 3],
-  ['a reset', reset, 'github/unreachable', 3],
-  ['silence', silence, 'github/unreachable', 3],
-  ['an answer that stops in the middle', stall('['), 'github/unreachable', 3],
-  ['a circle', (response) => void response.writeHead(301, { location: '/again' }).end(), 'github/unreachable', 18],
-  ['404, as for a private repository', json(404, { message: 'Not Found' }), 'github/forbidden', 1],
-  ['403', json(403, { message: 'Resource not accessible by integration' }), 'github/forbidden', 1],
-  ['403 for too much', json(403, { message: 'You have exceeded a secondary rate limit.' }), 'github/rate-limited', 3],
+  ['a page of a proxy', page, 'forge/unexpected-answer', 1],
+  ['JSON that ends early', broken, 'forge/unexpected-answer', 1],
+  ['nothing', (response) => void response.writeHead(204).end(), 'forge/unexpected-answer', 1],
+  ['null', json(200, null), 'forge/unexpected-answer', 1],
+  ['a list of something else', json(200, [null]), 'forge/unexpected-answer', 1],
+  ['an object where a list belongs', json(200, { message: 'hello' }), 'forge/unexpected-answer', 1],
+  ['a page of a proxy that failed', text(502, '<html>Bad gateway</html>'), 'forge/unreachable', 3],
+  ['a reset', reset, 'forge/unreachable', 3],
+  ['silence', silence, 'forge/unreachable', 3],
+  ['an answer that stops in the middle', stall('['), 'forge/unreachable', 3],
+  ['a circle', (response) => void response.writeHead(301, { location: '/again' }).end(), 'forge/unreachable', 18],
+  ['404, as for a private repository', json(404, { message: 'Not Found' }), 'forge/forbidden', 1],
+  ['403', json(403, { message: 'Resource not accessible by integration' }), 'forge/forbidden', 1],
+  ['403 for too much', json(403, { message: 'You have exceeded a secondary rate limit.' }), 'forge/rate-limited', 3],
 ])('%s is no comment, and no lack of comments', async (_, reply, code, requests) => {
   const there = await server(reply);
   await expect(gitHubAt(there).comments(7)).rejects.toMatchObject({ code });
@@ -66,7 +66,7 @@ async function pages(failing: number): Promise<FlakyServer> {
 
 test('a page that fails once is read again, and one that keeps failing is given up', async () => {
   expect(await gitHubAt(await pages(1)).comments(7)).toMatchObject([{ id: 1 }, { id: 2 }]);
-  await expect(gitHubAt(await pages(9)).comments(7)).rejects.toMatchObject({ code: 'github/unreachable' });
+  await expect(gitHubAt(await pages(9)).comments(7)).rejects.toMatchObject({ code: 'forge/unreachable' });
 });
 
 test('no request goes to another server, whatever a redirect or a link contains', async () => {
@@ -78,7 +78,7 @@ test('no request goes to another server, whatever a redirect or a link contains'
   ]) {
     const there = await server(reply);
     await expect(gitHubAt(there).comments(7)).rejects.toMatchObject({
-      code: 'github/unreachable',
+      code: 'forge/unreachable',
       message: expect.stringContaining(elsewhere.url),
     });
     await expect(
@@ -86,7 +86,7 @@ test('no request goes to another server, whatever a redirect or a link contains'
         .createComment(7, 'body')
         .then(() => gitHubAt(there).comments(7)),
     ).rejects.toMatchObject({
-      code: 'github/unreachable',
+      code: 'forge/unreachable',
     });
   }
   expect(elsewhere.seen).toEqual([]);
@@ -101,17 +101,17 @@ test('a repository that was renamed is followed on the same server, with method,
   expect(there.seen.at(-1)).toMatchObject({ method: 'POST', headers: { authorization: `token ${token}` }, body: '{"body":"hello"}' });
 });
 
-test.each<readonly [string, (github: Forge) => Promise<unknown>, unknown]>([
+test.each<readonly [string, (github: Forge) => Promise<unknown> | undefined, unknown]>([
   ['a pull request', (github) => github.pullRequest(7), {}],
   ['a pull request without a branch', (github) => github.pullRequest(7), { number: 7, head: null, base: {} }],
   ['pull requests of a commit', (github) => github.pullRequestsOf('a'.repeat(40)), {}],
   ['issues', (github) => github.labeledIssues('drift'), [{ number: 'seven' }]],
   ['an issue that was made', (github) => github.openIssue({ title: 'a', body: 'b', labels: ['c'], assignees: [] }), {}],
-  ['a deployment', (github) => github.deployment('a'.repeat(40), 'production'), [{}]],
-  ['a deployment that was made', (github) => github.deployment('a'.repeat(40), 'production'), { message: 'queued' }],
+  ['a deployment', (github) => github.deployments?.deployment('a'.repeat(40), 'production'), [{}]],
+  ['a deployment that was made', (github) => github.deployments?.deployment('a'.repeat(40), 'production'), { message: 'queued' }],
 ])('%s that is none ends in words', async (_, ask, body) => {
   await expect(ask(gitHubAt(await server(json(200, body))))).rejects.toMatchObject({
-    code: expect.stringMatching(/^github\/(?:unexpected-answer|refused)$/),
+    code: expect.stringMatching(/^forge\/(?:unexpected-answer|refused)$/),
   });
 });
 
@@ -138,7 +138,7 @@ test.each<readonly [string, Readonly<Record<string, string>>, number | undefined
     () => 'read',
     (error: unknown) => (error instanceof AppError ? error.code : error),
   );
-  expect(ended).toBe(wait === undefined ? 'github/rate-limited' : 'read');
+  expect(ended).toBe(wait === undefined ? 'forge/rate-limited' : 'read');
   expect(waits).toHaveLength(wait === undefined ? 0 : 1);
   expect(Math.abs((waits[0] ?? 0) - (wait ?? 0))).toBeLessThan(60_000);
 });
@@ -146,7 +146,7 @@ test.each<readonly [string, Readonly<Record<string, string>>, number | undefined
 test('all waits together have a bound', async () => {
   const there = await server(json(403, { message: 'secondary rate limit' }, { 'retry-after': '120' }));
   const { github, waits } = waitingAt(there);
-  for (const number of [7, 8, 9]) await expect(github.comments(number)).rejects.toMatchObject({ code: 'github/rate-limited' });
+  for (const number of [7, 8, 9]) await expect(github.comments(number)).rejects.toMatchObject({ code: 'forge/rate-limited' });
   expect(waits).toEqual([120_000, 120_000]);
 });
 

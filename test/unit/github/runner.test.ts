@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { withGitCredentials, readWorkflowRun, openJobLog, maskCommands, outputLines } from '../../../src/github/workflow-run.ts';
+import { readWorkflowRun, openJobLog, maskCommands, outputLines } from '../../../src/github/workflow-run.ts';
+import { githubSystem } from '../../../src/github/github-system.ts';
 import { startFlakyServer, text as answer } from '../../support/flaky-server.ts';
 import { nastyText } from '../report/nasty-text.ts';
 
@@ -160,7 +161,7 @@ describe('the run', () => {
 
 describe('credentials', () => {
   test('are sent only to the server of the repository, and replace those of the checkout', () => {
-    const env = withGitCredentials(
+    const env = githubSystem.gitEnvironment(
       { PATH: '/bin', GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'a.b', GIT_CONFIG_VALUE_0: 'c' },
       'tok',
       'https://g.example/o/r',
@@ -175,7 +176,7 @@ describe('credentials', () => {
       GIT_CONFIG_KEY_2: 'http.https://g.example/.extraheader',
       GIT_CONFIG_VALUE_2: `AUTHORIZATION: basic ${Buffer.from('x-access-token:tok').toString('base64')}`,
     });
-    expect(withGitCredentials({ PATH: '/bin' }, '', 'https://g.example/o/r')).toEqual({ PATH: '/bin' });
+    expect(githubSystem.gitEnvironment({ PATH: '/bin' }, '', 'https://g.example/o/r')).toEqual({ PATH: '/bin' });
   });
 
   test('reach the server once, whatever the checkout keeps', async () => {
@@ -190,7 +191,7 @@ describe('credentials', () => {
     const { PATH } = process.env;
     await git({ PATH }, 'init', '--quiet');
     await git({ PATH }, 'config', `http.${server.url}/.extraheader`, 'AUTHORIZATION: basic kept');
-    await git(withGitCredentials({ PATH }, 'tok', `${server.url}/octo/access`), 'ls-remote', `${server.url}/octo/access`);
+    await git(githubSystem.gitEnvironment({ PATH }, 'tok', `${server.url}/octo/access`), 'ls-remote', `${server.url}/octo/access`);
     await server.close();
     rmSync(folder, { recursive: true });
     const sent = received.flatMap((name, index) => (name.toLowerCase() === 'authorization' ? [received[index + 1]] : []));

@@ -1,12 +1,18 @@
-/** The messages of the section "GitHub". */
-export const githubCodes = {
-  'github/forbidden': {
-    meaning: 'GitHub rejects the token',
+/** The messages of the section "GitHub and GitLab". */
+export const forgeCodes = {
+  'forge/exposed-token': {
+    meaning: 'The author of a branch can read the token',
+    cause: '`OSTIARY_GITLAB_TOKEN` is set in a job of a ref that is not protected',
+    fix: '[Protect the variable](../how-to/gitlab.md#set-up)',
+    example: 'OSTIARY_GITLAB_TOKEN is set in a job of a ref that is not protected',
+  },
+  'forge/forbidden': {
+    meaning: 'The token is rejected',
     cause: 'The job has too few permissions (401, 403, 404)',
-    fix: 'Grant the job the [permissions](../how-to/github.md#set-up)',
+    fix: 'Grant the permissions for [GitHub](../how-to/github.md#set-up) or [GitLab](../how-to/gitlab.md#set-up)',
     example: 'POST /repos/acme/gateway/issues/7/comments: Resource not accessible by integration',
   },
-  'github/ignored-override': {
+  'forge/ignored-override': {
     level: 'warning',
     meaning: 'An override in a comment is not used',
     cause:
@@ -14,74 +20,74 @@ export const githubCodes = {
     fix: 'See [overrides](../how-to/github.md#override-a-refusal)',
     example: '"/ostiary allow 3f2a9c1d04ab plan/window=REASON" by alice is ignored: GitHub reports no write access for alice',
   },
-  'github/merged': {
+  'forge/merged': {
     level: 'notice',
     meaning: 'The comment is not updated',
     cause: 'The plan ran again after the merge, and the comment shows what was approved',
     fix: 'Nothing',
     example: 'pull request 7 is merged, so its comment still shows the plan of that time',
   },
-  'github/newer-commit': {
+  'forge/newer-commit': {
     level: 'notice',
     meaning: 'The comment is not updated',
     cause: 'The pull request has a newer commit, whose run updates it',
     fix: 'Nothing',
     example: 'pull request 7 has a newer commit, so the run for that commit updates its comment',
   },
-  'github/no-command': {
+  'forge/no-command': {
     level: 'notice',
     meaning: 'The comment starts no plan',
     cause: 'Its first line is not `/ostiary plan`, or is in code or a quotation',
     fix: 'Nothing, or write a new comment',
     example: 'the first line of the comment is not /ostiary plan',
   },
-  'github/no-agreed-plan': {
+  'forge/no-agreed-plan': {
     level: 'warning',
     meaning: '`digest: comment` found no approved plan',
     cause: 'The pull request has no comment with a plan; the message gives the reason',
     fix: 'Review the plan, and run the workflow with its digest',
     example: 'no plan was approved: the merge commit has no pull request',
   },
-  'github/no-token': {
+  'forge/no-token': {
     level: 'warning',
-    meaning: 'The GitHub token is missing',
-    cause: 'The input `github-token` is empty',
-    fix: 'Remove the input, or set `comment: false` and `issue: false`',
+    meaning: 'The token is missing',
+    cause: 'The input `github-token`, or the variable of the token, is empty',
+    fix: 'Follow the hint',
     example: 'missing GitHub token',
   },
-  'github/no-workflow': {
-    meaning: 'The action does not run in a GitHub workflow',
+  'forge/no-job': {
+    meaning: 'The action or `ostiary ci` does not run in a job',
     cause: 'Variables of the runner are missing',
     fix: 'Use the command line',
     example: 'missing variable GITHUB_REPOSITORY',
   },
-  'github/not-reviewed': {
+  'forge/not-reviewed': {
     meaning: 'The commit or the config file is not known to be reviewed',
     cause: '`apply` and `drift` need a commit of the default branch or of `config-ref`, and its config file',
     fix: 'Check out that branch with `fetch-depth: 0`, or set [`config-ref`](../how-to/github.md#a-pull-request-does-not-configure-its-own-checks)',
     example: 'mode: apply needs a commit of origin/main, but HEAD 3f2a9c1d04ab is not known to be one',
   },
-  'github/older-commits': {
+  'forge/older-commits': {
     level: 'notice',
     meaning: 'Some pull requests get no comment about this run',
     cause: 'More than 100 commits were merged since the last complete apply',
     fix: 'Nothing',
     example: 'more than 100 commits were merged since the last complete apply; pull requests of older ones have no comment about this run',
   },
-  'github/other-checkout': {
+  'forge/other-checkout': {
     meaning: 'The checkout is not the pull request',
     cause: 'HEAD does not contain its head commit, so a report would show other manifests',
     fix: 'Run the workflow on `pull_request`, or check out `refs/pull/NUMBER/merge`',
     example: 'HEAD is 3f2a9c1d04ab and does not contain commit 9a8b7c6d5e4f of pull request 7',
   },
-  'github/other-merges': {
+  'forge/other-merges': {
     level: 'notice',
     meaning: 'The plan is that of several pull requests',
     cause: 'They were merged since the last complete apply, and the approved plan is that of one',
     fix: 'Review the plan, and approve its digest',
     example: 'since the last complete apply, pull request 7 was merged, too: the plan contains what is not applied of it',
   },
-  'github/override': {
+  'forge/override': {
     level: 'notice',
     meaning: 'A comment can override the refusals once',
     cause: 'The notice lists the commands',
@@ -89,39 +95,39 @@ export const githubCodes = {
     example:
       'to override once, another person with write access comments on pull request 7: /ostiary allow 3f2a9c1d04ab plan/window=REASON',
   },
-  'github/rate-limited': {
-    meaning: 'GitHub limits the requests of the token',
-    cause: 'The limit lasts longer than the action waits (five minutes)',
+  'forge/rate-limited': {
+    meaning: 'The requests of the token are limited',
+    cause: 'The limit lasts longer than the job waits (five minutes)',
     fix: 'Run the job again later',
     example: 'POST /repos/acme/gateway/issues: API rate limit exceeded',
   },
-  'github/refused': {
-    meaning: 'GitHub rejects a request',
-    cause: 'A setting of the organization, or a locked conversation; the message quotes GitHub',
+  'forge/refused': {
+    meaning: 'A request is rejected',
+    cause: 'A setting of the organization, or a locked conversation; the message quotes the answer',
     fix: 'Follow the hint',
     example: 'POST /repos/acme/gateway/issues/7/comments: Unable to create comment because issue is locked',
   },
-  'github/runner-file': {
+  'forge/runner-file': {
     meaning: 'A file of the runner cannot be read or written',
     cause: 'The disk of the runner is full, or the file was removed',
     fix: 'Check the disk of the runner',
     example: `the runner's file "event.json" cannot be read: no such file or directory`,
   },
-  'github/unexpected-answer': {
-    meaning: "The answer is not from GitHub's API",
+  'forge/unexpected-answer': {
+    meaning: 'The answer is not from the API',
     cause: 'A proxy answered, or the URL is wrong',
-    fix: 'Check `GITHUB_API_URL`',
-    example: 'the response of GitHub is not a list with issues',
+    fix: 'Check `GITHUB_API_URL` or `CI_API_V4_URL`',
+    example: 'the response of the API is not a list with issues',
   },
-  'github/unknown-author': {
+  'forge/unknown-author': {
     level: 'warning',
     meaning: 'The author of the last commit could not be compared with the author of a command',
     cause: 'GitHub does not show the commit to the token of the job',
     fix: 'Give the job `contents: read`',
     example: 'GitHub does not show commit 3f2a9c1d04ab, so its author may have written a command that counts',
   },
-  'github/unreachable': {
-    meaning: 'GitHub failed or did not answer',
+  'forge/unreachable': {
+    meaning: 'The API failed or did not answer',
     cause: 'An outage or the network',
     fix: 'Run the job again',
     example: 'POST /repos/acme/gateway/issues: status 502',

@@ -1,0 +1,224 @@
+import { listIn, numberIn, objectIn, textIn } from '../forge/answers.ts';
+import type {
+  Comment,
+  Forge,
+  Issue,
+  IssueCalls,
+  IssueUpdate,
+  NewIssue,
+  PullRequest,
+  PullRequestCalls,
+  PullRequestSummary,
+} from '../forge/forge.ts';
+import type { Checked, Diagnostic } from '../model/diagnostic.ts';
+import { AppError } from '../model/errors.ts';
+import { asObject, asText, isObject, type JsonObject } from '../model/json.ts';
+import { type GitLabApi, type GitLabOptions, openGitLabApi } from './gitlab-api.ts';
+import { withoutQuickActions } from './quick-actions.ts';
+
+/** Creates a client for one project, by its id. */
+export function openGitLab({ project, ...options }: GitLabOptions & { readonly project: string }): Forge {
+  const api = openGitLabApi(options);
+  const home = `/projects/${project}`;
+  return {
+    ...issueCalls(api, home),
+    ...mergeRequestCalls(api, home),
+    ...noteCalls(api, home),
+    async whoAmI() {
+      return textIn(objectIn(await api.get('/user'), 'an account'), 'username', 'an account');
+    },
+    async setStatus(commit, { state, context, description, url }) {
+      const status = { state: state === 'success' ? 'success' : 'failed', name: context, description, target_url: url };
+      await api.send('POST', `${home}/statuses/${commit}`, status);
+    },
+  };
+}
+
+/** The most pages of issues that are read to find one without its label. */
+const mostPages = 10;
+
+const issueName = 'an issue';
+
+function issueCalls(api: GitLabApi, home: string): IssueCalls {
+  const newestFirst = { scope: 'all', state: 'all', order_by: 'created_at', sort: 'desc' };
+  return {
+    labeledIssues: async (label) => (await api.list(`${home}/issues`, { ...newestFirst, labels: label })).map(issueOf),
+    async issuesOf(login) {
+      const query = { ...newestFirst, author_username: login, order_by: 'updated_at' };
+      return (await api.list(`${home}/issues`, query, mostPages)).map(issueOf);
+    },
+    async ensureLabel(label) {
+      try {
+        await api.send('POST', `${home}/labels`, label);
+      } catch (error) {
+        // It exists, or the token may not create labels; an issue can still have it.
+        if (!(error instanceof AppError) || !['forge/refused', 'forge/forbidden'].includes(error.code)) throw error;
+      }
+    },
+    openIssue: (wish) => openIssue(api, home, wish),
+    async updateIssue(number, rewrite) {
+      await api.send('PUT', `${home}/issues/${number}`, updateOf(rewrite));
+    },
+    async commentOnIssue(number, body) {
+      await api.send('POST', `${home}/issues/${number}/notes`, { body: withoutQuickActions(body) });
+    },
+  };
+}
+
+/** Opens an issue and returns its number; a warning names assignees that GitLab does not know. */
+async function openIssue(api: GitLabApi, home: string, { title, body, labels, assignees }: NewIssue): Promise<Checked<number>> {
+  const ids: number[] = [];
+  const unknown: string[] = [];
+  for (const username of assignees) {
+    const [found] = await api.list('/users', { username }, 1);
+    if (found === undefined) unknown.push(username);
+    else ids.push(numberIn(objectIn(found, 'an account'), 'id', 'an account'));
+  }
+  const wish = { title, description: withoutQuickActions(body), labels: labels.join(','), assignee_ids: ids };
+  const number = issueOf(await api.send('POST', `${home}/issues`, wish)).number;
+  const warnings = unknown.map((username): Diagnostic => {
+    const message = `issue ${number} was opened without the assignee "${username}": GitLab shows no such account`;
+    return { code: 'forge/refused', severity: 'warning', message, hint: 'correct --assignees' };
+  });
+  return { value: number, diagnostics: warnings };
+}
+
+function updateOf({ title, body, open }: IssueUpdate): JsonObject {
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(body === undefined ? {} : { description: withoutQuickActions(body) }),
+    ...(open === undefined ? {} : { state_event: open ? 'reopen' : 'close' }),
+  };
+}
+
+/** Reads an issue, or a merge request as an issue. */
+function issueOf(raw: unknown): Issue {
+  const one = objectIn(raw, issueName);
+  const { description, state } = one;
+  return { number: numberIn(one, 'iid', issueName), author: usernameIn(one), body: asText(description), open: state === 'opened' };
+}
+
+function usernameIn({ author }: JsonObject): string {
+  return asText(asObject(author)['username']);
+}
+
+const requestName = 'a merge request';
+
+type MergeRequestCalls = Omit<PullRequestCalls, keyof ReturnType<typeof noteCalls>>;
+
+function mergeRequestCalls(api: GitLabApi, home: string): MergeRequestCalls {
+  const requests = `${home}/merge_requests`;
+  const readPullRequest = async (number: number): Promise<PullRequest | undefined> => eventOf(await api.get(`${requests}/${number}`));
+  const listFrom = (branch: string, state: string): Promise<readonly unknown[]> =>
+    api.list(requests, { source_branch: branch, state, order_by: 'created_at', sort: 'desc' });
+  return {
+    pullRequest: async (number) => requestSummary(await api.get(`${requests}/${number}`)),
+    async pullRequestsOf(commit) {
+      const found = await api.list(`${home}/repository/commits/${commit}/merge_requests`, {});
+      return found.filter(isOfTarget(home)).map(requestSummary);
+    },
+    readPullRequest,
+    async openPullRequestsFrom(_, branch) {
+      const found = await listFrom(branch, 'opened');
+      const all = await Promise.all(found.map((raw) => readPullRequest(issueOf(raw).number)));
+      return all.filter((one) => one !== undefined);
+    },
+    async pullRequestsFrom(branch) {
+      const found = (await listFrom(branch, 'all')).filter((raw) => !isFromFork(objectIn(raw, requestName)));
+      return found.map((raw) => ({ ...issueOf(raw), merged: objectIn(raw, requestName)['state'] === 'merged' }));
+    },
+    async createPullRequest({ title, body, head, base }) {
+      const description = withoutQuickActions(body);
+      const wish = { title, description, source_branch: head, target_branch: base, remove_source_branch: true };
+      return issueOf(await api.send('POST', requests, wish)).number;
+    },
+    async updatePullRequest(number, rewrite) {
+      await api.send('PUT', `${requests}/${number}`, updateOf(rewrite));
+    },
+  };
+}
+
+/** Returns whether a merge request is one into this project: a commit also belongs to those of forks. */
+function isOfTarget(home: string): (raw: unknown) => boolean {
+  return (raw) => `/projects/${numberIn(objectIn(raw, requestName), 'target_project_id', requestName)}` === home;
+}
+
+function isFromFork({ source_project_id: from, target_project_id: to }: JsonObject): boolean {
+  // A deleted fork has no project.
+  return typeof from !== 'number' || from !== to;
+}
+
+function requestSummary(raw: unknown): PullRequestSummary {
+  const one = objectIn(raw, requestName);
+  const { merge_commit_sha: mergeCommit, squash_commit_sha: squashCommit, updated_at: updatedAt } = one;
+  const head = textIn(one, 'sha', requestName);
+  const merged = one['state'] === 'merged';
+  // A fast-forward makes no commit.
+  const made = [mergeCommit, squashCommit, ...(merged ? [head] : [])].find((value) => typeof value === 'string');
+  return {
+    number: numberIn(one, 'iid', requestName),
+    author: usernameIn(one),
+    merged,
+    mergeCommit: made,
+    head,
+    base: textIn(one, 'target_branch', requestName),
+    updatedAt: asText(updatedAt),
+  };
+}
+
+/** Returns a merge request as an event describes it; undefined while GitLab has not compared its commits yet. */
+function eventOf(raw: unknown): PullRequest | undefined {
+  const one = objectIn(raw, requestName);
+  const { start_sha: base } = asObject(one['diff_refs']);
+  if (typeof base !== 'string') return undefined;
+  const { number, head, author, merged, base: baseBranch, updatedAt } = requestSummary(raw);
+  return { number, head, base, baseBranch, author, merged, fork: isFromFork(one), ...(updatedAt === '' ? {} : { updatedAt }) };
+}
+
+function noteCalls(api: GitLabApi, home: string): Pick<PullRequestCalls, 'comments' | 'editorOf' | 'createComment' | 'updateComment'> {
+  const notesOf = (number: number): string => `${home}/merge_requests/${number}/notes`;
+  const comments = async (number: number): Promise<readonly Comment[]> => {
+    const found = await api.list(notesOf(number), { order_by: 'created_at', sort: 'asc' });
+    return listIn(found, 'notes').flatMap(noteOf);
+  };
+
+  /** Of the notes that jobs of this account created at the same time, the first one stays, with the text of the last. */
+  async function keepFirst(number: number, raw: unknown, body: string): Promise<void> {
+    const [made] = noteOf(raw);
+    const [marker = ''] = body.split('\n');
+    const same = (await comments(number)).filter((one) => one.author === made?.author && one.body.startsWith(marker));
+    const first = same.toSorted((left, right) => left.id - right.id)[0];
+    if (made === undefined || first === undefined || first.id >= made.id) return;
+    await api.send('PUT', `${notesOf(number)}/${first.id}`, { body: withoutQuickActions(body) });
+    await api.send('DELETE', `${notesOf(number)}/${made.id}`);
+  }
+
+  return {
+    comments,
+    async editorOf({ node }) {
+      // The REST API does not say who edited a note: every maintainer can.
+      const { note } = await api.graphql('query ($id: NoteID!) { note(id: $id) { lastEditedBy { username } } }', { id: node });
+      const { lastEditedBy: editor } = objectIn(note, 'a note');
+      return isObject(editor) ? textIn(editor, 'username', 'an account') : undefined;
+    },
+    async createComment(number, body) {
+      const made = await api.send('POST', notesOf(number), { body: withoutQuickActions(body) });
+      await keepFirst(number, made, body);
+    },
+    async updateComment(number, id, body) {
+      await api.send('PUT', `${notesOf(number)}/${id}`, { body: withoutQuickActions(body) });
+    },
+  };
+}
+
+/** Returns a note by a person or a token; GitLab itself writes notes about events. */
+function noteOf(raw: unknown): readonly Comment[] {
+  const one = objectIn(raw, 'a note');
+  const { body, system, created_at: created, updated_at: updated } = one;
+  if (system === true) return [];
+  const id = numberIn(one, 'id', 'a note');
+  const author = usernameIn(one);
+  const isByBot = /^(?:project|group)_\d+_bot/.test(author);
+  const isEdited = Date.parse(asText(updated)) - Date.parse(asText(created)) >= 1000;
+  return [{ id, node: `gid://gitlab/Note/${id}`, author, isByBot, isEdited, body: asText(body) }];
+}

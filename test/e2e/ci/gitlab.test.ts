@@ -1,0 +1,262 @@
+import { EventEmitter, once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { selfSigned } from '../../support/certificate.ts';
+import { startGitLab, type TestGitLab } from '../../support/gitlab.ts';
+import { type Pipeline, prepareJob } from '../../support/gitlab-job.ts';
+import type { Ended } from '../../support/cli.ts';
+import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { commitAll, git, pushToOrigin } from '../../support/workflow.ts';
+import { config, connection, useProjects, writeFiles, type Files } from '../project.ts';
+import { useGateway } from '../use-gateway.ts';
+
+const makeProject = useProjects();
+const gateway = useGateway();
+let gitlab: TestGitLab;
+let origin = '';
+let clone = '';
+
+beforeAll(async () => {
+  clone = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/first.yaml': connection('first', { reviewers: ['dba'] }) });
+  commitAll(clone);
+  origin = pushToOrigin(clone, makeProject({}));
+  gitlab = await startGitLab(origin);
+});
+beforeEach(() => gitlab.intercept(undefined));
+afterAll(() => gitlab.close());
+
+type Options = { readonly env?: Readonly<Record<string, string>>; readonly checkout?: string };
+
+/** Runs `ostiary ci` in a job of a pipeline. */
+async function ci(line: string, pipeline: Pipeline, { env = {}, checkout }: Options = {}): Promise<Ended> {
+  const job = prepareJob(makeProject({}), origin, gitlab, pipeline);
+  if (checkout !== undefined) {
+    git(job.cwd, ['fetch', '--quiet', 'origin', checkout]);
+    git(job.cwd, 'checkout --quiet --detach FETCH_HEAD');
+  }
+  return ostiaryInProcess(['ci', ...line.split(' ')], { cwd: job.cwd, env: { ...job.env, ...gateway.env(), ...env } });
+}
+
+/** Commits files to a branch and pushes it. */
+function push(branch: string, files: Files, message = branch): void {
+  git(clone, 'fetch --quiet origin');
+  const known = git(clone, 'branch --list --all').includes(`origin/${branch}`);
+  git(clone, ['checkout', '--quiet', '-B', branch, known ? `origin/${branch}` : 'origin/main']);
+  writeFiles(clone, files);
+  commitAll(clone, message);
+  git(clone, ['push', '--quiet', 'origin', branch]);
+}
+
+/** Plans a merge request as the webhook of its event starts it. */
+function planRequest(iid: number, line = 'plan', options: Options = {}): Promise<Ended> {
+  return ci(line, { source: 'trigger', iid }, { checkout: `refs/merge-requests/${iid}/head`, ...options });
+}
+
+function notesOn(iid: number): readonly string[] {
+  return gitlab.requests.find((one) => one.iid === iid)?.notes.map(({ body }) => body) ?? [];
+}
+
+/** Opens a merge request of a new branch with one connection, and plans it. */
+async function planned(name: string): Promise<number> {
+  push(name, { [`access/${name}.yaml`]: connection(name, { reviewers: ['dba'] }) });
+  const iid = gitlab.open(name);
+  expect(await planRequest(iid)).toMatchObject({ code: 0 });
+  return iid;
+}
+
+const digestOf = (note: string): string => /ostiary plan ([0-9a-f]{64})/.exec(note)?.[1] ?? '';
+
+describe('the life of a merge request', () => {
+  test('a first apply of main succeeds, with no merge request', async () => {
+    const applied = await ci('apply', { source: 'push' });
+    expect(applied).toMatchObject({ code: 0 });
+    expect(await gateway.isLive('first')).toBe(true);
+  });
+
+  test('two pushes give one note; the merge applies what it showed; drift is an issue and a merge request, and both end', async () => {
+    push('reports', { 'access/reports.yaml': connection('reports', { reviewers: ['analysts'] }) });
+    const iid = gitlab.open('reports');
+    expect(await planRequest(iid)).toMatchObject({ code: 0 });
+    const [first = '', ...others] = notesOn(iid);
+    expect(others).toEqual([]);
+    expect(first).toMatch(/1 to create[\s\S]*`Connection\/reports`/);
+    expect(first).toContain('https://gitlab.test/team/access/-/blob/');
+
+    push('reports', { 'access/audit.yaml': connection('audit', { reviewers: ['auditors'] }) }, 'Another one');
+    expect(await planRequest(iid)).toMatchObject({ code: 0 });
+    expect(notesOn(iid)).toEqual([expect.stringMatching(/2 to create[\s\S]*`Connection\/audit`/)]);
+
+    gitlab.merge(iid);
+    const applied = await ci('apply --digest comment --status', { source: 'push' });
+    expect(applied).toMatchObject({ code: 0 });
+    expect(await gateway.names('/connections')).toEqual(expect.arrayContaining(['audit', 'reports']));
+    expect(notesOn(iid)).toEqual([expect.anything(), expect.stringMatching(/2 created/)]);
+    expect(gitlab.statuses).toEqual([expect.objectContaining({ state: 'success', name: 'ostiary/apply: production' })]);
+
+    const changed = await gateway.call('GET', '/connections/reports');
+    await gateway.call('PUT', '/connections/reports', { body: { ...changed.body, reviewers: ['analysts', 'guests'] } });
+    const line = 'drift --adopt --labels drift,access --assignees grace,nobody';
+    const drifted = await ci(line, { source: 'schedule' });
+    expect(drifted).toMatchObject({ code: 0, stderr: expect.stringContaining('without the assignee "nobody"') });
+    expect(gitlab.issues).toEqual([
+      expect.objectContaining({ state: 'opened', labels: ['drift', 'access'], author: 'project_42_bot_f00' }),
+    ]);
+    expect(gitlab.issues[0]?.description).toMatch(/`Connection\/reports`/);
+    const adoption = gitlab.requests.at(-1);
+    expect(adoption).toMatchObject({ source: expect.stringContaining('ostiary'), target: 'main', state: 'opened' });
+    expect(adoption?.description).toContain('merge this merge request');
+    expect(git(origin, ['show', `refs/heads/${adoption?.source ?? ''}:access/reports.yaml`])).toContain('guests');
+    await ci(line, { source: 'schedule' });
+    expect(gitlab.issues).toHaveLength(1);
+
+    gitlab.merge(adoption?.iid ?? 0);
+    expect(await ci('apply', { source: 'push' })).toMatchObject({ code: 0 });
+    expect(await ci(line, { source: 'schedule' })).toMatchObject({ code: 0 });
+    expect(gitlab.issues).toEqual([
+      expect.objectContaining({
+        state: 'closed',
+        notes: [expect.objectContaining({ body: expect.stringContaining('The drift is gone') })],
+      }),
+    ]);
+    expect(gitlab.wrong).toEqual([]);
+    expect(gitlab.actions).toEqual([]);
+  });
+});
+
+describe('an approved plan', () => {
+  test.each<readonly [string, (iid: number, note: { readonly id: number; readonly body: string }) => void, string]>([
+    ['in a note that another member edited', (iid, { id, body }) => gitlab.edit(iid, id, body), 'was edited by ada'],
+    [
+      'of an older commit',
+      (iid) => push(gitlab.requests[iid - 1]?.source ?? '', { 'access/late.yaml': connection('late', { reviewers: ['dba'] }) }, 'Late'),
+      'shows the plan of commit',
+    ],
+    [
+      'in a note that another member copied',
+      (iid, { body }) => {
+        gitlab.requests[iid - 1]?.notes.splice(0);
+        gitlab.write(iid, body);
+      },
+      'has no comment by Ostiary',
+    ],
+  ])('%s applies nothing', async (name, change, reason) => {
+    const iid = await planned(name.replaceAll(' ', '-'));
+    const [note = { id: 0, body: '' }] = gitlab.requests[iid - 1]?.notes ?? [];
+    expect(digestOf(note.body)).not.toBe('');
+    change(iid, note);
+    gitlab.merge(iid);
+    const ended = await ci('apply --digest comment', { source: 'push' });
+    expect(ended).toMatchObject({ code: 6, stderr: expect.stringContaining(reason) });
+    // What is merged is applied for the next tests.
+    expect(await ci('apply', { source: 'push' })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a job of a ref that is not protected', () => {
+  test('plans the merge request for its artifacts, writes no note and warns of no token', async () => {
+    push('own', { 'access/own.yaml': connection('own', { reviewers: ['dba'] }) });
+    const iid = gitlab.open('own');
+    const ended = await ci('plan --report markdown=plan.md', { source: 'merge_request_event', iid });
+    expect(ended).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('1 to create') });
+    expect(notesOn(iid)).toEqual([]);
+  });
+
+  test('refuses a token that its author could read', async () => {
+    const iid = gitlab.open('own');
+    const ended = await ci('plan', { source: 'merge_request_event', iid }, { env: { OSTIARY_GITLAB_TOKEN: gitlab.token } });
+    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('forge/exposed-token') });
+  });
+
+  test('applies nothing, even of the default branch', async () => {
+    const env = { CI_COMMIT_REF_PROTECTED: 'false', OSTIARY_GITLAB_TOKEN: '' };
+    expect(await ci('apply', { source: 'push' }, { env })).toMatchObject({ code: 3, stdout: expect.stringContaining('is not protected') });
+    const iid = gitlab.open('own');
+    const applied = await ci('apply', { source: 'merge_request_event', iid });
+    expect(applied).toMatchObject({ code: 3, stdout: expect.stringContaining('is not merged') });
+  });
+});
+
+test('a merge request of a fork is only validated, because its jobs have no secrets', async () => {
+  push('forked', { 'access/forked.yaml': connection('forked', { reviewers: ['dba'] }) });
+  const iid = gitlab.open('forked', { fork: true });
+  expect(await planRequest(iid)).toMatchObject({ code: 0, stdout: expect.stringContaining('Valid.') });
+  expect(notesOn(iid)).toEqual([expect.stringContaining('comes from a fork')]);
+});
+
+test('two jobs at the same time leave one note', async () => {
+  push('twice', { 'access/twice.yaml': connection('twice', { reviewers: ['dba'] }) });
+  const iid = gitlab.open('twice');
+  let waiting = 0;
+  const gate = new EventEmitter();
+  const promise = once(gate, 'open');
+  // Both have listed the notes before either writes one.
+  gitlab.intercept(async ({ endpoint }) => {
+    if (!endpoint.startsWith('POST') || !endpoint.endsWith('/notes')) return undefined;
+    waiting += 1;
+    if (waiting === 2) gate.emit('open');
+    await promise;
+    return undefined;
+  });
+  const ended = await Promise.all([planRequest(iid), planRequest(iid)]);
+  expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+  expect(notesOn(iid)).toEqual([expect.stringContaining('`Connection/twice`')]);
+});
+
+test('text of manifests mentions no one and runs no quick action', async () => {
+  const text = ['```', '/merge', '@everyone #1 !1 ~bug %v1', '````', '/approve'].join('\n');
+  push('text', { 'access/text.yaml': connection('text', { reviewers: ['dba'], command: ['sh', '-c', text] }) });
+  const iid = gitlab.open('text');
+  expect(await planRequest(iid)).toMatchObject({ code: 0 });
+  const [note = ''] = notesOn(iid);
+  expect(note).toContain('everyone');
+  expect(gitlab.actions).toEqual([]);
+  expect(note.split('\n').filter((line) => /^\s*\//.test(line))).toEqual([]);
+});
+
+test.each([
+  ['a rate limit', { status: 429, body: {}, headers: { 'retry-after': '0' } }, /^$/, 1],
+  ['a refusal', { status: 403, body: { message: '403 Forbidden' } }, /forge\/forbidden/, 0],
+  ['a page of a proxy', { status: 200, body: 'Sign in' }, /forge\/unexpected-answer/, 0],
+] as const)('%s of GitLab does not change the result of the plan', async (name, reply, warning, notes) => {
+  const branch = name.replaceAll(' ', '-');
+  push(branch, { [`access/${branch}.yaml`]: connection(branch, { reviewers: ['dba'] }) });
+  const iid = gitlab.open(branch);
+  let replies = 0;
+  gitlab.intercept(({ endpoint }) => {
+    if (!endpoint.endsWith('/notes')) return undefined;
+    replies += 1;
+    return notes === 1 && replies > 1 ? undefined : reply;
+  });
+  const ended = await planRequest(iid);
+  expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(warning) });
+  expect(notesOn(iid)).toHaveLength(notes);
+});
+
+test('a self-managed GitLab with its own certificate is asked through CI_SERVER_TLS_CA_FILE', async () => {
+  const certificate = selfSigned(new Date());
+  const own = await startGitLab(origin, certificate);
+  push('secure', { 'access/secure.yaml': connection('secure', { reviewers: ['dba'] }) });
+  const iid = own.open('secure');
+  const file = join(makeProject({ 'ca.pem': certificate.cert }), 'ca.pem');
+  const job = prepareJob(makeProject({}), origin, own, { source: 'trigger', iid });
+  git(job.cwd, ['fetch', '--quiet', 'origin', `refs/merge-requests/${iid}/head`]);
+  git(job.cwd, 'checkout --quiet --detach FETCH_HEAD');
+  const run = (env: Readonly<Record<string, string>>): Promise<Ended> =>
+    ostiaryInProcess(['ci', 'plan'], { cwd: job.cwd, env: { ...job.env, ...gateway.env(), ...env } });
+  expect(await run({})).toMatchObject({ code: 4, stdout: expect.stringContaining('forge/unreachable') });
+  expect(await run({ CI_SERVER_TLS_CA_FILE: file })).toMatchObject({ code: 0 });
+  expect(own.requests[0]?.notes).toHaveLength(1);
+  await own.close();
+});
+
+test.each([
+  ['outside of a job', 'plan', {}, 'does not run in a job of GitHub Actions or GitLab CI/CD'],
+  ['with an option that a job has no use for', 'plan --format json', { GITLAB_CI: 'true' }, '--format has no effect with ostiary ci'],
+  ['with an unknown option', 'plan --targt x', { GITLAB_CI: 'true' }, 'unknown option "--targt"'],
+  ['with an option of another command', 'plan --new Connection/a', { GITLAB_CI: 'true' }, 'unknown option "--new"'],
+  ['without its variables', 'plan', { GITLAB_CI: 'true' }, 'CI_PROJECT_URL is not set'],
+])('%s it is one error', async (_, line, env, message) => {
+  const ended = await ostiaryInProcess(['ci', ...line.split(' ')], { cwd: makeProject({}), env });
+  expect(ended.code).toBe(3);
+  expect(`${ended.stdout}${ended.stderr}`).toContain(message);
+});
