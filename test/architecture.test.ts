@@ -129,12 +129,12 @@ test('imports point one way', () => {
  */
 const inside: Readonly<Record<string, string>> = {
   protection:
-    'pattern access controls posture permission risk samples lint policy accepted-effects.ts shared-tags.ts extension-headlines.ts given-up-headlines.ts new-access.ts protection-matrix.ts ' +
+    'pattern access controls posture risk samples permission lint policy accepted-effects.ts shared-tags.ts extension-headlines.ts given-up-headlines.ts new-access.ts protection-matrix.ts ' +
     'rule-inspector.ts stricter-drift.ts protection.ts',
   reconcile: 'compare prepare saved-plan diff schedule drift accepted assess guard explain record own-changes.ts reconcile.ts',
   manifest:
     'json-values.ts yaml schema-nodes.ts secrets manifest.ts source-map.ts validate collect-edges.ts edit merge-layers.ts read-defaults.ts ' +
-    'to-resource.ts read-policies.ts read-documents.ts load-manifests.ts pull accept format read-config.ts',
+    'to-resource.ts target-documents.ts read-policies.ts read-access-tests.ts read-documents.ts load-manifests.ts pull accept format read-config.ts',
   gateway: 'dialect.ts dialects id-index.ts implied-element.ts from-wire.ts http session.ts live write service open-gateway.ts',
   report:
     'escape.ts wrap.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
@@ -143,7 +143,7 @@ const inside: Readonly<Record<string, string>> = {
     'log.ts principal.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search monitoring app.ts process',
   console: 'context options.ts output connect.ts',
   planning:
-    'target-policies.ts audit-log.ts read-secrets.ts planned-run.ts create-plan.ts saved-plan.ts interrupted-plan.ts access-view.ts',
+    'target-policies.ts audit-log.ts read-secrets.ts planned-run.ts create-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts',
   commands:
     'completion command-line confirm.ts pulling validate.ts plan.ts apply.ts drift.ts explain.ts can.ts test.ts fmt.ts init.ts pull.ts review.ts get.ts list.ts search.ts ' +
     'record.ts serve.ts completion.ts version.ts workflow-commands.ts',
@@ -200,7 +200,7 @@ const namesKinds = [
   'src/server/collections.ts',
   'src/model/served-rules.ts',
   // Examples of messages.
-  ...['change-codes.ts', 'gateway-codes.ts', 'manifest-codes.ts'].map((name) => `src/model/catalog/${name}`),
+  ...['change-codes.ts', 'plan-codes.ts', 'gateway-codes.ts', 'name-codes.ts'].map((name) => `src/model/catalog/${name}`),
   // Connections are replaced, listed, and reached by people.
   'src/gateway/dialects/rest.ts',
   // What decides access is listed beside the kinds, too.

@@ -20,7 +20,7 @@ const dialects = readdirSync(dialectsFolder)
   .toSorted((left, right) => Number(right.default === true) - Number(left.default === true));
 
 /** Documents that are read from a repository and are not manifests of a kind. */
-const documents = ['config', 'defaults', 'policy', 'record'];
+const documents = { accessTest: 'access-test', config: 'config', defaults: 'defaults', policy: 'policy', record: 'record' };
 
 // In this order: the validators follow from the schemas of the config and of defaults.
 const outputs = {
@@ -222,7 +222,7 @@ function defaultField(node) {
   return rest;
 }
 
-/** Returns one module for everything that people write: manifests by kind, the config file, defaults, and policies. */
+/** Returns one module for everything that people write: manifests by kind, the config file, defaults, policies and access tests. */
 function manifestValidators() {
   const ajv = compiler({ allErrors: true });
   const names = {};
@@ -234,8 +234,8 @@ function manifestValidators() {
     names[`manifest${index}`] = schema.$id;
     schemas.push(withoutNotes(schema));
   }
-  for (const name of documents) {
-    const schema = read(`schemas/documents/${name}.schema.json`);
+  for (const [name, file] of Object.entries(documents)) {
+    const schema = read(`schemas/documents/${file}.schema.json`);
     schemas.push(withoutNotes(schema));
     names[name] = schema.$id;
   }

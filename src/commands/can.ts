@@ -2,10 +2,11 @@ import { Option } from 'commander';
 import { suggest } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
-import type { AccessMode } from '../model/live.ts';
+import type { AccessMode } from '../model/protection/access-objects.ts';
 import type { Permission } from '../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
-import { groupsIn, permissionOf, verbs } from '../protection/permission/permission.ts';
+import { groupsIn, permissionOf } from '../protection/permission/permission.ts';
+import { accessModes } from '../protection/access/effective-access.ts';
 import { readPostures } from '../protection/posture/posture.ts';
 import { allConnections } from '../protection/posture/protection-snapshot.ts';
 import { tableText } from '../report/text/listings.ts';
@@ -163,10 +164,13 @@ function groupsNamed(text: string): readonly string[] {
 }
 
 function verbNamed(text: string): AccessMode {
-  const verb = verbs.find((one) => one === text);
+  const verb = accessModes.find((one) => one === text);
   if (verb !== undefined) return verb;
-  const near = suggest(text, verbs);
-  throw new UsageError(`unknown verb "${text}"`, near === undefined ? `expected one of: ${verbs.join(', ')}` : `did you mean "${near}"?`);
+  const near = suggest(text, accessModes);
+  throw new UsageError(
+    `unknown verb "${text}"`,
+    near === undefined ? `expected one of: ${accessModes.join(', ')}` : `did you mean "${near}"?`,
+  );
 }
 
 function connectionNamed(name: string, { connections, view: { source } }: Asked): ResourceId {
@@ -194,12 +198,14 @@ function printWho(connections: readonly ResourceId[], asked: Asked, { format }: 
     const posture = postures(id);
     if (posture === undefined) return [];
     const subject = { id, posture, snapshot: view.snapshot };
-    return [[], ...known.map((group) => [group])].map((people) => verbs.map((verb) => permissionOf(subject, { groups: people, verb })));
+    return [[], ...known.map((group) => [group])].map((people) =>
+      accessModes.map((verb) => permissionOf(subject, { groups: people, verb })),
+    );
   });
   const flat = all.flat(2);
   if (format === 'csv') printer.print(permissionsCsv(flat, placeOf));
   else if (format === 'json') {
     const document: readonly Json[] = flat.map((one) => permissionObject(one, placeOf));
     printer.print(toJsonText(document));
-  } else printer.print(tableText(whoListing(all.flatMap(foldPermissions), verbs), printer.results.columns));
+  } else printer.print(tableText(whoListing(all.flatMap(foldPermissions), accessModes), printer.results.columns));
 }

@@ -6,7 +6,9 @@ import { existingDefaultsAbove } from '../project/manifests.ts';
 import { defaultsSchema } from '../manifest/read-defaults.ts';
 import { defaultsKind } from '../manifest/validate/validate-manifest.ts';
 import { configSchema } from '../manifest/read-config.ts';
+import { accessTestKind } from '../model/protection/access-test.ts';
 import { policyKind } from '../model/protection/policy.ts';
+import { accessTestSchema } from '../manifest/read-access-tests.ts';
 import { policySchema } from '../manifest/read-policies.ts';
 import { type DocumentSchemas, formatFile } from '../manifest/format/format-file.ts';
 import { appendAll } from '../model/collections.ts';
@@ -104,6 +106,7 @@ function filesToFormat({ paths, config }: FmtFlags, context: CliContext): Checke
 const schemas: DocumentSchemas = new Map([
   ...[...registry.values()].map(({ name, schema }) => [name, schema] as const),
   [policyKind, policySchema],
+  [accessTestKind, accessTestSchema],
   [defaultsKind, defaultsSchema],
   ['Config', configSchema],
 ]);

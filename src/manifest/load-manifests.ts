@@ -16,6 +16,7 @@ import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { overlapTest, type Pointer } from '../model/pointer.ts';
 import type { AllowedValues } from '../model/config.ts';
+import type { AccessTest } from '../model/protection/access-test.ts';
 import { type Policy, policyKind } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import {
@@ -32,6 +33,7 @@ import { locateDiagnostic, type SourceMap } from './source-map.ts';
 import { mergeOverlays, readDocuments, removeDuplicates } from './read-documents.ts';
 import { collectEdges } from './collect-edges.ts';
 import { checkKnownValues, createKindView, createManifestLocate, hasOnlyKnownValues, type Manifest, toGatewayKey } from './manifest.ts';
+import { readAccessTests } from './read-access-tests.ts';
 import { readPolicies } from './read-policies.ts';
 import { checkSecrets, toResource } from './to-resource.ts';
 import type { SecretRules, SecretSource } from './secrets/read-secret.ts';
@@ -71,7 +73,7 @@ export type LoadInput = {
 
 /** Reads the manifests of a target into its desired state. Errors are diagnostics; with an error there is no state. */
 export function loadManifests(input: LoadInput): Checked<DesiredState> {
-  const { sources, manifests, policies, diagnostics } = readTargetManifests(input);
+  const { sources, manifests, policies, accessTests, diagnostics } = readTargetManifests(input);
   const isValid = !hasErrors(diagnostics);
   const { resources, diagnostics: found } = toResources(sources, manifests, input);
   appendAll(diagnostics, found);
@@ -93,6 +95,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     resources: resources.filter(({ id }) => chosen(id)),
     edges: edges.filter(({ rule, connection }) => chosen(rule) || chosen(connection)),
     ...(policies.length === 0 ? {} : { policies }),
+    ...(accessTests.length === 0 ? {} : { accessTests }),
     tree: input.tree ?? hashTree([...input.files, ...input.overlays.flat()], input.pathInTree),
     ...(ids === undefined ? {} : { partial: true as const }),
     unselected: resources.filter(({ id }) => !chosen(id)).map(({ id, key, ignore }) => ({ id, key, ignore })),
@@ -176,17 +179,18 @@ type TargetManifests = {
   readonly sources: SourceMap;
   readonly manifests: readonly Manifest[];
   readonly policies: readonly Policy[];
+  readonly accessTests: readonly AccessTest[];
   readonly diagnostics: Diagnostic[];
 };
 
 /** Reads the manifests of a target, with defaults and overlays merged, sorted by id. */
 export function readTargetManifests(input: LoadInput): TargetManifests {
   const views = new Map([...input.registry].map(([name, kind]) => [name, createKindView(kind, input.allowedValues)]));
-  const { sources, base, invalid, overlays, policies, declared, complete, diagnostics } = readDocuments(input.files, input.overlays, {
-    views,
-    placeOf: input.pathInTree ?? ((path) => path),
-  });
-  const asked = readPolicies(sources, policies, { name: input.target, all: input.targets });
+  const read = readDocuments(input.files, input.overlays, { views, placeOf: input.pathInTree ?? ((path) => path) });
+  const { sources, base, invalid, overlays, declared, complete, diagnostics } = read;
+  const target = { name: input.target, all: input.targets };
+  const asked = readPolicies(sources, read.policies, target);
+  const tests = readAccessTests(sources, read.accessTests, target);
   const here = base.filter((manifest) => isFor(manifest, input.target));
   const unique = removeDuplicates(sources, here, ({ id }) => id, 'manifest/duplicate-name');
   const merged = mergeOverlays(sources, unique.manifests, overlays, { declared, complete });
@@ -206,7 +210,17 @@ export function readTargetManifests(input: LoadInput): TargetManifests {
     sources,
     manifests: distinct.manifests.toSorted((left, right) => compareText(left.id, right.id)),
     policies: asked.policies,
-    diagnostics: [diagnostics, unique.diagnostics, merged.diagnostics, distinct.diagnostics, further, checked, asked.diagnostics].flat(),
+    accessTests: tests.accessTests,
+    diagnostics: [
+      diagnostics,
+      unique.diagnostics,
+      merged.diagnostics,
+      distinct.diagnostics,
+      further,
+      checked,
+      asked.diagnostics,
+      tests.diagnostics,
+    ].flat(),
   };
 }
 

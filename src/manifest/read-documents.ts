@@ -10,7 +10,9 @@ import { type ManifestDocument, parseDocuments, parseLeniently } from './yaml/pa
 import { createManifestLocate, makeManifest, type Manifest } from './manifest.ts';
 import { mergeLayers, validateMerged } from './merge-layers.ts';
 import { defaultsSchema, type FolderDefaults, readDefaults } from './read-defaults.ts';
+import { accessTestKind } from '../model/protection/access-test.ts';
 import { policyKind } from '../model/protection/policy.ts';
+import { accessTestSchema } from './read-access-tests.ts';
 import { policySchema } from './read-policies.ts';
 import { classifyDocument, defaultsKind, type DocumentClass, type KindViews, validateManifest } from './validate/validate-manifest.ts';
 
@@ -24,6 +26,7 @@ type DocumentSet = {
   /** The overlays of each folder, in the order of the folders. */
   readonly overlays: readonly (readonly Manifest[])[];
   readonly policies: readonly ManifestDocument[];
+  readonly accessTests: readonly ManifestDocument[];
   /** The ids that the files declare, invalid manifests included. */
   readonly declared: ReadonlySet<ResourceId>;
   /** Whether all manifests are valid, so that an id that is not declared does not exist. */
@@ -47,10 +50,11 @@ export function readDocuments(
   const sources = createSourceMap(all, ({ value }) => {
     const kind = isObject(value) ? value['kind'] : undefined;
     if (kind === policyKind) return policySchema;
+    if (kind === accessTestKind) return accessTestSchema;
     if (kind === defaultsKind) return defaultsSchema;
     return typeof kind === 'string' ? views.get(kind)?.kind.schema : undefined;
   });
-  const policies: ManifestDocument[] = [];
+  const checks: Readonly<Record<CheckClass, ManifestDocument[]>> = { policy: [], 'access-test': [] };
   const declared = new Set<ResourceId>();
   const foreign: ManifestDocument[] = [];
   const invalid: InvalidManifest[] = [];
@@ -63,9 +67,9 @@ export function readDocuments(
   const readPages = (list: readonly ParsedFile[], form: 'manifest' | 'overlay'): readonly Manifest[] => {
     const manifests: Manifest[] = [];
     for (const document of list.flatMap((page) => page.documents)) {
-      const { manifest, id, problems, skipped, isPolicy } = readDocument(document, { views, form, defaults });
-      if (isPolicy === true) policies.push(document);
-      const sound = !hasErrors(problems) && (isPolicy === true || !defaults.isInvalid(document.file.path));
+      const { manifest, id, problems, skipped, check } = readDocument(document, { views, form, defaults });
+      if (check !== undefined) checks[check].push(document);
+      const sound = !hasErrors(problems) && (check !== undefined || !defaults.isInvalid(document.file.path));
       if (skipped === true) foreign.push(document);
       if (id !== undefined && overlays.length > 0 && form === 'manifest') declared.add(id);
       const locate = manifest === undefined ? document.locate : createManifestLocate(manifest);
@@ -84,7 +88,8 @@ export function readDocuments(
     base,
     invalid,
     overlays: merged,
-    policies,
+    policies: checks.policy,
+    accessTests: checks['access-test'],
     declared,
     complete,
     diagnostics: [...diagnostics, ...noticeSkipped(foreign)],
@@ -112,8 +117,11 @@ type ClassifiedDocument = {
   readonly id?: ResourceId;
   readonly problems: readonly DocumentDiagnostic[];
   readonly skipped?: boolean;
-  readonly isPolicy?: boolean;
+  readonly check?: CheckClass;
 };
+
+/** The classes of documents that check connections and declare none. */
+type CheckClass = 'policy' | 'access-test';
 
 type DocumentContext = { readonly views: KindViews; readonly form: 'manifest' | 'overlay'; readonly defaults: FolderDefaults };
 
@@ -130,7 +138,8 @@ function readDocument(document: ManifestDocument, { views, form, defaults }: Doc
       // For a file at the root of a commit, only the commit's short hash precedes the name.
       return { problems: /(?:^|\/|^[\da-f]{10}:)ostiary\.ya?ml$/.test(document.file.path) ? [] : [misplacedConfig] };
     case 'policy':
-      return form === 'overlay' ? { problems: [misplacedPolicy] } : { problems: [], isPolicy: true };
+    case 'access-test':
+      return form === 'overlay' ? { problems: [misplacedCheck(classified.is)] } : { problems: [], check: classified.is };
     case 'wrong':
       // The key that was left out may be `kind` or `apiVersion`.
       return { problems: document.incomplete === true ? [] : [classified.problem] };
@@ -186,13 +195,11 @@ const misplacedConfig: DocumentDiagnostic = {
   hint: 'name the config file ostiary.yaml, or pass it with --config and move it out of the manifests folder',
 };
 
-const misplacedPolicy: DocumentDiagnostic = {
-  code: 'manifest/misplaced-policy',
-  severity: 'error',
-  pointer: '/kind',
-  message: 'found a Policy among the overlays',
-  hint: 'move it to the manifests; use metadata.targets to limit it to some targets',
-};
+function misplacedCheck(check: CheckClass): DocumentDiagnostic {
+  const message = `found ${check === 'policy' ? 'a Policy' : 'an AccessTest'} among the overlays`;
+  const hint = 'move it to the manifests; use metadata.targets to limit it to some targets';
+  return { code: 'manifest/misplaced-policy', severity: 'error', pointer: '/kind', message, hint };
+}
 
 /** Reports all documents of other tools in one notice. */
 function noticeSkipped(documents: readonly ManifestDocument[]): readonly Diagnostic[] {

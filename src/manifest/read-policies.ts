@@ -1,16 +1,15 @@
-import { appendAll } from '../model/collections.ts';
 import schema from '../../schemas/documents/policy.schema.json' with { type: 'json' };
 import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
-import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { Policy, Requirement, Waiver } from '../model/protection/policy.ts';
-import { readStrings, toText, readEntries, readObject } from './json-values.ts';
-import { checkTargetName, dateProblems } from './validate/check-manifest.ts';
-import { locateDiagnostic, placeDiagnostic, type SourceMap } from './source-map.ts';
+import { toText, readEntries, readObject } from './json-values.ts';
+import { placeDiagnostic, type SourceMap } from './source-map.ts';
+import { dateProblems } from './validate/check-manifest.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 import { findScalarOffset } from './yaml/locate.ts';
 import { createLineFinder } from './yaml/code-frame.ts';
-import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
+import { type DocumentTarget, oneOrMore, readTargetDocuments } from './target-documents.ts';
 import { policy as validator } from './validate/validators.js';
 
 /** The schema of policy documents. */
@@ -20,25 +19,12 @@ export const policySchema: JsonObject = schema;
 export function readPolicies(
   sources: SourceMap,
   documents: readonly ManifestDocument[],
-  target: { readonly name: string; readonly all: readonly string[] },
+  target: DocumentTarget,
 ): { readonly policies: readonly Policy[]; readonly diagnostics: readonly Diagnostic[] } {
-  const diagnostics: Diagnostic[] = [];
-  const known = new Map<string, Policy>();
-  for (const document of documents) {
-    const { value } = document;
-    const problems =
-      isObject(value) && validator(value) ? waiverProblems(value) : describeSchemaErrors(schema, value, validator.errors ?? []);
-    appendAll(
-      diagnostics,
-      [...problems, ...targetProblems(value, target.all)].map((problem) => locateDiagnostic(sources, document.locate, problem)),
-    );
-    if (problems.length > 0 || !isObject(value) || !isFor(value, target.name)) continue;
-    const policy = toPolicy(sources, document, value);
-    const earlier = known.get(policy.name);
-    if (earlier === undefined) known.set(policy.name, policy);
-    else diagnostics.push(locateDiagnostic(sources, document.locate, duplicatePolicy(policy, earlier)));
-  }
-  return { policies: [...known.values()].toSorted((left, right) => compareText(left.name, right.name)), diagnostics };
+  const read = (document: ManifestDocument, value: JsonObject): Policy => toPolicy(sources, document, value);
+  const reader = { noun: 'policy', schema, validator, check: waiverProblems, read };
+  const { found, diagnostics } = readTargetDocuments(sources, documents, { target, reader });
+  return { policies: found, diagnostics };
 }
 
 function toPolicy(sources: SourceMap, document: ManifestDocument, value: JsonObject): Policy {
@@ -105,24 +91,4 @@ function waiverProblems(value: JsonObject): readonly DocumentDiagnostic[] {
     const until = isObject(entry) ? toText(entry['until']) : '';
     return dateProblems(until, pointer('spec', 'waivers', String(index), 'until'), 'policy/no-such-day');
   });
-}
-
-function targetProblems(value: Json, targets: readonly string[]): readonly DocumentDiagnostic[] {
-  const named = isObject(value) ? readStrings(readObject(value, 'metadata')['targets']) : [];
-  return named.flatMap((name, index) => checkTargetName(name, index, targets));
-}
-
-function isFor(value: JsonObject, target: string): boolean {
-  const targets = readStrings(readObject(value, 'metadata')['targets']);
-  return targets.length === 0 || targets.includes(target);
-}
-
-function duplicatePolicy({ name }: Policy, { at }: Policy): DocumentDiagnostic {
-  const message = `duplicate policy "${name}"`;
-  const hint = `the other one is at ${at.file}:${at.line}:${at.column}; keep one of them`;
-  return { code: 'manifest/duplicate-name', severity: 'error', pointer: '/metadata/name', message, hint };
-}
-
-function oneOrMore(value: Json | undefined): readonly string[] {
-  return typeof value === 'string' ? [value] : readStrings(value);
 }

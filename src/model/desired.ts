@@ -2,6 +2,7 @@ import type { Diagnostic, DocumentDiagnostic, Position } from './diagnostic.ts';
 import { memoizeIndex } from './collections.ts';
 import { canonical, equal, type JsonObject } from './json.ts';
 import { isWithinAny, type Pointer } from './pointer.ts';
+import type { AccessTest } from './protection/access-test.ts';
 import type { Policy } from './protection/policy.ts';
 import { type EdgeEnds, type ResourceId, type Spec, kindOf, resourceId } from './resource.ts';
 import type { DesiredSecret } from './secret.ts';
@@ -101,6 +102,8 @@ export type DesiredState = {
   readonly digestSecret: () => DigestSecret;
   /** Policies about connections; absent when no manifest declares one. */
   readonly policies?: readonly Policy[];
+  /** Expectations about access; absent when no manifest states one. */
+  readonly accessTests?: readonly AccessTest[];
 };
 
 /** The desired state of no manifests. */

@@ -75,9 +75,6 @@ export type LookupEntry = { readonly uid: string; readonly name: string };
 /** The connections that a gateway limits to their own longest access: `reviewed`, those whose reviewers approve native access; `none`. */
 export type AccessLimits = 'reviewed' | 'none';
 
-/** A way to use a connection, which a field `access_mode_…` opens. */
-export type AccessMode = 'connect' | 'exec' | 'runbooks';
-
 /**
  * The keys of the secrets that connections inherit, by the name of their resource; `hidden` where the gateway does not show them. A
  * resource that is not listed does not exist.

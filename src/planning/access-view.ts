@@ -2,8 +2,6 @@ import { registry } from '../kinds/index.ts';
 import { type Diagnostic, hasErrors, type Position } from '../model/diagnostic.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { InputError } from '../model/errors.ts';
-import { assumedDialect } from '../model/gateway.ts';
-import { pointer } from '../model/pointer.ts';
 import type { Decider } from '../model/protection/permission.ts';
 import { connect, readLiveAndAccess } from '../console/connect.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
@@ -12,7 +10,8 @@ import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { OpenProject } from '../project/project.ts';
-import { desiredSnapshot, liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
+import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
+import { declaredSnapshot } from './access-tests.ts';
 import { createPlan } from './create-plan.ts';
 
 /** The state of a gateway that is asked about: as the manifests declare it, as it is, or as the plan would leave it. */
@@ -52,16 +51,6 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
   const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read: await readWorkingTree(project) });
   if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
   return { source, snapshot: declaredSnapshot(value, project), placeOf: placesIn(value), diagnostics };
-}
-
-/** Takes the snapshot of a gateway that has what the manifests declare, and nothing else: attributes that a manifest does not state are none. */
-export function declaredSnapshot(desired: DesiredState, { target }: Pick<OpenProject, 'target'>): ProtectionSnapshot {
-  const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
-  const resources = [...snapshot.resources].map(([id, { spec, unknown }]) => {
-    const known = unknown.filter((path) => path !== pointer('attributes'));
-    return [id, { spec, unknown: known }] as const;
-  });
-  return { ...snapshot, resources: new Map(resources), listed: { ...snapshot.listed, incomplete: new Set() } };
 }
 
 function placesIn(desired: DesiredState): AccessView['placeOf'] {

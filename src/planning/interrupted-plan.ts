@@ -5,7 +5,7 @@ import { registry } from '../kinds/index.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import { isWritten, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
-import { digestOf, digestWithAccepted, secretFactsOf } from '../reconcile/saved-plan/plan-digest.ts';
+import { digestOf, digestWithUnwritten, secretFactsOf } from '../reconcile/saved-plan/plan-digest.ts';
 import { openPlan } from '../reconcile/saved-plan/saved-plan.ts';
 import { otherManifests } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { secretCacheOf } from './read-secrets.ts';
@@ -44,7 +44,7 @@ export function continueApprovedPlan(run: CreatedRun, digest: string): Continuat
   const { plan: approved } = saved;
   const { plan: rest, desired, base } = run;
   const now = digestOf(rest.target, approved.changes, approved.edges, secretFactsOf(desired, base?.desired));
-  if (digestWithAccepted(now, approved.accepted) !== digest) return undefined;
+  if (digestWithUnwritten(now, approved) !== digest) return undefined;
   const other = otherManifests(approved.tree, rest.tree);
   const refusals = other === undefined ? restRefusals(approved, rest) : [other];
   if (refusals.length > 0) return { refusals };

@@ -100,9 +100,11 @@ function caseLines(
   return body === undefined ? [`${head}/>`] : [`${head}>`, `      ${body}`, '    </testcase>'];
 }
 
-function outcomeOf({ at, outcome, why = '', text, expected, found }: SampleResult): string | undefined {
+function outcomeOf({ at, outcome, side, why = '', text, expected, found }: SampleResult): string | undefined {
   if (outcome === 'passed') return undefined;
   if (outcome === 'not-simulated') return `<skipped message="${escapeXml(`not simulated: ${why}`)}"/>`;
-  const body = `${at.file}:${at.line}:${at.column} expected ${expected}, found ${found}: ${clip(text, 2000)}`;
-  return `<failure type="rule/sample-failed" message="${escapeXml(why)}">${escapeXml(body)}</failure>`;
+  const tried = side === 'access' ? '' : `: ${clip(text, 2000)}`;
+  const body = `${at.file}:${at.line}:${at.column} expected ${expected}, found ${found}${tried}`;
+  const type = side === 'access' ? 'manifest/access-test' : 'rule/sample-failed';
+  return `<failure type="${type}" message="${escapeXml(why)}">${escapeXml(body)}</failure>`;
 }

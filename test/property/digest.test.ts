@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Change, EdgeChange, FieldChange, Plan, TargetIdentity, Value, SecretProvenance } from '../../src/model/plan/plan.ts';
-import { digestOf, digestWithAccepted, secretFactsOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
+import { digestOf, digestWithUnwritten, secretFactsOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
 import { runCount } from '../support/property-runs.ts';
 import { gatewayOf, history, planHistory, type History } from '../support/history.ts';
 
@@ -15,7 +15,7 @@ type Parts = {
 };
 
 function digest({ target, changes, edges, accepted, ...secrets }: Parts): string {
-  return digestWithAccepted(digestOf(target, changes, edges, secrets), accepted);
+  return digestWithUnwritten(digestOf(target, changes, edges, secrets), { accepted });
 }
 
 /** The parts of any plan that a digest is made of. */

@@ -1,5 +1,5 @@
 import { registry, type LiveState } from '../../src/index.ts';
-import type { AccessMode } from '../../src/model/live.ts';
+import type { AccessMode } from '../../src/model/protection/access-objects.ts';
 import { resourceId } from '../../src/model/resource.ts';
 import { canUse, reviewFor, runbooksOf, seesConnection, type AllowedRunbook } from '../../src/protection/access/effective-access.ts';
 import { readPostures } from '../../src/protection/posture/posture.ts';

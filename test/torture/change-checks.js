@@ -65,7 +65,7 @@ export const changeChecks = [
   [
     'accepted drift is part of the digest',
     'reconcile/guard/guard.ts',
-    'digest: digestWithAccepted(diff.digest, assessment.accepted)',
+    'digest: digestWithUnwritten(diff.digest, assessment)',
     'digest: diff.digest',
     ['unit/reconcile/accepted'],
   ],
@@ -104,7 +104,7 @@ export const changeChecks = [
   [
     'accepted drift has headlines and lost protection',
     'reconcile/assess/assess.ts',
-    'const protection = withAcceptedLosses(stated.protection, headlines, losing);',
+    'const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.headlines], losing);',
     'const { protection } = stated;',
     ['unit/reconcile/accepted'],
   ],
@@ -155,7 +155,7 @@ export const changeChecks = [
   [
     'a saved plan has its digest',
     'reconcile/saved-plan/saved-plan.ts',
-    'if (plan.digest !== digestWithAccepted(digestOf(plan.target, plan.changes, plan.edges, saved), accepted))',
+    'if (plan.digest !== digestWithUnwritten(digestOf(plan.target, plan.changes, plan.edges, saved), { accepted, unwritten: plan.unwritten }))',
     'if (digestOf === undefined)',
     ['e2e/plan/saved-plan.test.ts: a saved plan is read only as it was saved: any other content is one clear error without a request'],
   ],

@@ -7,16 +7,18 @@ import type { KindView } from '../manifest.ts';
 import { describeSchemaErrors } from './schema-diagnostics.ts';
 import { findNode, isOpenMap, readAnnotation } from '../schema-nodes.ts';
 import { describeInvalidSecret, isValidSecret } from '../secrets/read-secret.ts';
+import { accessTestKind } from '../../model/protection/access-test.ts';
 import { policyKind } from '../../model/protection/policy.ts';
 import { manifests } from './validators.js';
 import type { SchemaError } from './validators.d.ts';
 
-/** The class of a document: a manifest of a kind, a policy, defaults, the config file, a document of another tool, or an error. */
+/** The class of a document: a manifest of a kind, a policy, an access test, defaults, the config file, a document of another tool, or an error. */
 export type DocumentClass =
   | { readonly is: 'manifest'; readonly view: KindView; readonly value: JsonObject }
   | { readonly is: 'foreign'; readonly apiVersion: string | undefined }
   | { readonly is: 'config' }
   | { readonly is: 'policy' }
+  | { readonly is: 'access-test' }
   | { readonly is: 'defaults' }
   | { readonly is: 'wrong'; readonly problem: DocumentDiagnostic };
 
@@ -24,6 +26,9 @@ export type KindViews = ReadonlyMap<string, KindView>;
 
 /** The kind of defaults files. */
 export const defaultsKind = 'Defaults';
+
+/** The kinds of documents among manifests that declare no object. */
+const otherKinds: readonly string[] = [policyKind, accessTestKind, defaultsKind];
 
 const version = 'ostiary/v1';
 
@@ -42,8 +47,8 @@ export function classifyDocument(document: ManifestDocument, views: KindViews): 
   if (apiVersion === undefined) {
     const ours =
       typeof kind === 'string' &&
-      (views.has(kind) || kind === 'Config' || kind === policyKind || kind === defaultsKind) &&
-      isObject(value['spec'] ?? value['targets']);
+      (views.has(kind) || kind === 'Config' || otherKinds.includes(kind)) &&
+      (isObject(value['spec'] ?? value['targets']) || Array.isArray(value['spec']));
     if (!ours) return { is: 'foreign', apiVersion };
     return wrong('manifest/missing-field', '', `missing required field "apiVersion" in the ${kind}`, `add apiVersion: ${version}`);
   }
@@ -59,8 +64,9 @@ function classifyKind(kind: Json | undefined, value: JsonObject, views: KindView
   if (view !== undefined) return { is: 'manifest', view, value };
   if (kind === 'Config') return { is: 'config' };
   if (kind === policyKind) return { is: 'policy' };
+  if (kind === accessTestKind) return { is: 'access-test' };
   if (kind === defaultsKind) return { is: 'defaults' };
-  const names = [...views.keys(), policyKind, defaultsKind];
+  const names = [...views.keys(), ...otherKinds];
   if (kind === undefined)
     return wrong('manifest/missing-field', '', 'missing required field "kind" in the document', `expected one of: ${names.join(', ')}`);
   const near = typeof kind === 'string' ? suggestWord(suggest(kind, names)) : undefined;

@@ -22,6 +22,9 @@ export const config: SchemaValidator;
 /** The compiled schema of a defaults file. */
 export const defaults: SchemaValidator;
 
+/** The compiled schema of an access test. */
+export const accessTest: SchemaValidator;
+
 /** The compiled schema of a policy. */
 export const policy: SchemaValidator;
 

@@ -1,7 +1,9 @@
-import { adoptCodes, applyCodes, planCodes, reviewCodes } from './change-codes.ts';
+import { adoptCodes, applyCodes, reviewCodes } from './change-codes.ts';
+import { nameCodes } from './name-codes.ts';
+import { planCodes } from './plan-codes.ts';
 import { apiCodes, hoopCodes } from './gateway-codes.ts';
 import { cliCodes, configCodes, serveCodes } from './command-codes.ts';
-import { fieldCodes, manifestCodes, nameCodes } from './manifest-codes.ts';
+import { fieldCodes, manifestCodes } from './manifest-codes.ts';
 import { gitCodes } from './git-codes.ts';
 import { forgeCodes } from './forge-codes.ts';
 import { policyCodes, ruleCodes, secretCodes } from './protection-codes.ts';

@@ -1,6 +1,9 @@
 import { asText, type JsonObject, objectsIn, textsIn } from '../json.ts';
 import { kindOf, type ResourceId } from '../resource.ts';
 
+/** A way to use a connection, which a field `access_mode_…` opens. */
+export type AccessMode = 'connect' | 'exec' | 'runbooks';
+
 /** The groups that access control gives a connection to. */
 export type AccessGrant = { readonly id: string; readonly name: string; readonly groups: readonly string[] };
 

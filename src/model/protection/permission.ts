@@ -1,4 +1,4 @@
-import type { AccessMode } from '../live.ts';
+import type { AccessMode } from './access-objects.ts';
 import type { Pointer } from '../pointer.ts';
 import type { ResourceId } from '../resource.ts';
 

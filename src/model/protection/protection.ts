@@ -10,7 +10,8 @@ export type SampleSide = 'input' | 'output' | 'text';
 export type SampleResult = {
   readonly at: Position;
   readonly name?: string;
-  readonly side: SampleSide;
+  /** The role of the text; `access` for an access test, which has none. */
+  readonly side: SampleSide | 'access';
   readonly text: string;
   readonly outcome: 'passed' | 'failed' | 'not-simulated';
   /** The expected and the actual result: `blocked by ddl`, `allowed`, `EMP_ID`, `nothing`. */

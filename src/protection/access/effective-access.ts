@@ -1,6 +1,6 @@
+import type { AccessMode, AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { AccessLimits, AccessMode } from '../../model/live.ts';
-import type { AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
+import type { AccessLimits } from '../../model/live.ts';
 import type { AccessFacts } from './access-index.ts';
 
 /** Who approves: as many of the groups as are needed, or one that forces it. */

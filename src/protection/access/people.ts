@@ -1,5 +1,5 @@
 import { compareText, equal } from '../../model/json.ts';
-import type { AccessMode } from '../../model/live.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { canUse, type ConnectionAccess, memberSorts, modesOfStep, type NeededReview, reviewFor } from './effective-access.ts';
 
 /** People that can use a mode, by the groups that they are in, and what they need for it; no groups: everybody else. */

@@ -1,6 +1,6 @@
+import type { AccessMode, AccessState } from '../../model/protection/access-objects.ts';
 import { type Json, type JsonObject, equal, textsIn } from '../../model/json.ts';
-import type { AccessLimits, AccessMode } from '../../model/live.ts';
-import type { AccessState } from '../../model/protection/access-objects.ts';
+import type { AccessLimits } from '../../model/live.ts';
 import type { RiskClass } from '../../model/plan/plan.ts';
 import type { ControlColumn, ControlType, RuleEffect } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';

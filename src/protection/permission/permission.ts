@@ -1,8 +1,7 @@
+import type { AccessMode, AccessRequestRule } from '../../model/protection/access-objects.ts';
 import { compareText, textsIn } from '../../model/json.ts';
-import type { AccessMode } from '../../model/live.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
 import type { Answer, Decider, NeededApproval, Permission, PermissionFact } from '../../model/protection/permission.ts';
-import type { AccessRequestRule } from '../../model/protection/access-objects.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type ResourceId, resourceId } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
@@ -45,9 +44,6 @@ export function permissionOf(subject: PermissionSubject, { groups, verb }: Quest
     facts: answer === 'no' ? [...entry, approval].filter((fact) => fact.answer === 'no') : [...entry, ...needs, ...blocked, ...masked],
   };
 }
-
-/** Lists the ways of using a connection. */
-export const verbs: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 
 function worst(answers: readonly Answer[]): Answer {
   return answers.includes('no') ? 'no' : answers.includes('unknown') ? 'unknown' : 'yes';

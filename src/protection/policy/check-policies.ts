@@ -7,7 +7,8 @@ import type { LeftMatch, PolicyResult, PolicyFinding, PolicyReport, WaivedFindin
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
-import { findLeftMatch, type FormerConnections, policyMatches, matchesGlob } from './match.ts';
+import { findLeftMatch, type FormerConnections, policyMatches } from './match.ts';
+import { matchesGlob } from '../pattern/glob.ts';
 import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
 import {
   variablesOf,

@@ -4,6 +4,7 @@ import { isObject } from '../../model/json.ts';
 import { overlaps, pointer } from '../../model/pointer.ts';
 import type { LeftMatch, MatchCondition, Policy, PolicyFinding, Waiver } from '../../model/protection/policy.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { matchesGlob } from '../pattern/glob.ts';
 import type { ResourceSnapshot } from '../posture/protection-snapshot.ts';
 
 /** Returns whether a policy applies to a connection; `unseen` when its tags cannot be read. */
@@ -24,30 +25,6 @@ function includesValue(values: readonly string[], value: unknown): boolean {
 
 function isOneOf(patterns: readonly string[], name: string): boolean {
   return patterns.length === 0 || patterns.some((pattern) => matchesGlob(pattern, name));
-}
-
-/** Returns whether a name matches a glob: `*` matches any characters, `?` one. Backtracks only to the last star. */
-export function matchesGlob(pattern: string, name: string): boolean {
-  let [at, star, back] = [0, -1, 0];
-  let index = 0;
-  while (index < name.length) {
-    if (pattern[at] === '*') {
-      star = at;
-      back = index;
-      at += 1;
-    } else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === name[index])) {
-      at += 1;
-      index += 1;
-    } else if (star === -1) {
-      return false;
-    } else {
-      at = star + 1;
-      back += 1;
-      index = back;
-    }
-  }
-  while (pattern[at] === '*') at += 1;
-  return at === pattern.length;
 }
 
 /** A connection before a plan, as far as a policy may match it. */

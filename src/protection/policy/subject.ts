@@ -1,6 +1,7 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import { asObject, type Json, type JsonObject, isObject, objectsIn } from '../../model/json.ts';
-import type { AccessMode, LiveResource } from '../../model/live.ts';
+import type { LiveResource } from '../../model/live.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { type Pointer, isPointerWithin, pointer, tokensOf, overlaps } from '../../model/pointer.ts';
 import { type ControlType, controlTypes } from '../../model/protection/protection.ts';
 import { type ResourceId, kindOf, nameOf } from '../../model/resource.ts';

@@ -16,6 +16,7 @@ import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { type AuditedChanges, assessAccepted } from '../accepted/assess-accepted.ts';
 import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
+import { checkPlannedAccess } from './check-access-tests.ts';
 import { checkRules } from './check-rules.ts';
 import {
   checkPolicies,
@@ -63,17 +64,18 @@ export function assess(
   const stated = assessProtection(diff, { desired, live, base: applied, registry: input.registry, inherited });
   const { changes, unwritten } = stated;
   const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
-  const protection = withAcceptedLosses(stated.protection, headlines, losing);
   const policyResults = checkPlannedPolicies(prepared, diff, policies);
+  const access = checkPlannedAccess(prepared, diff);
+  const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.headlines], losing);
   const { changedSamples, diagnostics: ruleDiagnostics } = checkRules(prepared, diff, rules);
   return {
     changes,
-    unwritten: withoutNamed(unwritten, accepted, diff),
+    unwritten: [...withoutNamed(unwritten, accepted, diff), ...access.unwritten],
     accepted,
     protection: changedSamples.length === 0 ? protection : { ...protection, changedSamples },
     policies: policyResults.report,
-    refusals: policyResults.refusals,
-    diagnostics: policyResults.diagnostics,
+    refusals: [...policyResults.refusals, ...access.refusals],
+    diagnostics: [...policyResults.diagnostics, ...access.diagnostics],
     ruleDiagnostics,
   };
 }

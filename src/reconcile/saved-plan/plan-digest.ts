@@ -1,7 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { DesiredState } from '../../model/desired.ts';
 import { canonical, compareText, sortedKeys } from '../../model/json.ts';
-import type { AcceptedDrift, Change, EdgeChange, SavedPlan, SecretProvenance, TargetIdentity, Value } from '../../model/plan/plan.ts';
+import type {
+  AcceptedDrift,
+  Change,
+  EdgeChange,
+  SavedPlan,
+  SecretProvenance,
+  TargetIdentity,
+  UnwrittenRisks,
+  Value,
+} from '../../model/plan/plan.ts';
+import { accessTestKind } from '../../model/protection/access-test.ts';
+import { kindOf } from '../../model/resource.ts';
 import { sealContents, sealText } from './content-seal.ts';
 
 /** The secrets of a plan, without their values. */
@@ -32,16 +43,26 @@ export function digestOf(
   return hash.digest('hex');
 }
 
+/** What a plan says besides its writes: the drift that it accepts, and what access tests no longer expect. */
+type UnwrittenParts = {
+  readonly accepted: readonly (DigestedChange & Pick<AcceptedDrift, 'edges'>)[];
+  readonly unwritten?: readonly UnwrittenRisks[] | undefined;
+};
+
 /**
- * Returns the digest of a plan with the drift that it accepts; without any, that of the plan. It leaves out the same as that of the plan,
- * so that a token which may not read secrets gets the same digest as one that may.
+ * Returns the digest of a plan with what it says besides its writes; without that, the digest of its writes. It leaves out the same as
+ * that one, so that a token which may not read secrets gets the same digest as one that may.
  */
-export function digestWithAccepted(digest: string, accepted: readonly (DigestedChange & Pick<AcceptedDrift, 'edges'>)[]): string {
+export function digestWithUnwritten(digest: string, { accepted, unwritten = [] }: UnwrittenParts): string {
   const covered = accepted.filter(({ edges, ...drift }) => edges.length > 0 || drift.fields.length === 0 || changesMore(drift));
-  if (covered.length === 0) return digest;
-  const texts = covered.map(
-    (drift) => `${changeText(drift)}${canonical(drift.edges.map(({ rule, connection, action }) => ({ rule, connection, action })))}`,
-  );
+  const removed = unwritten.filter(({ id }) => kindOf(id) === accessTestKind);
+  const texts = [
+    ...covered.map(
+      (drift) => `${changeText(drift)}${canonical(drift.edges.map(({ rule, connection, action }) => ({ rule, connection, action })))}`,
+    ),
+    ...removed.map(({ id, risks }) => canonical([id, risks.map(({ path }) => path ?? '')])),
+  ];
+  if (texts.length === 0) return digest;
   return createHash('sha256')
     .update(`${digest}\n${texts.join('\n')}`)
     .digest('hex');

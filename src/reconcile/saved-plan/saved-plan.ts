@@ -14,7 +14,7 @@ import {
 } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
-import { digestOf, digestWithAccepted } from './plan-digest.ts';
+import { digestOf, digestWithUnwritten } from './plan-digest.ts';
 import { type EncodedDrift, type EncodedPlan, plan as isPlanDocument } from './validators.js';
 
 /** The size limit of a plan file, in bytes: that of 50,000 new connections has about 270 MB, and V8 has no strings above 512 MiB. */
@@ -55,7 +55,7 @@ export function openPlan(text: string, registry: Registry): Checked<OpenedPlan> 
   if (plan === undefined || plans.length > 1) return broken(`it contains ${plans.length} plans, expected one`);
   if (saved.checksum !== checksumOf(unsealed(document))) return broken('it changed after it was saved: the checksum differs');
   const accepted = (plan.accepted ?? []).map(withEdges);
-  if (plan.digest !== digestWithAccepted(digestOf(plan.target, plan.changes, plan.edges, saved), accepted))
+  if (plan.digest !== digestWithUnwritten(digestOf(plan.target, plan.changes, plan.edges, saved), { accepted, unwritten: plan.unwritten }))
     return broken('its digest does not match its content');
   const mistake = mistakeIn(plan, saved, registry);
   if (mistake !== undefined) return broken(mistake);

@@ -1,6 +1,6 @@
 import type { Position } from '../../model/diagnostic.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
-import type { AccessMode } from '../../model/live.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Answer, Decider, NeededApproval, Permission } from '../../model/protection/permission.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';

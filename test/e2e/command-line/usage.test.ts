@@ -35,12 +35,12 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   [
     'get x',
     'unknown resource type "x"',
-    'expected one of: connections, rules, resources, runbooks, templates, reviews, agents, access-control, attributes, access-request-rules, runbook-rules, rulepacks, analyzer-rules, machine-identities, groups',
+    'expected one of: connections, rules, resources, runbooks, templates, reviews, agents, access-control, attributes, access-request-rules, runbook-rules, rulepacks, analyzer-rules, machine-identities, groups, users',
   ],
   [
     'get constructor',
     'unknown resource type "constructor"',
-    'expected one of: connections, rules, resources, runbooks, templates, reviews, agents, access-control, attributes, access-request-rules, runbook-rules, rulepacks, analyzer-rules, machine-identities, groups',
+    'expected one of: connections, rules, resources, runbooks, templates, reviews, agents, access-control, attributes, access-request-rules, runbook-rules, rulepacks, analyzer-rules, machine-identities, groups, users',
   ],
   ['get reviews --format markdown', 'invalid value "markdown" for --format', 'expected one of: text, json, yaml'],
   ['search', 'missing required argument "term"', 'run ostiary search --help for the list of flags'],
@@ -197,8 +197,10 @@ describe('help', () => {
     apply:
       '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --adopt --revert --prune --no-prune --keep-going --yes --concurrency --lock-timeout --journal --on-managed --plan --digest',
     drift:
-      '--color --no-color --quiet --full --verbose --since --revert --adopt --new --no-commit --label --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --secrets --yes --concurrency --lock-timeout --journal',
+      '--color --no-color --quiet --full --verbose --since --revert --expire --adopt --new --no-commit --label --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --secrets --yes --concurrency --lock-timeout --journal',
     pull: '--color --no-color --quiet --full --verbose --secrets --dry-run --yes --from-state --help --config --target --url --dialect --auth --only --tag --exclude --read-concurrency --format',
+    can: '--color --no-color --quiet --full --verbose --live --plan --user --matrix --help --config --target --url --dialect --auth --base --own --no-origin --format',
+    who: '--color --no-color --quiet --full --verbose --live --plan --help --config --target --url --dialect --auth --base --own --no-origin --format',
     init: '--color --no-color --quiet --full --verbose --help',
     record: '--color --no-color --quiet --full --verbose --out --help',
     serve:

@@ -29,6 +29,7 @@ describe('schemas for editors', () => {
     expect(schemas.map(({ path }) => path).toSorted()).toEqual(
       [
         'access-request-rule',
+        'access-test',
         'attribute',
         'config',
         'connection',

@@ -1,6 +1,5 @@
+import type { AccessMode, AccessRequestRule, AccessState } from '../../../src/model/protection/access-objects.ts';
 import { describe, expect, test } from 'vitest';
-import type { AccessMode } from '../../../src/model/live.ts';
-import type { AccessRequestRule, AccessState } from '../../../src/model/protection/access-objects.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { access } from '../../../src/gateway/dialects/hoop/access.ts';
 import { newAccessPhrase } from '../../../src/protection/new-access.ts';

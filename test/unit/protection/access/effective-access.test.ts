@@ -1,7 +1,6 @@
+import type { AccessMode, AccessState } from '../../../../src/model/protection/access-objects.ts';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/model/json.ts';
-import type { AccessMode } from '../../../../src/model/live.ts';
-import type { AccessState } from '../../../../src/model/protection/access-objects.ts';
 import { accessLookup } from '../../../../src/protection/access/access-index.ts';
 import {
   accessOf,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { matchesGlob } from '../../../../src/protection/policy/match.ts';
+import { matchesGlob } from '../../../../src/protection/pattern/glob.ts';
 import { checkManifests, loadText, policyText, someConnection } from '../../../support/policies.ts';
 import { connectionManifest } from '../../../support/risks.ts';
 import { cpuTime } from '../../../support/cpu-time.ts';

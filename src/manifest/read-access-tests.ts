@@ -1,0 +1,90 @@
+import schema from '../../schemas/documents/access-test.schema.json' with { type: 'json' };
+import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
+import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { AccessMode } from '../model/protection/access-objects.ts';
+import { pointer } from '../model/pointer.ts';
+import type { AccessExpectation, AccessTest } from '../model/protection/access-test.ts';
+import { quoteValue, readEntries, readObject, toText } from './json-values.ts';
+import type { SourceMap } from './source-map.ts';
+import { type DocumentTarget, oneOrMore, readTargetDocuments } from './target-documents.ts';
+import { accessTest as validator } from './validate/validators.js';
+import type { ManifestDocument } from './yaml/parse-documents.ts';
+
+/** The schema of access tests. */
+export const accessTestSchema: JsonObject = schema;
+
+/** Reads the access tests of a target, sorted by name. */
+export function readAccessTests(
+  sources: SourceMap,
+  documents: readonly ManifestDocument[],
+  target: DocumentTarget,
+): { readonly accessTests: readonly AccessTest[]; readonly diagnostics: readonly Diagnostic[] } {
+  const reader = { noun: 'access test', schema, validator, check: verbProblems, read: toAccessTest };
+  const { found, diagnostics } = readTargetDocuments(sources, documents, { target, reader });
+  return { accessTests: found, diagnostics };
+}
+
+function toAccessTest(document: ManifestDocument, value: JsonObject): AccessTest {
+  return {
+    name: toText(readObject(value, 'metadata')['name']),
+    at: document.locate(''),
+    expectations: readEntries(value['spec']).flatMap((entry, index) =>
+      isObject(entry) ? [toExpectation(entry, document.locate(pointer('spec', String(index))))] : [],
+    ),
+  };
+}
+
+const modes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
+
+/** Finds verbs that do not exist. */
+function verbProblems(value: JsonObject): readonly DocumentDiagnostic[] {
+  return readEntries(value['spec']).flatMap((entry, index) => {
+    const verb = isObject(entry) ? entry['verb'] : undefined;
+    const path = ['spec', String(index), 'verb'];
+    return oneOrMore(verb).flatMap((one, place): readonly DocumentDiagnostic[] => {
+      if (modes.some((mode) => mode === one)) return [];
+      const at = pointer(...path, ...(Array.isArray(verb) ? [String(place)] : []));
+      const message = `invalid value ${quoteValue(one)} of verb`;
+      return [
+        { code: 'manifest/not-allowed-value', severity: 'error', pointer: at, message, hint: `expected one of: ${modes.join(', ')}` },
+      ];
+    });
+  });
+}
+
+function toExpectation(entry: JsonObject, at: AccessExpectation['at']): AccessExpectation {
+  const { group, on, verb, expect, max_duration: longest, masked, blocked } = entry;
+  const asked = oneOrMore(verb);
+  const tags = isObject(on) ? readObject(on, 'match_tags') : undefined;
+  return {
+    at,
+    groups: oneOrMore(group),
+    on:
+      tags === undefined
+        ? { names: oneOrMore(on) }
+        : { tags: Object.fromEntries(Object.entries(tags).map(([key, one]) => [key, toText(one)])) },
+    verbs: asked.length === 0 ? undefined : modes.filter((mode) => asked.includes(mode)),
+    expect: toExpected(expect),
+    longest: typeof longest === 'string' ? secondsIn(longest) : undefined,
+    masked: oneOrMore(masked),
+    blocked: oneOrMore(blocked),
+    text: canonical(entry),
+  };
+}
+
+function toExpected(expect: Json | undefined): AccessExpectation['expect'] {
+  if (!isObject(expect)) return expect === 'denied' ? 'denied' : 'allowed';
+  const { from, at_least: atLeast, forced_by: forced } = readObject(expect, 'approval');
+  return {
+    from: oneOrMore(from),
+    atLeast: typeof atLeast === 'number' ? atLeast : 1,
+    forcedBy: forced === undefined ? undefined : oneOrMore(forced),
+  };
+}
+
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** Returns the seconds of a duration such as `8h`, which the schema has checked. */
+function secondsIn(text: string): number {
+  return Number(text.slice(0, -1)) * (unitSeconds[text.slice(-1)] ?? 0);
+}

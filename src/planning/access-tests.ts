@@ -1,0 +1,69 @@
+import { registry } from '../kinds/index.ts';
+import type { DesiredState } from '../model/desired.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { assumedDialect } from '../model/gateway.ts';
+import { pointer } from '../model/pointer.ts';
+import { accessTestKind, type AccessTestResult } from '../model/protection/access-test.ts';
+import type { RuleSampleResults } from '../model/protection/protection.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { Project } from '../project/project.ts';
+import { deciderTexts, failureTexts, type FoldedResult, foldResults } from '../protection/permission/access-test-findings.ts';
+import { desiredSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
+import { plural } from '../report/wording/summary.ts';
+
+/** Takes the snapshot of a gateway that has what the manifests declare, and nothing else: attributes that a manifest does not state are none. */
+export function declaredSnapshot(desired: DesiredState, { target }: Pick<Project, 'target'>): ProtectionSnapshot {
+  const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
+  const resources = [...snapshot.resources].map(([id, { spec, unknown }]) => {
+    const known = unknown.filter((path) => path !== pointer('attributes'));
+    return [id, { spec, unknown: known }] as const;
+  });
+  return { ...snapshot, resources: new Map(resources), listed: { ...snapshot.listed, incomplete: new Set() } };
+}
+
+/** Checks the access tests of manifests without a gateway. A part of the manifests decides too little, so it is not checked. */
+export async function checkDeclaredAccess(desired: DesiredState, project: Pick<Project, 'target'>): Promise<readonly AccessTestResult[]> {
+  const { accessTests = [], unselected } = desired;
+  if (accessTests.length === 0 || unselected.length > 0) return [];
+  const { checkAccessTests } = await import('../protection/permission/check-access-tests.ts');
+  return checkAccessTests(accessTests, declaredSnapshot(desired, project), deciderTexts(desired));
+}
+
+/** Returns an error for each expectation that fails, and one notice for those that only the gateway can decide. */
+export function accessDiagnostics(results: readonly AccessTestResult[]): readonly Diagnostic[] {
+  const unsure = results.filter(({ outcome }) => outcome === 'unknown');
+  const deferred: Diagnostic = {
+    code: 'manifest/access-test-deferred',
+    severity: 'notice',
+    message: `access tests of ${plural(new Set(unsure.map(({ connection }) => connection)).size, 'connection')} need values that only the gateway has`,
+    hint: 'ostiary plan checks them',
+  };
+  const failed = foldResults(results.filter(({ outcome }) => outcome === 'failed'));
+  return [...failed.map(failureDiagnostic), ...(unsure.length === 0 ? [] : [deferred])];
+}
+
+function failureDiagnostic(failed: FoldedResult): Diagnostic {
+  return { code: 'manifest/access-test', severity: 'error', at: failed.at, ...failureTexts(failed) };
+}
+
+/** Returns the results as those of samples: one group for each test. */
+export function accessTrials(results: readonly AccessTestResult[], { accessTests = [] }: DesiredState): readonly RuleSampleResults[] {
+  const tried = new Set(results.map(({ test }) => test));
+  return accessTests
+    .filter(({ name }) => tried.has(name))
+    .map(({ name, at }): RuleSampleResults => {
+      const id: ResourceId = `${accessTestKind}/${name}`;
+      const own = results.filter(({ test }) => test === name);
+      const trials = own.map(({ at: place, about, connection, outcome, expected, found, because }) => ({
+        at: place,
+        name: `${about}, ${connection}`,
+        side: 'access' as const,
+        text: '',
+        outcome: outcome === 'unknown' ? ('not-simulated' as const) : outcome,
+        expected,
+        found,
+        ...(because.length === 0 ? {} : { why: `decided by ${because.join(', ')}` }),
+      }));
+      return { rule: id, at, trials, untried: [], notSimulated: [] };
+    });
+}

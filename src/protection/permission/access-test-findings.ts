@@ -1,0 +1,55 @@
+import { addToGroup } from '../../model/collections.ts';
+import type { DesiredState } from '../../model/desired.ts';
+import { formatPosition, type Position } from '../../model/diagnostic.ts';
+import { accessTestKind, type AccessExpectation, type AccessTest, type AccessTestResult } from '../../model/protection/access-test.ts';
+import type { Decider } from '../../model/protection/permission.ts';
+import type { ResourceId } from '../../model/resource.ts';
+
+/** Returns what names an object or a field: the line of its manifest, or the object. */
+export function deciderTexts({ resources }: Pick<DesiredState, 'resources'>): (decider: Decider) => string {
+  const places = new Map(resources.flatMap((one) => [one.key, one.id].map((id) => [id, one] as const)));
+  return ({ id, path }) => {
+    const at = places.get(id)?.locate(path);
+    return at === undefined ? id : `${at.file}:${at.line}`;
+  };
+}
+
+/** Results of one expectation with the same finding, for several connections. */
+export type FoldedResult = Omit<AccessTestResult, 'connection'> & { readonly connections: readonly string[] };
+
+/** Folds the results of an expectation that found the same for several connections. */
+export function foldResults(results: readonly AccessTestResult[]): readonly FoldedResult[] {
+  const groups = new Map<string, AccessTestResult[]>();
+  for (const one of results) addToGroup(groups, [formatPosition(one.at), one.about, one.found].join('\n'), one);
+  return [...groups.values()].flatMap((all): readonly FoldedResult[] => {
+    const [first] = all;
+    if (first === undefined) return [];
+    const because = [...new Set(all.flatMap((one) => one.because))];
+    return [{ ...first, because, connections: all.map(({ connection }) => connection) }];
+  });
+}
+
+/** Returns what an expectation found, and what decides it. */
+export function failureTexts({ about, connections, found, because }: FoldedResult): { readonly message: string; readonly hint?: string } {
+  const message = `${about}, but on ${firstOf(connections, 3)}: ${found}`;
+  return because.length === 0 ? { message } : { message, hint: `decided by ${firstOf(because, 5)}` };
+}
+
+function firstOf(texts: readonly string[], most: number): string {
+  const more = texts.length - most;
+  return more > 0 ? `${texts.slice(0, most).join(', ')} and ${more} more` : texts.join(', ');
+}
+
+/** An expectation that the applied manifests have and the current ones do not, and where its test is or was. */
+export type RemovedExpectation = { readonly id: ResourceId; readonly about: AccessExpectation; readonly at: Position | undefined };
+
+/** Lists the expectations that access tests no longer have, in whichever test they were. */
+export function removedExpectations(tests: readonly AccessTest[], applied: readonly AccessTest[]): readonly RemovedExpectation[] {
+  const kept = new Set(tests.flatMap(({ expectations }) => expectations.map(({ text }) => text)));
+  const places = new Map(tests.map(({ name, at }) => [name, at]));
+  return applied.flatMap(({ name, expectations }) =>
+    expectations
+      .filter(({ text }) => !kept.has(text))
+      .map((about): RemovedExpectation => ({ id: `${accessTestKind}/${name}`, about, at: places.get(name) })),
+  );
+}

@@ -1,0 +1,193 @@
+import { asObject } from '../../model/json.ts';
+import type { AccessExpectation, AccessTest, AccessTestResult, ExpectedApproval } from '../../model/protection/access-test.ts';
+import type { Decider, Permission, PermissionFact } from '../../model/protection/permission.ts';
+import { nameOf } from '../../model/resource.ts';
+import { durationText } from '../../model/time.ts';
+import { accessModes } from '../access/effective-access.ts';
+import { patternCache } from '../pattern/compile.ts';
+import { matchesGlob } from '../pattern/glob.ts';
+import { readPostures } from '../posture/posture.ts';
+import { allConnections, type ProtectionSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
+import { guardrailEntries, simulateGuardrail } from '../samples/simulate.ts';
+import { approvalText, permissionOf, type PermissionSubject } from './permission.ts';
+
+/** Names what decides a fact: a line of a manifest, or an object without one. */
+export type DeciderText = (decider: Decider) => string;
+
+/** Checks access tests in one state of a gateway; each expectation has a result for each connection that it is about. */
+export function checkAccessTests(
+  tests: readonly AccessTest[],
+  snapshot: ProtectionSnapshot,
+  textOf: DeciderText,
+): readonly AccessTestResult[] {
+  if (tests.length === 0) return [];
+  const postures = readPostures(snapshot);
+  const subjects = allConnections(snapshot)
+    .toSorted()
+    .flatMap((id): readonly PermissionSubject[] => {
+      const posture = postures(id);
+      return posture === undefined ? [] : [{ id, posture, snapshot }];
+    });
+  return tests.flatMap(({ name, expectations }) =>
+    expectations.flatMap((expectation): readonly AccessTestResult[] => {
+      const about = statedText(expectation);
+      const head = { test: name, at: expectation.at, about, expected: expectedText(expectation) };
+      const meant = subjects.filter((subject) => isMeant(expectation, subject));
+      const missing = missingNames(expectation, subjects);
+      return [
+        ...missing.map((connection): AccessTestResult => ({
+          ...head,
+          connection,
+          outcome: 'failed',
+          found: 'no such connection',
+          because: [],
+        })),
+        ...meant.map((subject): AccessTestResult => ({
+          ...head,
+          connection: nameOf(subject.id),
+          ...resultOf(expectation, subject, textOf),
+        })),
+      ];
+    }),
+  );
+}
+
+/** Returns the names that match no connection: a test of nothing would always pass. */
+function missingNames({ on }: AccessExpectation, subjects: readonly PermissionSubject[]): readonly string[] {
+  if ('tags' in on) return subjects.some((subject) => hasTags(on.tags, subject)) ? [] : [tagsText(on.tags)];
+  return on.names.filter((pattern) => !subjects.some(({ id }) => matchesGlob(pattern, nameOf(id))));
+}
+
+function isMeant({ on }: AccessExpectation, subject: PermissionSubject): boolean {
+  return 'tags' in on ? hasTags(on.tags, subject) : on.names.some((pattern) => matchesGlob(pattern, nameOf(subject.id)));
+}
+
+function hasTags(tags: Readonly<Record<string, string>>, { id, snapshot }: PermissionSubject): boolean {
+  const own = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
+  return Object.entries(tags).every(([key, value]) => Object.hasOwn(own, key) && own[key] === value);
+}
+
+type Found = Pick<AccessTestResult, 'outcome' | 'found' | 'because'>;
+
+function resultOf(expectation: AccessExpectation, subject: PermissionSubject, textOf: DeciderText): Found {
+  const { groups, verbs: asked, expect } = expectation;
+  const permissions = (asked ?? accessModes).map((verb) => permissionOf(subject, { groups, verb }));
+  const because = (facts: readonly PermissionFact[]): readonly string[] => [...new Set(facts.flatMap(({ by }) => by.map(textOf)))];
+  const possible = permissions.filter(({ answer }) => answer !== 'no');
+  if (expect === 'denied') {
+    const granted = possible.filter(({ answer }) => answer === 'yes');
+    const [first] = granted.length > 0 ? granted : possible;
+    if (first === undefined) return passed('denied');
+    const facts = first.facts.filter(({ part }) => entryParts.has(part));
+    const found = granted.length > 0 ? `${joinVerbs(granted)} allowed` : `cannot be known: ${unknownText(first)}`;
+    return { outcome: granted.length > 0 ? 'failed' : 'unknown', found, because: because(facts) };
+  }
+  const refused = asked === undefined ? (possible.length === 0 ? permissions : []) : permissions.filter(({ answer }) => answer === 'no');
+  if (refused.length > 0)
+    return { outcome: 'failed', found: `${joinVerbs(refused)} denied`, because: because(refused.flatMap(({ facts }) => facts)) };
+  for (const permission of possible) {
+    const problem = problemOf(permission, expectation, subject);
+    if (problem === undefined) continue;
+    const { found, parts, outcome = 'failed' } = problem;
+    return {
+      outcome,
+      found: `${permission.verb}: ${found}`,
+      because: because(permission.facts.filter(({ part }) => parts.includes(part))),
+    };
+  }
+  const unsure = possible.find(({ answer }) => answer === 'unknown');
+  if (unsure !== undefined && (asked !== undefined || possible.every(({ answer }) => answer === 'unknown')))
+    return { outcome: 'unknown', found: `cannot be known: ${unknownText(unsure)}`, because: because(unsure.facts) };
+  return passed('as expected');
+}
+
+function passed(found: string): Found {
+  return { outcome: 'passed', found, because: [] };
+}
+
+const entryParts: ReadonlySet<PermissionFact['part']> = new Set(['sees it', 'open', 'runbooks']);
+
+function unknownText({ facts }: Permission): string {
+  return facts.find(({ answer }) => answer === 'unknown')?.text ?? 'what decides it';
+}
+
+type Problem = { readonly found: string; readonly parts: readonly PermissionFact['part'][]; readonly outcome?: 'unknown' };
+
+/** Returns what a possible permission does not have; undefined if it is as expected. */
+function problemOf(permission: Permission, expectation: AccessExpectation, subject: PermissionSubject): Problem | undefined {
+  const { expect, longest, masked, blocked } = expectation;
+  const { verb } = permission;
+  const approval = typeof expect === 'object' ? approvalProblem(permission, expect) : undefined;
+  if (approval !== undefined) return approval;
+  if (longest !== undefined && verb === 'connect' && !(permission.longest !== undefined && permission.longest <= longest)) {
+    const found = permission.longest === undefined ? 'no limit' : durationText(permission.longest);
+    return { found: `${found}, not at most ${durationText(longest)}`, parts: ['longest'] };
+  }
+  const unmasked = masked.filter((type) => !permission.masked.includes(type));
+  if (unmasked.length > 0) return { found: `${unmasked.join(', ')} not masked`, parts: ['masked'] };
+  const passing = blocked.filter((text) => !isBlocked(text, subject));
+  return passing.length === 0
+    ? undefined
+    : { found: `${passing.map((text) => JSON.stringify(text)).join(', ')} not blocked`, parts: ['blocked'] };
+}
+
+function approvalProblem({ approval }: Permission, { from, atLeast, forcedBy }: ExpectedApproval): Problem | undefined {
+  const parts: Problem['parts'] = ['approval'];
+  if (approval === 'unknown') return { found: 'the approval is not known', parts, outcome: 'unknown' };
+  if (approval === undefined) return { found: 'no approval needed', parts };
+  if (approval === 'refused') return undefined;
+  const { groups, needed, force } = approval;
+  const found = `approval by ${approvalText(approval)}`;
+  // Others alone are too few: then one of the groups has to approve.
+  const others = groups.filter((group) => !from.includes(group)).length;
+  if (needed < atLeast || (from.length > 0 && needed <= others)) return { found, parts };
+  return forcedBy === undefined || force.every((group) => forcedBy.includes(group)) ? undefined : { found, parts };
+}
+
+/** Returns whether a guardrail on the connection blocks an input. */
+function isBlocked(text: string, { id, snapshot, posture }: PermissionSubject): boolean {
+  if (posture.enforcement.kind === 'forwards') return false;
+  const patterns = patternCache();
+  return [...rulesOn(snapshot, id)].some((rule) => {
+    const spec = snapshot.resources.get(rule)?.spec;
+    return spec !== undefined && simulateGuardrail(guardrailEntries(spec, 'input'), text, patterns).hits.length > 0;
+  });
+}
+
+function joinVerbs(permissions: readonly Permission[]): string {
+  return permissions.map(({ verb }) => verb).join(', ');
+}
+
+/** Returns whom an expectation is about, and where: `contractors on env=prod by exec`. */
+function aboutText({ groups, on, verbs: asked }: AccessExpectation): string {
+  const where = 'tags' in on ? tagsText(on.tags) : on.names.join(', ');
+  return `${groups.join('+')} on ${where}${asked === undefined ? '' : ` by ${asked.join(', ')}`}`;
+}
+
+/** Returns an expectation in words: `contractors on env=prod: denied`. */
+export function statedText(expectation: AccessExpectation): string {
+  return `${aboutText(expectation)}: ${expectedText(expectation)}`;
+}
+
+function tagsText(tags: Readonly<Record<string, string>>): string {
+  return Object.entries(tags)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ');
+}
+
+function expectedText({ expect, longest, masked, blocked }: AccessExpectation): string {
+  const approval = typeof expect === 'string' ? expect : [`approval by at least ${expect.atLeast}`, ...fromTexts(expect)].join(', ');
+  return [
+    approval,
+    ...(longest === undefined ? [] : [`at most ${durationText(longest)}`]),
+    ...(masked.length === 0 ? [] : [`masks ${masked.join(', ')}`]),
+    ...(blocked.length === 0 ? [] : [`blocks ${blocked.map((text) => JSON.stringify(text)).join(', ')}`]),
+  ].join(', ');
+}
+
+function fromTexts({ from, forcedBy }: ExpectedApproval): readonly string[] {
+  return [
+    ...(from.length === 0 ? [] : [`one of ${from.join(', ')}`]),
+    ...(forcedBy === undefined ? [] : [forcedBy.length === 0 ? 'forced by no one' : `forced by ${forcedBy.join(', ')} alone`]),
+  ];
+}

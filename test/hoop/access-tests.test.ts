@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { connection, manifest } from '../e2e/project.ts';
+import { file, oneLine, open, useAccessProjects, type AccessProject } from '../support/access-project.ts';
+
+const accessProject = useAccessProjects();
+
+const rule = {
+  access_type: 'jit_command',
+  connection_names: ['orders-db'],
+  reviewers_groups: ['dba', 'security'],
+  min_approvals: 2,
+  force_approval_groups: ['leads'],
+  access_max_duration: 3600,
+};
+
+const orders = { ...open, access_mode_runbooks: 'disabled', access_groups: ['payments'], connection_tags: { env: 'prod' } };
+
+const expectations = [
+  '{ group: contractors, on: { match_tags: { env: prod } }, expect: denied }',
+  '{ group: payments, on: [orders-db], verb: exec, expect: { approval: { from: [dba], at_least: 2 } } }',
+  '{ group: payments, on: orders-*, expect: allowed, max_duration: 1h, blocked: ["DROP TABLE orders"] }',
+];
+
+function accessTest(...lines: readonly string[]): string {
+  return [
+    'apiVersion: ostiary/v1',
+    'kind: AccessTest',
+    'metadata: { name: people }',
+    'spec:',
+    ...lines.map((line) => `  - ${line}`),
+    '',
+  ].join('\n');
+}
+
+const files = {
+  [file('orders-db')]: connection('orders-db', orders),
+  'access/prod.yaml': manifest('AccessRequestRule', 'prod', rule),
+  'access/no-drop.yaml': manifest('GuardrailRule', 'no-drop', {
+    connection_ids: ['orders-db'],
+    input: { rules: [{ type: 'pattern_match', pattern_regex: '(?i)drop\\s' }] },
+  }),
+  'access/people.yaml': accessTest(...expectations),
+};
+
+let access: AccessProject;
+
+beforeEach(async () => {
+  access = await accessProject(files);
+  await access.run('apply --yes --allow plan/access-control-on=test');
+}, 60_000);
+
+/** Commits one change, and returns what a command prints of it on one line. */
+async function after(change: Readonly<Record<string, string>>, line: string): Promise<{ readonly code: number; readonly text: string }> {
+  access.commit(change);
+  const { code, stdout, stderr } = await access.run(line);
+  return { code, text: oneLine(`${stdout}${stderr}`) };
+}
+
+describe('access tests', () => {
+  test('pass on what they describe', async () => {
+    expect(await access.run('validate')).toMatchObject({ code: 0 });
+    expect(await access.run('test')).toMatchObject({ code: 0, stdout: expect.stringContaining('3 passed') });
+    expect(await access.run('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+
+  const changes: readonly (readonly [string, Readonly<Record<string, string>>, string, RegExp])[] = [
+    [
+      'a group that must not get in gets in',
+      { [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'contractors'] }) },
+      'contractors on env=prod: denied, but on orders-db: connect, exec allowed',
+      /decided by access\/orders-db\.yaml:\d+/,
+    ],
+    [
+      'one approval less',
+      { 'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, min_approvals: 1 }) },
+      'payments on orders-db by exec: approval by at least 2, one of dba, but on orders-db: exec: approval by 1 of dba, security',
+      /decided by access\/prod\.yaml:\d+/,
+    ],
+    [
+      'another reviewer makes the one that must approve dispensable',
+      { 'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, reviewers_groups: ['dba', 'security', 'interns'] }) },
+      'but on orders-db: exec: approval by 2 of dba, interns, security',
+      /decided by access\/prod\.yaml:\d+/,
+    ],
+    [
+      'longer access',
+      { 'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, access_max_duration: 7200 }) },
+      'connect: 2 h, not at most 1 h',
+      /decided by access\/prod\.yaml:\d+/,
+    ],
+    [
+      'a guardrail without the word',
+      {
+        'access/no-drop.yaml': manifest('GuardrailRule', 'no-drop', {
+          connection_ids: ['orders-db'],
+          input: { rules: [{ type: 'pattern_match', pattern_regex: '(?i)truncate\\s' }] },
+        }),
+      },
+      '"DROP TABLE orders" not blocked',
+      /decided by access\/no-drop\.yaml:\d+/,
+    ],
+    [
+      'a group that must get in is left out',
+      { [file('orders-db')]: connection('orders-db', { ...orders, access_groups: [] }) },
+      'payments on orders-*: allowed',
+      /decided by access\/orders-db\.yaml:\d+/,
+    ],
+  ];
+
+  test.each(changes)('%s: validate, test and plan say where', { timeout: 60_000 }, async (_, change, message, hint) => {
+    const validated = await after(change, 'validate');
+    expect(validated).toMatchObject({ code: 3, text: expect.stringContaining(message) });
+    expect(validated.text).toMatch(/access\/people\.yaml:[567]:\d+ error manifest\/access-test/);
+    expect(validated.text).toMatch(hint);
+    expect(await after({}, 'test')).toMatchObject({ code: 3, text: expect.stringMatching(/FAIL .*access\/people\.yaml:[567]/) });
+    const planned = await after({}, 'plan');
+    expect(planned).toMatchObject({ code: 6, text: expect.stringContaining('plan/access-test') });
+    expect(planned.text).toContain(message);
+    expect(await access.run('apply --yes')).toMatchObject({
+      code: 6,
+      requests: expect.not.arrayContaining([expect.stringMatching(/^(?:PUT|POST) /)]),
+    });
+    expect(await access.run('plan --allow plan/access-test=agreed')).toMatchObject({ code: 0 });
+  });
+
+  test('what is wrong on the gateway already is a warning, and does not stop a plan', async () => {
+    await access.grant('orders-db', ['payments', 'contractors']);
+    access.commit({ [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'contractors'] }) });
+    await access.run('apply --yes --allow plan/access-test=agreed');
+    const planned = await after({ 'access/note.yaml': connection('notes', { ...open, access_groups: [] }) }, 'plan');
+    expect(planned).toMatchObject({ code: 0, text: expect.stringContaining('plan/access-test-failing') });
+  });
+
+  test('a removed or weaker expectation is in the first lines, and in the digest', async () => {
+    const digestOf = async (): Promise<unknown> => JSON.parse((await access.run('plan --format json')).stdout).plans[0].digest;
+    const before = await digestOf();
+    const weaker = [expectations[0] ?? '', (expectations[1] ?? '').replace('at_least: 2', 'at_least: 1'), expectations[2] ?? ''];
+    const planned = await after({ 'access/people.yaml': accessTest(...weaker) }, 'plan');
+    expect(planned).toMatchObject({
+      code: 0,
+      text: expect.stringMatching(/^.{0,200}access test people no longer expects payments on orders-db by exec: approval by at least 2/),
+    });
+    expect(planned.text).toContain('Weakens protection');
+    expect(await digestOf()).not.toEqual(before);
+    expect(await access.run('apply --yes --max-risk strengthens')).toMatchObject({ code: 6 });
+    access.commit({}, ['access/people.yaml']);
+    expect(oneLine((await access.run('plan')).stdout)).toContain('access test people no longer expects contractors on env=prod: denied');
+    expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
+    expect((await access.run('plan')).stdout).toContain('No changes.');
+  });
+
+  test('SARIF, JUnit and annotations point at the expectation', async () => {
+    access.commit({ [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'contractors'] }) });
+    await access.run('validate --report sarif=out.sarif --report junit=out.xml');
+    await access.run('test --report junit=test.xml');
+    const read = (name: string): string => readFileSync(join(access.repository.folder, name), 'utf8');
+    expect(read('out.sarif')).toMatch(/"ruleId": "manifest\/access-test"[\s\S]*"uri": "access\/people\.yaml"[\s\S]*"startLine": 5/);
+    expect(read('out.xml')).toMatch(/<failure type="manifest\/access-test"[^>]*>access\/people\.yaml:5/);
+    expect(read('test.xml')).toMatch(/<failure type="manifest\/access-test" message="decided by access\/orders-db\.yaml:\d+/);
+  });
+
+  test.each([
+    ['{ group: a, on: [nothing], expect: denied }', 'manifest/access-test', 'no such connection'],
+    ['{ group: a, on: { match_tags: { env: dev } }, expect: denied }', 'manifest/access-test', 'env=dev: no such connection'],
+    ['{ group: a, on: [orders-db], expect: deny }', 'manifest/', 'allowed'],
+    ['{ group: a, on: [orders-db], verb: run, expect: denied }', 'manifest/', 'connect'],
+    ['{ group: a, on: [orders-db], expect: allowed, max_duration: 1w }', 'manifest/', 'a number with s, m, h or d'],
+  ])('%s is an error', async (line, code, message) => {
+    const { code: exit, text } = await after({ 'access/people.yaml': accessTest(line) }, 'validate');
+    expect([exit, text]).toEqual([3, expect.stringContaining(code)]);
+    expect(text).toContain(message);
+  });
+});
