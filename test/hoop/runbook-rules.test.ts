@@ -157,6 +157,23 @@ test(
   },
 );
 
+test('a rule is not stated for every connection while the plan deletes or replaces one that it names', { timeout }, async () => {
+  const named = ruleManifest('nightly', { connections: ['orders-db', 'other-db'] });
+  const every = ruleManifest('nightly', { connections: [] });
+  const { project, run, commit } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': named });
+  commit({ 'access/rule.yaml': every }, ['access/b.yaml']);
+  const deleted = await run('apply --yes --prune');
+  expect([deleted.code, deleted.stderr, writes(deleted)]).toEqual([3, expect.stringContaining('rule nightly keeps other-db'), []]);
+
+  commit({ 'access/b.yaml': connection('next-db', open, { replaces: 'other-db' }) });
+  const replaced = await run('apply --yes --prune');
+  expect([replaced.code, replaced.stderr, writes(replaced)]).toEqual([3, expect.stringContaining('rule nightly keeps other-db'), []]);
+
+  commit({ 'access/b.yaml': connection('other-db', open) });
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  expect(await rulesOf(project)).toMatchObject([{ connections: [] }]);
+});
+
 test('to delete the last rule has to be allowed; another one takes its place without a gap', { timeout }, async () => {
   const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
   commit({ 'access/two.yaml': ruleManifest('twin', { user_groups: ['dev'] }) }, ['access/rule.yaml']);

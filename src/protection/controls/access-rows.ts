@@ -214,7 +214,8 @@ function compareRunbooks(before: Posture, after: Posture): ControlComparison {
   if (!sides.every(({ open }) => open.has('runbooks'))) return noDifference;
   const groups = new Set(sides.flatMap(({ runbooks = [] }) => runbooks.flatMap((rule) => rule.groups)));
   groups.delete('admin');
-  const [had = [], has = []] = sides.map((access) => access.groups ?? []);
+  // Where everybody sees the connection on one side, those who see it on the other one do on both.
+  const [had = [], has = []] = [sides, sides.toReversed()].map(([own, other]) => own?.groups ?? other?.groups ?? []);
   // A group of a runbook rule that does not see the connection may run what its members in other groups see, in the same one or two.
   const both = had.filter((group) => has.includes(group)).map((group) => [group]);
   const others = both.length > 0 ? both : had.flatMap((first) => has.map((last) => [first, last]));

@@ -284,6 +284,13 @@ describe('which runbooks may be run', () => {
       ],
     ],
     [
+      'a group of a runbook rule that sees nothing any more, whose members in a group that still sees the connection gain',
+      rule('oncall'),
+      { ...row('payments'), ...rule('oncall', 'contractors') },
+      ['weakens: contractors can run more runbooks on orders-db', 'strengthens: only payments can reach orders-db'],
+      ['weakens: everybody can reach orders-db', 'strengthens: contractors can run fewer runbooks on orders-db'],
+    ],
+    [
       'files that another rule has',
       { 'runbook-rules': [runbookRule('all', { connections: ['orders-db'] })] },
       { 'runbook-rules': [runbookRule('all', { connections: ['orders-db'] }), ...runbookRulesOf(rule('oncall'))] },

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import type { PreflightRequest } from '../../../../model/gateway.ts';
 import { liveById } from '../../../../model/live.ts';
 import { type Change, liveKeyOf } from '../../../../model/plan/plan.ts';
-import { nameOf } from '../../../../model/resource.ts';
+import { nameOf, type ResourceId } from '../../../../model/resource.ts';
 import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
 import type { CheckContext } from './connection.ts';
 
@@ -30,10 +30,11 @@ function namesAfter({ live, plan }: PreflightRequest, change: Change): readonly 
   const key = liveKeyOf(change);
   const found = liveById(live.resources).get(change.key ?? change.id);
   const names = new Set((found?.edges['connections'] ?? []).map(nameOf));
-  for (const { rule, connection, action } of plan.edges) {
+  for (const { rule, connection, action, by } of plan.edges) {
     if (rule !== key) continue;
     if (action === 'attach') names.add(nameOf(connection));
-    if (action === 'detach') names.delete(nameOf(connection));
+    // A connection that is deleted leaves its name.
+    if (action === 'detach' && by !== connection) names.delete(nameOf(connection));
   }
   return [...names].toSorted();
 }
@@ -41,7 +42,9 @@ function namesAfter({ live, plan }: PreflightRequest, change: Change): readonly 
 /** Returns whether the manifest states an empty list, and nothing that adds connections to it. */
 function isEveryStated({ desired }: PreflightRequest, { resource }: ProposedWrite): boolean {
   const isListed = resource.stated.has('connections') && resource.selector === undefined;
-  return isListed && !desired.edges.some(({ rule }) => rule === resource.id || rule === resource.key);
+  const isOwn = (id: ResourceId): boolean => id === resource.id || id === resource.key;
+  // A connection that replaces another one declares the attachment that it takes over.
+  return isListed && !desired.edges.some(({ rule, declarations }) => isOwn(rule) && declarations.some(({ by }) => isOwn(by)));
 }
 
 function everyConnection(write: ProposedWrite): Diagnostic {
@@ -56,7 +59,7 @@ function everyConnection(write: ProposedWrite): Diagnostic {
 function keptConnections(write: ProposedWrite, names: readonly string[]): Diagnostic {
   return diagnosticAt(write, '/connections', {
     code: 'hoop/every-connection',
-    message: `connections: [] means every connection, but the runbook rule ${write.name} keeps ${names.join(', ')}, which no manifest attached`,
-    hint: 'remove them from the rule on the gateway, or name the connections',
+    message: `connections: [] means every connection, but the runbook rule ${write.name} keeps ${names.join(', ')}`,
+    hint: 'remove from the rule on the gateway what no manifest attached, or what the plan deletes; or name the connections',
   });
 }
