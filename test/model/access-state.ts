@@ -31,6 +31,18 @@ export async function readAccessState(read: ReadPath): Promise<AccessState> {
   };
 }
 
+/** Reads who can use the connections of an `ostiary serve`: it has their groups beside their reviewers, and no rules about access. */
+export async function readServedAccess(read: ReadPath): Promise<AccessState> {
+  const listed = entriesOf(await read('/connections')).map((row) => [textOf(row['name']), row] as const);
+  const nothing = { granted: {}, rules: [], runbookRules: [], analyzers: [], machines: [] };
+  return {
+    license: 'enterprise',
+    connections: Object.fromEntries(listed.map(([name, row]) => [name, connectionOf(row)])),
+    rows: Object.fromEntries(listed.map(([name, row]) => [name, textsOf(row['access_groups'])])),
+    ...nothing,
+  };
+}
+
 async function readPages(read: ReadPath, path: string): Promise<readonly Fields[]> {
   const all: Fields[] = [];
   for (let page = 1; ; page += 1) {
@@ -75,6 +87,7 @@ export function ruleOf(row: Fields): RequestRule {
 
 function runbookRuleOf(row: Fields): RunbookPermission {
   return {
+    name: textOf(row['name']),
     groups: textsOf(row['user_groups']),
     connections: textsOf(row['connections']),
     files: entriesOf(row['runbooks']).map(({ repository, name }) => ({ repository: textOf(repository), name: textOf(name) })),

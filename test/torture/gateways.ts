@@ -1,6 +1,8 @@
 import { asText, compareText, type Json, type JsonObject } from '../../src/model/json.ts';
 import { nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { agentId, callerOf, connectionBody, idOf, type CallServer } from '../server/client.ts';
+import type { AccessState } from '../model/access-model.ts';
+import { readAccessState, readServedAccess, type ReadPath } from '../model/access-state.ts';
 import { startHoopModel } from '../support/hoop/start.ts';
 import { scenarioWorld } from '../support/hoop-scenario.ts';
 import type { MemoryResource } from '../support/memory-store.ts';
@@ -17,6 +19,8 @@ export type TortureGateway = {
   readonly call: CallServer;
   /** Reads what protects connections. */
   readonly states: () => Promise<ResourceStates>;
+  /** Reads who can use them, and after whose approval. */
+  readonly access: () => Promise<AccessState>;
   /** What the gateway wrote to its log. */
   readonly log: () => string;
   readonly close: () => Promise<void>;
@@ -41,16 +45,26 @@ export const tortureGateways: Readonly<Record<TortureGatewayName, (options?: Tes
       agents: agents.map((name) => ({ name })),
       keys: [{ name: 'admin', token, groups: ['admin'] }],
     });
-    for (const group of ['dba', 'sre', 'security']) model.store.groups.add(group);
+    for (const group of ['dba', 'dev', 'sec', 'sre', 'security']) model.store.groups.add(group);
     const url = `${model.url}/api`;
     const states = (): Promise<ResourceStates> => Promise.resolve(scenarioWorld(model));
-    return { url, token, call: callerOf({ url, key: token }), states, log: () => '', close: model.close };
+    const call = callerOf({ url, key: token });
+    return { url, token, call, states, access: () => readAccessState(readerOf(call)), log: () => '', close: model.close };
   },
 };
 
 function served({ url, key, log, close }: TestServer): TortureGateway {
   const call = callerOf({ url, key });
-  return { url, token: key, call, states: () => statesOf(call), log: () => log.join('\n'), close };
+  const access = (): Promise<AccessState> => readServedAccess(readerOf(call));
+  return { url, token: key, call, states: () => statesOf(call), access, log: () => log.join('\n'), close };
+}
+
+function readerOf(call: CallServer): ReadPath {
+  return async (path) => {
+    const { status, body, list } = await call('GET', path);
+    if (status === 404) return undefined;
+    return list.length > 0 ? list : body;
+  };
 }
 
 /** The fields that a new object with the same content has otherwise. */
