@@ -203,6 +203,37 @@ test('an attribute is deleted after the last connection let go of it, and never 
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
 });
 
+test('an attribute stays while a rule that it links cannot be deleted', { timeout }, async () => {
+  const { project, run, commit } = await repositories.apply(await controlled(), {
+    'access/a.yaml': connection('orders-db', open),
+    'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),
+    'access/rule.yaml': ruleBy('cards', 'pci'),
+  });
+  commit({}, ['access/pci.yaml', 'access/rule.yaml']);
+  project.model.setFault(({ method, path }) =>
+    method === 'DELETE' && path.includes('/access-requests/') ? { kind: 'answer', when: 'before', status: 400, message: 'no' } : undefined,
+  );
+  const failed = await run('apply --yes --prune');
+  expect([failed.code, writes(failed)]).toEqual([5, ['DELETE /api/access-requests/rules/cards']]);
+  expect(await attributesOf(project)).toEqual({ pci: { groups: ['dba'], connections: [] } });
+  project.model.setFault(undefined);
+  const ended = await run('apply --yes --prune');
+  expect([ended.code, writes(ended)]).toEqual([0, ['DELETE /api/access-requests/rules/cards', 'DELETE /api/attributes/pci']]);
+  expect(await attributesOf(project)).toEqual({});
+});
+
+test('groups of a deleted attribute never keep a connection without the approval that its rule asks for', { timeout }, async () => {
+  const { project, run, commit } = await repositories.apply(await controlled(), {
+    'access/a.yaml': connection('orders-db', open),
+    'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),
+    'access/rule.yaml': ruleBy('cards', 'pci'),
+  });
+  await project.send('PUT', '/attributes/pci', { name: 'pci', connection_names: ['orders-db'] });
+  commit({}, ['access/pci.yaml', 'access/rule.yaml']);
+  const refused = await run('apply --yes --prune');
+  expect([refused.code, refused.stdout + refused.stderr, writes(refused)]).toEqual([6, expect.stringContaining('plan/window'), []]);
+});
+
 test('the deletion of an attribute names what loses it without a manifest, and says what that means', { timeout }, async () => {
   const { project, run, change } = await repositories.apply(await controlled(), {
     'access/b.yaml': connection('other-db', { ...open, access_groups: ['sre'] }),

@@ -23,7 +23,8 @@ function pathsText(paths: readonly Pointer[]): string {
  * later write knows them. A connection that will be deleted, or that has no approval while it moves between rules, is closed before any rule changes;
  * then rules let go of what others take. Rules strengthen before the objects that need them change, and weaken after; a rule that the gateway
  * accepts only as one write is written just before or just after those objects. Deletions come last, protected objects before
- * the rules that protect them, and closed connections are opened again at the very end.
+ * the rules that protect them, and attributes after the rules that they link: what a step needs has an earlier stage. Closed
+ * connections are opened again at the very end.
  */
 export const stages = [
   'rename',
@@ -39,6 +40,7 @@ export const stages = [
   'weaken',
   'delete',
   'delete-rules',
+  'delete-attributes',
   'reopen',
 ] as const;
 

@@ -132,7 +132,8 @@ function deletions(effects: readonly Effect[], layout: Layout, slots: WriteSlots
     // What names it has let go of it before: the gateway would take it from there.
     const others = losesLinks(effect) ? deleted.filter((other) => isRule(other.kind) && !losesLinks(other)) : [];
     const slot = slots.get(change.id);
-    const stage = slot === undefined || slot === 'last' ? 'delete-rules' : slotStages[slot];
+    const last = losesLinks(effect) ? 'delete-attributes' : 'delete-rules';
+    const stage = slot === undefined || slot === 'last' ? last : slotStages[slot];
     return {
       ...step,
       stage,

@@ -139,6 +139,7 @@ const stageLengths: Readonly<Record<Stage, number>> = {
   weaken: 4,
   delete: 4,
   'delete-rules': 4,
+  'delete-attributes': 4,
   reopen: 4,
 };
 
