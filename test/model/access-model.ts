@@ -34,6 +34,7 @@ export type RequestRule = {
 };
 
 export type RunbookPermission = {
+  readonly name?: string;
   readonly groups: readonly string[];
   readonly connections: readonly string[];
   readonly files: readonly RunbookFile[];
@@ -99,8 +100,12 @@ export function actingGroups({ groups, machine }: Subject): readonly string[] {
 export function reaches(state: AccessState, subject: Subject, name: string): boolean {
   const connection = state.connections[name];
   if (connection === undefined) return false;
-  const { machine, groups } = subject;
-  if (machine !== undefined) return machine.connections.includes(name) || shares(machine.attributes, connection.attributes);
+  const { groups } = subject;
+  if (subject.machine !== undefined) {
+    // Its attributes go with them.
+    const machine = state.machines.find((one) => one.name === subject.machine?.name);
+    return machine !== undefined && (machine.connections.includes(name) || shares(machine.attributes, connection.attributes));
+  }
   if (state.rows === undefined || groups.includes('admin') || groups.includes('auditor')) return true;
   return (
     shares(state.rows[name] ?? [], groups) || connection.attributes.some((attribute) => shares(state.granted[attribute] ?? [], groups))

@@ -56,9 +56,9 @@ export function addAccessObjects({ store }: HoopModel, { objects }: AccessPair):
     addAttributes(rule.attributes);
     for (const attribute of rule.attributes) store.accessRuleAttributes.add(attribute, rule.name);
   }
-  for (const [index, { groups, connections, files }] of runbookRules.entries()) {
+  for (const [index, { name = `books-${index}`, groups, connections, files }] of runbookRules.entries()) {
     const id = idOf(index + 1);
-    store.runbookRules.set(id, { ...times, id, name: `books-${index}`, description: '', runbooks: files, connections, userGroups: groups });
+    store.runbookRules.set(id, { ...times, id, name, description: '', runbooks: files, connections, userGroups: groups });
   }
   for (const [index, { id, connections, risk }] of analyzers.entries()) {
     const name = `analyzer-${index}`;

@@ -1,9 +1,21 @@
 import { compareAccess, type AccessGain } from './access-judgement.ts';
 import { requests, type AccessState } from './access-model.ts';
-import { missingContent, type AttachedContent } from './attached-content.ts';
+import { readAccessState, type ReadPath } from './access-state.ts';
+import { missingContent, readAttachedContent, type AttachedContent } from './attached-content.ts';
 
 /** What everybody can do at one moment, and what rules block meanwhile. */
 export type Moment = { readonly access: AccessState; readonly content: AttachedContent };
+
+/** Reads what everybody can do, each path once. */
+export async function readMoment(read: ReadPath): Promise<Moment> {
+  const known = new Map<string, Promise<unknown>>();
+  const readOnce: ReadPath = (path) => {
+    const answer = known.get(path) ?? read(path);
+    known.set(path, answer);
+    return answer;
+  };
+  return { access: await readAccessState(readOnce), content: await readAttachedContent(readOnce) };
+}
 
 function keyOf({ subject, request }: AccessGain): string {
   return `${request} by ${subject.machine?.name ?? subject.groups.join('+')}`;

@@ -29,7 +29,11 @@ export type AccessJudgement = { readonly findings: readonly Finding[]; readonly 
 /** Judges what a plan reports about access on the public gateway; undefined when the pair cannot be planned. */
 export async function judgeAccessPair(pair: AccessPair): Promise<AccessJudgement | undefined> {
   const done = await runAccessPair(pair, false);
-  if (done === undefined) return undefined;
+  return done && judgeAccessRun(pair, done);
+}
+
+/** Judges what the plan of a run reports about access. */
+export async function judgeAccessRun(pair: AccessPair, done: AccessRun): Promise<AccessJudgement> {
   const failed = done.failed.map(({ id, code, message }) => `the apply failed: ${id} ${code ?? ''} ${message ?? ''}`);
   if (failed.length > 0) return { features: [], findings: failed.map((why) => ({ law: 'protection not reached', connection: '', why })) };
   const verdicts = new Map(
@@ -109,7 +113,7 @@ function findingsOf(pair: AccessPair, run: AccessRun, { name, verdict }: Judged)
   return findings;
 }
 
-const isRule = (id: string): boolean => id.startsWith('AccessRequestRule/');
+const isRule = (id: string): boolean => /^(?:AccessRequestRule|RunbookRule|Attribute)\//.test(id);
 
 /** Returns whether no change of another rule, or of a rule and the connection, may make up for what a change does to the connection. */
 function isAloneOn(connection: string, { id: own }: Risky, changes: readonly Risky[]): boolean {

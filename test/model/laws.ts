@@ -14,6 +14,9 @@ export const laws = [
   'accepted loss unnamed',
   'inherited credential unnamed',
   'approval misjudged',
+  'refusal missing',
+  'exposed between writes',
+  'end state differs',
 ] as const;
 
 export type Law = (typeof laws)[number];

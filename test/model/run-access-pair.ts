@@ -1,4 +1,13 @@
-import { draftPlan, registry, reviewPlan, type DesiredState, type LiveState, type Outcome, type Plan } from '../../src/index.ts';
+import {
+  draftPlan,
+  registry,
+  reviewPlan,
+  type DesiredState,
+  type Diagnostic,
+  type LiveState,
+  type Outcome,
+  type Plan,
+} from '../../src/index.ts';
 import type { Remembered } from '../../src/model/applied-record.ts';
 import { isWritten, liveKeyOf } from '../../src/model/plan/plan.ts';
 import { openHoop, scenarioToken } from '../support/hoop-scenario.ts';
@@ -63,7 +72,7 @@ export async function readLive(gateway: HoopGateway): Promise<LiveState> {
   return { ...listed, ...(access === undefined ? {} : { access }) };
 }
 
-type Planned = { readonly plan: Plan; readonly desired: DesiredState };
+type Planned = { readonly plan: Plan; readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] };
 
 type PlanOptions = {
   readonly revert?: boolean;
@@ -87,8 +96,8 @@ export async function planPair(
   const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent, ...remembered }));
   if (draft === undefined) return undefined;
   const preflight = await gateway.preflight(draft.preflightRequest);
-  const reviewed = reviewPlan(draft, reviewOf({ preflight })).value;
-  return reviewed === undefined ? undefined : { plan: reviewed.plan, desired: draft.prepared.desired };
+  const { value: reviewed, diagnostics } = reviewPlan(draft, reviewOf({ preflight }));
+  return reviewed === undefined ? undefined : { plan: reviewed.plan, desired: draft.prepared.desired, diagnostics };
 }
 
 /** Returns what the record knows of an apply that did not complete: the manifests that it may have written. */
