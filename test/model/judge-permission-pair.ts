@@ -8,10 +8,7 @@ import type { Finding, Law } from './laws.ts';
 import { permissionFeaturesOf } from './permission-features.ts';
 import { asPermission, type PermissionPair } from './permission-pairs.ts';
 import { alarms, reportOf } from './plan-report.ts';
-import { onPermissionGateway, stopAfterWrite, type PermissionRun } from './run-permission-pair.ts';
-
-/** A run of a pair from its live state to its end. */
-export type WholeRun = PermissionRun & { readonly before: Moment; readonly after: Moment };
+import { onPermissionGateway, stopAfterWrite, type WholeRun } from './run-permission-pair.ts';
 
 export type PermissionJudgement = { readonly findings: readonly Finding[]; readonly features: readonly string[] };
 

@@ -1,5 +1,5 @@
-import type { WholeRun } from './judge-permission-pair.ts';
 import type { PermissionPair } from './permission-pairs.ts';
+import type { WholeRun } from './run-permission-pair.ts';
 
 type Test = (run: WholeRun, pair: PermissionPair) => boolean;
 

@@ -13,6 +13,9 @@ export type PermissionRun = {
   readonly failed: readonly Outcome[];
 };
 
+/** A run of a pair from its live state to its end. */
+export type WholeRun = PermissionRun & { readonly before: Moment; readonly after: Moment };
+
 /** A pair on a gateway of its own, behind a proxy that reads the gateway after each write. */
 export type PermissionWorld = {
   readonly proxy: FaultProxy;

@@ -30,6 +30,7 @@ const chosen = [
 // Only a command that hangs takes longer, also on a busy machine.
 const patience = 600_000;
 
+const ignoreKill = (): void => undefined;
 const { make } = useRepositories();
 
 type Case = { readonly side: number; readonly index: number; readonly what: string };
@@ -92,7 +93,7 @@ describe.each(Object.entries(tortureGateways))('%s', (name, start) => {
 
   async function applyDisturbed({ index, what }: Case): Promise<Pick<Ended, 'code'>> {
     const fault = faults[what];
-    let kill: () => void = () => undefined;
+    let kill = ignoreKill;
     const isDisturbed = (at: number): boolean => (fault?.lasting === true ? at >= index : at === index);
     proxy.disturb(async (exchange) => {
       if (fault === undefined || !isDisturbed(exchange.index)) await passOn(exchange);
