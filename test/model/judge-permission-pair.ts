@@ -104,7 +104,7 @@ function sortedText(value: unknown): string {
   return value === undefined ? '' : texts.toSorted(compareText).join(' ');
 }
 
-/** Lists the moments in which somebody can do more than before and after; a plan that names a window is refused, and none of them is judged. */
+/** Lists the moments in which people can do more than before and after; a plan that names a window is refused, and its moments are not compared. */
 function exposures(moments: readonly Moment[], { plan, before, after }: WholeRun, when: string): readonly Finding[] {
   if (plan.singleWrites.some(({ windows }) => windows.length > 0)) return [];
   const exposed = new Set(moments.flatMap((moment) => exposedAt(moment, before, after)));

@@ -43,7 +43,7 @@ function namesAfter({ live, plan }: PreflightRequest, change: Change): readonly 
 function isEveryStated({ desired }: PreflightRequest, { resource }: ProposedWrite): boolean {
   const isListed = resource.stated.has('connections') && resource.selector === undefined;
   const isOwn = (id: ResourceId): boolean => id === resource.id || id === resource.key;
-  // A connection that replaces another one declares the attachment that it takes over.
+  // A connection that replaces another one declares the attachment that moves to it.
   return isListed && !desired.edges.some(({ rule, declarations }) => isOwn(rule) && declarations.some(({ by }) => isOwn(by)));
 }
 
