@@ -14,13 +14,6 @@ export const accessChecks = [
     ['hoop/access-request-rules.test.ts: a rule that governs what another governs is refused'],
   ],
   [
-    'a connection has no moment without approval while it moves between rules',
-    requestRules,
-    'return movedFrom(own, before, after).map(',
-    'return movedFrom(own, before, before).map(',
-    ['hoop/access-request-rules.test.ts'],
-  ],
-  [
     'an access-request rule has a target',
     requestRules,
     'if (own.connections.size + own.attributes.length === 0)',
