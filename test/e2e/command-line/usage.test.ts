@@ -202,6 +202,7 @@ describe('help', () => {
     can: '--color --no-color --quiet --full --verbose --live --plan --user --matrix --help --config --target --url --dialect --auth --base --own --no-origin --format',
     who: '--color --no-color --quiet --full --verbose --live --plan --help --config --target --url --dialect --auth --base --own --no-origin --format',
     init: '--color --no-color --quiet --full --verbose --help',
+    ci: '--color --no-color --quiet --full --verbose --no-comment --no-issue --labels --assignees --status --label --digest --config-ref --detailed-exitcode --fail-on --overrides --environment --sarif --help',
     record: '--color --no-color --quiet --full --verbose --out --help',
     serve:
       '--color --no-color --quiet --full --verbose --port --host --database --agent --init --migrate --grant --verify-audit --trust-proxy --log --drain --audit-keep --local-repositories --allow-private-repositories --help',
