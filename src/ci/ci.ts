@@ -7,8 +7,8 @@ import type { CiSystem, JobEnvironment } from '../forge/ci-system.ts';
 import { UsageError } from '../model/errors.ts';
 import { riskClasses } from '../model/plan/plan.ts';
 import { type ActionInputs, type ActionMode, actionModes, flagInputs, inputsOf } from './inputs.ts';
+import type { OnReported } from './report-run.ts';
 import { runJob } from './run-job.ts';
-import type { TaskResult } from './task.ts';
 
 type CiFlags = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -34,8 +34,6 @@ export function ciCommand(findSystem: (env: JobEnvironment) => Promise<CiSystem>
       .option('--sarif <file>', 'file for findings in SARIF 2.1.0')
       .action((mode: ActionMode, words: readonly string[], own: CiFlags) =>
         run(async (context) => {
-          const unused = ['quiet', 'full', 'verbose'].find((name) => own[name] === true);
-          if (unused !== undefined) throw withoutEffect(unused);
           const system = await findSystem(context.env);
           const given = new Map([
             ...(await readWords(mode, words)),
@@ -43,20 +41,23 @@ export function ciCommand(findSystem: (env: JobEnvironment) => Promise<CiSystem>
             ['mode', mode],
             ['github-token', system.tokenIn(context.env)],
           ]);
-          return runJob(system, context, setTimeout, () => inputsWithCache(given), system.hasAnnotations ? undefined : printUnprinted);
+          const inputsIn = (): ActionInputs => ({ ...inputsWithCache(given), output: outputOptions(own) });
+          return runJob(system, context, setTimeout, inputsIn, system.hasAnnotations ? undefined : printUnprinted(own['quiet'] === true));
         }),
       );
   };
 }
 
-/** Prints the diagnostics that no command printed: those of the forge, before the commands and while the targets were reported. */
-function printUnprinted(reported: readonly TaskResult[], before: readonly TaskResult[]): void {
-  for (const [index, { findings, context }] of reported.entries()) {
-    const known = before[index]?.findings.diagnostics ?? [];
-    const unprinted = known.filter(({ code, severity }) => severity !== 'error' && (code.startsWith('forge/') || code === 'git/shallow'));
-    const all = [...unprinted, ...findings.diagnostics.slice(known.length)];
-    if (all.length > 0) printerFor(context, { color: 'auto', quiet: false }).diagnostics(all);
-  }
+/** Returns what prints the diagnostics that no command printed: those of the forge, before the commands and while the targets were reported. */
+function printUnprinted(quiet: boolean): OnReported {
+  return (reported, before) => {
+    for (const [index, { findings, context }] of reported.entries()) {
+      const known = before[index]?.findings.diagnostics ?? [];
+      const unprinted = known.filter(({ code, severity }) => severity !== 'error' && (code.startsWith('forge/') || code === 'git/shallow'));
+      const all = [...unprinted, ...findings.diagnostics.slice(known.length)];
+      if (all.length > 0) printerFor(context, { color: 'auto', quiet }).diagnostics(all);
+    }
+  };
 }
 
 /** Returns the inputs; `--cache` names a folder, where the action has a switch. */
@@ -68,6 +69,12 @@ function inputsWithCache(given: ReadonlyMap<string, string>): ActionInputs {
 
 /** The options that every command has. */
 const ownOutput: readonly string[] = ['color', 'quiet', 'full', 'verbose'];
+
+/** Returns the options about output as the command of the job takes them. */
+function outputOptions(own: CiFlags): readonly string[] {
+  const given = ['quiet', 'full', 'verbose'].flatMap((name) => (own[name] === true ? [`--${name}`] : []));
+  return own['color'] === 'auto' ? given : [...given, `--color=${String(own['color'] || 'never')}`];
+}
 
 /** Returns the texts of the options of `ostiary ci` itself. */
 function textsOf(own: CiFlags): readonly (readonly [string, string])[] {

@@ -114,6 +114,8 @@ export type ActionInputs = {
   readonly configRef: string | undefined;
   /** The SARIF file for code scanning. */
   readonly sarif: string | undefined;
+  /** Options of every command about its output. */
+  readonly output: readonly string[];
   /** The given inputs that become options, by name. */
   readonly flags: Readonly<Record<string, string>>;
 };
@@ -182,6 +184,7 @@ export function inputsOf(given: ReadonlyMap<string, string>): ActionInputs {
     token: given.get('github-token') ?? '',
     configRef: given.get('config-ref'),
     sarif: given.get('sarif'),
+    output: [],
     flags,
   };
 }
@@ -233,7 +236,7 @@ function unknownInput(name: string, names: readonly string[]): UsageError {
 }
 
 /** Returns the command line of the inputs; a fallback mode uses the inputs that it supports. */
-export function argvOf({ flags }: ActionInputs, mode: ActionMode, more: readonly string[] = []): readonly string[] {
+export function argvOf({ flags, output }: ActionInputs, mode: ActionMode, more: readonly string[] = []): readonly string[] {
   const given = Object.entries(flagInputs).flatMap(([name, input]) => {
     const value = flags[name];
     return value === undefined || !input.of.includes(mode) ? [] : [{ name, becomes: formOf(input, mode), value }];
@@ -246,7 +249,7 @@ export function argvOf({ flags }: ActionInputs, mode: ActionMode, more: readonly
     return (becomes === 'flags' ? linesOf(value) : [value]).map((one) => `--${name}=${one}`);
   });
   const words = given.flatMap(({ becomes, value }) => (becomes === 'words' ? linesOf(value) : []));
-  return [mode, ...options, ...more, ...(words.length === 0 ? [] : ['--', ...words])];
+  return [mode, ...output, ...options, ...more, ...(words.length === 0 ? [] : ['--', ...words])];
 }
 
 /** Returns the lines of an input with several values. */

@@ -81,7 +81,7 @@ async function runTasks(job: Job): Promise<readonly TaskResult[]> {
     results.push(
       await runTask(
         one,
-        { env, oneOfSeveral: prepared.tasks.length > 1 },
+        { env, oneOfSeveral: prepared.tasks.length > 1, request: one.run.names.request },
         { ...job, before: recorder.findings(), context: { ...context, cwd }, inner: { ...inner, cwd } },
       ),
     );
@@ -109,7 +109,7 @@ function recordFindings({
   return { context: { ...inner, onEvent }, onEvent, log, system, findings: () => findings };
 }
 
-async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOfSeveral'>, job: Job): Promise<TaskResult> {
+async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOfSeveral' | 'request'>, job: Job): Promise<TaskResult> {
   const { log, system, context, waits } = job;
   const { context: recorded, findings } = recordFindings(job);
   const taskContext: CliContext = { ...recorded, ...place };

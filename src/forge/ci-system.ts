@@ -1,3 +1,4 @@
+import type { ForgeRequest } from '../model/plan/plan.ts';
 import type { Forge, PullRequest, SendRequest, WaitingTime } from './forge.ts';
 
 /** The run of a job: its repository, commit and event, and the forge that started it. */
@@ -32,7 +33,7 @@ export type CiRun = {
 /** The words of one forge, for messages. */
 export type ForgeNames = {
   readonly forge: string;
-  readonly request: 'pull request' | 'merge request';
+  readonly request: ForgeRequest;
   /** How to get a token for the job, or do without one. */
   readonly tokenHint: string;
   /** The setting that fetches all history. */

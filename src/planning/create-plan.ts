@@ -192,7 +192,7 @@ async function withInput<T>(
       identity,
       gateway,
       input: { ...inputOf(loaded, identity, flags), live },
-      review: { policies, maxRisk: flags.maxRisk, own: planBase.own },
+      review: { policies, maxRisk: flags.maxRisk, own: planBase.own, request: context.request },
       readAudit: () => readAudit(loaded, flags, context),
       unwritten,
     });

@@ -293,7 +293,7 @@ async function readOwn(site: CommittedProject, ref: string): Promise<Checked<Des
   const errors = [...unread, ...found].filter(({ severity }) => severity === 'error');
   if (errors.every(({ code }) => codesOfAbsence.has(code))) return { value: emptyState, diagnostics };
   const [first] = errors;
-  const message = `the pull request's own changes cannot be marked: the manifests of ${ref} cannot be loaded`;
+  const message = `own changes cannot be marked: the manifests of ${ref} cannot be loaded`;
   const at = first?.at === undefined ? {} : { at: first.at };
   return { diagnostics: [...diagnostics, { code: 'git/own-unreadable', severity: 'warning', message, hint: first?.message ?? '', ...at }] };
 }

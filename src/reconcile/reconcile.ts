@@ -3,7 +3,7 @@ import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../mo
 import type { PreflightRequest, PreflightResult } from '../model/gateway.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Diff, Plan, RiskClass } from '../model/plan/plan.ts';
+import type { Diff, ForgeRequest, Plan, RiskClass } from '../model/plan/plan.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import type { AuditedChanges } from './accepted/assess-accepted.ts';
 import { type AcceptedDiff, diffAccepted } from './accepted/diff-accepted.ts';
@@ -66,6 +66,8 @@ export type ReviewInput = AssessmentChecks & {
   readonly maxRisk?: RiskClass | undefined;
   /** The manifests that the pull request started from; without them nothing is labeled as its own. */
   readonly own?: DesiredState | undefined;
+  /** What the forge calls that pull request; absent for a pull request. */
+  readonly request?: ForgeRequest | undefined;
   /** Who changed the gateway since the base; needed only for a draft that accepts drift. */
   readonly audit?: AuditedChanges | undefined;
 };
@@ -147,7 +149,10 @@ function draftOf({ prepared, states, diagnostics }: Comparison, diff: Diff, acce
  * Completes a draft: schedule → assess → guard. Without a value when the preflight finds errors, or a rule that cannot work
  * would be written.
  */
-export function reviewPlan(draft: PlanDraft, { preflight, policies, rules, maxRisk, own, audit }: ReviewInput): Checked<ReviewedPlan> {
+export function reviewPlan(
+  draft: PlanDraft,
+  { preflight, policies, rules, maxRisk, own, request, audit }: ReviewInput,
+): Checked<ReviewedPlan> {
   const { prepared, diff, limits } = draft;
   const { input, desired, live } = prepared;
   const { registry, allowed } = input;
@@ -166,7 +171,8 @@ export function reviewPlan(draft: PlanDraft, { preflight, policies, rules, maxRi
     { desired, diff, schedule, assessment, limits, accessRefusals: accessRefusals(prepared, diff) },
     { preflight, maxRisk, allowed },
   );
-  const plan = own === undefined ? guarded : labelOwn(guarded, ownChanges(input.desired, own, registry));
+  const labeled = own === undefined ? guarded : labelOwn(guarded, ownChanges(input.desired, own, registry));
+  const plan = request === undefined ? labeled : { ...labeled, request };
   const diagnostics = [...draft.diagnostics, ...refused, ...assessment.diagnostics, ...assessment.ruleDiagnostics];
   return { value: { plan, steps: schedule.steps }, diagnostics };
 }

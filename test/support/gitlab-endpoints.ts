@@ -1,7 +1,8 @@
 /**
  * The endpoints of GitLab's API that Ostiary uses, with the parameters that GitLab accepts there, as far as they matter here. Merge requests
- * are as in GitLab's OpenAPI document (doc/api/openapi/openapi_v2.yaml of gitlabhq/gitlabhq at 0338625c), which lacks notes, issues and
- * statuses; those are as in the types of `@gitbeaker/core` 43.8.0. Read on 2026-11-27.
+ * and statuses of commits are as in GitLab's OpenAPI 2 document (doc/api/openapi/openapi_v2.yaml of gitlabhq/gitlabhq at 0338625c), which
+ * GitLab no longer updates; notes, issues, labels and users as in the types of `@gitbeaker/core` 43.8.0. Read on 2026-11-27. The OpenAPI 3
+ * document (openapi_v3.yaml at 045bf877, 3.9 MB, version 19.5) also has notes, and is not compared.
  */
 export const gitlabEndpoints: Readonly<Record<string, string>> = {
   'GET /user': '',

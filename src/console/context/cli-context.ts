@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
-import type { Plan } from '../../model/plan/plan.ts';
+import type { ForgeRequest, Plan } from '../../model/plan/plan.ts';
 
 /** A stream. */
 export type Output = {
@@ -49,6 +49,8 @@ export type CliContext = {
   readonly confirm: (message: string) => Promise<boolean>;
   /** Whether the command line is for one of several targets, each of which has its own command line. */
   readonly oneOfSeveral?: boolean;
+  /** What the forge of the job calls a pull request; absent outside a job. */
+  readonly request?: ForgeRequest;
   /** The diagnostics that this run has printed; its end prints their counts. Without it, each list ends with its counts. */
   readonly printed?: PrintedDiagnostics;
   /** Receives every event at once: a secret before any text that contains it is printed. */

@@ -200,7 +200,7 @@ export const gitCodes = {
     meaning: 'The manifests of `--own` cannot be loaded',
     cause: 'They have errors; the plan does not mark which changes the branch causes',
     fix: 'Follow the message',
-    example: "the pull request's own changes cannot be marked: the manifests of origin/main cannot be loaded",
+    example: 'own changes cannot be marked: the manifests of origin/main cannot be loaded',
   },
   'git/record-unreadable': {
     meaning: 'The record of applies cannot be read',

@@ -332,6 +332,9 @@ export type AssessedChange = Change & { readonly risks: readonly Risk[] };
 /** A live object without a manifest that gives access; `accessible` is false if all its access modes are disabled. */
 export type UnmanagedAccess = { readonly id: ResourceId; readonly accessible: boolean; readonly managedBy?: string };
 
+/** What a forge calls a proposal to merge a branch. */
+export type ForgeRequest = 'pull request' | 'merge request';
+
 /** A complete plan: scheduled, assessed and guarded. `apply` executes it, and reports print it. */
 export type Plan = Omit<Diff, 'changes'> & {
   readonly changes: readonly AssessedChange[];
@@ -348,6 +351,8 @@ export type Plan = Omit<Diff, 'changes'> & {
   readonly unwritten: readonly UnwrittenRisks[];
   /** Drift that the manifests accept. */
   readonly accepted: readonly AcceptedDrift[];
+  /** What the forge calls the proposal with the plan's own changes; absent for a pull request. */
+  readonly request?: ForgeRequest;
   readonly refusals: readonly Refusal[];
   readonly allowed: readonly Allowance[];
 };

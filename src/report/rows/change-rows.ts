@@ -257,9 +257,9 @@ export function changeNote(change: Change, orphan?: Orphan): string {
 }
 
 /** Returns who changed the gateway before the manifests accepted it, and when; escaped. */
-export function acceptedNote(drift: AcceptedDrift): string {
+export function acceptedNote(drift: AcceptedDrift, { request = 'pull request' }: Pick<Plan, 'request'>): string {
   const { own } = drift;
-  const whose = own === undefined ? '' : own ? 'accepted by this pull request; ' : 'accepted by an earlier merge; ';
+  const whose = own === undefined ? '' : own ? `accepted by this ${request}; ` : 'accepted by an earlier merge; ';
   return escapeTerminal(`${whose}${acceptedCause(drift)}`);
 }
 

@@ -73,7 +73,10 @@ export function groupPlan(plan: Plan): GroupedPlan {
         ?.push({ ...part, note: changeNote(part.change, change.action === 'delete' ? orphans.get(change.id) : undefined), changedSamples });
     }
   }
-  entries.set('accepted', plan.accepted.map(acceptedChange));
+  entries.set(
+    'accepted',
+    plan.accepted.map((drift) => acceptedChange(drift, plan)),
+  );
   const held = edges.others.filter(({ action }) => action === 'held');
   const found = order
     .map((name) => ({ name, changes: entries.get(name) ?? [], edges: name === 'held' ? held : [] }))
@@ -83,9 +86,9 @@ export function groupPlan(plan: Plan): GroupedPlan {
 }
 
 /** Returns accepted drift as a change of the manifests. */
-function acceptedChange(drift: AcceptedDrift): GroupedChange {
+function acceptedChange(drift: AcceptedDrift, plan: Pick<Plan, 'request'>): GroupedChange {
   const edges = drift.edges.map((edge): EdgeChange => ({ ...edge, by: liveKeyOf(drift) }));
-  return { change: { ...drift, needs: [], reasons: [], carried: [] }, edges, note: acceptedNote(drift), changedSamples: [] };
+  return { change: { ...drift, needs: [], reasons: [], carried: [] }, edges, note: acceptedNote(drift, plan), changedSamples: [] };
 }
 
 type Untitled = Omit<ChangeGroup, 'title'>;
@@ -105,7 +108,7 @@ function titleOf({ name, changes: entries, edges }: Untitled, plan: Plan): strin
     held: `Held: ${did} outside Ostiary; apply keeps these values`,
     accepted: acceptedTitle,
     changed: 'Changed in the manifests',
-    own: 'This pull request',
+    own: `This ${plan.request ?? 'pull request'}`,
     also: plan.base === undefined ? 'Other changes' : 'Pending: merged earlier, not applied yet',
     undone: 'Drift that apply reverts: changed outside Ostiary since the last apply',
     elsewhere: `Unrelated drift that apply reverts: changed outside Ostiary on ${plural(entries.length, 'resource')}`,

@@ -55,12 +55,12 @@ export function refusalDiagnostics(plan: Plan): readonly Diagnostic[] {
 }
 
 /** Returns the drift that a plan accepts as warnings, each at the changed line; only drift that is not safe. */
-export function acceptedDiagnostics({ accepted }: Pick<Plan, 'accepted'>): readonly Diagnostic[] {
-  return accepted.flatMap((drift): readonly Diagnostic[] => {
+export function acceptedDiagnostics(plan: Pick<Plan, 'accepted' | 'request'>): readonly Diagnostic[] {
+  return plan.accepted.flatMap((drift): readonly Diagnostic[] => {
     const highest = highestRisk(drift.risks);
     if (highest === undefined || !isRiskierThan(highest, 'neutral')) return [];
     const at = changedPosition(drift);
-    const message = `${drift.id}: the manifests accept drift: ${risksText(drift.risks)}; ${acceptedNote(drift)}`;
+    const message = `${drift.id}: the manifests accept drift: ${risksText(drift.risks)}; ${acceptedNote(drift, plan)}`;
     const hint = 'check that the change is intended; to undo it, restore the manifest and apply';
     return [{ code: 'plan/accepted-drift', severity: 'warning', message, hint, resource: drift.id, ...(at === undefined ? {} : { at }) }];
   });

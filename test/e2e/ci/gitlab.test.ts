@@ -121,6 +121,28 @@ describe('the life of a merge request', () => {
     expect(gitlab.wrong).toEqual([]);
     expect(gitlab.actions).toEqual([]);
   });
+
+  test('the note calls its changes those of the merge request; the options about output are those of the command', async () => {
+    const { body } = await gateway.call('GET', '/connections/first');
+    await gateway.call('PUT', '/connections/first', { body: { ...body, reviewers: [] } });
+    push('noun', {
+      'access/first.yaml': connection('first', { reviewers: [] }),
+      'access/noun.yaml': connection('noun', { reviewers: ['dba'] }),
+    });
+    const iid = gitlab.open('noun');
+    const ended = await planRequest(iid, 'plan --verbose --full');
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^GET \/agents[\s\S]*\nThis merge request\n[\s\S]*\nSaved: /m) });
+    const [note = ''] = notesOn(iid);
+    expect(note).toMatch(/#### This merge request\n/);
+    expect(note).toContain('accepted by this merge request; ');
+    expect(`${note}${ended.stdout}`).not.toMatch(/pull request/i);
+    const { stdout: quiet } = await planRequest(iid, 'plan --quiet --color always');
+    expect(quiet).toContain('\u001B[');
+    expect(quiet).not.toMatch(/GET |Saved: /);
+
+    gitlab.merge(iid);
+    expect(await ci('apply', { source: 'push' })).toMatchObject({ code: 0 });
+  });
 });
 
 describe('an approved plan', () => {
