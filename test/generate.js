@@ -32,6 +32,7 @@ const outputs = {
   '.github/schemastore/src/schemas/json/ostiary.json': storeSchema,
   'src/manifest/validate/validators.js': manifestValidators,
   'src/reconcile/saved-plan/validators.js': planValidator,
+  'src/project/workflow-texts.ts': workflowTexts,
   'src/README.md': mapWithPicture,
 };
 
@@ -86,6 +87,20 @@ function dialectFacts() {
     'export const hiddenControls = {',
     ...controls,
     '} as const;',
+    '',
+  ].join('\n');
+}
+
+/** Returns the module with the example workflows that `ostiary init --github` fills in. */
+function workflowTexts() {
+  const entries = ['validate', 'plan', 'apply', 'drift'].map((name) => {
+    const text = readFileSync(`examples/github/${name}.yml`, 'utf8').replaceAll(/[`\\]|\$(?=\{)/g, String.raw`\$&`);
+    return `  ${name}: \`${text}\`,`;
+  });
+  return [
+    '// Generated from examples/github by `npm run generate`; do not edit.',
+    '/** The example workflows by their names. */',
+    `export const workflowTexts: Readonly<Record<string, string>> = {\n${entries.join('\n')}\n};`,
     '',
   ].join('\n');
 }

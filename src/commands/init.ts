@@ -1,13 +1,17 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { UsageError } from '../model/errors.ts';
+import { join, relative, resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import { AppError, InputError, UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/write.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags, DefineCommand } from '../console/options.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { newDigestKey } from '../project/new-digest-key.ts';
-import { absolutePath, outputPath } from '../project/resolved-config.ts';
+import { loadTarget } from '../project/manifests.ts';
+import { findRepository } from '../project/open-project.ts';
+import { absolutePath, outputPath, resolveConfig } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/schema-files.ts';
+import { workflowFiles } from '../project/workflow-files.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 
 function configText(digestKey: string): string {
@@ -76,26 +80,41 @@ function newProject(): readonly (readonly [string, string])[] {
   return [['ostiary.yaml', configText(newDigestKey())], ...manifests];
 }
 
+type InitFlags = OutputFlags & { readonly folder: string; readonly github: boolean; readonly action?: string };
+
 /** Defines `ostiary init`. */
 export const defineInit: DefineCommand = (command, run) => {
   command
     .argument('[folder]', 'the folder of the project (default: the current directory)')
+    .option('--github', 'also write workflows for GitHub: validate, plan, apply, drift', false)
+    .option('--action <owner/name@commit>', 'the action that the workflows use, by the commit of a release', parseAction)
     .action((folder = '.', flags) => run((context) => runInit({ ...flags, folder }, context)));
 };
 
-/** Writes a first project into a folder, or the missing schemas of an existing project; never changes an existing file. */
-async function runInit(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {
+/** Returns an action with its commit. Throws InvalidArgumentError for anything else: a tag can be moved. */
+function parseAction(text: string): string {
+  if (!/^[\w.-]+\/[\w./-]+@[0-9a-f]{40}$/.test(text))
+    throw new InvalidArgumentError('expected OWNER/NAME@COMMIT with the 40 digits of a commit');
+  return text;
+}
+
+/** Writes a first project into a folder, or the missing schemas and workflows of an existing project; never changes an existing file. */
+async function runInit(flags: InitFlags, context: CliContext): Promise<number> {
   const { print, hint } = printerFor(context, flags);
+  if (flags.action !== undefined && !flags.github)
+    throw new UsageError('--action names the action of workflows, and none are written', 'pass --github, too');
   const hasConfig = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));
-  const files: readonly (readonly [string, string])[] = [...(hasConfig ? [] : newProject()), ...schemaFiles()];
-  const outputs = files.map(([path, text]) => ({ path, text, file: outputPath(join(flags.folder, path), context) }));
-  const written = outputs.filter(({ file, text }) => createFile(file, text));
-  if (written.length === 0)
+  const written = writeFiles([...(hasConfig ? [] : newProject()), ...schemaFiles()], flags.folder, context);
+  const workflows = flags.github ? await writeWorkflows(flags, context) : [];
+  const all = [...written, ...workflows];
+  if (all.length === 0)
     throw new UsageError(
       `${flags.folder === '.' ? 'this folder' : flags.folder} already has all files that init creates`,
       'edit them, then run ostiary plan',
     );
-  for (const { path } of written) print(`wrote ${escapeTerminal(join(flags.folder, path))}\n`);
+  for (const path of all) print(`wrote ${escapeTerminal(path)}\n`);
+  if (workflows.length > 0 && flags.action === undefined)
+    hint('\nThe workflows use acme/ostiary at commit 0: fill in the repository of the action, and the commit of a release.\n');
   if (hasConfig) return 0;
   const isHere = resolve(context.cwd, flags.folder) === resolve(context.cwd);
   const enter = isHere ? '' : `  cd ${escapeTerminal(quoteWord(flags.folder))}\n`;
@@ -103,6 +122,28 @@ async function runInit(flags: OutputFlags & { readonly folder: string }, context
     `\nNext:\n${enter}  OSTIARY_SERVE_KEY=try-me ostiary serve   # a gateway; in another terminal\n  export OSTIARY_TOKEN=try-me OSTIARY_SECRET_EXAMPLE_DB_PASS=secret\n  ostiary plan\n`,
   );
   return 0;
+}
+
+/** Writes the files that do not exist yet, and returns their paths as the user reads them. */
+function writeFiles(files: readonly (readonly [string, string])[], folder: string, context: CliContext): readonly string[] {
+  const outputs = files.map(([path, text]) => ({ path: join(folder, path), text, file: outputPath(join(folder, path), context) }));
+  return outputs.filter(({ file, text }) => createFile(file, text)).map(({ path }) => path);
+}
+
+/** Writes workflows whose path filters cover everything that the config names, at the top of the repository. */
+async function writeWorkflows({ folder, action }: InitFlags, context: CliContext): Promise<readonly string[]> {
+  const selection = { only: [], paths: [] };
+  const config = resolveConfig(selection, { ...context, cwd: absolutePath(folder, context) });
+  const found = await findRepository(config.root, context);
+  const prefix = found === undefined || found instanceof AppError ? '' : found.prefix;
+  const top = prefix === '' ? folder : join(folder, relative(join('/', prefix), '/'));
+  const states = config.targets.flatMap((target) => {
+    const project = { config, target, selection, context };
+    const { value, diagnostics } = loadTarget(project, { secrets: 'leave' });
+    if (value === undefined) throw new InputError(diagnostics);
+    return [value];
+  });
+  return writeFiles(workflowFiles({ config, prefix, states, action }), top, context);
 }
 
 /** Quotes a word for a shell where it needs quotes. */

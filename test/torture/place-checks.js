@@ -130,8 +130,8 @@ export const placeChecks = [
   [
     'init writes through no link',
     'commands/init.ts',
-    'outputPath(join(flags.folder, path), context)',
-    'absolutePath(join(flags.folder, path), context)',
+    'outputPath(join(folder, path), context)',
+    'absolutePath(join(folder, path), context)',
     ['e2e/command-line/init.test.ts'],
   ],
 ];

@@ -1,10 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { schemaFiles } from '../../../src/project/schema-files.ts';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ostiary } from '../../support/cli.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
-import { config, guardrail, useProjects } from '../project.ts';
+import { config, connection, guardrail, manifest, useProjects } from '../project.ts';
+import { useRepositories } from '../../support/repository.ts';
+import { parse } from 'yaml';
 
 const makeProject = useProjects();
 
@@ -54,6 +56,85 @@ describe('init', () => {
     ]);
   });
 });
+
+describe('init --github', () => {
+  const action = `team/ostiary@${'a1'.repeat(20)}`;
+  const { make } = useRepositories();
+  const secret = {
+    'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_ORDERS' } },
+    'filesystem:CA': { valueFrom: { file: 'certs/ca.pem' } },
+  };
+
+  test('writes the workflows of the examples for a project like theirs', async () => {
+    const repository = make({
+      'ostiary.yaml': config('http://127.0.0.1:9').replace(/url: '([^']*)'/, "url: '$1', overlays: [overlays/]"),
+      'access/orders.yaml': connection('orders', { secret }),
+      'overlays/orders.yaml': manifest('Connection', 'orders', { reviewers: ['dba'] }),
+      'certs/ca.pem': 'a certificate',
+    });
+    expect(await ostiaryInProcess(['init', '--github', '--action', action], { cwd: repository.folder })).toMatchObject({ code: 0 });
+    const written = workflowsOf(repository.folder);
+    for (const name of ['validate', 'plan', 'apply', 'drift']) {
+      const example = readFileSync(`examples/github/${name}.yml`, 'utf8');
+      const expected = example
+        .replace(/ +# acme\/ostiary and .*\n/, '')
+        .replace(/acme\/ostiary@0+ # v[\d.]+/, action)
+        .replace("'certs/**'", "'certs/ca.pem'");
+      expect(written[`access-${name}.yml`]).toBe(expected);
+    }
+  });
+
+  test('of a folder below the top, and of several targets', async () => {
+    const repository = make({
+      'teams/pay/ostiary.yaml': config({ staging: 'http://127.0.0.1:9', production: 'http://127.0.0.1:10' }).replaceAll(
+        ' }',
+        ', token: { env: OSTIARY_TOKEN_PAY } }',
+      ),
+      'teams/pay/access/orders.yaml': connection('orders'),
+    });
+    const { code, stdout, stderr } = await ostiaryInProcess(['init', 'teams/pay', '--github'], { cwd: repository.folder });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('wrote .github/workflows/access-plan.yml\n')]);
+    expect(stderr).toContain('fill in the repository of the action');
+    const plan = parse(workflowsOf(repository.folder)['access-plan.yml'] ?? '');
+    expect(plan.on.pull_request.paths).toEqual(['teams/pay/access/**', 'teams/pay/ostiary.yaml']);
+    expect(plan.jobs.plan.steps[1]).toMatchObject({
+      with: { 'working-directory': 'teams/pay', 'all-targets': true, mode: 'plan' },
+      env: { OSTIARY_TOKEN_PAY: '${{ secrets.OSTIARY_TOKEN_PAY }}' },
+    });
+    const apply = parse(workflowsOf(repository.folder)['access-apply.yml'] ?? '');
+    expect(Object.keys(apply.jobs.apply.steps[1].env)).toEqual(['OSTIARY_TOKEN_PAY', 'OSTIARY_RECORD_KEY']);
+  });
+
+  test('changes no existing workflow, and refuses a tag and an action without workflows', async () => {
+    const repository = make({
+      'ostiary.yaml': config('http://127.0.0.1:9'),
+      'access/rule.yaml': guardrail('no-drop'),
+      '.github/workflows/access-plan.yml': 'mine',
+    });
+    const run = (...words: readonly string[]): ReturnType<typeof ostiaryInProcess> =>
+      ostiaryInProcess(['init', ...words], { cwd: repository.folder });
+    expect(await run('--github', '--action', 'team/ostiary@v1')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('the 40 digits of a commit'),
+    });
+    expect(await run('--action', action)).toMatchObject({ code: 3, stderr: expect.stringContaining('pass --github, too') });
+    expect((await run('--github')).code).toBe(0);
+    expect(workflowsOf(repository.folder)['access-plan.yml']).toBe('mine');
+    expect((await run('--github')).code).toBe(3);
+  });
+
+  test('writes nothing for manifests that are not valid', async () => {
+    const repository = make({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/a.yaml': 'kind: [' });
+    expect((await ostiaryInProcess(['init', '--github'], { cwd: repository.folder })).code).toBe(3);
+    expect(existsSync(join(repository.folder, '.github'))).toBe(false);
+  });
+});
+
+/** Returns the workflows of a repository by the name of their file. */
+function workflowsOf(folder: string): Readonly<Record<string, string>> {
+  const path = join(folder, '.github', 'workflows');
+  return Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')]));
+}
 
 function contentsOf(cwd: string): Readonly<Record<string, string>> {
   const files = readdirSync(cwd, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

@@ -53,6 +53,8 @@ describe('"-"', () => {
       apply: ['--yes'],
       pull: ['--dry-run'],
       record: ['key'],
+      who: ['piped'],
+      ci: ['validate'],
     };
     const lines = (await Promise.all((await commandNames()).map(async (command) => ({ command, paths: await pathsOf(command) })))).flatMap(
       ({ command, paths }) =>

@@ -201,7 +201,7 @@ describe('help', () => {
     pull: '--color --no-color --quiet --full --verbose --secrets --dry-run --yes --from-state --help --config --target --url --dialect --auth --only --tag --exclude --read-concurrency --format',
     can: '--color --no-color --quiet --full --verbose --live --plan --user --matrix --help --config --target --url --dialect --auth --base --own --no-origin --format',
     who: '--color --no-color --quiet --full --verbose --live --plan --help --config --target --url --dialect --auth --base --own --no-origin --format',
-    init: '--color --no-color --quiet --full --verbose --help',
+    init: '--color --no-color --quiet --full --verbose --github --action --help',
     ci: '--color --no-color --quiet --full --verbose --no-comment --no-issue --labels --assignees --status --label --digest --config-ref --detailed-exitcode --fail-on --overrides --environment --sarif --help',
     record: '--color --no-color --quiet --full --verbose --out --help',
     serve:

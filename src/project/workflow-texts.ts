@@ -1,0 +1,173 @@
+// Generated from examples/github by `npm run generate`; do not edit.
+/** The example workflows by their names. */
+export const workflowTexts: Readonly<Record<string, string>> = {
+  validate: `# Checks the manifests of every pull request, forks included: no gateway, no secret.
+name: access validate
+
+on:
+  pull_request:
+    branches: [main]
+    # If this check is required, leave the paths out: GitHub waits forever for a required check that a path filter leaves out.
+    paths: ['access/**', 'overlays/**', 'certs/**', 'ostiary.yaml']
+  merge_group: # for repositories with a merge queue; it has no path filter
+
+permissions: {}
+
+concurrency:
+  group: access-validate-\${{ github.event.pull_request.number || github.ref }}
+  cancel-in-progress: true
+
+jobs:
+  validate:
+    name: Validate
+    runs-on: ubuntu-24.04
+    timeout-minutes: 5
+    permissions:
+      contents: read # for the checkout
+      security-events: write # for the findings; without code scanning leave it out, with the upload
+    steps:
+      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+        with:
+          persist-credentials: false
+      # acme/ostiary and the zeros are filled in where this file is part of a release: ostiary-examples-VERSION.tar.gz.
+      - uses: acme/ostiary@0000000000000000000000000000000000000000 # v0.1.0
+        with:
+          mode: validate
+          sarif: ostiary.sarif
+      # A fork's token may not upload.
+      - uses: github/codeql-action/upload-sarif@181d5eefc20863364f96762470ba6f862bdef56b # v3.29.2
+        if: \${{ !cancelled() && !github.event.pull_request.head.repo.fork }}
+        with:
+          sarif_file: ostiary.sarif
+          category: ostiary
+`,
+  plan: `# Shows on every pull request what its merge would change on the gateway, in one comment that follows it.
+name: access plan
+
+on:
+  pull_request:
+    branches: [main]
+    # If this check is required, leave the paths out: GitHub waits forever for a required check that a path filter leaves out.
+    paths: ['access/**', 'overlays/**', 'certs/**', 'ostiary.yaml']
+  merge_group: # for repositories with a merge queue; it has no path filter
+
+permissions: {}
+
+concurrency:
+  group: access-plan-\${{ github.event.pull_request.number || github.ref }}
+  cancel-in-progress: true
+
+jobs:
+  plan:
+    name: Plan
+    runs-on: ubuntu-24.04
+    timeout-minutes: 10
+    # Holds a key that may read the gateway (role auditor), and needs no approval.
+    environment: access-plan
+    permissions:
+      contents: read # for the checkout and for what was last applied
+      pull-requests: write # for the comment
+    steps:
+      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+        with:
+          persist-credentials: false
+      # acme/ostiary and the zeros are filled in where this file is part of a release: ostiary-examples-VERSION.tar.gz.
+      - uses: acme/ostiary@0000000000000000000000000000000000000000 # v0.1.0
+        with:
+          mode: plan
+          overrides: true # comments of people with write access count
+        env:
+          OSTIARY_TOKEN: \${{ secrets.OSTIARY_TOKEN }} # all that is needed: the sources of secrets are compared, not read
+`,
+  apply: `# Applies the merged manifests, and comments on the merged pull request with the outcome.
+name: access apply
+
+on:
+  push:
+    branches: [main]
+    paths: ['access/**', 'overlays/**', 'certs/**', 'ostiary.yaml']
+  workflow_dispatch:
+
+permissions: {}
+
+# One at a time for one target. A run that waits makes room for a newer one, which applies what it would have; a run that
+# writes is never stopped.
+concurrency:
+  group: access-apply-production
+  cancel-in-progress: false
+
+jobs:
+  apply:
+    name: Apply
+    runs-on: ubuntu-24.04
+    timeout-minutes: 30
+    # Protected: branch main alone, reviewers if wanted. Holds a key that may write (role admin).
+    environment: production
+    permissions:
+      contents: write # records what was applied, as the ref refs/ostiary/applied/production
+      pull-requests: write # for the outcome on the merged pull request
+      deployments: write # for the deployment's status
+    steps:
+      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+        with:
+          persist-credentials: false
+      # acme/ostiary and the zeros are filled in where this file is part of a release: ostiary-examples-VERSION.tar.gz.
+      - id: apply
+        uses: acme/ostiary@0000000000000000000000000000000000000000 # v0.1.0
+        with:
+          mode: apply
+          cache: true # the default: verified secrets are not read again
+          journal: journal.jsonl
+        env:
+          OSTIARY_TOKEN: \${{ secrets.OSTIARY_TOKEN }}
+          OSTIARY_RECORD_KEY: \${{ secrets.OSTIARY_RECORD_KEY }} # recommended: ostiary record key; signs the record of applies
+          OSTIARY_SECRET_ORDERS: \${{ secrets.OSTIARY_SECRET_ORDERS }}
+      - uses: actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02 # v4.6.2
+        if: \${{ !cancelled() }}
+        with:
+          name: journal
+          path: journal.jsonl
+          if-no-files-found: ignore
+`,
+  drift: `# Reports drift every morning in one issue, which is closed when the drift is gone, and keeps a pull request ready that
+# adopts it.
+name: access drift
+
+on:
+  schedule:
+    - cron: '17 5 * * *'
+  workflow_dispatch:
+
+permissions: {}
+
+concurrency:
+  group: access-drift-production
+  cancel-in-progress: false
+
+jobs:
+  drift:
+    name: Drift
+    runs-on: ubuntu-24.04
+    timeout-minutes: 10
+    # Holds a key that may read the gateway (role auditor), and needs no approval.
+    environment: access-plan
+    permissions:
+      contents: write # for the branch ostiary/adopt/production
+      issues: write # for the issue
+      pull-requests: write # for the pull request
+    steps:
+      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+        with:
+          persist-credentials: false
+      # acme/ostiary and the zeros are filled in where this file is part of a release: ostiary-examples-VERSION.tar.gz.
+      - uses: acme/ostiary@0000000000000000000000000000000000000000 # v0.1.0
+        with:
+          mode: drift
+          cache: true # the default: verified secrets are not read again
+          adopt: true
+          # That key sees no value of a secret, so none is needed here; with one that does, leave this out and give the values.
+          secrets: unresolved
+        env:
+          OSTIARY_TOKEN: \${{ secrets.OSTIARY_TOKEN }}
+`,
+};
