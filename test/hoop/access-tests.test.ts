@@ -125,6 +125,17 @@ describe('access tests', () => {
     expect(await access.run('plan --allow plan/access-test=agreed')).toMatchObject({ code: 0 });
   });
 
+  test('a new connection that fails a test by its name is refused', async () => {
+    const planned = await after(
+      {
+        [file('pay-db')]: connection('pay-db', { ...open, access_groups: ['contractors'] }),
+        'access/people.yaml': accessTest(...expectations, '{ group: contractors, on: [orders-db, pay-db], expect: denied }'),
+      },
+      'plan',
+    );
+    expect(planned).toMatchObject({ code: 6, text: expect.stringMatching(/plan\/access-test .* on pay-db: connect, exec, runbooks allowed/) });
+  });
+
   test('what is wrong on the gateway already is a warning, and does not stop a plan', async () => {
     await access.grant('orders-db', ['payments', 'contractors']);
     access.commit({ [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'contractors'] }) });

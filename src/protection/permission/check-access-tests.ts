@@ -11,6 +11,9 @@ import { allConnections, type ProtectionSnapshot, rulesOn } from '../posture/pro
 import { guardrailEntries, simulateGuardrail } from '../samples/simulate.ts';
 import { approvalText, permissionOf, type PermissionSubject } from './permission.ts';
 
+/** What a test finds for a name or tags that no connection has. */
+export const noConnection = 'no such connection';
+
 /** Names what decides a fact: a line of a manifest, or an object without one. */
 export type DeciderText = (decider: Decider) => string;
 
@@ -39,7 +42,7 @@ export function checkAccessTests(
           ...head,
           connection,
           outcome: 'failed',
-          found: 'no such connection',
+          found: noConnection,
           because: [],
         })),
         ...meant.map((subject): AccessTestResult => ({

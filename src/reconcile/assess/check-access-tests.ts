@@ -11,7 +11,7 @@ import {
   type RemovedExpectation,
   removedExpectations,
 } from '../../protection/permission/access-test-findings.ts';
-import { checkAccessTests, statedText } from '../../protection/permission/check-access-tests.ts';
+import { checkAccessTests, noConnection, statedText } from '../../protection/permission/check-access-tests.ts';
 import { liveSnapshot, plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import { generalRisk } from '../../protection/risk/risk-codes.ts';
 import type { Prepared } from '../prepare/prepare.ts';
@@ -34,7 +34,9 @@ export function checkPlannedAccess({ input, desired, live, applied }: Prepared, 
   const textOf = deciderTexts(desired);
   const after = tests.length === 0 ? [] : checkAccessTests(tests, plannedSnapshot(diff, live, input.registry), textOf);
   const broken = after.filter(({ outcome }) => outcome !== 'passed');
-  const keyOf = (one: (typeof after)[number]): string => [formatPosition(one.at), one.connection].join('\n');
+  // What fails because a connection is missing says nothing about the connection that the plan creates.
+  const keyOf = ({ at, connection, found }: (typeof after)[number]): string =>
+    [formatPosition(at), connection, found === noConnection ? 'missing' : ''].join('\n');
   const before =
     broken.length === 0
       ? new Map<string, string>()
