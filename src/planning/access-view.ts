@@ -11,8 +11,10 @@ import { loadTarget } from '../project/manifests.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { OpenProject } from '../project/project.ts';
 import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
+import { grantedAt } from '../reconcile/prepare/ended-grants.ts';
 import { declaredSnapshot } from './access-tests.ts';
 import { createPlan } from './create-plan.ts';
+import { timeOf } from './target-policies.ts';
 
 /** The state of a gateway that is asked about: as the manifests declare it, as it is, or as the plan would leave it. */
 export type AccessSource = 'manifests' | 'live' | 'plan';
@@ -48,9 +50,11 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
       await gateway.close();
     }
   }
-  const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read: await readWorkingTree(project) });
+  const now = timeOf(flags, context);
+  const read = await readWorkingTree(project);
+  const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read, ends: { now, ended: 'warning' } });
   if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
-  return { source, snapshot: declaredSnapshot(value, project), placeOf: placesIn(value), diagnostics };
+  return { source, snapshot: declaredSnapshot(grantedAt(value, now), project), placeOf: placesIn(value), diagnostics };
 }
 
 function placesIn(desired: DesiredState): AccessView['placeOf'] {

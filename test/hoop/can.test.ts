@@ -143,3 +143,19 @@ test('who and --matrix fold groups that need the same', async () => {
   const document: readonly { readonly answer: string }[] = JSON.parse((await access.run('can --matrix --format json')).stdout);
   expect(document.filter(({ answer }) => answer === 'yes')).toHaveLength(6);
 });
+
+test('access that has ended is no, a skipped review keeps the limit of its rule, and a list of values has no control characters', async () => {
+  const groups = ['sre', '\u001B[31mred', { group: 'contractors', until: '2020-12-31' }];
+  access = await accessProject({
+    [file('orders-db')]: connection('orders-db', { ...open, access_groups: groups }),
+    'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, approval_required_groups: [], skip_review_groups: ['sre'] }),
+  });
+  expect(await can('can contractors exec orders-db')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('the access of contractors ended on 2020-12-31'),
+  });
+  expect((await can('can sre connect orders-db')).lines).toContainEqual(expect.stringMatching(/^longest \| 1 h \| access\/prod\.yaml:\d+$/));
+  const { stdout } = await access.run('can --matrix --format csv');
+  expect(stdout).toContain(String.raw`\u001b[31mred`);
+  expect(stdout).not.toContain('\u001B');
+});

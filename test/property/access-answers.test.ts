@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LiveState } from '../../src/index.ts';
+import type { Permission } from '../../src/model/protection/permission.ts';
 import { accessPairs, type AccessPair } from '../model/access-pairs.ts';
 import { accessPools } from '../model/access-pools.ts';
-import { mayAsk, mayRunFile, reaches, termsOf, type AccessState, type Subject } from '../model/access-model.ts';
+import { mayAsk, mayRunFile, reaches, termsOf, type AccessState, type Subject, type Terms } from '../model/access-model.ts';
 import { readAccessState } from '../model/access-state.ts';
 import { readerOf, readLive, startAccessGateway } from '../model/run-access-pair.ts';
 import { subsetsOf } from '../model/universe.ts';
@@ -40,6 +41,10 @@ function expectedAnswers(state: AccessState, subject: Subject, name: string): Re
     executes: sees && mayAsk(state, subject, name, 'exec'),
     connect: terms('connect'),
     exec: terms('exec'),
+    can: sees && verbs.map((verb) => {
+      const isRunnable = verb !== 'runbooks' || accessPools.files.some((file) => mayRunFile(state, subject, name, file));
+      return canText(isRunnable && mayAsk(state, subject, name, verb), termsOf(state, subject, name, verb));
+    }),
     files: accessPools.files.map((file) => mayRunFile(state, subject, name, file)),
   };
 }
@@ -57,8 +62,27 @@ function foundAnswers(found: FoundAccess, state: AccessState, name: string): Rea
     executes: found.uses('exec'),
     connect: review('connect'),
     exec: review('exec'),
+    can: found.sees ? verbs.map((verb) => permissionText(found.can(verb))) : verbs.some((verb) => found.can(verb).answer !== 'no'),
     files: accessPools.files.map((file) => files.length > 0 && mayRunFile({ ...state, runbookRules }, { groups: [] }, name, file)),
   };
+}
+
+const verbs = ['connect', 'exec', 'runbooks'] as const;
+
+/** Prints whether a verb is possible, and after whose approval. */
+function canText(isAsked: boolean, { refused, approval, longest }: Terms): string {
+  if (!isAsked || refused) return 'no';
+  const by = approval && `${approval.needed} of ${approval.reviewers.toSorted().join()} forced by ${approval.forcing.toSorted().join()}`;
+  return `yes ${by ?? 'without'} for ${longest} s`;
+}
+
+function permissionText({ answer, approval, longest }: Permission): string {
+  if (answer !== 'yes') return answer;
+  const by =
+    typeof approval === 'object'
+      ? `${approval.needed} of ${approval.groups.toSorted().join()} forced by ${approval.force.toSorted().join()}`
+      : approval;
+  return `yes ${by ?? 'without'} for ${longest ?? Infinity} s`;
 }
 
 type Reviewed = { readonly groups: readonly string[]; readonly needed: number; readonly force: readonly string[] };

@@ -2,6 +2,8 @@ import { registry, type LiveState } from '../../src/index.ts';
 import type { AccessMode } from '../../src/model/protection/access-objects.ts';
 import { resourceId } from '../../src/model/resource.ts';
 import { canUse, reviewFor, runbooksOf, seesConnection, type AllowedRunbook } from '../../src/protection/access/effective-access.ts';
+import type { Permission } from '../../src/model/protection/permission.ts';
+import { permissionOf } from '../../src/protection/permission/permission.ts';
 import { readPostures } from '../../src/protection/posture/posture.ts';
 import { liveSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 
@@ -11,13 +13,17 @@ export type FoundAccess = {
   readonly uses: (mode: AccessMode) => boolean;
   readonly review: (step: 'jit' | 'command') => ReturnType<typeof reviewFor>;
   readonly runbooks: readonly AllowedRunbook[];
+  /** What `ostiary can` answers. */
+  readonly can: (verb: AccessMode) => Permission;
 };
 
 /** Returns a function that finds what a person can do, from the state that a plan compares. */
 export function findAccess(live: LiveState): (connection: string, groups: readonly string[]) => FoundAccess {
-  const read = readPostures(liveSnapshot(live, registry, 'hoop'));
+  const snapshot = liveSnapshot(live, registry, 'hoop');
+  const read = readPostures(snapshot);
   return (connection, groups) => {
-    const posture = read(resourceId('Connection', connection));
+    const id = resourceId('Connection', connection);
+    const posture = read(id);
     if (posture === undefined) throw new Error(`${connection} does not exist`);
     const { access } = posture;
     return {
@@ -25,6 +31,7 @@ export function findAccess(live: LiveState): (connection: string, groups: readon
       uses: (mode) => canUse(access, groups, mode),
       review: (step) => reviewFor(access, groups, step),
       runbooks: runbooksOf(access, groups),
+      can: (verb) => permissionOf({ id, posture, snapshot }, { groups, verb }),
     };
   };
 }

@@ -161,12 +161,14 @@ type Limited = { readonly limit: number | undefined; readonly rule: string | und
 function durationFacts({ id, posture }: PermissionSubject, { limit, rule, verb }: Limited): readonly PermissionFact[] {
   if (verb !== 'connect') return [];
   if (limit === undefined) return [{ part: 'longest', answer: 'yes', text: 'no limit', by: [] }];
-  const isRule = rule !== undefined && posture.access.rules.jit?.access_max_duration === limit;
-  const by: readonly Decider[] = isRule
-    ? [{ id: resourceId('AccessRequestRule', rule), path: pointer('access_max_duration') }]
-    : posture.access.ownLimit === limit
+  const { rules, ownLimit } = posture.access;
+  // The rule that governs limits those, too, whose review it skips.
+  const by: readonly Decider[] =
+    rule === undefined && ownLimit === limit
       ? [ownField(id, 'access_max_duration')]
-      : [];
+      : rules.jit?.access_max_duration === limit
+        ? [{ id: resourceId('AccessRequestRule', rules.jit.name), path: pointer('access_max_duration') }]
+        : [];
   return [{ part: 'longest', answer: 'yes', text: `${durationText(limit)}${by.length === 0 ? ', the limit of the gateway' : ''}`, by }];
 }
 

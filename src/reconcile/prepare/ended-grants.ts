@@ -21,12 +21,17 @@ export function withoutEndedGrants<Input extends DatedStates>(input: Input): Inp
   const { now, base, live } = input;
   if (now === undefined) return input;
   const isOver = ({ until }: TimedGrant): boolean => hasEnded(until, now);
-  const desired = withoutGrants(input.desired, () => isOver);
+  const desired = grantedAt(input.desired, now);
   if (base === undefined) return { ...input, desired };
   if (base.desired === input.desired) return { ...input, desired, base: { ...base, desired } };
   const isLeft = leftGrants(desired, live);
   const applied = withoutGrants(base.desired, (resource) => (grant) => isOver(grant) && isLeft(resource, grant));
   return { ...input, desired, base: { ...base, desired: applied } };
+}
+
+/** Returns the manifests without what they no longer grant at a time. */
+export function grantedAt(desired: DesiredState, now: string): DesiredState {
+  return withoutGrants(desired, () => ({ until }) => hasEnded(until, now));
 }
 
 /** Creates the test for applied grants that the manifests state as ended, or that are not live. */

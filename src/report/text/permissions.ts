@@ -4,6 +4,7 @@ import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Answer, Decider, NeededApproval, Permission } from '../../model/protection/permission.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
+import { escapeTerminal } from '../escape.ts';
 import { positionObject } from '../subjects/plan.ts';
 import type { TableListing } from './listings.ts';
 
@@ -139,8 +140,8 @@ export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): st
   return [header, ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
 }
 
-/** Quotes a cell; a text that a spreadsheet would take for a formula begins with a quotation mark. */
+/** Escapes and quotes a cell; a text that a spreadsheet would take for a formula begins with a quotation mark. */
 function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = escapeTerminal(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+  return /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
