@@ -123,6 +123,11 @@ export async function createPlan(
   return withInput(project, { flags, context, ...options }, async (gathered) => runOf(gathered, await draftAndReview(gathered), flags));
 }
 
+/** What may expect access that has ended, or limit its removal: its end was agreed, so they do not keep it. The plan lists what it overrides. */
+const overriddenByEnds = ['plan/access-test', 'policy/violated', 'plan/too-many-updates'].map(
+  (code): Allowance => ({ code, reason: 'the access has ended' }),
+);
+
 /** Creates a plan of the drift alone; `which` is that of `filterDrift`. Otherwise like `createPlan`. */
 export async function createDriftPlan(
   project: OpenProject,
@@ -130,7 +135,8 @@ export async function createDriftPlan(
   context: CliContext,
   { which, ...options }: CreatePlanOptions & { readonly which: DriftScope },
 ): Promise<DriftRun> {
-  return withInput(project, { flags, context, ended: 'warning', ...options }, async (gathered) => {
+  const allow = which === 'expired' ? [...flags.allow, ...overriddenByEnds] : flags.allow;
+  return withInput(project, { flags: { ...flags, allow }, context, ended: 'warning', ...options }, async (gathered) => {
     const comparison = required(compareStates(gathered.input));
     const whole = comparison.states.diff;
     const { diff, pending, unfinished } = filterDrift(whole, { base: comparison.prepared.base, registry }, which);

@@ -115,6 +115,30 @@ test.each(Object.keys(dialects))('on %s a drift run removes the access that has 
   expect(later).toContain('1 manifest changed without a write\n    Connection/only-db');
 });
 
+test('neither access tests nor policies nor limits keep access that has ended', async () => {
+  const names = Array.from({ length: 21 }, (_, index) => `ended-${index}`);
+  const side = await sideOf('interface');
+  const policy = { metadata: { name: 'seen' }, spec: { require: ['size(connection.access_groups) > 0'], message: 'nobody sees it' } };
+  const wanted = { metadata: { name: 'people' }, spec: [{ group: 'contractors', on: ['ended-*'], expect: 'allowed' }] };
+  const repository = make({
+    'ostiary.yaml': `${config(side.url)}expire: apply\n`,
+    'access/policy.yaml': JSON.stringify({ apiVersion: 'ostiary/v1', kind: 'Policy', ...policy }),
+    'access/people.yaml': JSON.stringify({ apiVersion: 'ostiary/v1', kind: 'AccessTest', ...wanted }),
+    ...Object.assign({}, ...names.map((name) => grouped(name, [contractors]))),
+  });
+  const run: Run = (line) => runInFolder(repository.folder, line.split(' '), { ...gitEnv, OSTIARY_TOKEN: side.admin });
+  expect((await run('apply --yes --today 2026-11-01')).code).toBe(0);
+  const removed = await run('drift --expire --yes --today 2027-01-01');
+  expect(removed).toMatchObject({ code: 2, stderr: expect.stringContaining('21 updated.') });
+  expect(removed.stderr).toMatch(/Overridden: [^\n]*\n?[^\n]*the access has ended/);
+  expect(removed.stderr).not.toContain('allow-unused');
+  expect(removed.stderr).toContain('policy/violated');
+  for (const name of names) {
+    expect(Object((await side.send('GET', `/connections/${name}`)).body)['access_groups']).toEqual(['admin']);
+    await side.send('DELETE', `/connections/${name}`);
+  }
+});
+
 test('a config that does not say expire: apply only reports', async () => {
   const { side, run } = await appliedProject('interface', '');
   expect((await run('drift --expire --yes --today 2027-01-01')).code).toBe(2);
