@@ -19,7 +19,13 @@ export function readAccessTests(
   documents: readonly ManifestDocument[],
   target: DocumentTarget,
 ): { readonly accessTests: readonly AccessTest[]; readonly diagnostics: readonly Diagnostic[] } {
-  const reader = { noun: 'access test', schema, validator, check: verbProblems, read: toAccessTest };
+  const reader = {
+    noun: 'access test',
+    schema,
+    validator,
+    check: (value: JsonObject) => [...verbProblems(value), ...uncheckedProblems(value)],
+    read: toAccessTest,
+  };
   const { found, diagnostics } = readTargetDocuments(sources, documents, { target, reader });
   return { accessTests: found, diagnostics };
 }
@@ -49,6 +55,33 @@ function verbProblems(value: JsonObject): readonly DocumentDiagnostic[] {
         { code: 'manifest/not-allowed-value', severity: 'error', pointer: at, message, hint: `expected one of: ${modes.join(', ')}` },
       ];
     });
+  });
+}
+
+/** Finds what an expectation states and no check would look at. */
+function uncheckedProblems(value: JsonObject): readonly DocumentDiagnostic[] {
+  return readEntries(value['spec']).flatMap((entry, index): readonly DocumentDiagnostic[] => {
+    if (!isObject(entry)) return [];
+    const verbs = oneOrMore(entry['verb']);
+    const problem = (field: string, why: string, hint: string): readonly DocumentDiagnostic[] =>
+      entry[field] === undefined
+        ? []
+        : [
+            {
+              code: 'manifest/not-allowed-value',
+              severity: 'error',
+              pointer: pointer('spec', String(index), field),
+              part: 'key',
+              message: `${field} ${why}`,
+              hint,
+            },
+          ];
+    if (entry['expect'] === 'denied')
+      return ['max_duration', 'masked', 'blocked'].flatMap((field) =>
+        problem(field, 'has no effect with expect: denied', `remove it, or expect: allowed`),
+      );
+    if (verbs.length === 0 || verbs.includes('connect')) return [];
+    return problem('max_duration', 'has no effect without verb: connect', 'it limits native access alone; remove it, or add connect');
   });
 }
 

@@ -8,6 +8,7 @@ import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
 import type { OutsideAccess } from '../model/protection/outside-access.ts';
+import { overriddenByEnds } from '../model/plan/expired-access.ts';
 import type { Allowance, Plan, Refusal } from '../model/plan/plan.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import { withTrackedContents } from '../project/committed-manifests.ts';
@@ -123,11 +124,6 @@ export async function createPlan(
   return withInput(project, { flags, context, ...options }, async (gathered) => runOf(gathered, await draftAndReview(gathered), flags));
 }
 
-/** What may expect access that has ended, or limit its removal: its end was agreed, so they do not keep it. The plan lists what it overrides. */
-const overriddenByEnds = ['plan/access-test', 'policy/violated', 'plan/too-many-updates'].map(
-  (code): Allowance => ({ code, reason: 'the access has ended' }),
-);
-
 /** Creates a plan of the drift alone; `which` is that of `filterDrift`. Otherwise like `createPlan`. */
 export async function createDriftPlan(
   project: OpenProject,
@@ -141,9 +137,8 @@ export async function createDriftPlan(
     const whole = comparison.states.diff;
     const { diff, pending, unfinished } = filterDrift(whole, { base: comparison.prepared.base, registry }, which);
     const draft = draftPart(comparison, diff);
-    const result = await reviewDraft(draft, gathered);
-    const run = runOf(gathered, { draft, reviewed: required(result), diagnostics: result.diagnostics }, flags);
-    return { ...run, whole, pending, unfinished };
+    const found = await reviewDraft(draft, gathered);
+    return { ...runOf(gathered, { draft, reviewed: required(found), diagnostics: found.diagnostics }, flags), whole, pending, unfinished };
   });
 }
 
@@ -190,8 +185,7 @@ async function withInput<T>(
       context,
     });
     const live = planBase.read === undefined ? gathered : withChangedSecrets(gathered, desired, planBase.read.record);
-    const isUnrecorded = planBase.isUnrecorded === true;
-    const forgotten = isUnrecorded ? await findForgotten(project, { desired, live, planBase, origin: flags.origin }) : [];
+    const forgotten = planBase.isUnrecorded === true ? await findForgotten(project, { desired, live, planBase, origin: flags.origin }) : [];
     return await work({
       loaded,
       forgotten,

@@ -133,7 +133,10 @@ describe('access tests', () => {
       },
       'plan',
     );
-    expect(planned).toMatchObject({ code: 6, text: expect.stringMatching(/plan\/access-test .* on pay-db: connect, exec, runbooks allowed/) });
+    expect(planned).toMatchObject({
+      code: 6,
+      text: expect.stringMatching(/plan\/access-test .* on pay-db: connect, exec, runbooks allowed/),
+    });
   });
 
   test('what is wrong on the gateway already is a warning, and does not stop a plan', async () => {
@@ -177,6 +180,16 @@ describe('access tests', () => {
     ['{ group: a, on: { match_tags: { env: dev } }, expect: denied }', 'manifest/access-test', 'env=dev: no such connection'],
     ['{ group: a, on: [orders-db], expect: deny }', 'manifest/', 'allowed'],
     ['{ group: a, on: [orders-db], verb: run, expect: denied }', 'manifest/', 'connect'],
+    [
+      '{ group: a, on: [orders-db], expect: denied, masked: [US_SSN] }',
+      'manifest/not-allowed-value',
+      'masked has no effect with expect: denied',
+    ],
+    [
+      '{ group: a, on: [orders-db], verb: exec, expect: allowed, max_duration: 1h }',
+      'manifest/',
+      'max_duration has no effect without verb: connect',
+    ],
     ['{ group: a, on: [orders-db], expect: allowed, max_duration: 1w }', 'manifest/', 'a number with s, m, h or d'],
   ])('%s is an error', async (line, code, message) => {
     const { code: exit, text } = await after({ 'access/people.yaml': accessTest(line) }, 'validate');

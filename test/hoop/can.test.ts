@@ -154,7 +154,9 @@ test('access that has ended is no, a skipped review keeps the limit of its rule,
     code: 2,
     stderr: expect.stringContaining('the access of contractors ended on 2020-12-31'),
   });
-  expect((await can('can sre connect orders-db')).lines).toContainEqual(expect.stringMatching(/^longest \| 1 h \| access\/prod\.yaml:\d+$/));
+  expect((await can('can sre connect orders-db')).lines).toContainEqual(
+    expect.stringMatching(/^longest \| 1 h \| access\/prod\.yaml:\d+$/),
+  );
   const { stdout } = await access.run('can --matrix --format csv');
   expect(stdout).toContain(String.raw`\u001b[31mred`);
   expect(stdout).not.toContain('\u001B');

@@ -41,10 +41,12 @@ function expectedAnswers(state: AccessState, subject: Subject, name: string): Re
     executes: sees && mayAsk(state, subject, name, 'exec'),
     connect: terms('connect'),
     exec: terms('exec'),
-    can: sees && verbs.map((verb) => {
-      const isRunnable = verb !== 'runbooks' || accessPools.files.some((file) => mayRunFile(state, subject, name, file));
-      return canText(isRunnable && mayAsk(state, subject, name, verb), termsOf(state, subject, name, verb));
-    }),
+    can:
+      sees &&
+      verbs.map((verb) => {
+        const isRunnable = verb !== 'runbooks' || accessPools.files.some((file) => mayRunFile(state, subject, name, file));
+        return canText(isRunnable && mayAsk(state, subject, name, verb), termsOf(state, subject, name, verb));
+      }),
     files: accessPools.files.map((file) => mayRunFile(state, subject, name, file)),
   };
 }

@@ -2,7 +2,7 @@ import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { asArray, isObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { grantedName, type TimedGrant } from '../../model/protection/timed-grants.ts';
-import { hasEnded, nearEndText } from '../../model/time.ts';
+import { hasEnded, isEnd, nearEndText } from '../../model/time.ts';
 import type { Manifest } from '../manifest.ts';
 
 /** When ends of access are checked, and what an end that is over is: an error of a change, or a warning where the drift reports it. */
@@ -15,6 +15,8 @@ export function checkGrants(
   { now, ended }: GrantCheck,
 ): readonly DocumentDiagnostic[] {
   return grants.flatMap(({ path, group, until }): readonly DocumentDiagnostic[] => {
+    // Another check reports an invalid end.
+    if (!isEnd(until)) return [];
     const [name = ''] = tokensOf(path);
     const field = view.plain.find((one) => one.name === name) ?? {};
     const index = asArray(spec[name]).findIndex((element) => isObject(element) && grantedName(field, element) === group);

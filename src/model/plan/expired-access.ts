@@ -1,5 +1,5 @@
 import type { ResourceId } from '../resource.ts';
-import type { Diff, FieldChange, GrantEnd } from './plan.ts';
+import type { Allowance, Diff, FieldChange, GrantEnd } from './plan.ts';
 
 /** A group whose access to an object has ended, and that is still live. */
 type ExpiredAccess = GrantEnd & { readonly id: ResourceId };
@@ -18,3 +18,9 @@ export function expiredAccess({ changes }: Pick<Diff, 'changes'>): readonly Expi
     }),
   );
 }
+
+/** What may expect access that has ended, or limit its removal: its end was agreed, so they do not keep it. The plan lists what it overrides. */
+export const overriddenByEnds: readonly Allowance[] = ['plan/access-test', 'policy/violated', 'plan/too-many-updates'].map((code) => ({
+  code,
+  reason: 'the access has ended',
+}));

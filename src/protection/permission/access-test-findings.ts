@@ -43,13 +43,51 @@ function firstOf(texts: readonly string[], most: number): string {
 /** An expectation that the applied manifests have and the current ones do not, and where its test is or was. */
 export type RemovedExpectation = { readonly id: ResourceId; readonly about: AccessExpectation; readonly at: Position | undefined };
 
-/** Lists the expectations that access tests no longer have, in whichever test they were. */
+/** Lists the expectations that access tests no longer have, in whichever test they were; one that asks for as much or more replaces another one. */
 export function removedExpectations(tests: readonly AccessTest[], applied: readonly AccessTest[]): readonly RemovedExpectation[] {
-  const kept = new Set(tests.flatMap(({ expectations }) => expectations.map(({ text }) => text)));
+  const now = tests.flatMap(({ expectations }) => expectations);
+  const kept = new Set(now.map(({ text }) => text));
   const places = new Map(tests.map(({ name, at }) => [name, at]));
   return applied.flatMap(({ name, expectations }) =>
     expectations
-      .filter(({ text }) => !kept.has(text))
+      .filter((one) => !kept.has(one.text) && !now.some((other) => covers(other, one)))
       .map((about): RemovedExpectation => ({ id: `${accessTestKind}/${name}`, about, at: places.get(name) })),
   );
+}
+
+/** Returns whether an expectation asks for everything that another one asks for. */
+function covers(one: AccessExpectation, other: AccessExpectation): boolean {
+  return (
+    includesAll(one.groups, other.groups) &&
+    includesAll(other.groups, one.groups) &&
+    coversPlaces(one.on, other.on) &&
+    coversVerbs(one, other) &&
+    coversAnswer(one.expect, other.expect) &&
+    (other.longest === undefined || (one.longest !== undefined && one.longest <= other.longest)) &&
+    includesAll(one.masked, other.masked) &&
+    includesAll(one.blocked, other.blocked)
+  );
+}
+
+function includesAll(all: readonly string[], some: readonly string[]): boolean {
+  return some.every((one) => all.includes(one));
+}
+
+function coversPlaces(one: AccessExpectation['on'], other: AccessExpectation['on']): boolean {
+  if ('names' in one) return 'names' in other && includesAll(one.names, other.names);
+  return 'tags' in other && Object.entries(one.tags).every(([key, value]) => Object.hasOwn(other.tags, key) && other.tags[key] === value);
+}
+
+/** Without verbs, `denied` is about all of them, and everything else about those that are possible. */
+function coversVerbs({ verbs, expect }: AccessExpectation, other: AccessExpectation): boolean {
+  if (verbs === undefined) return other.verbs === undefined || expect === 'denied';
+  return other.verbs !== undefined && includesAll(verbs, other.verbs);
+}
+
+function coversAnswer(one: AccessExpectation['expect'], other: AccessExpectation['expect']): boolean {
+  if (typeof one === 'string') return one === other;
+  if (typeof other === 'string') return other === 'allowed';
+  const isFrom = other.from.length === 0 || (one.from.length > 0 && includesAll(other.from, one.from));
+  const isForced = other.forcedBy === undefined || (one.forcedBy !== undefined && includesAll(other.forcedBy, one.forcedBy));
+  return isFrom && isForced && one.atLeast >= other.atLeast;
 }

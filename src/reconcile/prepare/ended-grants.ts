@@ -31,7 +31,12 @@ export function withoutEndedGrants<Input extends DatedStates>(input: Input): Inp
 
 /** Returns the manifests without what they no longer grant at a time. */
 export function grantedAt(desired: DesiredState, now: string): DesiredState {
-  return withoutGrants(desired, () => ({ until }) => hasEnded(until, now));
+  return withoutGrants(
+    desired,
+    () =>
+      ({ until }) =>
+        hasEnded(until, now),
+  );
 }
 
 /** Creates the test for applied grants that the manifests state as ended, or that are not live. */

@@ -176,12 +176,15 @@ test('a later end is named in the first lines although nothing is written', asyn
   expect((await run('plan --today 2026-12-01')).stdout).toContain('contractors can reach orders-db without an end, was until 2026-12-31');
 });
 
-test.each(['2026-12-01', '2027-01-01'])('on %s a list that the manifest leaves to the gateway keeps the group without an end', async (day) => {
-  const { side, repository, run } = await appliedProject('interface');
-  repository.save({ 'access/orders-db.yaml': connection('orders-db', { ...open, reviewers: ['dba', 'sre'] }) });
-  const { stdout } = await run(`plan --today ${day} --only Connection/orders-db`);
-  expect(stdout).toContain('Weakens protection of 1 connection. Nothing to write');
-  expect(stdout).toContain('contractors can reach orders-db without an end, was until 2026-12-31');
-  await side.tamper('/connections/orders-db', { access_groups: ['sre'] });
-  expect((await run('plan --today 2027-01-01 --only Connection/orders-db')).stdout).not.toContain('without an end');
-});
+test.each(['2026-12-01', '2027-01-01'])(
+  'on %s a list that the manifest leaves to the gateway keeps the group without an end',
+  async (day) => {
+    const { side, repository, run } = await appliedProject('interface');
+    repository.save({ 'access/orders-db.yaml': connection('orders-db', { ...open, reviewers: ['dba', 'sre'] }) });
+    const { stdout } = await run(`plan --today ${day} --only Connection/orders-db`);
+    expect(stdout).toContain('Weakens protection of 1 connection. Nothing to write');
+    expect(stdout).toContain('contractors can reach orders-db without an end, was until 2026-12-31');
+    await side.tamper('/connections/orders-db', { access_groups: ['sre'] });
+    expect((await run('plan --today 2027-01-01 --only Connection/orders-db')).stdout).not.toContain('without an end');
+  },
+);

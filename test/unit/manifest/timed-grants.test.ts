@@ -67,6 +67,12 @@ test.each([
   expect(problems(groups)).toEqual(expected);
 });
 
+test('an end that does not exist is no end that is near', () => {
+  expect(problems('[{ group: a, until: 2026-02-30 }]', { now: '2026-12-31', ended: 'error' })).toEqual([
+    'error manifest/no-such-day a.yaml:12:38',
+  ]);
+});
+
 test.each([
   ['2026-12-16', []],
   ['2026-12-17', ['warning manifest/grant-ending a.yaml:12:48']],
