@@ -43,6 +43,7 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   report: { becomes: 'flags', of: all },
   allow: { becomes: 'flags', of: comparing },
   'max-risk': { becomes: 'flag', of: planning },
+  'no-new-access': { becomes: 'switch', of: planning },
   adopt: { becomes: 'flags', of: comparing, switches: ['drift'] },
   revert: { becomes: 'flags', of: comparing, switches: ['drift'] },
   prune: { becomes: 'either', of: planning },

@@ -122,6 +122,7 @@ export function planOptions(on: Command, subject: ReportSubject): Command {
     .addOption(
       new Option('--max-risk <class>', 'refuse changes above this risk, lowest first (default: allow any)').choices([...riskClasses]),
     )
+    .option('--no-new-access', 'refuse a plan after which people can do more than before, or need less approval')
     .optionsGroup(groups.plan)
     .option('--adopt <kind/name>', 'import this existing object; its manifest overwrites it (repeatable)', collect, [])
     .option('--revert <kind/name>', 'revert held drift on this object (repeatable)', collect, [])
@@ -337,6 +338,8 @@ export type PlanFlags = TargetFlags &
     readonly today?: string;
     /** The highest risk class that is not refused; by default no class is. */
     readonly maxRisk?: RiskClass;
+    /** False: new access is refused, whatever the config says. */
+    readonly newAccess?: boolean;
     /** Resources to import although they differ. */
     readonly adopt: readonly string[];
     /** Resources whose drift is undone even if that weakens protection. */

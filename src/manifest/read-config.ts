@@ -196,7 +196,14 @@ function toLimits(limits: JsonObject): Limits {
     protections: parsePercentage(limits['protections'], defaultLimits.protections),
     incomparableDrift:
       incomparableDriftChoices.find((choice) => choice === limits['incomparable_drift']) ?? defaultLimits.incomparableDrift,
+    newAccess: toNewAccessLimit(limits['new_access']),
   };
+}
+
+function toNewAccessLimit(value: Json | undefined): Limits['newAccess'] {
+  if (!isObject(value)) return value === 'refuse' ? value : defaultLimits.newAccess;
+  const tags = Object.entries(asObject(value['match_tags'])).map(([key, text]) => [key, toText(text)] as const);
+  return { tags: Object.fromEntries(tags) };
 }
 
 function targetsOf(value: JsonObject): readonly (readonly [string, JsonObject])[] {

@@ -53,9 +53,20 @@ export type Limits = {
   readonly deletes: number;
   readonly protections: number;
   readonly incomparableDrift: (typeof incomparableDriftChoices)[number];
+  readonly newAccess: NewAccessLimit;
 };
 
-export const defaultLimits: Limits = { from: 10, updates: 0.3, deletes: 0.3, protections: 0.3, incomparableDrift: 'revert' };
+/** Whether a plan may let people do more than before; with tags, only connections with all of them are limited. */
+export type NewAccessLimit = 'allow' | 'refuse' | { readonly tags: Readonly<Record<string, string>> };
+
+export const defaultLimits: Limits = {
+  from: 10,
+  updates: 0.3,
+  deletes: 0.3,
+  protections: 0.3,
+  incomparableDrift: 'revert',
+  newAccess: 'allow',
+};
 
 export type Config = {
   /** The path of the config file; absent when the command line alone configures the run. */

@@ -411,7 +411,7 @@ function inputOf(loaded: PlanInput, identity: GatewayIdentity, flags: CreatePlan
     base: planBase.base,
     remembered: planBase.remembered,
     now,
-    limits: target.limits,
+    limits: flags.newAccess === false ? { ...target.limits, newAccess: 'refuse' } : target.limits,
     allowed: flags.allow,
     consent: { adopt: flags.adopt, revert: flags.revert, prune: flags.prune ?? target.prune },
     released: target.released,

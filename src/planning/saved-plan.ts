@@ -182,6 +182,7 @@ function requireNoPlanOptions(flags: ApplyFlags): void {
     const value = flags[name];
     return Array.isArray(value) ? value.length > 0 : value !== undefined;
   });
+  if (flags.newAccess === false) throw new UsageError('--no-new-access cannot be combined with --plan', 'pass it to ostiary plan');
   if (given !== undefined) throw new UsageError(`--${given} cannot be combined with --plan`, `pass it to ostiary plan`);
 }
 

@@ -106,7 +106,7 @@ function checkFieldsOf({
   released,
   reviewed,
 }: Target): ReadonlyMap<string, string> {
-  const { incomparableDrift, ...rest } = limits;
+  const { incomparableDrift, newAccess, ...rest } = limits;
   const shares = Object.entries(rest).map(([key, value]) => [`limits.${key}`, String(value)] as const);
   const fields = [
     ['url', url],
@@ -121,8 +121,15 @@ function checkFieldsOf({
     ['released', released.length === 0 ? 'none' : released.join(', ')],
     ['reviewed', reviewed ?? 'the default branch'],
     ['limits.incomparable_drift', incomparableDrift],
+    ['limits.new_access', newAccessText(newAccess)],
   ] as const;
   return new Map([...fields, ...shares]);
+}
+
+function newAccessText(limit: Target['limits']['newAccess']): string {
+  if (typeof limit === 'string') return limit;
+  const tags = Object.entries(limit.tags).map(([key, value]) => `${key}=${value}`);
+  return `refuse on ${tags.toSorted().join(', ')}`;
 }
 
 /**

@@ -12,6 +12,7 @@ import { unplannableDependents } from './diff/unplannable-dependents.ts';
 import { diffStates, type StateDiff } from './diff/diff-states.ts';
 import { labelOwn, ownChanges } from './own-changes.ts';
 import { accessRefusals } from './guard/access-refusals.ts';
+import { newAccessRefusals } from './guard/new-access-refusals.ts';
 import { checkLimits, guard } from './guard/guard.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
 import { unplannableByErrors, withoutUnplannable } from './prepare/omissions.ts';
@@ -168,7 +169,14 @@ export function reviewPlan(
   });
   if (hasErrors(assessment.ruleDiagnostics)) return { diagnostics: assessment.ruleDiagnostics };
   const guarded = guard(
-    { desired, diff, schedule, assessment, limits, accessRefusals: accessRefusals(prepared, diff) },
+    {
+      desired,
+      diff,
+      schedule,
+      assessment,
+      limits,
+      accessRefusals: [...accessRefusals(prepared, diff), ...newAccessRefusals(prepared, diff, draft.accepted)],
+    },
     { preflight, maxRisk, allowed },
   );
   const labeled = own === undefined ? guarded : labelOwn(guarded, ownChanges(input.desired, own, registry));

@@ -13,7 +13,8 @@ import { isWritten, liveKeyOf } from '../../src/model/plan/plan.ts';
 import { openHoop, scenarioToken } from '../support/hoop-scenario.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { startHoopModel, type HoopModel } from '../support/hoop/start.ts';
-import { applyPlan, inputOf, reviewOf } from '../support/run-pipeline.ts';
+import type { Limits } from '../../src/model/config.ts';
+import { applyPlan, inputOf, noLimits, reviewOf } from '../support/run-pipeline.ts';
 import { addAccessObjects } from './access-objects.ts';
 import type { AccessPair } from './access-pairs.ts';
 import type { AccessState } from './access-model.ts';
@@ -75,6 +76,7 @@ export async function readLive(gateway: HoopGateway): Promise<LiveState> {
 type Planned = { readonly plan: Plan; readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] };
 
 type PlanOptions = {
+  readonly limits?: Limits;
   readonly revert?: boolean;
   /** The plan of an apply that did not complete, as the record keeps it. */
   readonly interrupted?: Plan | undefined;
@@ -85,7 +87,7 @@ export async function planPair(
   pair: AccessPair,
   live: LiveState,
   gateway: HoopGateway,
-  { revert = false, interrupted }: PlanOptions = {},
+  { revert = false, limits = noLimits, interrupted }: PlanOptions = {},
 ): Promise<Planned | undefined> {
   const desired = desiredState(pair.manifests);
   const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
@@ -93,7 +95,7 @@ export async function planPair(
   const ids = desired.resources.map(({ id }) => id);
   const consent = { adopt: ids, revert: revert ? ids : [], prune: pair.prune };
   const remembered = interrupted === undefined ? {} : { remembered: rememberedOf(interrupted, desired) };
-  const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent, ...remembered }));
+  const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent, limits, ...remembered }));
   if (draft === undefined) return undefined;
   const preflight = await gateway.preflight(draft.preflightRequest);
   const { value: reviewed, diagnostics } = reviewPlan(draft, reviewOf({ preflight }));

@@ -164,6 +164,14 @@ export const planCodes = {
     example:
       'the gateway has 2 objects RunbookRule/nightly: 5783238a-3aee-42a0-8112-6e37d0e244db, connections orders-db, user_groups dev; 5eca1f56-29c8-4400-a582-c83dd6100c8e, connections (none), user_groups (none)',
   },
+  'plan/new-access': {
+    level: 'refusal',
+    meaning: 'After the plan, people could do more than before, or need less approval',
+    cause:
+      '`--no-new-access` or [`limits.new_access`](config.md) refuses what the gateway does not allow now, or did not allow after the last apply',
+    fix: 'Undo the change; or override it: `--allow plan/new-access=REASON`',
+    example: 'contractors: exec on orders-db: was no, will be yes without approval',
+  },
   'plan/last-runbook-rule': {
     level: 'refusal',
     meaning: 'The plan deletes the last runbook rule of the gateway',

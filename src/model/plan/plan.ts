@@ -4,7 +4,7 @@ import type { Pointer } from '../pointer.ts';
 import type { PolicyReport } from '../protection/policy.ts';
 import type { OutsideAccess } from '../protection/outside-access.ts';
 import type { Protection } from '../protection/protection.ts';
-import { type AccessState, decidingLists, isAttribute } from '../protection/access-objects.ts';
+import { type AccessMode, type AccessState, decidingLists, isAttribute } from '../protection/access-objects.ts';
 import { nameOf, resourceId, type ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
 import type { TimedGrant } from '../protection/timed-grants.ts';
@@ -253,7 +253,21 @@ export function hasDifferences(plan: Pick<Plan, 'orphans' | 'changes' | 'accepte
 }
 
 /** A reason to refuse the plan. If `allowable`, `--allow CODE=REASON` overrides it by its `code`. */
-export type Refusal = Omit<Diagnostic, 'severity'> & { readonly allowable: boolean };
+export type Refusal = Omit<Diagnostic, 'severity'> & {
+  readonly allowable: boolean;
+  /** Everything that people could do afterwards and not before, for a refusal of that. */
+  readonly newAccess?: readonly NewAccess[];
+};
+
+/** What people could do on a connection after a plan, and not before, or only after more or other approval. */
+export type NewAccess = {
+  readonly connection: ResourceId;
+  /** All groups of the people; empty: people in no group that decides anything. Absent where it cannot be known. */
+  readonly groups?: readonly string[];
+  readonly machine?: string;
+  readonly verb?: AccessMode;
+  readonly runbook?: string;
+};
 
 /** A refusal that the user overrode. */
 export type Allowance = { readonly code: string; readonly reason: string };

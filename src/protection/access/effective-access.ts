@@ -161,10 +161,15 @@ export type MemberSort = { readonly member: readonly string[]; readonly groups: 
 
 /** Returns one sort of people for each difference that the groups of several states can make; those in the fewest groups first. */
 export function memberSorts(...states: readonly ConnectionAccess[]): readonly MemberSort[] {
+  return memberSortsBy(states);
+}
+
+/** Returns one sort of people for each difference that the groups of several states, or being in some of the other groups, can make. */
+export function memberSortsBy(states: readonly ConnectionAccess[], others: readonly (readonly string[])[] = []): readonly MemberSort[] {
   const asked = states.flatMap(({ rules }) =>
     [rules.jit, rules.command].flatMap((rule) => [rule?.approval_required_groups ?? [], rule?.skip_review_groups ?? []]),
   );
-  const lists = [...asked, ...states.map(({ groups }) => groups ?? [])];
+  const lists = [...asked, ...states.map(({ groups }) => groups ?? []), ...others];
   const alike = new Map<string, { readonly bits: readonly boolean[]; readonly groups: string[] }>();
   for (const group of new Set(lists.flat())) {
     if (seeingAll.includes(group)) continue;

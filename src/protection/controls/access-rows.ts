@@ -201,7 +201,7 @@ function ruleText({ name, groups, runbooks }: RunbookRule): string {
 }
 
 /** Returns whether a permission covers a runbook, as the gateway compares their names: it ignores case, and knows two wildcards. */
-function coversRunbook(by: AllowedRunbook, { repository, name }: AllowedRunbook): boolean | undefined {
+export function coversRunbook(by: AllowedRunbook, { repository, name }: AllowedRunbook): boolean | undefined {
   if (by.repository === undefined) return true;
   if (by.repository !== repository) return false;
   if (name.toLowerCase().startsWith(by.name.toLowerCase())) return true;

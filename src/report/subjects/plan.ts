@@ -1,5 +1,6 @@
 import jsonPatch from 'fast-json-patch';
 import {
+  type NewAccess,
   type Plan,
   type AcceptedDrift,
   type AssessedChange,
@@ -136,12 +137,16 @@ export function planObject(plan: Plan): JsonObject {
     policies: plan.policies && policiesObject(plan.policies),
     protection: protectionObject(plan.protection),
     outside: plan.outside && outsideObject(plan.outside),
-    refusals: plan.refusals.map(({ code, message, hint, allowable, resource, at }) =>
-      definedFields({ code, message, hint, allowable, resource, at: at && positionObject(at) }),
+    refusals: plan.refusals.map(({ code, message, hint, allowable, resource, at, newAccess }) =>
+      definedFields({ code, message, hint, allowable, resource, at: at && positionObject(at), newAccess: newAccess?.map(newAccessObject) }),
     ),
     allowed: plan.allowed.map(({ code, reason }) => ({ code, reason })),
     digest: plan.digest,
   });
+}
+
+function newAccessObject({ connection, groups, machine, verb, runbook }: NewAccess): JsonObject {
+  return definedFields({ connection, groups, machine, verb, runbook });
 }
 
 /** Returns a target as data. */

@@ -5,7 +5,7 @@ import type { AuditedWrite } from '../../../../src/model/result/drift.ts';
 import { highestPlanRisk, type Plan } from '../../../../src/model/plan/plan.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest, guardrailManifest, liveAs, maskingManifest, registered, words } from '../../../support/risks.ts';
-import { runReconcile, type TestInput } from '../../../support/run-pipeline.ts';
+import { noLimits, runReconcile, type TestInput } from '../../../support/run-pipeline.ts';
 import type { Manifest } from '../../../support/scenario.ts';
 import type { ReviewInput } from '../../../../src/reconcile/reconcile.ts';
 
@@ -231,7 +231,7 @@ describe('drift that the manifests accept', () => {
   });
 
   test('the limit on lost protection counts it', () => {
-    const limits = { from: 10, updates: 1, deletes: 1, protections: 0.3, incomparableDrift: 'revert' } as const;
+    const limits = { ...noLimits, protections: 0.3 };
     const plan = planOfSides({ base: twelve({ reviewers: ['dba'] }), live: twelve({}), head: twelve({}) }, {}, { limits });
     expect(plan.refusals.map(({ code }) => code)).toEqual(['plan/too-many-lose-protection']);
   });

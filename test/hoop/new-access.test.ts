@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { connection, manifest } from '../e2e/project.ts';
+import { file, oneLine, open, useAccessProjects } from '../support/access-project.ts';
+
+const accessProject = useAccessProjects();
+
+const rule = { access_type: 'jit_command', connection_names: ['orders-db'], reviewers_groups: ['dba', 'security'], min_approvals: 2 };
+const orders = { ...open, access_groups: ['payments'] };
+const runbooks = (...files: readonly string[]): string =>
+  manifest('RunbookRule', 'ops', {
+    connections: ['orders-db'],
+    user_groups: ['payments'],
+    runbooks: files.map((name) => ({ repository: 'git.example.com/ops', name })),
+  });
+
+test('new access by groups, rules and runbooks is refused, and so is drift that the manifests accept', { timeout: 120_000 }, async () => {
+  const start = {
+    [file('orders-db')]: connection('orders-db', orders),
+    'access/prod.yaml': manifest('AccessRequestRule', 'prod', rule),
+    'access/ops.yaml': runbooks('ops/restart.sh'),
+  };
+  const access = await accessProject(start);
+  await access.run('apply --yes --allow plan/access-control-on=test');
+  expect(await access.run('plan --no-new-access --detailed-exitcode')).toMatchObject({ code: 0 });
+  const changes: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
+    [
+      { [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'contractors'] }) },
+      'contractors: exec on orders-db: was no, will be yes after approval by dba and security',
+    ],
+    [
+      { 'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, min_approvals: 1 }) },
+      'payments, admin: exec on orders-db: was yes after approval by dba and security, will be yes after approval by 1 of dba, security',
+    ],
+    [
+      { 'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, skip_review_groups: ['payments'] }) },
+      'payments: exec on orders-db: was yes after approval by dba and security, will be yes without approval',
+    ],
+    [{ 'access/ops.yaml': runbooks('ops/restart.sh', 'ops/drop.sh') }, 'git.example.com/ops:ops/drop.sh'],
+  ];
+  for (const [change, message] of changes) {
+    access.commit(change);
+    const { code, stdout } = await access.run('plan --no-new-access --full');
+    expect({ message, code }).toEqual({ message, code: 6 });
+    expect(oneLine(stdout)).toContain(message);
+    access.commit(start);
+  }
+  access.commit({
+    'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, force_approval_groups: [] }),
+    'access/ops.yaml': runbooks('ops/restart'),
+  });
+  expect(await access.run('plan --no-new-access --full')).toMatchObject({ code: 6, stdout: expect.stringContaining('ops/restart') });
+  access.commit(start);
+
+  await access.grant('orders-db', ['payments', 'contractors']);
+  access.commit({ [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'contractors'] }) });
+  const accepted = await access.run('plan --no-new-access --full');
+  expect(accepted).toMatchObject({ code: 6 });
+  expect(oneLine(accepted.stdout)).toContain('contractors: exec on orders-db: was no, will be yes after approval by dba and security');
+});
