@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connection, manifest } from '../e2e/project.ts';
 import { file, oneLine, open, useAccessProjects, type AccessProject } from '../support/access-project.ts';
 
@@ -46,10 +46,17 @@ const files = {
 
 let access: AccessProject;
 
-beforeEach(async () => {
-  access = await accessProject(files);
-  await access.run('apply --yes --allow plan/access-control-on=test');
+async function appliedProject(): Promise<AccessProject> {
+  const project = await accessProject(files);
+  await project.run('apply --yes --allow plan/access-control-on=test');
+  return project;
+}
+
+beforeAll(async () => {
+  access = await appliedProject();
 }, 60_000);
+
+afterEach(() => access.commit(files));
 
 /** Commits one change, and returns what a command prints of it on one line. */
 async function after(change: Readonly<Record<string, string>>, line: string): Promise<{ readonly code: number; readonly text: string }> {
@@ -125,46 +132,6 @@ describe('access tests', () => {
     expect(await access.run('plan --allow plan/access-test=agreed')).toMatchObject({ code: 0 });
   });
 
-  test('a new connection that fails a test by its name is refused', async () => {
-    const planned = await after(
-      {
-        [file('pay-db')]: connection('pay-db', { ...open, access_groups: ['contractors'] }),
-        'access/people.yaml': accessTest(...expectations, '{ group: contractors, on: [orders-db, pay-db], expect: denied }'),
-      },
-      'plan',
-    );
-    expect(planned).toMatchObject({
-      code: 6,
-      text: expect.stringMatching(/plan\/access-test .* on pay-db: connect, exec, runbooks allowed/),
-    });
-  });
-
-  test('what is wrong on the gateway already is a warning, and does not stop a plan', async () => {
-    await access.grant('orders-db', ['payments', 'contractors']);
-    access.commit({ [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'contractors'] }) });
-    await access.run('apply --yes --allow plan/access-test=agreed');
-    const planned = await after({ 'access/note.yaml': connection('notes', { ...open, access_groups: [] }) }, 'plan');
-    expect(planned).toMatchObject({ code: 0, text: expect.stringContaining('plan/access-test-failing') });
-  });
-
-  test('a removed or weaker expectation is in the first lines, and in the digest', async () => {
-    const digestOf = async (): Promise<unknown> => JSON.parse((await access.run('plan --format json')).stdout).plans[0].digest;
-    const before = await digestOf();
-    const weaker = [expectations[0] ?? '', (expectations[1] ?? '').replace('at_least: 2', 'at_least: 1'), expectations[2] ?? ''];
-    const planned = await after({ 'access/people.yaml': accessTest(...weaker) }, 'plan');
-    expect(planned).toMatchObject({
-      code: 0,
-      text: expect.stringMatching(/^.{0,200}access test people no longer expects payments on orders-db by exec: approval by at least 2/),
-    });
-    expect(planned.text).toContain('Weakens protection');
-    expect(await digestOf()).not.toEqual(before);
-    expect(await access.run('apply --yes --max-risk strengthens')).toMatchObject({ code: 6 });
-    access.commit({}, ['access/people.yaml']);
-    expect(oneLine((await access.run('plan')).stdout)).toContain('access test people no longer expects contractors on env=prod: denied');
-    expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
-    expect((await access.run('plan')).stdout).toContain('No changes.');
-  });
-
   test('SARIF, JUnit and annotations point at the expectation', async () => {
     access.commit({ [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'contractors'] }) });
     await access.run('validate --report sarif=out.sarif --report junit=out.xml');
@@ -195,5 +162,48 @@ describe('access tests', () => {
     const { code: exit, text } = await after({ 'access/people.yaml': accessTest(line) }, 'validate');
     expect([exit, text]).toEqual([3, expect.stringContaining(code)]);
     expect(text).toContain(message);
+  });
+
+  test('a new connection that fails a test by its name is refused', async () => {
+    access = await appliedProject();
+    const planned = await after(
+      {
+        [file('pay-db')]: connection('pay-db', { ...open, access_groups: ['contractors'] }),
+        'access/people.yaml': accessTest(...expectations, '{ group: contractors, on: [orders-db, pay-db], expect: denied }'),
+      },
+      'plan',
+    );
+    expect(planned).toMatchObject({
+      code: 6,
+      text: expect.stringMatching(/plan\/access-test .* on pay-db: connect, exec, runbooks allowed/),
+    });
+  });
+
+  test('what is wrong on the gateway already is a warning, and does not stop a plan', async () => {
+    access = await appliedProject();
+    await access.grant('orders-db', ['payments', 'contractors']);
+    access.commit({ [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'contractors'] }) });
+    await access.run('apply --yes --allow plan/access-test=agreed');
+    const planned = await after({ 'access/note.yaml': connection('notes', { ...open, access_groups: [] }) }, 'plan');
+    expect(planned).toMatchObject({ code: 0, text: expect.stringContaining('plan/access-test-failing') });
+  });
+
+  test('a removed or weaker expectation is in the first lines, and in the digest', async () => {
+    access = await appliedProject();
+    const digestOf = async (): Promise<unknown> => JSON.parse((await access.run('plan --format json')).stdout).plans[0].digest;
+    const before = await digestOf();
+    const weaker = [expectations[0] ?? '', (expectations[1] ?? '').replace('at_least: 2', 'at_least: 1'), expectations[2] ?? ''];
+    const planned = await after({ 'access/people.yaml': accessTest(...weaker) }, 'plan');
+    expect(planned).toMatchObject({
+      code: 0,
+      text: expect.stringMatching(/^.{0,200}access test people no longer expects payments on orders-db by exec: approval by at least 2/),
+    });
+    expect(planned.text).toContain('Weakens protection');
+    expect(await digestOf()).not.toEqual(before);
+    expect(await access.run('apply --yes --max-risk strengthens')).toMatchObject({ code: 6 });
+    access.commit({}, ['access/people.yaml']);
+    expect(oneLine((await access.run('plan')).stdout)).toContain('access test people no longer expects contractors on env=prod: denied');
+    expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
+    expect((await access.run('plan')).stdout).toContain('No changes.');
   });
 });

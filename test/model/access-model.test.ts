@@ -64,11 +64,17 @@ const reachRows: readonly (readonly [string, AccessState, Subject, boolean])[] =
   ['of an auditor without a row', stateOf({}, { rows: {} }), { groups: ['auditor'] }, true],
   ['by an attribute', stateOf({ attributes: ['pii'] }, { rows: {}, granted: { pii: ['dev'] } }), dev, true],
   ['by another case', stateOf({}, { rows: { db: ['Dev'] } }), dev, false],
-  ['of a machine identity that names it', stateOf({}, { rows: {} }), robot, true],
+  [
+    'of a machine identity that names it',
+    stateOf({}, { rows: {}, machines: [{ name: 'robot', connections: ['db'], attributes: [] }] }),
+    robot,
+    true,
+  ],
+  ['of a machine identity that is gone', stateOf({}, { rows: {} }), robot, false],
   [
     'of a machine identity that does not name it',
-    stateOf({}),
-    { ...robot, machine: { name: 'r', connections: [], attributes: ['pii'] } },
+    stateOf({}, { machines: [{ name: 'robot', connections: [], attributes: ['pii'] }] }),
+    robot,
     false,
   ],
 ];
