@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const isDry = process.argv.includes('--dry-run');
@@ -82,13 +82,22 @@ function pack(draft) {
   return join(folder, `${name}-${version}.tgz`);
 }
 
-/** Packs the example workflows with the repository and the commit of this release in place of the zeros. */
-function packWorkflows(draft, commit) {
+function checksum(file) {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}
+
+/** Packs the example workflows with the repository, the commit and the checksums of this release in place of the zeros. */
+function packWorkflows(draft, commit, tarball) {
   cpSync('examples', join(draft, 'examples'), { recursive: true, filter: (path) => !path.endsWith('.js') });
   for (const path of readdirSync(join(draft, 'examples'), { recursive: true, encoding: 'utf8' }).filter((one) => one.endsWith('.yml'))) {
     const file = join(draft, 'examples', path);
     const text = readFileSync(file, 'utf8').replaceAll(/^ *# acme\/ostiary and the zeros .*\n/gm, '');
-    writeFileSync(file, text.replaceAll(/acme\/ostiary@0{40} # v[\d.]+/g, `${repository}@${commit} # ${tag}`));
+    const pinned = text
+      .replaceAll(/acme\/ostiary@0{40} # v[\d.]+/g, `${repository}@${commit} # ${tag}`)
+      .replaceAll(/https:\/\/github\.com\/acme\/ostiary\/releases\/download\/v[\d.]+/g, `${server}/${repository}/releases/download/${tag}`)
+      .replaceAll(/\bostiary-[\d.]+\.tgz/g, basename(tarball))
+      .replaceAll(/\b0{64} {2}([\w.-]+)/g, (_, one) => `${checksum(join(folder, one))}  ${one}`);
+    writeFileSync(file, pinned);
   }
   const archive = join(folder, `${name}-examples-${version}.tar.gz`);
   execFileSync('tar', ['-czf', archive, '-C', draft, 'examples']);
@@ -123,16 +132,11 @@ const commit = taggedCommit();
 const draft = mkdtempSync(join(tmpdir(), 'ostiary-publish-'));
 try {
   const tarball = pack(draft);
-  packWorkflows(draft, commit);
+  packWorkflows(draft, commit, tarball);
   const files = readdirSync(folder)
     .filter((one) => one !== 'SHA256SUMS')
     .toSorted();
-  const sums = files.map(
-    (file) =>
-      `${createHash('sha256')
-        .update(readFileSync(join(folder, file)))
-        .digest('hex')}  ${file}\n`,
-  );
+  const sums = files.map((file) => `${checksum(join(folder, file))}  ${file}\n`);
   writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''));
   process.stdout.write(sums.join(''));
   const text = join(draft, 'notes.md');

@@ -409,3 +409,37 @@ test('the README and the reference list every exit code', () => {
   expect(listed('docs/reference/exit-codes.md', /^\| (\d+) \|/gm)).toEqual(codes);
   expect(listed('README.md', /(?:^| · )(\d+) [a-z]/gm)).toEqual(codes);
 });
+
+/** A command that installs or runs a package of the public registry whose name is `ostiary`: anyone who owns that name decides what runs. */
+const unscopedInstall =
+  /\b(?:npx|bunx|pnpx|(?:npm|pnpm|yarn|bun|deno)\s+(?:i|add|create|dlx|exec|global|init|install|x))\b[^\n;&|]*?(?<![\w./@:-])(?:npm:)?ostiary(?:@[\w.^~-]+)?(?=[\s'"`)]|$)/m;
+
+test('nothing that people copy installs Ostiary by a name that others could claim', () => {
+  for (const line of [
+    'npx ostiary plan',
+    'npm install --global ostiary@0.1.0',
+    'npm i -D ostiary',
+    'pnpm dlx ostiary',
+    'npx --yes ostiary@1',
+  ])
+    expect(line).toMatch(unscopedInstall);
+  for (const line of [
+    'npm install --global ./ostiary-0.1.0.tgz',
+    'npm ci && npm link',
+    'npm install && ostiary plan',
+    'npx vitest run ostiary.test.ts',
+  ])
+    expect(line).not.toMatch(unscopedInstall);
+  const below = ['examples', '.github', 'deploy'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  const texts = [
+    ...pages.map(({ path, text }) => [path, text]),
+    ...[...below, 'action.yml', 'Dockerfile'].map((path) => [path, readFileSync(path, 'utf8')]),
+  ];
+  expect(texts.length).toBeGreaterThan(100);
+  expect(texts.filter(([, text = '']) => unscopedInstall.test(text)).map(([path]) => path)).toEqual([]);
+  expect(source.filter((text) => unscopedInstall.test(text))).toEqual([]);
+});

@@ -1,6 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
+import { builtPackage } from './cli.ts';
 import { projectId, type TestGitLab } from './gitlab.ts';
+import { gitEnv } from './repository.ts';
 import { git } from './workflow.ts';
 
 /** What starts a pipeline: a push to main, its schedule, a merge request, or a webhook about one. */
@@ -56,4 +61,41 @@ export function prepareJob(cwd: string, origin: string, { url, token, requests }
         : {}),
     },
   };
+}
+
+/** A job of a pipeline file, as far as tests read it. */
+export type RecipeJob = {
+  readonly script?: readonly string[];
+  readonly rules?: readonly { readonly if: string }[];
+  readonly needs?: readonly string[];
+  readonly parallel?: { readonly matrix: readonly [{ readonly TARGET: readonly string[] }] };
+  readonly environment?: { readonly name: string };
+  readonly artifacts?: {
+    readonly paths?: readonly string[];
+    readonly reports?: Readonly<Record<string, string>>;
+  };
+};
+
+/** Returns the jobs of a pipeline file. */
+export function readRecipe(path: string): Readonly<Record<string, RecipeJob>> {
+  const { default: _, ...jobs }: Readonly<Record<string, RecipeJob>> = parse(readFileSync(path, 'utf8'));
+  return jobs;
+}
+
+/** Puts the program that a recipe calls, the built command, into an empty folder. */
+export async function addProgram(folder: string): Promise<void> {
+  const command = join(await builtPackage(), 'dist', 'cli.js');
+  writeFileSync(join(folder, 'ostiary'), `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`, { mode: 0o755 });
+}
+
+export type RecipeEnded = { readonly code: number; readonly output: string };
+
+/** Runs the commands of a job in its checkout, as the runner's shell does. */
+export async function runRecipe({ script = [] }: RecipeJob, { cwd, env }: GitLabJob, programs: string): Promise<RecipeEnded> {
+  const all = { ...gitEnv, HOME: cwd, PATH: `${programs}:${gitEnv['PATH']}`, ...env };
+  const child = spawn('sh', ['-e', '-c', script.join('\n')], { cwd, env: all, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  await once(child, 'close');
+  return { code: child.exitCode ?? -1, output };
 }

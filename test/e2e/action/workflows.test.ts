@@ -40,7 +40,9 @@ const ours = readdirSync('.github/workflows');
 const files = [
   ...examples.map((name) => join('examples/github', name)),
   ...ours.map((name) => join('.github/workflows', name)),
-  'examples/fleet/apply.yml',
+  ...readdirSync('examples/fleet')
+    .filter((name) => name.endsWith('.yml') && name !== '.gitlab-ci.yml')
+    .map((name) => join('examples/fleet', name)),
 ];
 
 function workflowAt(path: string): Workflow {
@@ -89,20 +91,44 @@ function secretFilesOfExamples(): readonly string[] {
   );
 }
 
+/** Returns the path filters of the workflows in a folder. */
+function pathFiltersIn(folder: string): readonly (readonly string[])[] {
+  const workflows = files.filter((path) => path.startsWith(`${folder}/`));
+  return workflows.flatMap((path) => {
+    const { on } = workflowAt(path);
+    const events: readonly unknown[] = typeof on === 'string' ? [] : Object.values(on);
+    return events.flatMap((event): readonly string[][] => {
+      const { paths } = Object(event);
+      return Array.isArray(paths) ? [paths.map(String)] : [];
+    });
+  });
+}
+
+test.each([
+  ['examples/github', 'examples/acme'],
+  ['examples/fleet', 'examples/fleet'],
+])('the path filters of %s cover every folder that the config of %s names', (folder, project) => {
+  type Named = Readonly<Partial<Record<'manifests' | 'overlays', readonly string[]>>>;
+  const settings: Named & { readonly targets: Readonly<Record<string, Named>> } = parse(
+    readFileSync(join(project, 'ostiary.yaml'), 'utf8'),
+  );
+  const named = [settings, ...Object.values(settings.targets)].flatMap(({ manifests = [], overlays = [] }) => [...manifests, ...overlays]);
+  expect(named.length).toBeGreaterThan(2);
+  const filters = pathFiltersIn(folder);
+  expect(filters.length).toBeGreaterThanOrEqual(2);
+  for (const filter of filters) {
+    expect(filter).toContain('ostiary.yaml');
+    const isCovered = (path: string): boolean => filter.some((one) => one === path || `${path}/`.startsWith(one.replace(/\*\*$/, '')));
+    expect(named.filter((path) => !isCovered(path.replace(/\/$/, '')))).toEqual([]);
+  }
+});
+
 test('the path filters of the examples contain the files that secrets of the examples come from', () => {
   const sources = secretFilesOfExamples();
   expect(sources.length).toBeGreaterThan(0);
-  const filters = examples.flatMap((name) => {
-    const { on } = workflowAt(join('examples/github', name));
-    const events: readonly unknown[] = typeof on === 'string' ? [] : Object.values(on);
-    return events.flatMap((event): readonly unknown[] => {
-      const { paths } = Object(event);
-      return paths === undefined ? [] : [paths];
-    });
-  });
+  const filters = pathFiltersIn('examples/github');
   expect(filters.length).toBeGreaterThanOrEqual(4);
-  for (const filter of filters) {
-    const patterns = Array.isArray(filter) ? filter.map((one: unknown) => String(one)) : [];
+  for (const patterns of filters) {
     const isCovered = (file: string): boolean =>
       patterns.some((one) => one === file || (one.endsWith('/**') && file.startsWith(one.slice(0, -2))));
     expect(sources.filter((file) => !isCovered(file))).toEqual([]);

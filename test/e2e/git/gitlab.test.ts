@@ -1,12 +1,18 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { parse } from 'yaml';
-import { builtPackage } from '../../support/cli.ts';
 import { startGitLab } from '../../support/gitlab.ts';
-import { type GitLabJob, type Pipeline, prepareJob } from '../../support/gitlab-job.ts';
+import {
+  addProgram,
+  type GitLabJob,
+  type Pipeline,
+  prepareJob,
+  type RecipeEnded,
+  type RecipeJob,
+  readRecipe,
+  runRecipe,
+} from '../../support/gitlab-job.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { useGateway } from '../use-gateway.ts';
 import { config, connection, useProjects } from '../project.ts';
@@ -15,42 +21,23 @@ const makeProject = useProjects();
 const gateway = useGateway();
 const { make, makeOrigin } = useRepositories();
 
-type Job = {
-  readonly script?: readonly string[];
-  readonly rules?: readonly { readonly if: string }[];
-  readonly environment?: { readonly name: string };
-  readonly artifacts?: {
-    readonly paths?: readonly string[];
-    readonly reports?: Readonly<Record<string, string>>;
-  };
-};
-const recipe: Readonly<Record<string, Job>> = parse(readFileSync('examples/gitlab/.gitlab-ci.yml', 'utf8'));
+const recipe = readRecipe('examples/gitlab/.gitlab-ci.yml');
 
-/** A folder with the program that the recipe calls: the built command. */
+/** A folder with the program that the recipe calls. */
 let programs = '';
 beforeAll(async () => {
-  const command = join(await builtPackage(), 'dist', 'cli.js');
   programs = makeProject({});
-  writeFileSync(join(programs, 'ostiary'), `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`, { mode: 0o755 });
+  await addProgram(programs);
 });
 
-type Ran = { readonly code: number; readonly output: string };
-
-/** Runs the commands of a job in its checkout, as the runner's shell does, with the variables of its pipeline. */
-async function runJob(name: string, { cwd, env }: GitLabJob): Promise<Ran> {
-  const { script = [] } = recipe[name] ?? {};
-  // The protected variables of its environment; a pipeline of a merge request has none.
+/** Runs a job with the protected variables of its environment; a pipeline of a merge request has none. */
+function runJob(name: string, { cwd, env }: GitLabJob): Promise<RecipeEnded> {
   const variables = env['CI_COMMIT_REF_PROTECTED'] === 'true' ? gateway.env() : {};
-  const all = { ...gitEnv, HOME: cwd, PATH: `${programs}:${gitEnv['PATH']}`, ...env, ...variables };
-  const child = spawn('sh', ['-e', '-c', script.join('\n')], { cwd, env: all, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (output += bytes.toString()));
-  await once(child, 'close');
-  return { code: child.exitCode ?? -1, output };
+  return runRecipe(recipe[name] ?? {}, { cwd, env: { ...env, ...variables } }, programs);
 }
 
 /** Returns whether a job can be in a pipeline of a merge request, whose author controls the recipe. */
-function isOfMergeRequests({ rules = [] }: Job): boolean {
+function isOfMergeRequests({ rules = [] }: RecipeJob): boolean {
   return rules.length === 0 || rules.some((rule) => rule.if.includes('merge_request_event'));
 }
 
@@ -74,7 +61,7 @@ test('the pipeline runs: note, second push, merge, apply, drift issue, merge req
   const gitlab = await startGitLab(origin.folder);
   onTestFinished(() => gitlab.close());
   const prepare = (pipeline: Pipeline): GitLabJob => prepareJob(makeProject({}), origin.folder, gitlab, pipeline);
-  const run = (name: string, pipeline: Pipeline): Promise<Ran> => runJob(name, prepare(pipeline));
+  const run = (name: string, pipeline: Pipeline): Promise<RecipeEnded> => runJob(name, prepare(pipeline));
   expect(await run('apply', { source: 'push' })).toMatchObject({ code: 0, output: expect.stringContaining('1 created') });
 
   main.git('checkout', '--quiet', '-b', 'review');

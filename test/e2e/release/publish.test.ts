@@ -11,7 +11,7 @@ const script = resolve('.github/publish.js');
 const root = mkdtempSync(join(tmpdir(), 'ostiary-publish-test-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const example = readFileSync('examples/github/plan.yml', 'utf8');
+const examples = ['examples/github/plan.yml', 'examples/fleet/plan.yml', 'examples/gitlab/.gitlab-ci.yml'];
 
 /** A repository that is ready for the release of a version, and its origin. */
 function prepared(version: string): { readonly repository: TestRepository; readonly origin: TestRepository } {
@@ -19,7 +19,7 @@ function prepared(version: string): { readonly repository: TestRepository; reado
     'package.json': JSON.stringify({ name: 'ostiary', type: 'module', version, files: ['dist'], scripts: { prepare: 'exit 1' } }),
     'CHANGELOG.md': `# Changelog\n\n## Unreleased\n\n## ${version} - 2026-11-21\n\n### Added\n\n- One thing.\n\n## 0.0.1\n\n- Older.\n`,
     'action.yml': 'runs:\n  using: node24\n  main: dist/action.js\n',
-    'examples/github/plan.yml': example,
+    ...Object.fromEntries(examples.map((path) => [path, readFileSync(path, 'utf8')])),
     '.gitignore': 'dist/\n',
     LICENSE: 'MIT\n',
   });
@@ -110,9 +110,16 @@ describe('publishing a release', () => {
     const packed = JSON.parse(readFileSync(join(unpacked, 'package/package.json'), 'utf8'));
     expect(packed.repository).toEqual({ type: 'git', url: 'git+https://github.com/octo/ostiary.git' });
     expect(packed).not.toHaveProperty('scripts');
-    const workflow = readFileSync(join(unpacked, 'examples/github/plan.yml'), 'utf8');
-    expect(workflow).toContain(`- uses: octo/ostiary@${commit} # v1.2.3\n`);
-    expect(workflow).not.toMatch(/acme|0000000|zeros/);
+    const [github = '', fleet = '', gitlab = ''] = examples.map((path) => readFileSync(join(unpacked, path), 'utf8'));
+    for (const workflow of [github, fleet]) expect(workflow).toContain(`- uses: octo/ostiary@${commit} # v1.2.3\n`);
+    expect(`${github}${fleet}${gitlab}`).not.toMatch(/acme|0000000|zeros/);
+    for (const [text, name] of [
+      [fleet, 'ostiary-linux-x64'],
+      [gitlab, 'ostiary-1.2.3.tgz'],
+    ] as const) {
+      expect(text).toContain(` https://github.com/octo/ostiary/releases/download/v1.2.3/${name}\n`);
+      expect(text).toContain(sums.find((line) => line.endsWith(`${name}\n`))?.trim());
+    }
   });
 
   test('pushes both tags, creates the release and the package, and continues after a failure', { timeout: 60_000 }, () => {

@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { newRecordKey } from '../../../src/project/record/record-signature.ts';
+import { place } from '../../support/github.ts';
+import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import {
+  commentsOn,
+  commitAll,
+  mergePullRequest,
+  openPullRequest,
+  pullRequestPayload,
+  pushToOrigin,
+  git,
+  type StepEnded,
+  type StepOptions,
+} from '../../support/workflow.ts';
+import { connection, useProjects, writeFiles } from '../project.ts';
+import { useFleet } from './use-fleet.ts';
+import { useAction } from '../action/use-action.ts';
+
+const makeProject = useProjects();
+const fleet = useFleet();
+const bench = useAction(makeProject);
+const recordKey = newRecordKey().secret;
+
+type Step = {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, string | boolean>>;
+  readonly env?: Readonly<Record<string, string>>;
+};
+type Job = {
+  readonly needs?: string;
+  readonly environment?: string;
+  readonly strategy?: { readonly matrix: { readonly target: readonly string[] } };
+  readonly steps: readonly Step[];
+};
+
+/** The secrets that a job has: those of its environment, and those of the repository. */
+function secretsOf(environment: string | undefined): Readonly<Record<string, string>> {
+  return { ...fleet.variablesOf(environment), OSTIARY_RECORD_KEY: recordKey, OSTIARY_SECRET_ORDERS_PASS: 'pass-of-orders' };
+}
+
+type Run = Pick<StepOptions, 'cwd' | 'event' | 'payload' | 'env'> & {
+  /** Changes what the steps of some environments see. */
+  readonly secrets?: (environment: string | undefined) => Readonly<Record<string, string>>;
+};
+
+/** Runs a workflow of the example as GitHub does: each job for each target of its matrix, and none whose needed job failed. */
+async function runWorkflow(name: string, { secrets = secretsOf, ...run }: Run): Promise<ReadonlyMap<string, StepEnded>> {
+  const { jobs }: { readonly jobs: Readonly<Record<string, Job>> } = parse(readFileSync(`examples/fleet/${name}.yml`, 'utf8'));
+  const ended = new Map<string, StepEnded>();
+  const failed = new Set<string>();
+  for (const [id, job] of Object.entries(jobs)) {
+    const runs = job.needs === undefined || !failed.has(job.needs) ? (job.strategy?.matrix.target ?? ['']) : [];
+    if (runs.length === 0) failed.add(id);
+    const all = await Promise.all(
+      runs.map(async (target) => {
+        const fill = (text: string | boolean): string => String(text).replaceAll('${{ matrix.target }}', target);
+        const environment = job.environment === undefined ? undefined : fill(job.environment);
+        const found = secrets(environment);
+        const step = job.steps.find(({ uses = '' }) => uses.startsWith('acme/ostiary@'));
+        const given = Object.entries(step?.env ?? {}).map(([variable, text]) => [
+          variable,
+          found[/secrets\.(\w+)/.exec(text)?.[1] ?? ''] ?? '',
+        ]);
+        const inputs = Object.fromEntries(Object.entries(step?.with ?? {}).map(([input, text]) => [input, fill(text)]));
+        return [target, await bench.step({ ...run, inputs, env: { ...Object.fromEntries(given), ...run.env } })] as const;
+      }),
+    );
+    for (const [target, result] of all) {
+      ended.set(target === '' ? id : `${id} ${target}`, result);
+      if (result.code !== 0) failed.add(id);
+    }
+  }
+  return ended;
+}
+
+/** The secrets of a day on which the key of staging has expired. */
+function withExpiredStaging(environment: string | undefined): Readonly<Record<string, string>> {
+  return { ...secretsOf(environment), ...(environment === 'staging' ? { STAGING_TOKEN: 'expired' } : {}) };
+}
+
+const codesOf = (ended: ReadonlyMap<string, StepEnded>): Readonly<Record<string, StepEnded['code']>> =>
+  Object.fromEntries([...ended].map(([job, { code }]) => [job, code]));
+
+async function titlesOn(number: number): Promise<readonly string[]> {
+  return (await commentsOn(bench.github(), number)).map(({ body }) => /^### ([^:\n]*)/m.exec(body)?.[1] ?? '').toSorted();
+}
+
+/** Whether each gateway has a connection. */
+function liveOn(name: string): Promise<readonly boolean[]> {
+  return Promise.all(Object.values(fleet.gateways).map((gateway) => gateway.isLive(name)));
+}
+
+describe('the example of three gateways on GitHub', { timeout: 120_000 }, () => {
+  let cwd = '';
+  let merged = '';
+  const look = (): Promise<ReadonlyMap<string, StepEnded>> => runWorkflow('drift', { cwd, event: 'schedule', payload: {} });
+  const onMain = (): Omit<Run, 'secrets'> => ({ cwd, event: 'push', payload: { after: merged }, env: { GITHUB_SHA: merged } });
+
+  test('one pull request is checked once, planned for all, and promoted from staging to production', async () => {
+    const { 'ostiary.yaml': config = '', ...files } = fleet.files();
+    cwd = makeProject({ 'ostiary.yaml': config });
+    const base = commitAll(cwd);
+    writeFiles(cwd, files);
+    commitAll(cwd, 'Orders');
+    const pull = await openPullRequest(bench.github(), 'orders');
+    const payload = pullRequestPayload({ ...pull, base });
+    const planned = await runWorkflow('plan', { cwd, event: 'pull_request', payload });
+    expect(codesOf(planned)).toEqual({ check: 0, plan: 0 });
+    expect(planned.get('check')?.outputs).toMatchObject({ outcome: 'valid' });
+    expect(JSON.parse(planned.get('plan')?.outputs['counts'] ?? '')).toMatchObject({ create: 6 });
+    expect(await titlesOn(pull.number)).toEqual(['Plan for `eu-west`', 'Plan for `staging`', 'Plan for `us-east`']);
+    expect(planned.get('plan')?.summary).toMatch(/### Plan for `staging`[\s\S]*### Plan for `eu-west`[\s\S]*### Plan for `us-east`/);
+
+    pushToOrigin(cwd, makeProject({}));
+    merged = await mergePullRequest(bench.github(), pull.number);
+    const applied = await runWorkflow('apply', onMain());
+    expect(codesOf(applied)).toEqual({ staging: 0, 'production eu-west': 0, 'production us-east': 0 });
+    expect(await liveOn('orders-db')).toEqual([true, true, true]);
+    expect((await titlesOn(pull.number)).slice(0, 3)).toEqual(['Apply to `eu-west`', 'Apply to `staging`', 'Apply to `us-east`']);
+    const environments = bench.github().deployments.filter(({ sha }) => sha === merged || sha === git(cwd, 'rev-parse HEAD'));
+    expect(environments.map(({ environment }) => environment).toSorted()).toEqual(['eu-west', 'staging', 'us-east']);
+  });
+
+  test('fmt checks the manifests of the example, and its program has a checksum', async () => {
+    const { jobs } = parse(readFileSync('examples/fleet/plan.yml', 'utf8'));
+    const [, , { run }] = jobs.check.steps;
+    const lines: readonly string[] = run.trim().split('\n');
+    expect(lines[1]).toMatch(/^echo '[0-9a-f]{64} {2}ostiary-linux-x64' \| sha256sum --check --quiet$/);
+    const [program, ...words] = lines.at(-1)?.split(' ') ?? [];
+    expect(program).toBe('./ostiary-linux-x64');
+    expect(await ostiaryInProcess(words, { cwd, env: {} })).toMatchObject({ code: 0 });
+  });
+
+  test('each gateway has one drift issue, and one pull request that adopts it', async () => {
+    expect([...(await look()).values()].map(({ outputs }) => outputs['outcome'])).toEqual(['clean', 'clean', 'clean']);
+    for (const target of Object.keys(fleet.gateways)) await fleet.tamper(target, 'orders-db', { reviewers: [] });
+    expect(codesOf(await look())).toEqual({ 'drift staging': 0, 'drift eu-west': 0, 'drift us-east': 0 });
+    await look();
+    const { person } = bench.github();
+    const { data: issues } = await person.issues.listForRepo({ ...place, state: 'open', labels: 'drift' });
+    const titles = ['Drift on `eu-west`', 'Drift on `staging`', 'Drift on `us-east`'];
+    expect(issues.map(({ title }) => title).toSorted()).toEqual(titles);
+    const { data: requests } = await person.pulls.list({ ...place, state: 'open' });
+    const branches = requests.map(({ head: { ref } }) => ref).filter((ref) => ref.startsWith('ostiary/adopt/'));
+    expect(branches.toSorted()).toEqual(['ostiary/adopt/eu-west', 'ostiary/adopt/staging', 'ostiary/adopt/us-east']);
+  });
+
+  test('what staging does not accept, production does not get', async () => {
+    writeFiles(cwd, { 'access/later.yaml': connection('later', { reviewers: ['dba'] }) });
+    merged = commitAll(cwd, 'Later');
+    git(cwd, 'push --quiet origin main');
+    expect(codesOf(await runWorkflow('apply', { ...onMain(), secrets: withExpiredStaging }))).toEqual({ staging: 4 });
+    expect(await liveOn('later')).toEqual([false, false, false]);
+    expect(codesOf(await runWorkflow('apply', onMain()))).toEqual({ staging: 0, 'production eu-west': 0, 'production us-east': 0 });
+    expect(await liveOn('later')).toEqual([true, true, true]);
+  });
+});

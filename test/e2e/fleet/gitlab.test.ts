@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGitLab, type TestGitLab } from '../../support/gitlab.ts';
+import { addProgram, type Pipeline, prepareJob, readRecipe, type RecipeEnded, runRecipe } from '../../support/gitlab-job.ts';
+import { commitAll, git, pushToOrigin } from '../../support/workflow.ts';
+import { useProjects, writeFiles } from '../project.ts';
+import { useFleet } from './use-fleet.ts';
+
+const makeProject = useProjects();
+const fleet = useFleet();
+const recipe = readRecipe('examples/fleet/.gitlab-ci.yml');
+let gitlab: TestGitLab;
+let origin = '';
+let clone = '';
+let programs = '';
+
+beforeAll(async () => {
+  const { 'ostiary.yaml': config = '' } = fleet.files();
+  clone = makeProject({ 'ostiary.yaml': config });
+  commitAll(clone);
+  origin = pushToOrigin(clone, makeProject({}));
+  gitlab = await startGitLab(origin);
+  programs = makeProject({});
+  await addProgram(programs);
+});
+afterAll(() => gitlab.close());
+
+type Ran = RecipeEnded & { readonly cwd: string };
+
+/** Runs the jobs of a pipeline as GitLab does: each job for each value of its matrix, and none whose needed job failed. */
+async function runPipeline(pipeline: Pipeline, names: readonly string[], broken?: string): Promise<ReadonlyMap<string, Ran>> {
+  const ended = new Map<string, Ran>();
+  const failed = new Set<string>();
+  for (const name of names) {
+    const job = recipe[name] ?? {};
+    const runs = job.needs?.some((one) => failed.has(one)) === true ? [] : (job.parallel?.matrix[0].TARGET ?? ['']);
+    const all = await Promise.all(
+      runs.map(async (target) => {
+        const { cwd, env } = prepareJob(makeProject({}), origin, gitlab, pipeline);
+        const environment = job.environment?.name.replace('$TARGET', target);
+        // A pipeline of a merge request has no protected variables.
+        const isProtected = pipeline.source !== 'merge_request_event';
+        const tokens = isProtected && environment !== broken ? fleet.variablesOf(environment) : {};
+        const variables = { ...tokens, ...(isProtected ? { OSTIARY_SECRET_ORDERS_PASS: 'pass-of-orders' } : {}), TARGET: target };
+        return [target, { cwd, ...(await runRecipe(job, { cwd, env: { ...env, ...variables } }, programs)) }] as const;
+      }),
+    );
+    for (const [target, result] of all) {
+      ended.set(target === '' ? name : `${name} ${target}`, result);
+      if (result.code !== 0) failed.add(name);
+    }
+  }
+  return ended;
+}
+
+const codesOf = (ended: ReadonlyMap<string, Ran>): Readonly<Record<string, number>> =>
+  Object.fromEntries([...ended].map(([job, { code }]) => [job, code]));
+
+function notesOn(iid: number): readonly string[] {
+  const notes = gitlab.requests.find((one) => one.iid === iid)?.notes ?? [];
+  return notes.map(({ body }) => /^### ([^:\n]*)/m.exec(body)?.[1] ?? '').toSorted();
+}
+
+describe('the example of three gateways on GitLab', { timeout: 240_000 }, () => {
+  test('runs the jobs of each kind of pipeline', () => {
+    const jobs = Object.entries(recipe).map(([name, { rules = [] }]) => [name, /"(\w+)"/.exec(rules[0]?.if ?? '')?.[1]]);
+    expect(Object.fromEntries(jobs)).toEqual({
+      check: 'merge_request_event',
+      plan: 'trigger',
+      staging: 'push',
+      production: 'push',
+      drift: 'schedule',
+    });
+  });
+
+  test('one merge request is checked once, planned for all, promoted from staging to production, and watched for drift', async () => {
+    const { 'ostiary.yaml': _, ...files } = fleet.files();
+    git(clone, 'checkout --quiet -b orders');
+    writeFiles(clone, files);
+    commitAll(clone, 'Orders');
+    git(clone, 'push --quiet origin orders');
+    const iid = gitlab.open('orders');
+    const checked = await runPipeline({ source: 'merge_request_event', iid }, ['check']);
+    expect(checked.get('check')).toMatchObject({ code: 0, output: expect.stringMatching(/Valid\.[\s\S]*0 not formatted/) });
+    const planned = await runPipeline({ source: 'trigger', iid }, ['plan']);
+    expect(codesOf(planned)).toEqual({ plan: 0 });
+    expect(notesOn(iid)).toEqual(['Plan for `eu-west`', 'Plan for `staging`', 'Plan for `us-east`']);
+    for (const target of Object.keys(fleet.gateways))
+      expect(existsSync(join(planned.get('plan')?.cwd ?? '', `plan-${target}.md`))).toBe(true);
+    expect(gitlab.statuses.map(({ state }) => state)).toEqual(['success', 'success', 'success']);
+
+    gitlab.merge(iid);
+    const applying = ['staging', 'production'];
+    expect(codesOf(await runPipeline({ source: 'push' }, applying, 'staging'))).toEqual({ staging: 3 });
+    const live = (): Promise<readonly boolean[]> =>
+      Promise.all(Object.values(fleet.gateways).map((gateway) => gateway.isLive('orders-db')));
+    expect(await live()).toEqual([false, false, false]);
+    expect(codesOf(await runPipeline({ source: 'push' }, applying))).toEqual({
+      staging: 0,
+      'production eu-west': 0,
+      'production us-east': 0,
+    });
+    expect(await live()).toEqual([true, true, true]);
+    expect(notesOn(iid).slice(0, 3)).toEqual(['Apply to `eu-west`', 'Apply to `staging`', 'Apply to `us-east`']);
+
+    const drifted = { 'drift staging': 0, 'drift eu-west': 0, 'drift us-east': 0 };
+    expect(codesOf(await runPipeline({ source: 'schedule' }, ['drift']))).toEqual(drifted);
+    expect(gitlab.issues).toEqual([]);
+    for (const target of Object.keys(fleet.gateways)) await fleet.tamper(target, 'orders-db', { reviewers: [] });
+    for (const _run of [1, 2]) expect(codesOf(await runPipeline({ source: 'schedule' }, ['drift']))).toEqual(drifted);
+    const titles = ['Drift on `eu-west`', 'Drift on `staging`', 'Drift on `us-east`'];
+    expect(gitlab.issues.map(({ title }) => title).toSorted()).toEqual(titles);
+    const adopting = gitlab.requests.map(({ source }) => source).filter((source) => source.startsWith('ostiary/adopt/'));
+    expect(adopting.toSorted()).toEqual(['ostiary/adopt/eu-west', 'ostiary/adopt/staging', 'ostiary/adopt/us-east']);
+    expect({ wrong: gitlab.wrong, actions: gitlab.actions }).toEqual({ wrong: [], actions: [] });
+  });
+});
