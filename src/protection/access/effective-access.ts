@@ -171,9 +171,10 @@ export function memberSortsBy(states: readonly ConnectionAccess[], others: reado
   );
   const lists = [...asked, ...states.map(({ groups }) => groups ?? []), ...others];
   const alike = new Map<string, { readonly bits: readonly boolean[]; readonly groups: string[] }>();
+  const sets = lists.map((list) => new Set(list));
   for (const group of new Set(lists.flat())) {
     if (seeingAll.includes(group)) continue;
-    const bits = lists.map((list) => list.includes(group));
+    const bits = sets.map((set) => set.has(group));
     const key = bits.join();
     const known = alike.get(key) ?? { bits, groups: [] };
     known.groups.push(group);

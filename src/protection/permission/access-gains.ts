@@ -70,7 +70,8 @@ export function findAccessGains({ before, after, formerOf, counts }: GainsInput)
     const [from, to] = [was === undefined ? '' : accessKey(was), accessKey(is)];
     if (from === to) continue;
     const key = `${from}\n${to}`;
-    const found = known.get(key) ?? gainsOn(former === undefined ? undefined : postureBefore(former), postureAfter(id));
+    const found =
+      known.get(key) ?? gainsOn(was, is, () => isAnalyzedLess(former === undefined ? undefined : postureBefore(former), postureAfter(id)));
     known.set(key, found);
     for (const one of found) gains.push({ connection: id, ...one });
   }
@@ -112,12 +113,10 @@ function isChanged(...sides: readonly (readonly [ProtectionSnapshot, ResourceId]
 
 type FoundGain = Omit<AccessGain, 'connection'>;
 
-function gainsOn(was: Posture | undefined, is: Posture | undefined): readonly FoundGain[] {
-  if (is === undefined) return [];
-  const [before, after] = [was?.access, is.access];
+function gainsOn(before: ConnectionAccess | undefined, after: ConnectionAccess, analyzedLess: () => boolean): readonly FoundGain[] {
+  if (after.open.size === 0) return [];
   const states = before === undefined ? [after] : [before, after];
-  const analyzed = was === undefined ? undefined : controlRow('analyzer').compare(was, is);
-  const isLessStrict = analyzed !== undefined && analyzed.lost.length + analyzed.incomparable.length > 0;
+  const isLessStrict = states.some(({ analyzer }) => analyzer !== undefined) && analyzedLess();
   const sorts = withAuditors(memberSortsBy(states));
   const plain = (['connect', 'exec'] as const).flatMap((verb) =>
     foldSorts(sorts, ({ member }) => {
@@ -131,7 +130,15 @@ function gainsOn(was: Posture | undefined, is: Posture | undefined): readonly Fo
     .flatMap((name): readonly FoundGain[] =>
       usableReview(after, ['admin'], 'connect') === undefined ? [] : [{ who: { machine: name }, verb: 'connect', of: 'use' }],
     );
-  return [...plain, ...runbookGains(before, after, isLessStrict), ...machines];
+  const runbooks = after.open.has('runbooks') ? runbookGains(before, after, isLessStrict) : [];
+  return [...plain, ...runbooks, ...machines];
+}
+
+/** Returns whether the analyzer stops fewer commands, or asks for less approval, as far as that can be compared. */
+function isAnalyzedLess(was: Posture | undefined, is: Posture | undefined): boolean {
+  if (was === undefined || is === undefined) return false;
+  const { lost, incomparable } = controlRow('analyzer').compare(was, is);
+  return lost.length + incomparable.length > 0;
 }
 
 /** Adds the auditors where they need the same as admins: they have the same native access, and no other. */
