@@ -1,8 +1,6 @@
 import { registry } from '../kinds/index.ts';
-import { type Diagnostic, hasErrors, type Position } from '../model/diagnostic.ts';
-import type { DesiredState } from '../model/desired.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
-import type { Decider } from '../model/protection/permission.ts';
 import { connect, readLiveAndAccess } from '../console/connect.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import type { TargetFlags } from '../console/options.ts';
@@ -10,6 +8,7 @@ import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { OpenProject } from '../project/project.ts';
+import { type DeciderPosition, deciderPositions } from '../protection/permission/decider-positions.ts';
 import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
 import { grantedAt } from '../reconcile/prepare/ended-grants.ts';
 import { declaredSnapshot } from './access-tests.ts';
@@ -24,7 +23,7 @@ export type AccessView = {
   readonly source: AccessSource;
   readonly snapshot: ProtectionSnapshot;
   /** Returns the line of a manifest; undefined for an object without one. */
-  readonly placeOf: (decider: Decider) => Position | undefined;
+  readonly placeOf: DeciderPosition;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -39,7 +38,7 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
     });
     await planned.gateway.close();
     const { plan, live, desired, warnings } = planned;
-    return { source, snapshot: plannedSnapshot(plan, live, registry), placeOf: placesIn(desired), diagnostics: warnings };
+    return { source, snapshot: plannedSnapshot(plan, live, registry), placeOf: deciderPositions(desired), diagnostics: warnings };
   }
   if (source === 'live') {
     const { gateway, identity } = await connect(project.target, { flags, context });
@@ -54,10 +53,5 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
   const read = await readWorkingTree(project);
   const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read, ends: { now, ended: 'warning' } });
   if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
-  return { source, snapshot: declaredSnapshot(grantedAt(value, now), project), placeOf: placesIn(value), diagnostics };
-}
-
-function placesIn(desired: DesiredState): AccessView['placeOf'] {
-  const resources = new Map(desired.resources.flatMap((one) => [one.key, one.id].map((id) => [id, one])));
-  return ({ id, path }) => resources.get(id)?.locate(path);
+  return { source, snapshot: declaredSnapshot(grantedAt(value, now), project), placeOf: deciderPositions(value), diagnostics };
 }

@@ -46,6 +46,8 @@ import {
   type Plan,
 } from '../model/plan/plan.ts';
 import { isPointerWithin, type Pointer } from '../model/pointer.ts';
+import { deciderPositions } from './permission/decider-positions.ts';
+import { diffPermissions } from './permission/diff-permissions.ts';
 import { acceptedLosses, acceptedRisks, type StatedEffects } from './accepted-effects.ts';
 import { findRisks } from './risk/risks.ts';
 import { reroutePhrase } from './risk/risk-codes.ts';
@@ -289,7 +291,12 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
   const changes = diff.changes.map((change) => ({ ...change, risks: effects.byChange.get(liveKeyOf(change)) ?? [] }));
   const protection = withOwnHeadlines(summarizeAffected(effects.affected), changes, effects);
   const headlines = withHeadlines(protection.headlines, extensionHeadlines(input, effects.snapshots));
-  return { changes, unwritten: effects.unwritten, protection: { ...protection, headlines } };
+  const permissions = diffPermissions(diff, effects.snapshots, deciderPositions(input.desired));
+  return {
+    changes,
+    unwritten: effects.unwritten,
+    protection: { ...protection, headlines, ...(permissions === undefined ? {} : { permissions }) },
+  };
 }
 
 /**

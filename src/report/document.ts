@@ -1,6 +1,8 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Orphan, Orphans, Plan } from '../model/plan/plan.ts';
 import type {
+  PermissionChange,
+  PermissionDelta,
   ControlColumn,
   Headline,
   Impact,
@@ -71,6 +73,8 @@ export type ReportBlock =
       readonly orphans: Orphans;
     }
   | { readonly type: 'notices'; readonly lines: readonly string[] }
+  | { readonly type: 'permissions'; readonly changes: readonly PermissionChange[] }
+  | { readonly type: 'permission-matrix'; readonly delta: PermissionDelta }
   | { readonly type: 'impact'; readonly causes: readonly Impact[]; readonly orphans: Orphans }
   | { readonly type: 'changes'; readonly group: ChangeGroup }
   | { readonly type: 'drifted'; readonly rows: readonly DriftedObject[] }

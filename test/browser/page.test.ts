@@ -136,6 +136,37 @@ test('changes beyond 20 are folded until a search finds them; a single change ha
   expect(await single.page.locator('h2').allInnerTexts()).toEqual(['Protection', 'Connections and their protection', 'Changes']);
 });
 
+const seenBy = (...access_groups: readonly string[]): JsonObject => ({ access_groups: [...access_groups], reviewers: ['dba'] });
+
+test.each([{}, { dark: true }, { width: 400 }] as const)(
+  'who can do what is a table with a choice of group, connection and verb: %j',
+  async (look) => {
+    const before = some(4, () => seenBy('dba'));
+    const after = some(4, (index) => (index === 0 ? seenBy('dba', 'sre', 'contractors') : index < 3 ? seenBy('dba', 'sre') : seenBy()));
+    const { page, complaints } = await open(await pageOf(before, after), look);
+    expect([complaints, await barriers(page)]).toEqual([[], []]);
+    const table = page.locator('table.permissions');
+    expect(await table.locator('caption').innerText()).toMatch(/^10 permissions of a group on a connection change, \d+ stay the same\.$/);
+    const rows = async (): Promise<readonly string[]> =>
+      (await table.locator('tbody tr:visible').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim());
+    expect((await rows()).length).toBe(4);
+    expect((await rows())[0]).toMatch(/^sre db-0001 weaker was no, will be yes, after approval by dba/);
+    const choose = async (name: string, value: string): Promise<number> => {
+      await page.locator(`[data-choice=${name}]`).selectOption(value);
+      return (await rows()).length;
+    };
+    expect(await choose('group', 'sre')).toBe(3);
+    expect(await choose('connection', 'db-0001')).toBe(1);
+    expect(await choose('verb', 'exec')).toBe(1);
+    expect(await choose('group', 'people in no group')).toBe(0);
+    // The first letter of an option chooses it by keyboard.
+    await page.locator('[data-choice=group]').focus();
+    await page.keyboard.press('a');
+    expect((await rows()).length).toBe(1);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  },
+);
+
 /** Lists the cells whose text is wider than the cell. */
 const cutCells = `[...document.querySelectorAll('table.picture td, table.picture th')]
   .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.innerText)`;

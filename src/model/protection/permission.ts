@@ -32,17 +32,21 @@ export type NeededApproval =
     }
   | 'refused';
 
-/** Whether people in some groups may use a connection in one way, and what they need for it. */
-export type Permission = {
-  readonly connection: ResourceId;
-  /** All groups of the people; empty: people in no group that decides anything. */
-  readonly groups: readonly string[];
-  readonly verb: AccessMode;
+/** The answer to a question, and what people need. */
+export type PermissionTerms = {
   readonly answer: Answer;
   /** Absent: no approval; `unknown`: it is not known. */
   readonly approval?: NeededApproval | 'unknown';
   /** The longest access in seconds; absent without a limit, and for commands. */
   readonly longest?: number;
+};
+
+/** Whether people in some groups may use a connection in one way, and what they need for it. */
+export type Permission = PermissionTerms & {
+  readonly connection: ResourceId;
+  /** All groups of the people; empty: people in no group that decides anything. */
+  readonly groups: readonly string[];
+  readonly verb: AccessMode;
   /** What guardrails block, and what is masked. */
   readonly blocked: readonly string[];
   readonly masked: readonly string[];

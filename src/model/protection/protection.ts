@@ -2,6 +2,8 @@ import type { Position } from '../diagnostic.ts';
 import type { JsonObject } from '../json.ts';
 import type { Pointer } from '../pointer.ts';
 import type { ResourceId } from '../resource.ts';
+import type { AccessMode } from './access-objects.ts';
+import type { PermissionTerms } from './permission.ts';
 
 /** The side of a sample: text that a user sends, text that returns, or text for masking. */
 export type SampleSide = 'input' | 'output' | 'text';
@@ -195,12 +197,44 @@ export type SampleChange = {
   readonly gone?: true;
 };
 
+/**
+ * What a plan does to permissions, the largest effect first. `opened` and `granted`: new access without and after an approval, or after one
+ * that is not known; `unknown`: it cannot be known whether they may before or after; `eased`: an approval that is easier, or none.
+ */
+export const permissionEffects = ['opened', 'granted', 'unknown', 'eased', 'longer', 'stricter', 'lost'] as const;
+
+export type PermissionEffect = (typeof permissionEffects)[number];
+
+/** The same change of what several groups may do on several connections. */
+export type PermissionChange = {
+  readonly effect: PermissionEffect;
+  /** Whose members it is about; absent: everybody but the members of the groups in `except`. */
+  readonly groups?: readonly string[];
+  readonly except?: readonly string[];
+  readonly verbs: readonly AccessMode[];
+  readonly connections: readonly ResourceId[];
+  readonly before: PermissionTerms;
+  readonly after: PermissionTerms;
+  /** What decides it after the plan; what decided it before, where nothing decides it any more. */
+  readonly causes: readonly Cause[];
+};
+
+/** Who can do what after a plan that could not before, and the reverse. */
+export type PermissionDelta = {
+  readonly changes: readonly PermissionChange[];
+  /** How many permissions (a group or people in none, a verb, a connection) change, and how many stay the same. */
+  readonly changed: number;
+  readonly same: number;
+};
+
 /** The change of protection that a plan makes. */
 export type Protection = {
   readonly headlines: readonly Headline[];
   readonly connections: readonly PostureChange[];
   /** Live connections that certainly lose a control. */
   readonly losing: readonly ResourceId[];
+  /** Who can do what before and after; absent when that stays the same. */
+  readonly permissions?: PermissionDelta;
   /** The impact of each cause, weakening ones first; absent when there is none. */
   readonly impact?: readonly Impact[];
   /** Samples whose result changes; absent when there are none. */

@@ -4,13 +4,14 @@ import { formatPosition, type Position } from '../../model/diagnostic.ts';
 import { accessTestKind, type AccessExpectation, type AccessTest, type AccessTestResult } from '../../model/protection/access-test.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
+import { deciderPositions } from './decider-positions.ts';
 
 /** Returns what names an object or a field: the line of its manifest, or the object. */
-export function deciderTexts({ resources }: Pick<DesiredState, 'resources'>): (decider: Decider) => string {
-  const places = new Map(resources.flatMap((one) => [one.key, one.id].map((id) => [id, one] as const)));
-  return ({ id, path }) => {
-    const at = places.get(id)?.locate(path);
-    return at === undefined ? id : `${at.file}:${at.line}`;
+export function deciderTexts(desired: Pick<DesiredState, 'resources'>): (decider: Decider) => string {
+  const positionOf = deciderPositions(desired);
+  return (decider) => {
+    const at = positionOf(decider);
+    return at === undefined ? decider.id : `${at.file}:${at.line}`;
   };
 }
 

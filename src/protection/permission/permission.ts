@@ -1,7 +1,7 @@
 import type { AccessMode, AccessRequestRule } from '../../model/protection/access-objects.ts';
 import { compareText, textsIn } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
-import type { Answer, Decider, NeededApproval, Permission, PermissionFact } from '../../model/protection/permission.ts';
+import type { Answer, Decider, NeededApproval, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type ResourceId, resourceId } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
@@ -15,33 +15,75 @@ export type PermissionSubject = { readonly id: ResourceId; readonly posture: Pos
 /** People, and what they want to do. */
 export type Question = { readonly groups: readonly string[]; readonly verb: AccessMode };
 
-/** Returns whether people who are in these groups, and in no other, may use a connection, after whose approval, and what decides it. */
-export function permissionOf(subject: PermissionSubject, { groups, verb }: Question): Permission {
-  const { id, posture } = subject;
+/** What the gateway decides about a question, and the facts that decide it. */
+type Decision = PermissionTerms & {
+  readonly entry: readonly PermissionFact[];
+  readonly approvedBy: PermissionFact;
+  readonly rule: string | undefined;
+};
+
+function decide(subject: PermissionSubject, { groups, verb }: Question): Decision {
+  const { access } = subject.posture;
   const step: ReviewStep = modesOfStep.jit.includes(verb) ? 'jit' : 'command';
-  const review = reviewFor(posture.access, groups, step);
+  const review = reviewFor(access, groups, step);
   const entry = [
     seesFact(subject, groups),
     openFact(subject, { groups, verb }),
     ...(verb === 'runbooks' ? [runbooksFact(subject, groups)] : []),
   ];
   const known = knownApproval(subject, review);
-  const approval = approvalFact(subject, { rule: review.rule, governing: posture.access.rules[step] }, known);
+  const approvedBy = approvalFact(subject, { rule: review.rule, governing: access.rules[step] }, known);
   const limit = verb === 'connect' && Number.isFinite(review.longest) ? review.longest : undefined;
+  return {
+    answer: worst([...entry, approvedBy].map((fact) => fact.answer)),
+    ...(known === undefined ? {} : { approval: known }),
+    ...(limit === undefined ? {} : { longest: limit }),
+    entry,
+    approvedBy,
+    rule: review.rule,
+  };
+}
+
+/** Returns the answer to a question with what people need, without what decides it; nothing is needed for what is not possible. */
+export function permissionTerms(subject: PermissionSubject, question: Question): PermissionTerms {
+  const { answer, approval, longest } = decide(subject, question);
+  if (answer === 'no') return { answer };
+  return { answer, ...(approval === undefined ? {} : { approval }), ...(longest === undefined ? {} : { longest }) };
+}
+
+/** Returns the facts that decide the answer, the approval and the duration; of people without access, only those that refuse it. */
+export function decidingFacts(subject: PermissionSubject, question: Question): readonly PermissionFact[] {
+  return factsOf(subject, question, decide(subject, question));
+}
+
+function factsOf(
+  subject: PermissionSubject,
+  { verb }: Question,
+  { answer, entry, approvedBy, rule, longest }: Decision,
+): readonly PermissionFact[] {
+  if (answer === 'no') return [...entry, approvedBy].filter((fact) => fact.answer === 'no');
+  return [...entry, approvedBy, ...durationFacts(subject, { limit: longest, rule, verb })];
+}
+
+/** Returns whether people who are in these groups, and in no other, may use a connection, after whose approval, and what decides it. */
+export function permissionOf(subject: PermissionSubject, question: Question): Permission {
+  const { id, posture } = subject;
+  const { groups, verb } = question;
+  const decision = decide(subject, question);
+  const { entry: _, approvedBy: _by, rule: _rule, ...terms } = decision;
   const blocked = [...controlFacts(subject, 'input', 'blocked'), ...controlFacts(subject, 'output', 'blocked')];
   const masked = [...controlFacts(subject, 'masking', 'masked'), ...controlFacts(subject, 'redaction', 'masked')];
-  const answer = worst([...entry, approval].map((fact) => fact.answer));
-  const needs = [approval, ...durationFacts(subject, { limit, rule: review.rule, verb }), ...analyzerFacts(subject, verb)];
   return {
     connection: id,
     groups,
     verb,
-    answer,
-    ...(known === undefined ? {} : { approval: known }),
-    ...(limit === undefined ? {} : { longest: limit }),
+    ...terms,
     blocked: textsOf(posture, ['input', 'output']),
     masked: textsOf(posture, ['masking', 'redaction']),
-    facts: answer === 'no' ? [...entry, approval].filter((fact) => fact.answer === 'no') : [...entry, ...needs, ...blocked, ...masked],
+    facts: [
+      ...factsOf(subject, question, decision),
+      ...(terms.answer === 'no' ? [] : [...analyzerFacts(subject, verb), ...blocked, ...masked]),
+    ],
   };
 }
 

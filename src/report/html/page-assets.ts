@@ -30,7 +30,8 @@ ul.headlines > li.unknown, ul.headlines > li.exposes, ul.headlines > li.reroutes
   background: var(--page); border-bottom: 1px solid var(--line); }
 .tools input[type=search] { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: 6px;
   padding: .25rem .5rem; min-width: 16rem; }
-.tools select { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: 6px; padding: .25rem; }
+.filters { display: flex; flex-wrap: wrap; gap: .5rem 1rem; padding: .2rem 0; }
+.filters select { max-width: 16rem; } .tools select, .filters select { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: 6px; padding: .25rem; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 1px; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; } caption { text-align: left; color: var(--quiet); padding: .25rem 0; max-width: min(74rem, calc(100vw - 3rem)); }
@@ -44,6 +45,7 @@ table.picture td.none { color: var(--quiet); }
 table.picture td.weakens, table.picture td.strengthens, table.picture td.both, table.picture td.unknown, table.picture td.neutral {
   font-weight: 700; border: 2px solid currentColor; }
 table.picture tbody th { font-weight: 400; white-space: nowrap; } table.picture tr.group th { font-weight: 600; background: var(--shade); }
+table.permissions tbody th { font-weight: 600; } table.permissions td { min-width: 7rem; overflow-wrap: anywhere; }
 details { border: 1px solid var(--line); border-radius: 6px; margin: .4rem 0; padding: 0 .6rem; }
 summary { cursor: pointer; padding: .35rem 0; } .many details { content-visibility: auto; contain-intrinsic-size: auto 2.2rem; }
 details[open] > summary { border-bottom: 1px solid var(--line); margin-bottom: .4rem; }
@@ -68,21 +70,28 @@ export const htmlScript: string = `
   const count = document.getElementById('count');
   const rows = [...document.querySelectorAll('[data-name]')];
   const parts = [...document.querySelectorAll('[data-part]')];
+  const choices = [...document.querySelectorAll('[data-choice]')];
+  const chosen = (name) => choices.filter((choice) => choice.dataset.choice === name && choice.value !== '');
+  const isChosen = ({ dataset: { connection, verbs, groups, except } }) => connection === undefined || (
+    chosen('connection').every((choice) => choice.value === connection) &&
+    chosen('verb').every((choice) => JSON.parse(verbs).includes(choice.value)) &&
+    chosen('group').every((choice) => groups === undefined ? !JSON.parse(except).includes(choice.value) : JSON.parse(groups).includes(choice.value)));
   const apply = () => {
     const words = search.value.trim().toLowerCase().split(/\\s+/);
     let shown = 0;
     for (const row of rows) {
-      const fits = words.every((word) => row.dataset.name.includes(word)) && (direction.value === '' || row.dataset.direction === direction.value);
+      const fits = words.every((word) => row.dataset.name.includes(word)) && (direction.value === '' || row.dataset.direction === direction.value) && isChosen(row);
       row.hidden = !fits;
       if (fits) shown += 1;
     }
-    const filters = search.value.trim() !== '' || direction.value !== '';
+    const filters = search.value.trim() !== '' || direction.value !== '' || choices.some((choice) => choice.value !== '');
     for (const rest of document.querySelectorAll('[data-rest]')) if (filters) rest.open = true;
     for (const part of parts) part.hidden = part.querySelector('[data-name]:not([hidden])') === null;
-    count.textContent = search.value.trim() === '' && direction.value === '' ? '' : shown + ' of ' + rows.length + ' shown';
+    count.textContent = !filters ? '' : shown + ' of ' + rows.length + ' shown';
   };
   search.addEventListener('input', apply);
   direction.addEventListener('change', apply);
+  for (const choice of choices) choice.addEventListener('change', apply);
   const folded = () => [...document.querySelectorAll('details:not([open])')];
   let opened = [];
   // On paper, a short page shows everything; of a long one, what is unfolded.

@@ -26,6 +26,7 @@ import {
   verdicts,
   verdictWord,
 } from './markup.ts';
+import { permissionSection } from './permissions.ts';
 import { htmlScript, htmlStyle } from './page-assets.ts';
 
 const many = 200;
@@ -96,6 +97,11 @@ function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf
     ...blocksOfType(blocks, 'notices').flatMap(({ lines }) => noticeList(lines)),
     element('h2', {}, 'Protection'),
     ...blocksOfType(blocks, 'headlines').map(({ headlines, deletions }) => headlineList(headlines, deletions, linkOf)),
+    ...blocksOfType(blocks, 'permission-matrix').flatMap(({ delta }) =>
+      isSingle && blocksOfType(blocks, 'permissions').every(({ changes: unstated }) => unstated.length === 0)
+        ? []
+        : permissionSection(delta, linkOf),
+    ),
     ...blocksOfType(blocks, 'impact').flatMap(({ causes }) =>
       causes.length === 0 ? [] : [element('h2', {}, 'Other impact'), ...impactTable(causes, linkOf)],
     ),

@@ -21,8 +21,9 @@ import { digestScope, plural, policiesText, shortList, stayingEdgesText, type Ve
 import { driftedBlocks, groupBlocks, outsideObjectBlocks, rankOf } from './changes.ts';
 import { blank, commentLimit, diagnosticsMarkdown, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
-import type { Headline, Impact, SampleChange } from '../../model/protection/protection.ts';
+import type { PermissionChange, Headline, Impact, SampleChange } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
+import { morePermissionsText, mostPermissions, permissionPlaces, permissionsTitle, permissionTexts } from '../wording/permissions.ts';
 import { sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
 import { causeName, causePlaces, causesText, effectWord, headlineConnections, tagTexts } from '../wording/impact.ts';
 
@@ -30,7 +31,7 @@ const longestText = 1000;
 const listed = 10;
 
 /** The labels of blocks, in the order in which a note counts those that were omitted. */
-const labels = ['target', 'headline', 'refusal', 'allowance', 'failure', 'cause', 'table row', 'object', 'list', 'detail'];
+const labels = ['target', 'headline', 'refusal', 'allowance', 'failure', 'permission', 'cause', 'table row', 'object', 'list', 'detail'];
 
 /** Renders a document for a comment, an issue or a job's summary. Where the limit requires it, details are omitted before headlines. */
 export function renderMarkdown(
@@ -69,6 +70,7 @@ function sectionBlocks(
     ...(place === undefined ? [] : resultBlocks(place, summary)),
     ...paragraph(blocksOfType(blocks, 'notices').flatMap(({ lines }) => lines.map(noticeBlock))),
     ...paragraph(headlines),
+    ...blocksOfType(blocks, 'permissions').flatMap(({ changes }) => permissionBlocks(changes, linkOf)),
     ...blocksOfType(blocks, 'impact').flatMap(({ causes, orphans }) => impactBlocks(causes, orphans, linkOf)),
     ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceBlocks(allowed)),
     ...groups.flatMap((group) => groupBlocks(group, { linkOf, isOnly })),
@@ -277,6 +279,21 @@ function sampleBlocks(changedSamples: readonly SampleChange[]): readonly Markdow
       label: 'headline',
     };
   });
+}
+
+/** Returns what people can do after the plan as a list, the largest effect first. */
+function permissionBlocks(changes: readonly PermissionChange[], linkOf?: LinkOf): readonly MarkdownBlock[] {
+  if (changes.length === 0) return [];
+  const rows = changes.slice(0, mostPermissions).map((change): MarkdownBlock => {
+    const { who, what, turn } = permissionTexts(change, (text) => codeSpan(clip(text, longestName)));
+    const places = permissionPlaces(change, (place) => placeLink(place, linkOf));
+    return { text: `- ${who}: ${what}: **${escapeMarkdown(turn)}** (${places})\n`, rank: 2, label: 'permission' };
+  });
+  const more = morePermissionsText(changes);
+  return [
+    { text: `**${permissionsTitle}:**\n\n`, rank: 2, label: 'blank' },
+    ...paragraph(more === '' ? rows : [...rows, { text: `- ${more}\n`, rank: 2, label: 'blank' }]),
+  ];
 }
 
 /** Returns the impact as a table: each cause with the connections that it affects. */

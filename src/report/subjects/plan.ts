@@ -15,6 +15,7 @@ import {
   type Risk,
 } from '../../model/plan/plan.ts';
 import type {
+  PermissionDelta,
   ProtectionMatrix,
   ControlChange,
   RuleEffect,
@@ -32,6 +33,7 @@ import { blockedNotices, groupPlan, orphanNotices, sideLists } from '../rows/gro
 import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
 import { countActions, planVerdict } from '../wording/summary.ts';
 import { unstatedImpact } from '../wording/impact.ts';
+import { unstatedPermissions } from '../wording/permissions.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Position } from '../../model/diagnostic.ts';
@@ -70,6 +72,7 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
       deletions: deletionsOf(plan),
       orphans,
     },
+    { type: 'permissions', changes: unstatedPermissions(protection) },
     { type: 'impact', causes: unstatedImpact(protection.impact ?? [], protection.headlines), orphans },
     ...groups.map((group) => ({ type: 'changes', group }) as const),
     ...outsideBlocks(plan),
@@ -103,8 +106,10 @@ function deletionsOf({ changes, orphans }: Plan): readonly Deletion[] {
 
 /** Returns what only pages show of a plan: its commits, the protection of all connections, and that of the changed ones before and after. */
 export function pageBlocks(plan: Plan, matrix: ProtectionMatrix): readonly ReportBlock[] {
+  const { permissions } = plan.protection;
   return [
     { type: 'overview', plan },
+    ...(permissions === undefined ? [] : [{ type: 'permission-matrix', delta: permissions } as const]),
     { type: 'matrix', matrix },
     { type: 'postures', connections: plan.protection.connections, columns: matrix.columns },
   ];
@@ -266,14 +271,34 @@ function ordered(value: Json): Json {
   return value === 0 ? 0 : value;
 }
 
-function protectionObject({ headlines, connections, losing, impact, changedSamples }: Protection): JsonObject {
+function protectionObject({ headlines, connections, losing, permissions, impact, changedSamples }: Protection): JsonObject {
   return definedFields({
     headlines: headlines.map(headlineObject),
     connections: connections.map(postureObject),
     losing,
+    permissions: permissions && permissionsObject(permissions),
     impact: impact?.map(reachObject),
     changedSamples: changedSamples?.map(flipObject),
   });
+}
+
+function permissionsObject({ changes, changed, same }: PermissionDelta): JsonObject {
+  return {
+    changes: changes.map(({ effect, groups, except, verbs, connections, before, after, causes }) =>
+      definedFields({
+        effect,
+        groups,
+        except,
+        verbs,
+        connections,
+        before: definedFields({ ...before }),
+        after: definedFields({ ...after }),
+        causes: causes.map(causeObject),
+      }),
+    ),
+    changed,
+    same,
+  };
 }
 
 function headlineObject({ causes, ...headline }: Headline): JsonObject {

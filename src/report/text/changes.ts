@@ -17,7 +17,7 @@ import { foldSimilar, likenessOfChange, likenessOfDrift, mostEntries, othersText
 import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
 import type { OutsideSection } from '../rows/outside-rows.ts';
 import { plural, shortList } from '../wording/summary.ts';
-import { distinctParts, pathText, sampleChangeLine, sampleSign, shortPosition } from '../wording/value.ts';
+import { distinctParts, pathText, sampleChangeLine, sampleSign, shortPlace, shortPosition } from '../wording/value.ts';
 import {
   clip,
   gap,
@@ -32,7 +32,6 @@ import {
   words,
   wrap,
 } from '../wrap.ts';
-import { parsePosition } from '../../model/diagnostic.ts';
 import { causeName, causePlaces, causesText, effectWord, headlineConnections, tagTexts } from '../wording/impact.ts';
 
 const indent = 6;
@@ -307,11 +306,6 @@ export function impactLines(causes: readonly Impact[], orphans: Orphans, termina
   });
   const more = causes.length - listed;
   return ['  Other impact:', ...lines, ...(more > 0 ? [`    and ${plural(more, 'more cause')}`] : [])];
-}
-
-function shortPlace(place: string): string {
-  const at = parsePosition(place);
-  return at === undefined ? place : `${at.file}:${at.line}`;
 }
 
 function wayPaint(direction: HeadlineVerdict | ProtectionVerdict, { green, red, yellow }: Palette): Paint {

@@ -1,12 +1,23 @@
 import type { Position } from '../../model/diagnostic.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
-import type { Answer, Decider, NeededApproval, Permission } from '../../model/protection/permission.ts';
+import type { Answer, Decider, Permission } from '../../model/protection/permission.ts';
+import type { PermissionChange, PermissionEffect } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { escapeTerminal } from '../escape.ts';
 import { positionObject } from '../subjects/plan.ts';
 import type { TableListing } from './listings.ts';
+import {
+  approversText,
+  morePermissionsText,
+  mostPermissions,
+  permissionPlaces,
+  permissionsTitle,
+  permissionTexts,
+} from '../wording/permissions.ts';
+import { shortPlace } from '../wording/value.ts';
+import { gap, type Paint, type Palette, type Terminal, withoutBreak, words, wrap } from '../wrap.ts';
 
 /** Returns where the manifests state what decides a fact; undefined where none does. */
 export type PlaceOf = (decider: Decider) => Position | undefined;
@@ -100,8 +111,33 @@ export function cellText({ answer, approval, longest }: Permission): string {
   return `after ${approval === 'refused' ? 'nothing' : approversText(approval)}${limit}`;
 }
 
-function approversText({ groups, needed, atLeast }: Exclude<NeededApproval, 'refused'>): string {
-  return needed === groups.length ? groups.join(' and ') : `${atLeast === true ? 'at least ' : ''}${needed} of ${groups.join(', ')}`;
+/** Returns the lines of what people can do after a plan, the largest effect first. */
+export function permissionLines(changes: readonly PermissionChange[], terminal: Terminal): readonly string[] {
+  if (changes.length === 0) return [];
+  const { dim } = terminal.color;
+  const lines = changes.slice(0, mostPermissions).flatMap((change) => {
+    const { who, what, turn } = permissionTexts(change, escapeTerminal);
+    const places = permissionPlaces(change, (place) => escapeTerminal(shortPlace(place)));
+    return wrap(
+      [
+        { text: '    ' },
+        ...withoutBreak(words(`${who}:`)),
+        ...words(`${what}:`),
+        ...words(escapeTerminal(turn), effectPaint(change.effect, terminal.color)),
+        ...gap,
+        ...withoutBreak(words(places, dim)),
+      ],
+      terminal,
+      8,
+    );
+  });
+  const more = morePermissionsText(changes);
+  return [`  ${permissionsTitle}:`, ...lines, ...(more === '' ? [] : [`    ${more}`])];
+}
+
+function effectPaint(effect: PermissionEffect, { red, yellow, green }: Palette): Paint {
+  if (effect === 'opened' || effect === 'eased') return red;
+  return effect === 'lost' || effect === 'stricter' ? green : yellow;
 }
 
 /** Returns permissions as comma-separated values (RFC 4180), one line each. */

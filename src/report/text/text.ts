@@ -10,6 +10,7 @@ import { digestScope, planSummaryText, policiesText, shortList, verdictText } fr
 import { driftedLines, groupLines, headlineLines, impactLines, outsideLines, riskClassPaint } from './changes.ts';
 import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
+import { permissionLines } from './permissions.ts';
 import { pulledLines } from './pull.ts';
 import { sampleLines } from './samples.ts';
 import { type Paint, type Palette, type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from '../wrap.ts';
@@ -49,6 +50,8 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
       return headlineLines(block.headlines, block.orphans, terminal);
     case 'notices':
       return noticeLines(block.lines, terminal);
+    case 'permissions':
+      return permissionLines(block.changes, terminal);
     case 'impact':
       return impactLines(block.causes, block.orphans, terminal);
     case 'changes':
@@ -74,6 +77,7 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
     case 'findings':
       return diagnosticsLines(findingDiagnostics(block.run), terminal);
     case 'overview':
+    case 'permission-matrix':
     case 'matrix':
     case 'postures':
       return [];

@@ -1,0 +1,240 @@
+import { addToGroup, appendAll } from '../../model/collections.ts';
+import { formatPosition } from '../../model/diagnostic.ts';
+import { canonical, compareText } from '../../model/json.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
+import { tokensOf } from '../../model/pointer.ts';
+import {
+  type Decider,
+  type Permission,
+  type PermissionFact,
+  type PermissionPart,
+  type PermissionTerms,
+} from '../../model/protection/permission.ts';
+import {
+  type PermissionChange,
+  type PermissionDelta,
+  type PermissionEffect,
+  permissionEffects,
+  type Cause,
+} from '../../model/protection/protection.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { accessModes, type ConnectionAccess, seeingAll } from '../access/effective-access.ts';
+import { isEasierApproval } from '../controls/compare-approvals.ts';
+import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
+import { allConnections } from '../posture/protection-snapshot.ts';
+import type { DeciderPosition } from './decider-positions.ts';
+import { decidingFacts, groupsIn, type PermissionSubject, permissionTerms } from './permission.ts';
+import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
+
+/**
+ * Compares what every group, and people in none, may do on every connection before and after a plan; undefined if that stays the same.
+ * A connection that replaces another is compared with that one. Connections that no written change can affect are not read.
+ */
+export function diffPermissions(plan: PlannedWrites, snapshots: PlanSnapshots, positionOf: DeciderPosition): PermissionDelta | undefined {
+  if (!plan.changes.some(isWritten)) return undefined;
+  const { before, after, postureBefore, postureAfter, predecessors } = snapshots;
+  const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
+  const all = affectedIds(plan, before, after).flatMap((id): readonly ConnectionDelta[] => {
+    const own = postureBefore(id);
+    const predecessor = isFirstOpening(changes.get(id), own) ? predecessors.get(id) : undefined;
+    const former = predecessor ?? id;
+    const [had, has] = [predecessor === undefined ? own : postureBefore(former), postureAfter(id)];
+    return changesOn({
+      id,
+      had: had && { id: former, posture: had, snapshot: before },
+      has: has && { id, posture: has, snapshot: after },
+    });
+  });
+  if (all.length === 0) return undefined;
+  const groups = new Set([...groupsIn(before), ...groupsIn(after), ...all.flatMap(({ named }) => named)]);
+  const changed = all.reduce((sum, { who, verbs }) => sum + verbs.length * countPeople(who, groups.size), 0);
+  return {
+    changes: foldConnections(all, positionOf),
+    changed,
+    same: allConnections(before, after).length * accessModes.length * (groups.size + 1) - changed,
+  };
+}
+
+/** Whose members a change is about. */
+type People = Pick<PermissionChange, 'groups' | 'except'>;
+
+/** Returns the number of groups, and of people in none. */
+function countPeople({ groups, except = [] }: People, all: number): number {
+  return groups === undefined ? all + 1 - except.length : groups.length;
+}
+
+type Difference = Pick<PermissionChange, 'effect' | 'before' | 'after'>;
+
+/** What changes in the same way on one connection. */
+type ConnectionDelta = Difference & {
+  readonly id: ResourceId;
+  readonly who: People;
+  readonly verbs: readonly AccessMode[];
+  readonly deciders: readonly Decider[];
+  /** All groups that something names on the connection. */
+  readonly named: readonly string[];
+};
+
+/** A connection before and after; undefined where it does not exist. */
+type Sides = { readonly id: ResourceId; readonly had: PermissionSubject | undefined; readonly has: PermissionSubject | undefined };
+
+function changesOn(sides: Sides): readonly ConnectionDelta[] {
+  const sorts = peopleOn(sides);
+  const named = sorts.flat();
+  const found = new Map<string, ConnectionDelta & { readonly verbs: AccessMode[]; readonly deciders: Decider[] }>();
+  for (const verb of accessModes) {
+    for (const [key, { sorts: own, ...change }] of changesOfVerb(sides, sorts, verb)) {
+      const changed = new Set(own.flat());
+      const who: People = own.some((sort) => sort.length === 0)
+        ? { except: named.filter((group) => !changed.has(group)).toSorted(compareText) }
+        : { groups: [...changed].toSorted(compareText) };
+      const joint = canonical([key, { ...who }]);
+      const delta = found.get(joint) ?? { ...change, id: sides.id, who, verbs: [], deciders: [], named };
+      delta.verbs.push(verb);
+      for (const sort of own) appendAll(delta.deciders, decidersOfSort(sides, { sort, verb }, change.effect));
+      found.set(joint, delta);
+    }
+  }
+  return [...found.values()];
+}
+
+/** Returns what differs for a verb, and the sorts of people for whom it does. */
+function changesOfVerb(
+  { had, has }: Sides,
+  sorts: readonly Sort[],
+  verb: AccessMode,
+): ReadonlyMap<string, Difference & { readonly sorts: Sort[] }> {
+  const alike = new Map<string, Difference & { readonly sorts: Sort[] }>();
+  for (const sort of sorts) {
+    const question = { groups: sort.slice(0, 1), verb };
+    const [before, after] = [termsOn(had, question), termsOn(has, question)];
+    const effect = effectOf(before, after);
+    if (effect === undefined) continue;
+    const key = canonical([effect, { ...before }, { ...after }]);
+    const group = alike.get(key) ?? { effect, before, after, sorts: [] };
+    group.sorts.push(sort);
+    alike.set(key, group);
+  }
+  return alike;
+}
+
+const nothing: PermissionTerms = { answer: 'no' };
+
+function termsOn(subject: PermissionSubject | undefined, question: Pick<Permission, 'groups' | 'verb'>): PermissionTerms {
+  return subject === undefined ? nothing : permissionTerms(subject, question);
+}
+
+/** Groups of which each decides the same on a connection; empty: everybody else. */
+type Sort = readonly string[];
+
+/** Sorts the groups that something names on a connection by what they can decide there, those that nothing names first. */
+function peopleOn({ had, has }: Sides): readonly Sort[] {
+  const lists = [had, has].flatMap((side) => (side === undefined ? [] : namedBy(side.posture.access)));
+  const alike = new Map<string, string[]>();
+  for (const group of new Set(lists.flat()))
+    if (!seeingAll.includes(group)) addToGroup(alike, lists.map((list) => (list.includes(group) ? 1 : 0)).join(''), group);
+  return [[], ...alike.values()];
+}
+
+function namedBy({ groups, rules, runbooks = [] }: ConnectionAccess): readonly (readonly string[])[] {
+  const asking = [rules.jit, rules.command].flatMap((rule) =>
+    rule === undefined ? [] : [rule.approval_required_groups, rule.skip_review_groups],
+  );
+  return [groups ?? [], ...asking, ...runbooks.map((rule) => rule.groups)];
+}
+
+/** Returns what differs for people; undefined if they can do the same as before. */
+function effectOf(before: PermissionTerms, after: PermissionTerms): PermissionEffect | undefined {
+  if (before.answer !== after.answer) {
+    if (before.answer === 'unknown' || after.answer === 'unknown') return 'unknown';
+    if (after.answer === 'no') return 'lost';
+    return after.approval === undefined ? 'opened' : 'granted';
+  }
+  if (after.answer === 'no') return undefined;
+  const [had, has] = [before.approval, after.approval];
+  if (had === 'unknown' || has === 'unknown') {
+    if (had !== has) return 'unknown';
+  } else {
+    if (isEasierApproval(has, had)) return 'eased';
+    if (isEasierApproval(had, has)) return 'stricter';
+  }
+  const [most, longest] = [before, after].map(({ longest: limit = Infinity }) => limit);
+  if (most === longest || most === undefined || longest === undefined) return undefined;
+  return longest > most ? 'longer' : 'stricter';
+}
+
+/** Returns what decides a changed permission of groups that decide the same; a grant names each of them. */
+function decidersOfSort(
+  sides: Sides,
+  { sort, verb }: { readonly sort: Sort; readonly verb: AccessMode },
+  effect: PermissionEffect,
+): readonly Decider[] {
+  const [first, ...others] = sort;
+  const deciders = decidersOf(sides, { groups: first === undefined ? [] : [first], verb }, effect);
+  const isGrant = first !== undefined && deciders.some(({ path }) => tokensOf(path).at(-1) === first);
+  return isGrant ? [...deciders, ...others.flatMap((group) => decidersOf(sides, { groups: [group], verb }, effect))] : deciders;
+}
+
+/** The facts that decide each effect on people with access before and after. */
+const decidingParts: Readonly<Partial<Record<PermissionEffect, readonly PermissionPart[]>>> = {
+  eased: ['approval'],
+  longer: ['longest'],
+  stricter: ['approval', 'longest'],
+};
+
+/** Returns what decides a changed permission: what made the difference after the plan, or before it where nothing does any more. */
+function decidersOf({ id, had, has }: Sides, question: Pick<Permission, 'groups' | 'verb'>, effect: PermissionEffect): readonly Decider[] {
+  const own: readonly Decider[] = [{ id, path: '' }];
+  if (has === undefined) return own;
+  const factsOf = (side: PermissionSubject | undefined): ReadonlyMap<PermissionPart, PermissionFact> =>
+    new Map(side === undefined ? [] : decidingFacts(side, question).map((fact) => [fact.part, fact]));
+  const [before, after] = [factsOf(had), factsOf(has)];
+  // Only what refuses access is a fact of those who have none.
+  const created: readonly PermissionPart[] = [question.groups.length === 0 ? 'open' : 'sees it'];
+  const parts = had === undefined ? created : (decidingParts[effect] ?? [...(effect === 'lost' ? after : before).keys()]);
+  const changed = parts.flatMap((part) => {
+    const [first, last] = [before.get(part), after.get(part)];
+    if (first?.text === last?.text) return [];
+    return [last, first].find((fact) => fact !== undefined && fact.by.length > 0)?.by ?? [];
+  });
+  // What protected the predecessor of a connection is decided by its successor.
+  return changed.length === 0 ? own : changed.map((decider) => (decider.id === had?.id ? { ...decider, id } : decider));
+}
+
+/** Folds what changes in the same way on several connections, the largest effect first. */
+function foldConnections(all: readonly ConnectionDelta[], positionOf: DeciderPosition): readonly PermissionChange[] {
+  const groups = new Map<string, [ConnectionDelta, ...ConnectionDelta[]]>();
+  for (const one of all) {
+    const { who, verbs, effect, before, after } = one;
+    const key = canonical([{ ...who }, verbs, effect, { ...before }, { ...after }]);
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, [one]);
+    else known.push(one);
+  }
+  const folded = [...groups.values()].map((same): PermissionChange => {
+    const [{ effect, who, verbs, before, after }] = same;
+    const causes = new Map<string, Cause>();
+    for (const decider of same.flatMap(({ deciders }) => deciders)) {
+      const key = `${decider.id}${decider.path}`;
+      if (!causes.has(key)) causes.set(key, causeOf(decider, positionOf));
+    }
+    return { effect, ...who, verbs, connections: same.map(({ id }) => id), before, after, causes: [...causes.values()] };
+  });
+  return folded.toSorted(
+    (left, right) =>
+      permissionEffects.indexOf(left.effect) - permissionEffects.indexOf(right.effect) ||
+      Number(right.groups === undefined) - Number(left.groups === undefined) ||
+      right.connections.length - left.connections.length ||
+      compareText(sortText(left), sortText(right)),
+  );
+}
+
+function sortText({ groups = [], connections, verbs }: PermissionChange): string {
+  return [...groups, ...connections, ...verbs].join(' ');
+}
+
+function causeOf(decider: Decider, positionOf: DeciderPosition): Cause {
+  const at = positionOf(decider);
+  const { id, path } = decider;
+  return { by: id, ...(path === '' ? {} : { path }), ...(at === undefined ? {} : { place: formatPosition(at) }) };
+}

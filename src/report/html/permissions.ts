@@ -1,0 +1,125 @@
+import { type PermissionChange, type PermissionDelta, permissionEffects } from '../../model/protection/protection.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
+import { compareText } from '../../model/json.ts';
+import { parsePosition } from '../../model/diagnostic.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import type { LinkOf } from '../links.ts';
+import { permissionTexts, permissionsTitle } from '../wording/permissions.ts';
+import { plural } from '../wording/summary.ts';
+import { element, empty, type Html, type PageVerdict, positionHtml, verdictBadge } from './markup.ts';
+
+const allVerbs: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
+const everybodyElse = 'people in no group';
+const mostRows = 500;
+const mostPlaces = 3;
+
+/** How the page colors each effect. */
+const verdictOf: Readonly<Record<PermissionChange['effect'], PageVerdict>> = {
+  opened: 'weakens',
+  granted: 'weakens',
+  unknown: 'unknown',
+  eased: 'weakens',
+  longer: 'weakens',
+  stricter: 'strengthens',
+  lost: 'strengthens',
+};
+
+/** What changes for the same people on one connection, by verb. */
+type Row = { readonly id: ResourceId; readonly change: PermissionChange; readonly byVerb: Map<AccessMode, PermissionChange> };
+
+/** Returns what people can do before and after as a table, with a choice of group, connection and verb. */
+export function permissionSection({ changes, changed, same }: PermissionDelta, linkOf: LinkOf | undefined): readonly Html[] {
+  const rows = rowsOf(changes);
+  const verbs = allVerbs.filter((verb) => changes.some((change) => change.verbs.includes(verb)));
+  const shown = rows.slice(0, mostRows);
+  const groups = [...new Set(changes.flatMap((change) => [...(change.groups ?? []), ...(change.except ?? [])]))].toSorted(compareText);
+  const names = [...new Set(shown.map(({ id }) => nameOf(id)))].toSorted(compareText);
+  const more = rows.length - shown.length;
+  const caption = `${plural(changed, 'permission')} of a group on a connection ${changed === 1 ? 'changes' : 'change'}, ${same} stay the same.`;
+  const head = ['who', 'connection', ...verbs, 'decided by'].map((heading) => element('th', { scope: 'col' }, heading));
+  return [
+    element('h2', {}, permissionsTitle),
+    element('div', { class: 'filters', role: 'group', 'aria-label': permissionsTitle }, [
+      choice('group', [...groups, everybodyElse]),
+      choice('connection', names),
+      choice('verb', verbs),
+    ]),
+    element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': permissionsTitle }, [
+      element('table', { class: 'permissions' }, [
+        element('caption', {}, caption),
+        element('thead', {}, [element('tr', {}, head)]),
+        element(
+          'tbody',
+          {},
+          shown.map((row) => rowHtml(row, verbs, linkOf)),
+        ),
+      ]),
+    ]),
+    ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${plural(more, 'more row')}; the JSON of the plan has them`)] : []),
+  ];
+}
+
+function choice(name: string, values: readonly string[]): Html {
+  const options = values.map((value) => element('option', { value }, value));
+  return element('label', {}, [
+    `${name} `,
+    element('select', { 'data-choice': name }, [element('option', { value: '' }, 'all'), ...options]),
+  ]);
+}
+
+/** Returns a row for the same people on each connection, those with the largest effect first. */
+function rowsOf(changes: readonly PermissionChange[]): readonly Row[] {
+  const rows = new Map<string, Row>();
+  for (const change of changes.toSorted((left, right) => rankOf(left) - rankOf(right)))
+    for (const id of change.connections) {
+      const key = JSON.stringify([id, change.groups, change.except]);
+      const row = rows.get(key) ?? { id, change, byVerb: new Map() };
+      for (const verb of change.verbs) row.byVerb.set(verb, change);
+      rows.set(key, row);
+    }
+  return [...rows.values()];
+}
+
+function rankOf({ effect }: PermissionChange): number {
+  return permissionEffects.indexOf(effect);
+}
+
+function rowHtml({ id, change, byVerb }: Row, verbs: readonly AccessMode[], linkOf: LinkOf | undefined): Html {
+  const { groups, except = [] } = change;
+  const { who } = permissionTexts(change, String);
+  const name = nameOf(id);
+  const all = [...new Set(byVerb.values())];
+  return element(
+    'tr',
+    {
+      'data-name': [name, ...(groups ?? ['everybody'])].join(' ').toLowerCase(),
+      'data-direction': verdictOf[change.effect],
+      'data-connection': name,
+      'data-verbs': JSON.stringify([...byVerb.keys()]),
+      'data-groups': groups === undefined ? undefined : JSON.stringify(groups),
+      'data-except': JSON.stringify(except),
+    },
+    [
+      element('th', { scope: 'row' }, who),
+      element('td', { class: 'mono' }, name),
+      ...verbs.map((verb) => verbCell(byVerb.get(verb))),
+      element('td', {}, placesOf(all, id, linkOf)),
+    ],
+  );
+}
+
+function verbCell(change: PermissionChange | undefined): Html {
+  if (change === undefined) return element('td', { class: 'quiet' }, 'same');
+  const verdict = verdictOf[change.effect];
+  return element('td', { class: verdict }, [verdictBadge(verdict), ` ${permissionTexts(change, String).turn}`]);
+}
+
+/** Returns what decides the changes on a connection: of other connections, what only they have is left out. */
+function placesOf(changes: readonly PermissionChange[], id: ResourceId, linkOf: LinkOf | undefined): readonly Html[] {
+  const own = changes.flatMap(({ causes, connections }) => causes.filter(({ by }) => by === id || !connections.includes(by)));
+  const places = [...new Set(own.map(({ by, place }) => place ?? by))];
+  return places.slice(0, mostPlaces).flatMap((place) => {
+    const at = parsePosition(place);
+    return [at === undefined ? element('span', { class: 'mono' }, place) : positionHtml(at, linkOf), empty('br', {})];
+  });
+}

@@ -1,0 +1,96 @@
+import type { NeededApproval, PermissionTerms } from '../../model/protection/permission.ts';
+import type { PermissionChange, PermissionEffect, Protection } from '../../model/protection/protection.ts';
+import { nameOf } from '../../model/resource.ts';
+import { durationText } from '../../model/time.ts';
+import { plural, shortList } from './summary.ts';
+
+/** The most lines that a report shows of who can do what. */
+export const mostPermissions = 12;
+const mostGroups = 4;
+const mostConnections = 3;
+const mostPlaces = 2;
+
+/** The heading over what people can do after a plan. */
+export const permissionsTitle = 'Who can do what';
+
+/**
+ * Returns the changes of permissions that no headline or deletion states. Headlines are about everybody: they state what everybody loses
+ * or needs less approval for, and which new connection is open without an approval.
+ */
+export function unstatedPermissions({ permissions, connections, headlines }: Protection): readonly PermissionChange[] {
+  if (permissions === undefined) return [];
+  const postures = new Map(connections.map((one) => [one.connection, one]));
+  const named = new Set(headlines.flatMap((headline) => headline.connections));
+  const isStated = ({ effect, except, connections: own }: PermissionChange): boolean =>
+    own.every((id) => {
+      const posture = postures.get(id);
+      if (posture?.deleted === true) return true;
+      if (effect === 'opened') return posture?.created === true && posture.replaces === undefined && named.has(id);
+      return !isGain(effect) && except?.length === 0 && named.has(id);
+    });
+  return permissions.changes.filter((change) => !isStated(change));
+}
+
+function isGain(effect: PermissionEffect): boolean {
+  return effect === 'opened' || effect === 'granted' || effect === 'unknown';
+}
+
+/** Returns a changed permission in words: who, `exec on orders-db`, and `was no, will be yes, without approval`. */
+export function permissionTexts(
+  { groups, except = [], verbs, connections, before, after }: PermissionChange,
+  name: (text: string) => string,
+): { readonly who: string; readonly what: string; readonly turn: string } {
+  const listed = (names: readonly string[], most: number): string =>
+    shortList(names, most)
+      .map((text, index) => (index < most ? name(text) : text))
+      .join(', ');
+  const but = except.length === 0 ? '' : ` but ${listed(except, mostGroups)}`;
+  return {
+    who: groups === undefined ? `everybody${but}` : listed(groups, mostGroups),
+    what: `${verbs.join(', ')} on ${listed(connections.map(nameOf), mostConnections)}`,
+    turn: turnText(before, after),
+  };
+}
+
+/** Returns where a changed permission is decided, each line or object once. */
+export function permissionPlaces({ causes }: PermissionChange, placeText: (place: string) => string): string {
+  return shortList([...new Set(causes.map(({ by, place }) => placeText(place ?? by)))], mostPlaces).join(', ');
+}
+
+/** Returns how many lines of changed permissions are left out; empty if none is. */
+export function morePermissionsText(changes: readonly PermissionChange[]): string {
+  const more = changes.length - mostPermissions;
+  return more > 0 ? `and ${plural(more, 'more change')}` : '';
+}
+
+function turnText(before: PermissionTerms, after: PermissionTerms): string {
+  if (before.answer !== 'yes' || after.answer !== 'yes') {
+    const granted = after.answer === 'yes' ? `, ${needsText(after)}` : '';
+    return `was ${before.answer}, will be ${after.answer}${granted}`;
+  }
+  const [had, has] = [before, after].map(approvalText);
+  if (had === has) return `was ${limitText(before)}, will be ${limitText(after)}`;
+  return `was ${had}, will be ${has}`;
+}
+
+/** Returns what people need who can do something: `after an approval of dba, at most 1 h`. */
+export function needsText(terms: PermissionTerms): string {
+  return `${approvalText(terms)}${terms.longest === undefined ? '' : `, ${limitText(terms)}`}`;
+}
+
+function approvalText({ approval }: PermissionTerms): string {
+  if (approval === undefined) return 'without approval';
+  if (approval === 'unknown') return 'with an unknown approval';
+  if (approval === 'refused') return 'refused';
+  const force = approval.force.length === 0 ? '' : `, or ${approval.force.join(' or ')} alone`;
+  return `after approval by ${approversText(approval)}${force}`;
+}
+
+function limitText({ longest }: PermissionTerms): string {
+  return longest === undefined ? 'without limit' : `at most ${durationText(longest)}`;
+}
+
+/** Returns who approves: `dba and security`, `2 of dba, security, sre`. */
+export function approversText({ groups, needed, atLeast }: Exclude<NeededApproval, 'refused'>): string {
+  return needed === groups.length ? groups.join(' and ') : `${atLeast === true ? 'at least ' : ''}${needed} of ${groups.join(', ')}`;
+}

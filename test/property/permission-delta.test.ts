@@ -1,0 +1,113 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { AccessMode } from '../../src/model/protection/access-objects.ts';
+import type { PermissionDelta, PermissionEffect } from '../../src/model/protection/protection.ts';
+import { nameOf } from '../../src/model/resource.ts';
+import { accessPairs, type AccessPair } from '../model/access-pairs.ts';
+import { accessPools } from '../model/access-pools.ts';
+import { mayAsk, mayRunFile, reaches, termsOf, type AccessState, type NeededApproval } from '../model/access-model.ts';
+import { alarms } from '../model/plan-report.ts';
+import { runAccessPair, type AccessRun } from '../model/run-access-pair.ts';
+import { subsetsOf } from '../model/universe.ts';
+import { runCount } from '../support/property-runs.ts';
+
+const people: readonly (readonly string[])[] = [[], ...accessPools.groups.map((group) => [group])];
+const verbs: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
+const approvers = subsetsOf(accessPools.groups);
+
+/** What people may do by the model of access: undefined: nothing. */
+type Possible = { readonly approval: NeededApproval | undefined; readonly longest: number } | undefined;
+
+function possibleFor(state: AccessState, groups: readonly string[], name: string, verb: AccessMode): Possible {
+  const subject = { groups };
+  const isPossible = reaches(state, subject, name) && mayAsk(state, subject, name, verb);
+  if (!isPossible || (verb === 'runbooks' && !accessPools.files.some((file) => mayRunFile(state, subject, name, file)))) return undefined;
+  const { refused, approval, longest } = termsOf(state, subject, name, verb);
+  return refused ? undefined : { approval, longest };
+}
+
+function suffices(approval: NeededApproval | undefined, given: readonly string[]): boolean {
+  if (approval === undefined) return true;
+  const { reviewers, needed, forcing } = approval;
+  return given.filter((group) => reviewers.includes(group)).length >= needed || given.some((group) => forcing.includes(group));
+}
+
+function isFree(approval: NeededApproval | undefined): boolean {
+  return approval === undefined || approval.needed === 0;
+}
+
+function expectedEffect(before: Possible, after: Possible): PermissionEffect | undefined {
+  if (after === undefined) return before === undefined ? undefined : 'lost';
+  if (before === undefined) return isFree(after.approval) ? 'opened' : 'granted';
+  if (approvers.some((given) => suffices(after.approval, given) && !suffices(before.approval, given))) return 'eased';
+  if (approvers.some((given) => suffices(before.approval, given) && !suffices(after.approval, given))) return 'stricter';
+  if (before.longest === after.longest) return undefined;
+  return after.longest > before.longest ? 'longer' : 'stricter';
+}
+
+/** Lists the effects of a plan on each group, and on people in none, as the model finds them on the gateway before and after its apply. */
+function expectedEffects({ predecessors }: AccessPair, { before, after }: AccessRun): readonly string[] {
+  const names = new Set([...Object.keys(before.connections), ...Object.keys(after.connections)]);
+  return [...names].flatMap((name) => {
+    const former = before.connections[name] === undefined ? (predecessors[name] ?? name) : name;
+    return people.flatMap((groups) =>
+      verbs.flatMap((verb) => {
+        const effect = expectedEffect(possibleFor(before, groups, former, verb), possibleFor(after, groups, name, verb));
+        return effect === undefined ? [] : [effectText(groups, verb, name, effect)];
+      }),
+    );
+  });
+}
+
+function effectText(groups: readonly string[], verb: AccessMode, name: string, effect: PermissionEffect): string {
+  return `${groups[0] ?? '(none)'} ${verb} ${name}: ${effect}`;
+}
+
+function foundEffects(delta: PermissionDelta | undefined): readonly string[] {
+  return (delta?.changes ?? []).flatMap(({ effect, groups, except = [], verbs: own, connections }) =>
+    connections.flatMap((id) =>
+      people
+        .filter(([group]) =>
+          groups === undefined ? group === undefined || !except.includes(group) : group !== undefined && groups.includes(group),
+        )
+        .flatMap((member) => own.map((verb) => effectText(member, verb, nameOf(id), effect))),
+    ),
+  );
+}
+
+test(
+  'what a plan changes for each group is what an independent model finds after its apply, and its headlines agree',
+  async () => {
+    let changed = 0;
+    await fc.assert(
+      fc.asyncProperty(accessPairs, async (pair) => {
+        const run = await runAccessPair(pair, false);
+        if (run === undefined || run.failed.length > 0) return;
+        const { protection } = run.plan;
+        const found = foundEffects(protection.permissions);
+        expect(found.toSorted()).toEqual(expectedEffects(pair, run).toSorted());
+        expect(new Set(found).size).toBe(found.length);
+        changed += found.length > 0 ? 1 : 0;
+        for (const { effect, connections } of protection.permissions?.changes ?? [])
+          for (const id of connections) {
+            const isNew = run.before.connections[pair.predecessors[nameOf(id)] ?? nameOf(id)] === undefined;
+            if (!(isNew ? ['opened'] : ['opened', 'granted', 'eased', 'longer']).includes(effect)) continue;
+            const about = protection.headlines.filter((headline) => headline.connections.includes(id));
+            expect([id, effect, about.some(({ direction }) => alarms[direction] !== undefined)]).toEqual([id, effect, true]);
+          }
+        for (const { text } of protection.headlines) {
+          const [, group, name] = /^(\w+) can reach (\w+)$/.exec(text) ?? [];
+          if (group === undefined || name === undefined || !accessPools.groups.some((one) => one === group)) continue;
+          const can = verbs.filter((verb) => possibleFor(run.after, [group], name, verb) !== undefined);
+          const gains = found.filter(
+            (one) => one.startsWith(`${group} `) && /: (?:opened|granted)$/.test(one) && one.includes(` ${name}: `),
+          );
+          expect([text, gains.length]).toEqual([text, can.length]);
+        }
+      }),
+      { numRuns: runCount(60) },
+    );
+    expect(changed).toBeGreaterThan(runCount(60) / 4);
+  },
+  120_000 + runCount(60_000),
+);
