@@ -8,7 +8,8 @@ import { join } from 'node:path';
 const folders = ['.github/workflows', 'examples/github', 'examples/fleet'];
 const workflows = folders.flatMap((folder) =>
   readdirSync(folder)
-    .filter((name) => name.endsWith('.yml'))
+    // A pipeline for GitLab begins with a dot.
+    .filter((name) => /^[^.].*\.yml$/.test(name))
     .map((name) => join(folder, name)),
 );
 const home = mkdtempSync(join(tmpdir(), 'ostiary-linters-'));

@@ -41,7 +41,7 @@ const files = [
   ...examples.map((name) => join('examples/github', name)),
   ...ours.map((name) => join('.github/workflows', name)),
   ...readdirSync('examples/fleet')
-    .filter((name) => name.endsWith('.yml') && name !== '.gitlab-ci.yml')
+    .filter((name) => /^[^.].*\.yml$/.test(name))
     .map((name) => join('examples/fleet', name)),
 ];
 
