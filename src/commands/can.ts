@@ -5,7 +5,7 @@ import type { Json } from '../model/json.ts';
 import type { AccessMode } from '../model/protection/access-objects.ts';
 import type { Permission } from '../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
-import { groupsIn, permissionOf } from '../protection/permission/permission.ts';
+import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permission/permission.ts';
 import { accessModes } from '../protection/access/effective-access.ts';
 import { readPostures } from '../protection/posture/posture.ts';
 import { allConnections } from '../protection/posture/protection-snapshot.ts';
@@ -198,9 +198,9 @@ function printWho(connections: readonly ResourceId[], asked: Asked, { format }: 
     const posture = postures(id);
     if (posture === undefined) return [];
     const subject = { id, posture, snapshot: view.snapshot };
-    return [[], ...known.map((group) => [group])].map((people) =>
-      accessModes.map((verb) => permissionOf(subject, { groups: people, verb })),
-    );
+    const { byGroup, others } = permissionsByGroup(subject, known);
+    const named = known.map((group) => byGroup.get(group) ?? others.map((one) => ({ ...one, groups: [group] })));
+    return [others, ...named];
   });
   const flat = all.flat(2);
   if (format === 'csv') printer.print(permissionsCsv(flat, placeOf));

@@ -5,7 +5,16 @@ import type { Answer, Decider, NeededApproval, Permission, PermissionFact, Permi
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type ResourceId, resourceId } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
-import { modesOfStep, reviewFor, type ReviewStep, riskLevels, runbooksOf, seeingAll, seesConnection } from '../access/effective-access.ts';
+import {
+  accessModes,
+  modesOfStep,
+  reviewFor,
+  type ReviewStep,
+  riskLevels,
+  runbooksOf,
+  seeingAll,
+  seesConnection,
+} from '../access/effective-access.ts';
 import { effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
@@ -85,6 +94,36 @@ export function permissionOf(subject: PermissionSubject, question: Question): Pe
       ...(terms.answer === 'no' ? [] : [...analyzerFacts(subject, verb), ...blocked, ...masked]),
     ],
   };
+}
+
+/** What groups can do on one connection, by verb: those that decide something there, and people in no other group. */
+export type GroupPermissions = {
+  readonly byGroup: ReadonlyMap<string, readonly Permission[]>;
+  readonly others: readonly Permission[];
+};
+
+/** Returns what each of some groups can do on a connection; those that nothing of the connection names can do what people in no group can. */
+export function permissionsByGroup(subject: PermissionSubject, groups: readonly string[]): GroupPermissions {
+  const deciding = decidingGroups(subject);
+  const permissions = (people: readonly string[]): readonly Permission[] =>
+    accessModes.map((verb) => permissionOf(subject, { groups: people, verb }));
+  return {
+    byGroup: new Map(groups.filter((group) => deciding.has(group)).map((group) => [group, permissions([group])])),
+    others: permissions([]),
+  };
+}
+
+/** Returns the groups for which a connection differs from people in no group. */
+function decidingGroups({ id, posture: { access }, snapshot: { resources } }: PermissionSubject): ReadonlySet<string> {
+  const rules = [access.rules.jit, access.rules.command].flatMap((rule) => rule ?? []);
+  const granting = [id, ...textsIn(resources.get(id)?.spec['attributes']).map((name) => resourceId('Attribute', name))];
+  return new Set([
+    ...seeingAll,
+    ...(access.groups ?? []),
+    ...granting.flatMap((one) => textsIn(resources.get(one)?.spec['access_groups'])),
+    ...rules.flatMap((rule) => [...rule.approval_required_groups, ...rule.skip_review_groups]),
+    ...(access.runbooks ?? []).flatMap((rule) => rule.groups),
+  ]);
 }
 
 function worst(answers: readonly Answer[]): Answer {
