@@ -79,6 +79,12 @@ const commandsByHeading: CommandList['byHeading'] = {
       load: async () => (await import('./commands/can.ts')).defineWho,
     },
     {
+      name: 'report',
+      usage: '<what>',
+      summary: 'print who can reach what, for auditors',
+      load: async () => (await import('./commands/reporting/report.ts')).defineReport,
+    },
+    {
       name: 'list',
       usage: '[paths...]',
       summary: 'list managed objects with their manifest and state',

@@ -30,7 +30,7 @@ import { openProject } from '../project/open-project.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import { type AccessSource, type AccessView, readAccessView } from '../planning/access-view.ts';
 
-type AccessFlags = TargetFlags &
+export type AccessFlags = TargetFlags &
   PlanBaseOptions & {
     readonly format: 'text' | 'json' | 'csv';
     readonly live: boolean;
@@ -61,12 +61,16 @@ export const defineWho: DefineCommand = (command, run) => {
   );
 };
 
-function sourceOptions(on: Parameters<DefineCommand>[0]): Parameters<DefineCommand>[0] {
+/** Adds the options of commands that ask for access. */
+export function sourceOptions(
+  on: Parameters<DefineCommand>[0],
+  format: Option = formatOption(['text', 'json', 'csv']),
+): Parameters<DefineCommand>[0] {
   return baseOptions(targetOptions(on))
     .optionsGroup(groups.own)
     .option('--live', 'ask the gateway as it is (default: the manifests alone)', false)
     .addOption(new Option('--plan', 'ask the gateway as the plan would leave it').default(false).conflicts('live'))
-    .addOption(formatOption(['text', 'json', 'csv']));
+    .addOption(format);
 }
 
 /** Returns exit code 0 if the group can, 2 if it cannot, and 4 if that cannot be known; 0 with `--matrix`. */
@@ -108,7 +112,11 @@ async function runWho(flags: AccessFlags & { readonly connection: string }, cont
   return 0;
 }
 
-type Asked = {
+/** The state that is asked about, and its connections and groups. */
+export type Asked = {
+  /** The name of the target, and the folder of the config. */
+  readonly target: string;
+  readonly root: string;
   readonly view: AccessView;
   readonly placeOf: PlaceOf;
   readonly connections: readonly ResourceId[];
@@ -116,7 +124,8 @@ type Asked = {
   readonly printer: Printer;
 };
 
-async function readSubjects(flags: AccessFlags, context: CliContext): Promise<Asked> {
+/** Reads the state that is asked about. */
+export async function readSubjects(flags: AccessFlags, context: CliContext): Promise<Asked> {
   const source: AccessSource = flags.live ? 'live' : flags.plan ? 'plan' : 'manifests';
   const project = await openProject(flags, context);
   const view = await readAccessView(project, { ...flags, source }, context);
@@ -124,7 +133,16 @@ async function readSubjects(flags: AccessFlags, context: CliContext): Promise<As
   const printer = printerFor(context, flags);
   printer.diagnostics(view.diagnostics.filter(({ severity }) => severity !== 'notice'));
   if (source === 'manifests') printer.hint(manifestsNote);
-  return { view, placeOf: view.placeOf, connections: allConnections(view.snapshot).toSorted(), groups: groupsIn(view.snapshot), printer };
+  const { target, config } = project;
+  return {
+    target: target.name,
+    root: config.root,
+    view,
+    placeOf: view.placeOf,
+    connections: allConnections(view.snapshot).toSorted(),
+    groups: groupsIn(view.snapshot),
+    printer,
+  };
 }
 
 const manifestsNote = 'decided by the manifests alone; --plan also asks the gateway about what has no manifest\n';

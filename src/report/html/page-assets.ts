@@ -103,3 +103,32 @@ export const htmlScript: string = `
   });
 })();
 `;
+
+/** The style of a report on access; on a narrow screen each row is a block. */
+export const accessStyle: string = `
+table.access { width: 100%; font-size: .9rem; } table.access th[scope=row] { font-weight: 600; } table.access td { overflow-wrap: anywhere; }
+table.access tbody tr { content-visibility: auto; }
+@media screen and (max-width: 48rem) { table.access thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  code { overflow-wrap: anywhere; }
+  table.access, table.access tbody, table.access tr, table.access th, table.access td { display: block; }
+  table.access tr { margin: .6rem 0; } table.access td::before { content: attr(data-label) ': '; color: var(--quiet); } table.access td:empty { display: none; } }
+@media print { @page { size: A4 landscape; } table.access { font-size: .65rem; } thead { display: table-header-group; } }
+`;
+
+/** The script that searches a report on access. */
+export const accessScript: string = `
+(() => {
+  const search = document.getElementById('search');
+  const count = document.getElementById('count');
+  const rows = [...document.querySelectorAll('[data-name]')];
+  search.addEventListener('input', () => {
+    const words = search.value.trim().toLowerCase().split(/\\s+/);
+    let shown = 0;
+    for (const row of rows) {
+      row.hidden = !words.every((word) => row.dataset.name.includes(word));
+      if (!row.hidden) shown += 1;
+    }
+    count.textContent = search.value.trim() === '' ? '' : shown + ' of ' + rows.length + ' shown';
+  });
+})();
+`;

@@ -173,7 +173,12 @@ export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): st
       [...by].join(' '),
     ];
   });
-  return [header, ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+  return csvText([header, ...lines]);
+}
+
+/** Returns rows as comma-separated values (RFC 4180). */
+export function csvText(rows: readonly (readonly string[])[]): string {
+  return rows.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
 }
 
 /** Escapes and quotes a cell; a text that a spreadsheet would take for a formula begins with a quotation mark. */

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+import { Argument, Option } from 'commander';
+import { blameFile, type LineCommit } from '../../git/blame.ts';
+import { mayBeInRepository, openRepository } from '../../git/repository.ts';
+import type { Position } from '../../model/diagnostic.ts';
+import { UsageError } from '../../model/errors.ts';
+import { asObject, asText, isObject, type JsonObject, parseJson } from '../../model/json.ts';
+import { readPostures } from '../../protection/posture/posture.ts';
+import { permissionsByGroup } from '../../protection/permission/permission.ts';
+import { renderAccessPage, reportInPage } from '../../report/html/access-page.ts';
+import { toJsonText } from '../../report/serialize.ts';
+import { accessDigest, accessReport, accessReportCsv, type LineOrigin, type ReportedConnection } from '../../report/text/access-report.ts';
+import type { CliContext } from '../../console/context/cli-context.ts';
+import type { DefineCommand } from '../../console/options.ts';
+import { printerFor } from '../../console/output/printer.ts';
+import { type AccessFlags, type Asked, readSubjects, sourceOptions } from '../can.ts';
+
+type ReportFlags = Omit<AccessFlags, 'format'> & {
+  readonly format: 'html' | 'csv' | 'json';
+  readonly verify?: string;
+  readonly git: boolean;
+};
+
+/** Defines `ostiary report`. */
+export const defineReport: DefineCommand = (command, run) => {
+  const asked = command.addArgument(new Argument('<what>', 'access: who can reach what, for auditors').choices(['access']));
+  sourceOptions(asked, new Option('--format <format>', 'output format').choices(['html', 'csv', 'json']).default('html'))
+    .option('--no-git', 'leave out since when, and who changed it last')
+    .option('--verify <file>', 'check that a page or JSON of this command was not changed')
+    .action((_what, flags) => run((context) => runReport({ ...flags, only: [], paths: [] }, context)));
+};
+
+/** Prints a report on access, or checks one. Returns exit code 0, and 2 for a report that was changed. */
+async function runReport(flags: ReportFlags, context: CliContext): Promise<number> {
+  if (flags.verify !== undefined) return verifyReport(flags.verify, flags, context);
+  const asked = await readSubjects({ ...flags, format: 'json' }, context);
+  const { placeOf, printer, target } = asked;
+  const connections = reportedConnections(asked);
+  const { commit, originOf } = flags.git ? await readOrigins(asked, connections, context) : unknownOrigins;
+  const report = accessReport({ target, source: asked.view.source, commit, connections, placeOf, originOf });
+  if (flags.format === 'json') printer.print(toJsonText(report));
+  else printer.print(flags.format === 'csv' ? accessReportCsv(report) : renderAccessPage(report));
+  printer.note(`SHA-256 ${asText(report['digest'])}\n`);
+  return 0;
+}
+
+function verifyReport(file: string, flags: ReportFlags, context: CliContext): number {
+  const text = textToVerify(resolve(context.cwd, file), file);
+  const report = text.startsWith('<!doctype') ? reportInPage(text) : reportIn(text);
+  const { print } = printerFor(context, flags);
+  const isSame = report !== undefined && report['digest'] === accessDigest(report);
+  print(isSame ? `unchanged: SHA-256 ${asText(report['digest'])}\n` : `changed: ${file} is not what its digest signs\n`);
+  return isSame ? 0 : 2;
+}
+
+function textToVerify(path: string, shown: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new UsageError(`cannot read ${shown}`, 'name a page or JSON of ostiary report access');
+  }
+}
+
+function reportIn(text: string): JsonObject {
+  const value = parseJson(text);
+  if (!isObject(value) || value['report'] !== 'access')
+    throw new UsageError('not a report on access', 'name a page or JSON of ostiary report access');
+  return value;
+}
+
+function reportedConnections({ view: { snapshot }, connections, groups }: Asked): readonly ReportedConnection[] {
+  const postures = readPostures(snapshot);
+  return connections.flatMap((id): readonly ReportedConnection[] => {
+    const posture = postures(id);
+    if (posture === undefined) return [];
+    const { byGroup, others } = permissionsByGroup({ id, posture, snapshot }, groups);
+    const tags = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
+    return [{ id, tags, people: [others, ...byGroup.values()] }];
+  });
+}
+
+type Origins = { readonly commit: string | undefined; readonly originOf: (at: Position) => LineOrigin | undefined };
+
+const unknownOrigins: Origins = { commit: undefined, originOf: () => undefined };
+
+/** Reads the commit of each line that decides something; each file is read once. */
+async function readOrigins({ placeOf, root }: Asked, connections: readonly ReportedConnection[], context: CliContext): Promise<Origins> {
+  const repository = mayBeInRepository(root) ? await openRepository({ folder: root, env: context.env }) : undefined;
+  if (repository === undefined) return unknownOrigins;
+  const deciders = connections.flatMap(({ people }) => people.flatMap((all) => all.flatMap(({ facts }) => facts.flatMap(({ by }) => by))));
+  const files = [...new Set(deciders.flatMap((one) => placeOf(one)?.file ?? []))];
+  const lines = new Map<string, ReadonlyMap<number, LineCommit>>();
+  const waiting = files.values();
+  const work = async (): Promise<void> => {
+    for (const file of waiting) {
+      const path = relative(repository.folder, resolve(context.cwd, file)).split(sep).join('/');
+      if (!path.startsWith('../')) lines.set(file, await blameFile(repository, path));
+    }
+  };
+  await Promise.all(Array.from({ length: mostProcesses }, work));
+  return {
+    commit: repository.head,
+    originOf: ({ file, line }) => {
+      const found = lines.get(file)?.get(line);
+      return found && { commit: found.commit, time: found.time, author: found.author };
+    },
+  };
+}
+
+const mostProcesses = 4;

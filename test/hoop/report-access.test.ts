@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { connection, manifest } from '../e2e/project.ts';
+import { file, open, useAccessProjects, type AccessProject } from '../support/access-project.ts';
+
+const accessProject = useAccessProjects();
+let access: AccessProject;
+
+const orders = { ...open, access_mode_runbooks: 'disabled', access_groups: ['payments', 'sre'], connection_tags: { env: 'prod' } };
+const rule = {
+  access_type: 'jit_command',
+  connection_names: ['orders-db'],
+  approval_required_groups: ['payments'],
+  reviewers_groups: ['dba', 'security'],
+  min_approvals: 2,
+  access_max_duration: 3600,
+};
+
+beforeAll(async () => {
+  access = await accessProject({
+    [file('orders-db')]: connection('orders-db', orders),
+    'access/prod.yaml': manifest('AccessRequestRule', 'prod', rule),
+  });
+}, 60_000);
+
+test('report access names who can, after whose approval, by which line, and since which commit', async () => {
+  const { code, stdout, stderr } = await access.run('report access --format json');
+  const head = access.repository.git('rev-parse', 'HEAD').trim();
+  const report = JSON.parse(stdout);
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`SHA-256 ${report.digest}`)]);
+  expect(report).toMatchObject({ source: 'manifests', commit: head });
+  const [first, second] = report.rows;
+  expect([first.groups, first.connect.text, first.exec.text, first.runbooks.text]).toEqual([
+    ['payments'],
+    'after dba and security, 1 h',
+    'after dba and security',
+    'no',
+  ]);
+  expect([second.groups, second.connect.text]).toEqual([['sre'], 'yes']);
+  expect(first.decidedBy).toEqual(expect.arrayContaining([expect.stringMatching(/^access\/prod\.yaml:\d+$/)]));
+  expect(first.since).toMatchObject({ commit: head, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
+  const csv = await access.run('report access --format csv');
+  expect(csv.stdout.split('\r\n')[1]).toMatch(/^orders-db,payments,"after dba and security, 1 h",after dba and security,no,/);
+});
+
+test('the commit is the one that changed a line last', async () => {
+  // Git counts time in seconds.
+  await new Promise((resolve) => void setTimeout(resolve, 1100));
+  access.commit({ 'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, min_approvals: 1, reviewers_groups: ['dba'] }) });
+  const head = access.repository.git('rev-parse', 'HEAD').trim();
+  const [first, second] = JSON.parse((await access.run('report access --format json')).stdout).rows;
+  expect(first.since.commit).toBe(head);
+  expect([head, undefined]).not.toContain(second.since.commit);
+  const [without] = JSON.parse((await access.run('report access --format json --no-git')).stdout).rows;
+  expect(without.since).toBe(undefined);
+});
+
+test.each(['json', 'html'])('--verify finds a change of a report in %s', async (format) => {
+  const { stdout } = await access.run(`report access --format ${format}`);
+  access.repository.write({ out: stdout });
+  expect(readFileSync(join(access.repository.folder, 'out'), 'utf8')).toBe(stdout);
+  expect(await access.run('report access --verify out')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^unchanged: SHA-256 \w{64}/),
+  });
+  access.repository.write({ out: stdout.replace('payments', 'visitors') });
+  expect(await access.run('report access --verify out')).toMatchObject({ code: 2, stdout: expect.stringContaining('changed: out') });
+  access.repository.remove('out');
+});
