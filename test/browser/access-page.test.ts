@@ -12,6 +12,8 @@ import { largeAccess } from '../support/large-access.ts';
 
 const { open } = useBrowser();
 
+const place = { file: 'access/orders.yaml', line: 9, column: 1 };
+
 function pageOf(connections: number, teams: number): string {
   const desired = desiredState(largeAccess(connections, teams).map(([name, spec]) => ({ kind: 'Connection', metadata: { name }, spec })));
   const snapshot = desiredSnapshot(desired, registry, 'interface');
@@ -23,10 +25,16 @@ function pageOf(connections: number, teams: number): string {
     return [{ id, tags: asObject(snapshot.resources.get(id)?.spec['connection_tags']), people: [others, ...byGroup.values()] }];
   });
   const origin = { commit: 'a'.repeat(40), time: '2026-11-27T00:00:00.000Z', author: 'Ada <b>' };
-  const placeOf = (): { file: string; line: number; column: number } => ({ file: 'access/orders.yaml', line: 9, column: 1 });
   const target = 'production';
   return renderAccessPage(
-    accessReport({ target, source: 'manifests', commit: origin.commit, connections: reported, placeOf, originOf: () => origin }),
+    accessReport({
+      target,
+      source: 'manifests',
+      commit: origin.commit,
+      connections: reported,
+      placeOf: () => place,
+      originOf: () => origin,
+    }),
   );
 }
 
