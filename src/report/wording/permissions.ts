@@ -2,6 +2,7 @@ import type { NeededApproval, PermissionTerms } from '../../model/protection/per
 import type { PermissionChange, PermissionEffect, Protection } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
+import { clip } from '../wrap.ts';
 import { plural, shortList } from './summary.ts';
 
 /** The most lines that a report shows of who can do what. */
@@ -9,6 +10,7 @@ export const mostPermissions = 12;
 const mostGroups = 4;
 const mostConnections = 3;
 const mostPlaces = 2;
+const longestTurn = 300;
 
 /** The heading over what people can do after a plan. */
 export const permissionsTitle = 'Who can do what';
@@ -48,7 +50,7 @@ export function permissionTexts(
   return {
     who: groups === undefined ? `everybody${but}` : listed(groups, mostGroups),
     what: `${verbs.join(', ')} on ${listed(connections.map(nameOf), mostConnections)}`,
-    turn: turnText(before, after),
+    turn: clip(turnText(before, after), longestTurn),
   };
 }
 
