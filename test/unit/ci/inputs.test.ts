@@ -15,7 +15,7 @@ const action = parse(readFileSync('action.yml', 'utf8'));
 async function flagsOf(command: string): Promise<readonly string[]> {
   const { context, printed } = createTestContext({ columns: 200 });
   await run([command, '--help'], context);
-  return [...printed().both.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm)].map(([, name = '']) => name.replace(/^no-(?!color)/, ''));
+  return [...printed().both.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm)].map(([, name = '']) => name.replace(/^no-(?!color|new-access)/, ''));
 }
 
 describe('action.yml', () => {
