@@ -14,6 +14,7 @@ export const dashMeanings: Readonly<Record<string, 'stdin' | Refusal>> = {
   '--from-state': 'stdin',
   '--plan': 'stdin',
   '--report': ['a report cannot be written to stdout, where the result is printed', 'pass a path, or print it with --format'],
+  '--verify': ['"-" is not a report', 'pass the path of the page or the JSON file'],
   '--sarif': ['a report cannot be written to stdout, where the result is printed', 'pass the path of a file'],
   '--out': ['a plan cannot be saved to stdout, where it is printed', 'pass the path of a file, such as --out plan.json'],
   'record --out': ['the private half is printed to stdout without --out', 'remove --out'],

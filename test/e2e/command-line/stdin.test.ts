@@ -54,6 +54,7 @@ describe('"-"', () => {
       pull: ['--dry-run'],
       record: ['key'],
       who: ['piped'],
+      report: ['access'],
       ci: ['validate'],
     };
     const lines = (await Promise.all((await commandNames()).map(async (command) => ({ command, paths: await pathsOf(command) })))).flatMap(

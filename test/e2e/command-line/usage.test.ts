@@ -193,13 +193,15 @@ describe('help', () => {
     review: '--color --no-color --quiet --full --verbose --force --window --help --config --target --url --dialect --auth --format',
     explain:
       '--color --no-color --quiet --full --verbose --all --help --config --target --url --dialect --auth --cache --read-concurrency --base --own --no-origin --format --today --secrets',
-    plan: '--color --no-color --quiet --full --verbose --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --config-ref --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --adopt --revert --prune --no-prune --secrets --keep-going',
+    plan: '--color --no-color --quiet --full --verbose --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --config-ref --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --no-new-access --adopt --revert --prune --no-prune --secrets --keep-going',
     apply:
-      '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --adopt --revert --prune --no-prune --keep-going --yes --concurrency --lock-timeout --journal --on-managed --plan --digest',
+      '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --no-new-access --adopt --revert --prune --no-prune --keep-going --yes --concurrency --lock-timeout --journal --on-managed --plan --digest',
     drift:
       '--color --no-color --quiet --full --verbose --since --revert --expire --adopt --new --no-commit --label --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --secrets --yes --concurrency --lock-timeout --journal',
-    pull: '--color --no-color --quiet --full --verbose --secrets --dry-run --yes --from-state --help --config --target --url --dialect --auth --only --tag --exclude --read-concurrency --format',
+    pull: '--color --no-color --quiet --full --verbose --secrets --dry-run --yes --from-state --tests --help --config --target --url --dialect --auth --only --tag --exclude --read-concurrency --format',
     can: '--color --no-color --quiet --full --verbose --live --plan --user --matrix --help --config --target --url --dialect --auth --base --own --no-origin --format',
+    report:
+      '--color --no-color --quiet --full --verbose --live --plan --format --no-git --verify --help --config --target --url --dialect --auth --base --own --no-origin',
     who: '--color --no-color --quiet --full --verbose --live --plan --help --config --target --url --dialect --auth --base --own --no-origin --format',
     init: '--color --no-color --quiet --full --verbose --github --action --help',
     ci: '--color --no-color --quiet --full --verbose --no-comment --no-issue --labels --assignees --status --label --digest --config-ref --detailed-exitcode --fail-on --overrides --environment --sarif --help',
