@@ -16,7 +16,7 @@ import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { overlapTest, type Pointer } from '../model/pointer.ts';
 import type { AllowedValues } from '../model/config.ts';
-import type { AccessTest } from '../model/protection/access-test.ts';
+import { type AccessTest, accessTestKind } from '../model/protection/access-test.ts';
 import { type Policy, policyKind } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import {
@@ -159,20 +159,26 @@ function createDiagnose(sources: SourceMap, manifests: readonly Manifest[]): Non
   };
 }
 
-/** Reads the policies that files declare for a target, even if manifests in those files are invalid. */
-export function loadPolicies({
+/** What checks the connections of a target: policies and access tests. */
+export type Checks = { readonly policies: readonly Policy[]; readonly accessTests: readonly AccessTest[] };
+
+/** Reads the policies and access tests that files declare for a target, even if manifests in those files are invalid. */
+export function loadChecks({
   files,
   target,
   targets,
   registry,
-}: Pick<LoadInput, 'files' | 'target' | 'targets' | 'registry'>): Checked<readonly Policy[]> {
-  // Other files contain no policy. Reading them would take as long as reading all manifests again.
-  const some = files.filter(({ text }) => text.includes(policyKind));
+}: Pick<LoadInput, 'files' | 'target' | 'targets' | 'registry'>): Checked<Checks> {
+  // Other files contain none. Reading them would take as long as reading all manifests again.
+  const some = files.filter(({ text }) => text.includes(policyKind) || text.includes(accessTestKind));
   const views = new Map([...registry].map(([name, kind]) => [name, createKindView(kind)]));
-  const { sources, policies, diagnostics } = readDocuments(some, [], { views, placeOf: (path) => path });
+  const { sources, policies, accessTests, diagnostics } = readDocuments(some, [], { views, placeOf: (path) => path });
   const unread = diagnostics.filter(({ severity, resource }) => severity === 'error' && resource === undefined);
-  const { policies: value, diagnostics: found } = readPolicies(sources, policies, { name: target, all: targets });
-  return { value, diagnostics: [...unread, ...found] };
+  const own = { name: target, all: targets };
+  const asked = readPolicies(sources, policies, own);
+  const tests = readAccessTests(sources, accessTests, own);
+  const value = { policies: asked.policies, accessTests: tests.accessTests };
+  return { value, diagnostics: [...unread, ...asked.diagnostics, ...tests.diagnostics] };
 }
 
 type TargetManifests = {

@@ -9,7 +9,7 @@ import { type Diff, type Plan, revertHeld } from '../model/plan/plan.ts';
 import type { PolicyFinding, PolicyResult } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { OpenProject } from '../project/project.ts';
-import { readReviewedPolicies, warnChangedPolicies } from '../project/reviewed-config.ts';
+import { readReviewedChecks, warnChangedPolicies } from '../project/reviewed-config.ts';
 import type { CompiledPolicies } from '../reconcile/assess/assess.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { plural } from '../report/wording/summary.ts';
@@ -23,14 +23,15 @@ export type TargetPolicies = CompiledPolicies & { readonly diagnostics: readonly
  */
 export async function compileTargetPolicies(project: OpenProject, desired: DesiredState, today: string): Promise<TargetPolicies> {
   const proposed = desired.policies ?? [];
-  const reviewed = await readReviewedPolicies(project);
+  const { policies: reviewed, accessTests } = (await readReviewedChecks(project)) ?? {};
   const policies = reviewed ?? proposed;
-  if (policies.length + proposed.length === 0) return { rules: [], today, diagnostics: [] };
+  const tests = accessTests === undefined ? {} : { accessTests };
+  if (policies.length + proposed.length === 0) return { rules: [], today, ...tests, diagnostics: [] };
   const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
   const { rules, diagnostics } = compilePolicies(policies, registry);
   const later = reviewed === undefined ? [] : compilePolicies(proposed, registry).diagnostics;
   if (hasErrors([...diagnostics, ...later])) throw new InputError([...diagnostics, ...later]);
-  return { rules, today, diagnostics: reviewed === undefined ? [] : warnChangedPolicies(reviewed, proposed) };
+  return { rules, today, ...tests, diagnostics: reviewed === undefined ? [] : warnChangedPolicies(reviewed, proposed) };
 }
 
 /** Returns the time at which ends of waivers and of access are checked (ISO 8601), or the day of `--today`. */

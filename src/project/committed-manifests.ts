@@ -7,13 +7,12 @@ import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import { listCommit, readThroughLinks, readTreeAt, type TreeOptions } from '../git/read-tree.ts';
 import { mayBeInRepository, type Repository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
-import { hashTree, loadManifests, loadPolicies } from '../manifest/load-manifests.ts';
+import { hashTree, loadChecks, loadManifests, type Checks } from '../manifest/load-manifests.ts';
 import { readConfig } from '../manifest/read-config.ts';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import { type Checked, defaultsAbove, type Diagnostic, hasErrors, isManifestFolder, type SourceFile } from '../model/diagnostic.ts';
 import type { Config, Target } from '../model/config.ts';
 import type { Pointer } from '../model/pointer.ts';
-import type { Policy } from '../model/protection/policy.ts';
 import { type DesiredSecret, seal, withContent } from '../model/secret.ts';
 import { type CommittedProject, type OpenProject, readableRepository } from './project.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
@@ -211,9 +210,9 @@ function loadCommittedTree({ target, targets, files, overlays, pathInTree }: Com
   });
 }
 
-/** Loads the policies of a commit. */
-export function readCommittedPolicies({ target: { name }, targets, files }: CommittedTree): Checked<readonly Policy[]> {
-  return loadPolicies({ files, target: name, targets, registry });
+/** Loads the policies and access tests of a commit. */
+export function readCommittedChecks({ target: { name }, targets, files }: CommittedTree): Checked<Checks> {
+  return loadChecks({ files, target: name, targets, registry });
 }
 
 /**

@@ -2,9 +2,10 @@ import { resolveCommit } from '../git/repository.ts';
 import { type Config, defaultApprovals, type Target } from '../model/config.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
-import { readCommittedConfig, readCommittedPolicies, readCommittedTree } from './committed-manifests.ts';
+import { readCommittedConfig, readCommittedChecks, readCommittedTree } from './committed-manifests.ts';
 import { type OpenProject, readableRepository } from './project.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
+import type { Checks } from '../manifest/load-manifests.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import { requireConfigOfCheckout } from './config-checkout.ts';
 
@@ -133,10 +134,10 @@ function newAccessText(limit: Target['limits']['newAccess']): string {
 }
 
 /**
- * Reads the policies and waivers that the commit of `--config-ref` has for the target. Returns undefined without such a
- * commit, a config file or a repository: then the proposed policies apply. Throws InputError when they cannot be read.
+ * Reads the policies, waivers and access tests that the commit of `--config-ref` has for the target. Returns undefined without such a
+ * commit, a config file or a repository: then the proposed ones apply. Throws InputError when they cannot be read.
  */
-export async function readReviewedPolicies(project: OpenProject): Promise<readonly Policy[] | undefined> {
+export async function readReviewedChecks(project: OpenProject): Promise<Checks | undefined> {
   const { config, selection } = project;
   const { configRef } = selection;
   if (configRef === undefined || config.file === undefined) return undefined;
@@ -146,12 +147,14 @@ export async function readReviewedPolicies(project: OpenProject): Promise<readon
   if (tree.value === undefined) {
     const errors = tree.diagnostics.filter(({ code, severity }) => severity === 'error' && !absences.has(code));
     if (errors.length > 0) throw new InputError(errors);
-    return [];
+    return noChecks;
   }
-  const { value = [], diagnostics } = readCommittedPolicies(tree.value);
+  const { value = noChecks, diagnostics } = readCommittedChecks(tree.value);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   return value;
 }
+
+const noChecks: Checks = { policies: [], accessTests: [] };
 
 /** A commit without the target has no policies for it. */
 const absences: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);

@@ -179,6 +179,20 @@ describe('access tests', () => {
     });
   });
 
+  test('an expectation that only the reviewed commit has cannot be removed in silence', async () => {
+    access = await appliedProject();
+    const { repository, run } = access;
+    const further = '{ group: interns, on: [orders-db], expect: denied }';
+    access.commit({ 'access/people.yaml': accessTest(...expectations, further) });
+    repository.git('branch', 'reviewed');
+    access.commit({ ...files, [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'interns'] }) });
+    const line = 'access test people no longer expects interns on orders-db: denied';
+    expect(oneLine((await run('plan')).stdout)).not.toContain(line);
+    const planned = await run('plan --config-ref reviewed');
+    expect([planned.code, oneLine(planned.stdout)]).toEqual([0, expect.stringContaining(line)]);
+    expect((await run('plan --config-ref reviewed --max-risk strengthens')).code).toBe(6);
+  });
+
   test('what is wrong on the gateway already is a warning, and does not stop a plan', async () => {
     access = await appliedProject();
     await access.grant('orders-db', ['payments', 'contractors']);

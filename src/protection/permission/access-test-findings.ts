@@ -49,11 +49,12 @@ export function removedExpectations(tests: readonly AccessTest[], applied: reado
   const now = tests.flatMap(({ expectations }) => expectations);
   const kept = new Set(now.map(({ text }) => text));
   const places = new Map(tests.map(({ name, at }) => [name, at]));
-  return applied.flatMap(({ name, expectations }) =>
+  const gone = applied.flatMap(({ name, expectations }) =>
     expectations
       .filter((one) => !kept.has(one.text) && !now.some((other) => covers(other, one)))
       .map((about): RemovedExpectation => ({ id: `${accessTestKind}/${name}`, about, at: places.get(name) })),
   );
+  return [...new Map(gone.map((one) => [`${one.id} ${one.about.text}`, one])).values()];
 }
 
 /** Returns whether an expectation asks for everything that another one asks for. */

@@ -16,6 +16,7 @@ import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { type AuditedChanges, assessAccepted } from '../accepted/assess-accepted.ts';
 import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
+import type { AccessTest } from '../../model/protection/access-test.ts';
 import { checkPlannedAccess } from './check-access-tests.ts';
 import { checkRules } from './check-rules.ts';
 import {
@@ -65,7 +66,7 @@ export function assess(
   const { changes, unwritten } = stated;
   const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
   const policyResults = checkPlannedPolicies(prepared, diff, policies);
-  const access = checkPlannedAccess(prepared, diff);
+  const access = checkPlannedAccess(prepared, diff, policies.accessTests);
   const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.headlines], losing);
   const { changedSamples, diagnostics: ruleDiagnostics } = checkRules(prepared, diff, rules);
   return {
@@ -102,7 +103,12 @@ function withAcceptedLosses(protection: Protection, headlines: readonly Headline
 }
 
 /** The compiled policies, and the day (`YYYY-MM-DD`) by which waivers expire. */
-export type CompiledPolicies = { readonly rules: readonly CompiledPolicy[]; readonly today: string };
+export type CompiledPolicies = {
+  readonly rules: readonly CompiledPolicy[];
+  readonly today: string;
+  /** The access tests of the reviewed commit, if the proposal does not choose its own. */
+  readonly accessTests?: readonly AccessTest[];
+};
 
 /** The results of policies; failures are refusals, the rest are warnings. */
 type PolicyResults = {

@@ -1,4 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
+import type { AccessTest } from '../../model/protection/access-test.ts';
 import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
 import { type Diff, type Refusal, renamesOf, type UnwrittenRisks, withNames } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
@@ -26,11 +27,15 @@ export type AccessTestFindings = {
 
 /**
  * Checks the access as it is after the plan. A test that fails then is a refusal, unless it fails already; a test that only others
- * than the plan break is a warning, because the plan may be what repairs it.
+ * than the plan break is a warning, because the plan may be what repairs it. What the applied manifests or the reviewed ones expect, and these do not, is named.
  */
-export function checkPlannedAccess({ input, desired, live, applied }: Prepared, diff: Diff): AccessTestFindings {
+export function checkPlannedAccess(
+  { input, desired, live, applied }: Prepared,
+  diff: Diff,
+  reviewed: readonly AccessTest[] = [],
+): AccessTestFindings {
   const tests = desired.accessTests ?? [];
-  const removed = applied === undefined ? [] : removedExpectations(tests, applied.accessTests ?? []);
+  const removed = removedExpectations(tests, [...(applied?.accessTests ?? []), ...reviewed]);
   const textOf = deciderTexts(desired);
   const after = tests.length === 0 ? [] : checkAccessTests(tests, plannedSnapshot(diff, live, input.registry), textOf);
   const broken = after.filter(({ outcome }) => outcome !== 'passed');
