@@ -150,9 +150,9 @@ function wireField(node: JsonObject): Json {
     const reference = { type: 'string', pattern: uuid, $comment: 'an ID (UUID)' };
     return node['type'] === 'string' ? { ...withoutAnnotations(node), ...reference } : { ...withoutAnnotations(node), items: reference };
   }
-  const travelling = node['x-ostiary-timed'] === undefined ? node : { ...node, items: { type: 'string', minLength: 1 } };
+  const traveling = node['x-ostiary-timed'] === undefined ? node : { ...node, items: { type: 'string', minLength: 1 } };
   // Where the field travels, an empty list is what null is in a manifest.
-  return node['x-ostiary-implied'] === undefined ? plain(travelling) : { ...withoutAnnotations(travelling), default: [] };
+  return node['x-ostiary-implied'] === undefined ? plain(traveling) : { ...withoutAnnotations(traveling), default: [] };
 }
 
 function withoutAnnotations(node: JsonObject): JsonObject {
