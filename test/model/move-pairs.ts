@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Manifest } from '../support/scenario.ts';
-import { accessPairs, type AccessPair } from './access-pairs.ts';
+import { accessPairs, type AccessPair, withoutRow } from './access-pairs.ts';
 import { accessPools } from './access-pools.ts';
 import type { Side } from './pair-fields.ts';
 import { approval, asRule } from './rule-pairs.ts';
@@ -49,7 +49,7 @@ export const movePairs: fc.Arbitrary<AccessPair> = fc
     const { base, manifests, live, objects } = pair;
     return {
       ...pair,
-      base: base && [...base, ...on('base', base)],
+      base: base && [...base.map((one) => withoutRow(one, objects.rows)), ...on('base', base)],
       manifests: [...manifests, ...on('desired', manifests)],
       unread: undefined,
       objects: { ...objects, license: 'enterprise', analyzers: [], rules: (base === undefined ? [] : on('live', live)).map(asRule) },

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Manifest } from '../support/scenario.ts';
-import { accessPairs, accessPairText, type AccessPair } from './access-pairs.ts';
+import { accessPairs, accessPairText, type AccessPair, withoutRow } from './access-pairs.ts';
 import type { RunbookPermission } from './access-model.ts';
 import { accessPools } from './access-pools.ts';
 import { entriesOf, textOf, textsOf } from './gateway-objects.ts';
@@ -48,13 +48,6 @@ function pairWith(pair: AccessPair, drawn: PermissionDrawing): PermissionPair {
     maskings: drawn.maskings,
     stop: drawn.stop,
   };
-}
-
-/** Returns a manifest as it can have been applied: while access control is off, no apply has granted groups. */
-function withoutRow(one: Manifest, rows: AccessPair['objects']['rows']): Manifest {
-  if (rows !== undefined) return one;
-  const { access_groups: _, ...spec } = one.spec;
-  return { ...one, spec };
 }
 
 type Grant = { readonly name: string; readonly groups: readonly string[] };
