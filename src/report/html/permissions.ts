@@ -1,4 +1,5 @@
-import { type PermissionChange, type PermissionDelta, permissionEffects } from '../../model/protection/protection.ts';
+import { addToGroup } from '../../model/collections.ts';
+import { type Cause, type PermissionChange, type PermissionDelta, permissionEffects } from '../../model/protection/protection.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { compareText } from '../../model/json.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
@@ -32,6 +33,7 @@ export function permissionSection({ changes, changed, same }: PermissionDelta, l
   const rows = rowsOf(changes);
   const verbs = allVerbs.filter((verb) => changes.some((change) => change.verbs.includes(verb)));
   const shown = rows.slice(0, mostRows);
+  const causesOn = causeLookup(changes);
   const groups = [...new Set(changes.flatMap((change) => [...(change.groups ?? []), ...(change.except ?? [])]))].toSorted(compareText);
   const names = [...new Set(shown.map(({ id }) => nameOf(id)))].toSorted(compareText);
   const more = rows.length - shown.length;
@@ -51,7 +53,7 @@ export function permissionSection({ changes, changed, same }: PermissionDelta, l
         element(
           'tbody',
           {},
-          shown.map((row) => rowHtml(row, verbs, linkOf)),
+          shown.map((row) => rowHtml(row, { verbs, causesOn, linkOf })),
         ),
       ]),
     ]),
@@ -84,7 +86,9 @@ function rankOf({ effect }: PermissionChange): number {
   return permissionEffects.indexOf(effect);
 }
 
-function rowHtml({ id, change, byVerb }: Row, verbs: readonly AccessMode[], linkOf: LinkOf | undefined): Html {
+type RowContext = { readonly verbs: readonly AccessMode[]; readonly causesOn: CausesOn; readonly linkOf: LinkOf | undefined };
+
+function rowHtml({ id, change, byVerb }: Row, { verbs, causesOn, linkOf }: RowContext): Html {
   const { groups, except = [] } = change;
   const { who } = permissionTexts(change, String);
   const name = nameOf(id);
@@ -103,7 +107,14 @@ function rowHtml({ id, change, byVerb }: Row, verbs: readonly AccessMode[], link
       element('th', { scope: 'row' }, who),
       element('td', { class: 'mono' }, name),
       ...verbs.map((verb) => verbCell(byVerb.get(verb))),
-      element('td', {}, placesOf(all, id, linkOf)),
+      element(
+        'td',
+        {},
+        placesHtml(
+          all.flatMap((one) => causesOn(one, id)),
+          linkOf,
+        ),
+      ),
     ],
   );
 }
@@ -114,10 +125,30 @@ function verbCell(change: PermissionChange | undefined): Html {
   return element('td', { class: verdict }, [verdictBadge(verdict), ` ${permissionTexts(change, String).turn}`]);
 }
 
-/** Returns what decides the changes on a connection: of other connections, what only they have is left out. */
-function placesOf(changes: readonly PermissionChange[], id: ResourceId, linkOf: LinkOf | undefined): readonly Html[] {
-  const own = changes.flatMap(({ causes, connections }) => causes.filter(({ by }) => by === id || !connections.includes(by)));
-  const places = [...new Set(own.map(({ by, place }) => place ?? by))];
+/** Finds what decides a change on one connection: of other connections, what only they have is left out. */
+type CausesOn = (change: PermissionChange, id: ResourceId) => readonly Cause[];
+
+/** Returns a lookup that sorts the causes of each change once: both they and its connections may be thousands. */
+function causeLookup(changes: readonly PermissionChange[]): CausesOn {
+  const sorted = new Map(
+    changes.map((change) => {
+      const connections = new Set(change.connections);
+      const own = new Map<ResourceId, Cause[]>();
+      const shared: Cause[] = [];
+      for (const cause of change.causes)
+        if (connections.has(cause.by)) addToGroup(own, cause.by, cause);
+        else shared.push(cause);
+      return [change, { own, shared }] as const;
+    }),
+  );
+  return (change, id) => {
+    const { own, shared } = sorted.get(change) ?? { own: new Map<ResourceId, Cause[]>(), shared: [] };
+    return [...(own.get(id) ?? []), ...shared];
+  };
+}
+
+function placesHtml(causes: readonly Cause[], linkOf: LinkOf | undefined): readonly Html[] {
+  const places = [...new Set(causes.map(({ by, place }) => place ?? by))];
   return places.slice(0, mostPlaces).flatMap((place) => {
     const at = parsePosition(place);
     return [at === undefined ? element('span', { class: 'mono' }, place) : positionHtml(at, linkOf), empty('br', {})];
