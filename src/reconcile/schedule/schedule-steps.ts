@@ -343,7 +343,7 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
     const { weakens } = ownDirection(effect);
     const first = guards.filter((rule) => weakens || effect.attaches.has(liveKeyOf(rule.change))).map(earlyKey);
     if (!weakens || !attachesLate(effect)) return [{ ...step, stage: 'update', needs: first }];
-    const gain = { ...step, key: earlyKey(effect), part: 'gain', stage: 'before-objects', needs: first } as const;
+    const gain = { ...step, key: earlyKey(effect), part: 'gain', stage: 'before-objects', round: 2, needs: first } as const;
     return [gain, { ...step, stage: 'update', needs: [gain.key] }];
   }
   const isCarried = (rule: PlacedRule): boolean => effect.attaches.has(liveKeyOf(rule.change));
