@@ -115,12 +115,11 @@ test(
   async () => {
     const found: string[] = [];
     const counts = { applied: 0, stops: 0, moves: 0 };
-    // More pairs find faults that are not mended yet: docs/explanation/order-of-writes.md names them.
-    for (const pair of fc.sample(movePairs, { numRuns: Math.min(24, runCount(24)), ...seedOfRound(14) }))
+    for (const pair of fc.sample(movePairs, { numRuns: runCount(24), ...seedOfRound(14) }))
       found.push(...(await stopEachWrite(pair, counts, true)));
     process.stdout.write(`${counts.applied} applies, ${counts.moves} moves, ${counts.stops} stops, ${found.length} findings\n`);
     expect(found.slice(0, 2)).toEqual([]);
-    expect(counts.moves).toBeGreaterThanOrEqual(Math.min(4, runCount(4)));
+    expect(counts.moves).toBeGreaterThanOrEqual(runCount(4));
   },
   timeout,
 );

@@ -123,7 +123,7 @@ async function judgeStop(pair: PermissionPair, whole: WholeRun): Promise<Permiss
     );
     proxy.disturb(undefined);
     const isNext = exposures(lost, whole, 'after a stop');
-    const next = await apply();
+    const next = await apply(whole.plan);
     const failed = next === undefined ? ['no plan'] : next.failed.map(({ id, code, message }) => `${id} ${code ?? ''} ${message ?? ''}`);
     const end = await read();
     return {

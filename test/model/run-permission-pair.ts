@@ -20,8 +20,8 @@ export type WholeRun = PermissionRun & { readonly before: Moment; readonly after
 export type PermissionWorld = {
   readonly proxy: FaultProxy;
   readonly read: () => Promise<Moment>;
-  /** Plans and applies; undefined where the manifests cannot be planned. */
-  readonly apply: () => Promise<PermissionRun | undefined>;
+  /** Plans, with the record of an interrupted apply if there is one, and applies; undefined where the manifests cannot be planned. */
+  readonly apply: (interrupted?: Plan) => Promise<PermissionRun | undefined>;
   /** What everybody could do after each write since it was asked for last. */
   readonly takeMoments: () => readonly Moment[];
 };
@@ -33,11 +33,11 @@ export async function onPermissionGateway<T>(pair: PermissionPair, work: (world:
   const read = (): Promise<Moment> => readMoment(readerOf(model));
   const proxy = await startFaultProxy(model.url, async () => void moments.push(await read()));
   const takeMoments = (): readonly Moment[] => moments.splice(0);
-  const apply = async (): Promise<PermissionRun | undefined> => {
+  const apply = async (interrupted?: Plan): Promise<PermissionRun | undefined> => {
     const gateway = await openHoop({ ...model, url: proxy.url });
     try {
       const live = await readLive(gateway);
-      const planned = await planPair(pair, live, gateway);
+      const planned = await planPair(pair, live, gateway, { interrupted });
       // Commands stop at errors.
       if (planned === undefined || planned.diagnostics.some(({ severity }) => severity === 'error')) return undefined;
       const failed = await applyPlanned(planned, live, gateway);

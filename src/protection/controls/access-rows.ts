@@ -220,12 +220,13 @@ function compareRunbooks(before: Posture, after: Posture): ControlComparison {
   const both = had.filter((group) => has.includes(group)).map((group) => [group]);
   const others = both.length > 0 ? both : had.flatMap((first) => has.map((last) => [first, last]));
   const alone = [[], ...[...groups, ...had, ...has].map((group) => [group])];
-  const members = [...alone, ...[...groups].flatMap((group) => others.map((other) => [group, ...other]))].filter((member) =>
+  const members = [...alone, ...others, ...[...groups].flatMap((group) => others.map((other) => [group, ...other]))].filter((member) =>
     sides.every((access) => seesConnection(access, member)),
   );
+  const inTwo = new Set(others.filter((member) => new Set(member).size === 2));
   const found = { lost: new Set<string>(), gained: new Set<string>(), incomparable: new Set<string>() };
   for (const member of members) {
-    const name = member[0] ?? everybody;
+    const name = inTwo.has(member) ? `people in both ${member.join(' and ')}` : (member[0] ?? everybody);
     const [more, fewer] = [
       uncovered(runbooksOf(after.access, member), runbooksOf(before.access, member)),
       uncovered(runbooksOf(before.access, member), runbooksOf(after.access, member)),
