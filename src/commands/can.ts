@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { suggest } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import type { Json } from '../model/json.ts';
+import { asObject, type Json } from '../model/json.ts';
 import type { AccessMode } from '../model/protection/access-objects.ts';
 import type { Permission } from '../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
@@ -9,6 +9,7 @@ import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permis
 import { accessModes } from '../protection/access/effective-access.ts';
 import { readPostures } from '../protection/posture/posture.ts';
 import { allConnections } from '../protection/posture/protection-snapshot.ts';
+import { renderMatrixPage } from '../report/html/matrix-page.ts';
 import { tableText } from '../report/text/listings.ts';
 import {
   answerText,
@@ -32,7 +33,7 @@ import { type AccessSource, type AccessView, readAccessView } from '../planning/
 
 export type AccessFlags = TargetFlags &
   PlanBaseOptions & {
-    readonly format: 'text' | 'json' | 'csv';
+    readonly format: 'text' | 'json' | 'csv' | 'html';
     readonly live: boolean;
     readonly plan: boolean;
   };
@@ -45,7 +46,7 @@ export const defineCan: DefineCommand = (command, run) => {
     .argument('[group]', 'a group, or several of one person: a,b')
     .argument('[verb]', 'connect, exec or runbooks')
     .argument('[connection]', 'the name of a connection');
-  sourceOptions(asked)
+  sourceOptions(asked, formatOption(['text', 'json', 'csv', 'html']))
     .option('--user <email>', 'ask for the groups of this user of the gateway instead of a group')
     .option('--matrix', 'print what every group can do on every connection', false)
     .action((group, verb, connection, flags) => {
@@ -75,13 +76,14 @@ export function sourceOptions(
 
 /** Returns exit code 0 if the group can, 2 if it cannot, and 4 if that cannot be known; 0 with `--matrix`. */
 async function runCan(flags: CanFlags, context: CliContext): Promise<number> {
-  const { words, matrix } = flags;
+  const { words, matrix, format } = flags;
   if (matrix) {
     if (words.length > 0) throw new UsageError('--matrix prints all groups and connections', 'remove the arguments, or --matrix');
     const asked = await readSubjects(flags, context);
-    printWho(asked.connections, asked, flags);
+    printWho(asked.connections, asked, format);
     return 0;
   }
+  if (format === 'html') throw new UsageError('a page shows all groups and connections', 'add --matrix, or choose another --format');
   const [verb, connection, ...more] = flags.user === undefined ? words.slice(1) : words;
   const [group] = words;
   if (group === undefined || verb === undefined || connection === undefined || more.length > 0)
@@ -93,8 +95,8 @@ async function runCan(flags: CanFlags, context: CliContext): Promise<number> {
   const people = flags.user === undefined ? groupsNamed(group) : await groupsOfUser(flags.user, flags, context);
   const permission = permissionIn(asked, { groups: people, verb: verbNamed(verb), id: connectionNamed(connection, asked) });
   const { printer, placeOf } = asked;
-  if (flags.format === 'json') printer.print(toJsonText(permissionObject(permission, placeOf)));
-  else if (flags.format === 'csv') printer.print(permissionsCsv([permission], placeOf));
+  if (format === 'json') printer.print(toJsonText(permissionObject(permission, placeOf)));
+  else if (format === 'csv') printer.print(permissionsCsv([permission], placeOf));
   else {
     printer.print(`${escapeTerminal(answerText(permission))}\n`);
     if (permission.facts.length > 0) printer.print(`\n${tableText(permissionListing(permission, placeOf), printer.results.columns)}`);
@@ -108,7 +110,7 @@ const exitCodes = { yes: 0, no: 2, unknown: 4 } as const;
 /** Lists everybody who can use a connection. Returns exit code 0. */
 async function runWho(flags: AccessFlags & { readonly connection: string }, context: CliContext): Promise<number> {
   const asked = await readSubjects(flags, context);
-  printWho([connectionNamed(flags.connection, asked)], asked, flags);
+  printWho([connectionNamed(flags.connection, asked)], asked, flags.format);
   return 0;
 }
 
@@ -209,21 +211,25 @@ function warnUnknownGroups({ groups: people }: Permission, { groups: known, prin
   }
 }
 
-function printWho(connections: readonly ResourceId[], asked: Asked, { format }: AccessFlags): void {
-  const { groups: known, printer, placeOf, view } = asked;
-  const postures = readPostures(view.snapshot);
+function printWho(connections: readonly ResourceId[], asked: Asked, format: AccessFlags['format']): void {
+  const { printer, placeOf, target, groups: known, view } = asked;
+  const { source, snapshot } = view;
+  const postures = readPostures(snapshot);
   const all = connections.map((id) => {
     const posture = postures(id);
-    if (posture === undefined) return [];
-    const subject = { id, posture, snapshot: view.snapshot };
-    const { byGroup, others } = permissionsByGroup(subject, known);
-    const named = known.map((group) => byGroup.get(group) ?? others.map((one) => ({ ...one, groups: [group] })));
-    return [others, ...named];
+    const tags = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
+    if (posture === undefined) return { tags, people: [] };
+    const { byGroup, others } = permissionsByGroup({ id, posture, snapshot }, known);
+    return { tags, people: [others, ...known.map((group) => byGroup.get(group) ?? others.map((one) => ({ ...one, groups: [group] })))] };
   });
-  const flat = all.flat(2);
-  if (format === 'csv') printer.print(permissionsCsv(flat, placeOf));
+  const flat = all.flatMap(({ people }) => people.flat());
+  if (format === 'html') printer.print(renderMatrixPage({ target, source, connections: all, placeOf }));
+  else if (format === 'csv') printer.print(permissionsCsv(flat, placeOf));
   else if (format === 'json') {
     const document: readonly Json[] = flat.map((one) => permissionObject(one, placeOf));
     printer.print(toJsonText(document));
-  } else printer.print(tableText(whoListing(all.flatMap(foldPermissions), accessModes), printer.results.columns));
+  } else {
+    const rows = all.flatMap(({ people }) => foldPermissions(people));
+    printer.print(tableText(whoListing(rows, accessModes), printer.results.columns));
+  }
 }

@@ -89,6 +89,7 @@ describe('can', () => {
     ['can payments exec', 'example: ostiary can contractors exec orders-db'],
     ['can --user ana@example.com exec', 'example: ostiary can --user ana@example.com exec orders-db'],
     ['can payments --matrix', 'remove the arguments, or --matrix'],
+    ['can payments exec orders-db --format html', 'add --matrix, or choose another --format'],
     ['can , exec orders-db', 'name one group, or several of one person: a,b'],
     ['who order-db', 'did you mean "orders-db"?'],
   ])('%s: exit 3, with what to do', async (line, hint) => {
@@ -142,6 +143,9 @@ test('who and --matrix fold groups that need the same', async () => {
   expect(rows).toContainEqual(expect.stringMatching(/^orders-db,payments,exec,yes,dba security,1,leads,,DROP; drop,,access/));
   const document: readonly { readonly answer: string }[] = JSON.parse((await access.run('can --matrix --format json')).stdout);
   expect(document.filter(({ answer }) => answer === 'yes')).toHaveLength(6);
+  const page = (await access.run('can --matrix --format html')).stdout;
+  expect(page).toMatch(/^<!doctype html>.*<h1>What 3 groups can do on 1 connection of production<\/h1>/s);
+  expect(page).toMatch(/<div>after approval by 1 of dba, security, or leads alone, at most 1 h<\/div><span[^>]*>access\/prod\.yaml:\d+/);
 });
 
 test('access that has ended is no, a skipped review keeps the limit of its rule, and a list of values has no control characters', async () => {

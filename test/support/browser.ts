@@ -6,8 +6,13 @@ import axe from 'axe-core';
 import { afterAll, beforeAll } from 'vitest';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
-/** A page in a real browser, with its errors and the CPU time in milliseconds until it was loaded. */
-export type Opened = { readonly page: Page; readonly complaints: readonly string[]; readonly worked: number };
+/** A page in a real browser, with its errors, the CPU time in milliseconds until it was loaded, and that of something done then. */
+export type Opened = {
+  readonly page: Page;
+  readonly complaints: readonly string[];
+  readonly worked: number;
+  readonly workFor: (act: () => Promise<unknown>) => Promise<number>;
+};
 
 type Look = { readonly dark?: true; readonly width?: number };
 
@@ -28,10 +33,14 @@ export function useBrowser(): { readonly open: (html: string, look?: Look) => Pr
       page.on('console', (message) => void complaints.push(message.text()));
       page.on('pageerror', (error) => void complaints.push(error.message));
       page.on('request', (request) => void complaints.push(`asked for ${request.url()}`));
-      const before = await workOf(browser);
-      await page.setContent(html);
-      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-      return { page, complaints, worked: (await workOf(browser)) - before };
+      const workFor = async (act: () => Promise<unknown>): Promise<number> => {
+        if (browser === undefined) throw new Error('the browser is not started yet');
+        const before = await workOf(browser);
+        await act();
+        await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+        return (await workOf(browser)) - before;
+      };
+      return { page, complaints, worked: await workFor(() => page.setContent(html)), workFor };
     },
   };
 }

@@ -1,15 +1,40 @@
 import { createHash } from 'node:crypto';
-import { asArray, asObject, asText, type JsonObject, objectsIn, parseJson, textsIn } from '../../model/json.ts';
+import { addToGroup } from '../../model/collections.ts';
+import { asObject, asText, compareText, type Json, type JsonObject, objectsIn, parseJson, textsIn } from '../../model/json.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { escapeJson } from '../escape.ts';
+import { everybodyElse } from '../text/permissions.ts';
 import { plural } from '../wording/summary.ts';
 import { element, empty, type Html, verbatim } from './markup.ts';
 import { accessScript, accessStyle, htmlStyle } from './page-assets.ts';
+import { allVerbs, permissionFilters, rowAttributes } from './permissions.ts';
 
-/** Renders a report on access as a self-contained page, which a search narrows and which prints on A4. */
-export function renderAccessPage(report: JsonObject): string {
-  const rows = objectsIn(report['rows']);
-  const connections = new Set(rows.map(({ connection }) => connection)).size;
-  const title = `Who can reach ${plural(connections, 'connection')} of ${asText(report['target'])}`;
+/** A page about access: who can use which connections, a row for each connection and each set of people that need the same. */
+type AccessPage = {
+  readonly title: string;
+  readonly lead: Html;
+  readonly columns: readonly string[];
+  readonly rows: readonly AccessRow[];
+  readonly verbs: readonly AccessMode[];
+  /** What the page contains beside the table. */
+  readonly more?: readonly Html[];
+};
+
+/** A row of a page about access; its cells are those after the connection. */
+export type AccessRow = {
+  readonly connection: string;
+  readonly tags: readonly string[];
+  /** Undefined: everybody but people in the groups `except`. */
+  readonly groups?: readonly string[] | undefined;
+  readonly except?: readonly string[];
+  readonly verbs: readonly string[];
+  /** Quiet lines below the connection. */
+  readonly notes: readonly string[];
+  readonly cells: readonly Html[];
+};
+
+/** Renders who can use which connections as a self-contained page, which a search and choices reduce and which prints on A4. */
+export function accessPage({ title, lead, columns, rows, verbs, more = [] }: AccessPage): string {
   const policy = `default-src 'none'; style-src ${hashSource(htmlStyle)} ${hashSource(accessStyle)}; script-src ${hashSource(accessScript)}; base-uri 'none'; form-action 'none'`;
   const head = element('head', {}, [
     empty('meta', { charset: 'utf-8' }),
@@ -21,20 +46,49 @@ export function renderAccessPage(report: JsonObject): string {
     verbatim('style', accessStyle),
   ]);
   const search = empty('input', { type: 'search', id: 'search', placeholder: 'a name, a group, or env=prod', autocomplete: 'off' });
+  const groups = [...new Set(rows.flatMap((row) => [...(row.groups ?? []), ...(row.except ?? [])]))].toSorted(compareText);
+  const connections = [...new Set(rows.map(({ connection }) => connection))].toSorted(compareText);
+  const headings = ['connection', ...columns].map((name) => element('th', { scope: 'col' }, name));
   const body = element('body', {}, [
     element('main', { id: 'main' }, [
       element('h1', {}, title),
-      element('p', {}, [`From ${sourceText(report)}. SHA-256 `, element('code', {}, asText(report['digest'])), '.']),
+      lead,
       element('div', { class: 'tools', role: 'search' }, [
         element('label', {}, ['Search ', search]),
         element('span', { id: 'count', class: 'quiet', 'aria-live': 'polite' }, ''),
       ]),
-      element('table', { class: 'access' }, [headRow(), element('tbody', {}, rows.map(rowHtml))]),
+      permissionFilters('Rows of the table', { groups, connections, verbs }),
+      element('table', { class: 'access' }, [element('thead', {}, [element('tr', {}, headings)]), element('tbody', {}, rows.map(rowHtml))]),
     ]),
-    element('pre', { id: 'report', hidden: true }, escapeJson(JSON.stringify(report))),
+    ...more,
     verbatim('script', accessScript),
   ]);
   return `<!doctype html>\n${element('html', { lang: 'en' }, [head, body]).html}\n`;
+}
+
+function rowHtml({ cells, notes, ...subject }: AccessRow): Html {
+  const quiet = notes.filter((text) => text !== '').map((text) => element('div', { class: 'quiet' }, text));
+  return element('tr', rowAttributes(subject), [element('th', { scope: 'row' }, [subject.connection, ...quiet]), ...cells]);
+}
+
+/** Returns a cell; on a narrow screen its label is before it. */
+export function labeledCell(label: string, content: Parameters<typeof element>[2], attributes: Parameters<typeof element>[1] = {}): Html {
+  return element('td', { 'data-label': label, ...attributes }, content);
+}
+
+/** Renders a report on access. */
+export function renderAccessPage(report: JsonObject): string {
+  const rows = objectsIn(report['rows']);
+  const byConnection = new Map<string, JsonObject[]>();
+  for (const row of rows) addToGroup(byConnection, asText(row['connection']), row);
+  return accessPage({
+    title: `Who can reach ${plural(byConnection.size, 'connection')} of ${asText(report['target'])}`,
+    lead: element('p', {}, [`From ${sourceText(report)}. SHA-256 `, element('code', {}, asText(report['digest'])), '.']),
+    columns: ['groups', ...allVerbs, 'decided by', 'since'],
+    verbs: allVerbs,
+    rows: [...byConnection.values()].flatMap((same) => same.map((row) => reportedRow(row, same))),
+    more: [element('pre', { id: 'report', hidden: true }, escapeJson(JSON.stringify(report)))],
+  });
 }
 
 /** Returns how a policy names an inline style or script. */
@@ -55,36 +109,35 @@ const sources: Readonly<Record<string, string>> = {
   plan: 'the gateway as the plan would leave it',
 };
 
-function sourceText({ source, commit }: JsonObject): string {
+/** Returns where a page about access has its answers from: `the manifests alone, at commit …`. */
+export function sourceText({ source, commit }: JsonObject): string {
   const from = sources[asText(source)] ?? '';
   return commit === undefined ? from : `${from}, at commit ${asText(commit).slice(0, 12)}`;
 }
 
-const columns = ['connection', 'groups', 'connect', 'exec', 'runbooks', 'decided by', 'since'];
-
-function headRow(): Html {
-  return element('thead', {}, [
-    element(
-      'tr',
-      {},
-      columns.map((name) => element('th', { scope: 'col' }, name)),
-    ),
-  ]);
-}
-
-function rowHtml(row: JsonObject): Html {
-  const tags = Object.entries(asObject(row['tags'])).map(([key, value]) => `${key}=${asText(value)}`);
+/** Returns a row of a report, with the other rows of its connection: everybody is everybody else. */
+function reportedRow(row: JsonObject, same: readonly JsonObject[]): AccessRow {
   const groups = textsIn(row['groups']);
   const { commit, time, author } = asObject(row['since']);
-  const verb = (name: string): Html => element('td', { 'data-label': name }, asText(asObject(row[name])['text']));
   const since = commit === undefined ? '' : `${asText(time).slice(0, 10)} ${asText(author)} (${asText(commit).slice(0, 12)})`;
-  return element('tr', { 'data-name': [asText(row['connection']), ...tags, ...groups].join(' ').toLowerCase() }, [
-    element('th', { scope: 'row' }, [asText(row['connection']), element('div', { class: 'quiet' }, tags.join(', '))]),
-    element('td', { 'data-label': 'groups' }, groups.join(', ')),
-    verb('connect'),
-    verb('exec'),
-    verb('runbooks'),
-    element('td', { 'data-label': 'decided by', class: 'mono' }, asArray(row['decidedBy']).map(asText).join(', ')),
-    element('td', { 'data-label': 'since' }, since),
-  ]);
+  const tags = keyValues(row['tags']);
+  const others = same.flatMap((one) => (one === row ? [] : textsIn(one['groups'])));
+  return {
+    connection: asText(row['connection']),
+    tags,
+    notes: [tags.join(', ')],
+    ...(groups.includes(everybodyElse) ? { except: others } : { groups }),
+    verbs: allVerbs.filter((verb) => asObject(row[verb])['answer'] !== 'no'),
+    cells: [
+      labeledCell('groups', groups.join(', ')),
+      ...allVerbs.map((verb) => labeledCell(verb, asText(asObject(row[verb])['text']))),
+      labeledCell('decided by', textsIn(row['decidedBy']).join(', '), { class: 'mono' }),
+      labeledCell('since', since),
+    ],
+  };
+}
+
+/** Returns tags as `key=value`. */
+export function keyValues(tags: Json | undefined): readonly string[] {
+  return Object.entries(asObject(tags)).map(([key, value]) => `${key}=${asText(value)}`);
 }

@@ -62,6 +62,15 @@ summary .mono { font-weight: 600; }
 @media print { @page { margin: 12mm; } }
 `;
 
+/** Reads the choices of a group, a connection and a verb, and finds whether a row has all of them. */
+const choiceScript = `  const choices = [...document.querySelectorAll('[data-choice]')];
+  const chosen = (name) => choices.filter((choice) => choice.dataset.choice === name && choice.value !== '');
+  const isChosen = ({ dataset: { connection, verbs, groups, except } }) => connection === undefined || (
+    chosen('connection').every((choice) => choice.value === connection) &&
+    chosen('verb').every((choice) => JSON.parse(verbs).includes(choice.value)) &&
+    chosen('group').every((choice) => groups === undefined ? !JSON.parse(except).includes(choice.value) : JSON.parse(groups).includes(choice.value)));
+`;
+
 /** The script for search, filters and printing. It reads attributes that Ostiary wrote, and never turns text into HTML. */
 export const htmlScript: string = `
 (() => {
@@ -70,13 +79,7 @@ export const htmlScript: string = `
   const count = document.getElementById('count');
   const rows = [...document.querySelectorAll('[data-name]')];
   const parts = [...document.querySelectorAll('[data-part]')];
-  const choices = [...document.querySelectorAll('[data-choice]')];
-  const chosen = (name) => choices.filter((choice) => choice.dataset.choice === name && choice.value !== '');
-  const isChosen = ({ dataset: { connection, verbs, groups, except } }) => connection === undefined || (
-    chosen('connection').every((choice) => choice.value === connection) &&
-    chosen('verb').every((choice) => JSON.parse(verbs).includes(choice.value)) &&
-    chosen('group').every((choice) => groups === undefined ? !JSON.parse(except).includes(choice.value) : JSON.parse(groups).includes(choice.value)));
-  const apply = () => {
+${choiceScript}  const apply = () => {
     const words = search.value.trim().toLowerCase().split(/\\s+/);
     let shown = 0;
     for (const row of rows) {
@@ -107,28 +110,32 @@ export const htmlScript: string = `
 /** The style of a report on access; on a narrow screen each row is a block. */
 export const accessStyle: string = `
 table.access { width: 100%; font-size: .9rem; } table.access th[scope=row] { font-weight: 600; } table.access td { overflow-wrap: anywhere; }
-table.access tbody tr { content-visibility: auto; }
+table.access tbody tr { content-visibility: auto; } table.access { margin-top: .5rem; }
+table.access td.free > div { font-weight: 600; } table.access td > div + .mono { display: block; }
 @media screen and (max-width: 48rem) { table.access thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   code { overflow-wrap: anywhere; }
   table.access, table.access tbody, table.access tr, table.access th, table.access td { display: block; }
-  table.access tr { margin: .6rem 0; } table.access td::before { content: attr(data-label) ': '; color: var(--quiet); } table.access td:empty { display: none; } }
-@media print { @page { size: A4 landscape; } table.access { font-size: .65rem; } thead { display: table-header-group; } }
+  table.access tr { margin: .6rem 0; } table.access td > div { display: inline; } table.access td::before { content: attr(data-label) ': '; color: var(--quiet); } table.access td:empty { display: none; } }
+@media print { .filters:not(:has(option:not([value='']):checked)) { display: none; } @page { size: A4 landscape; } table.access { font-size: .65rem; } thead { display: table-header-group; } }
 `;
 
-/** The script that searches a report on access. */
+/** The script that searches a page about access. */
 export const accessScript: string = `
 (() => {
   const search = document.getElementById('search');
   const count = document.getElementById('count');
   const rows = [...document.querySelectorAll('[data-name]')];
-  search.addEventListener('input', () => {
+${choiceScript}  const apply = () => {
     const words = search.value.trim().toLowerCase().split(/\\s+/);
     let shown = 0;
     for (const row of rows) {
-      row.hidden = !words.every((word) => row.dataset.name.includes(word));
+      row.hidden = !words.every((word) => row.dataset.name.includes(word)) || !isChosen(row);
       if (!row.hidden) shown += 1;
     }
-    count.textContent = search.value.trim() === '' ? '' : shown + ' of ' + rows.length + ' shown';
-  });
+    const filters = search.value.trim() !== '' || choices.some((choice) => choice.value !== '');
+    count.textContent = filters ? shown + ' of ' + rows.length + ' shown' : '';
+  };
+  search.addEventListener('input', apply);
+  for (const choice of choices) choice.addEventListener('change', apply);
 })();
 `;

@@ -9,8 +9,9 @@ import { permissionTexts, permissionsTitle } from '../wording/permissions.ts';
 import { plural } from '../wording/summary.ts';
 import { element, empty, type Html, type PageVerdict, positionHtml, verdictBadge } from './markup.ts';
 
-const allVerbs: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
-const everybodyElse = 'people in no group';
+/** All verbs, in the order of their columns. */
+export const allVerbs: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
+const peopleInNone = 'people in no group';
 const mostRows = 500;
 const mostPlaces = 3;
 
@@ -41,11 +42,7 @@ export function permissionSection({ changes, changed, same }: PermissionDelta, l
   const head = ['who', 'connection', ...verbs, 'decided by'].map((heading) => element('th', { scope: 'col' }, heading));
   return [
     element('h2', {}, permissionsTitle),
-    element('div', { class: 'filters', role: 'group', 'aria-label': permissionsTitle }, [
-      choice('group', [...groups, everybodyElse]),
-      choice('connection', names),
-      choice('verb', verbs),
-    ]),
+    permissionFilters(permissionsTitle, { groups, connections: names, verbs }),
     element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': permissionsTitle }, [
       element('table', { class: 'permissions' }, [
         element('caption', {}, caption),
@@ -59,6 +56,44 @@ export function permissionSection({ changes, changed, same }: PermissionDelta, l
     ]),
     ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${plural(more, 'more row')}; the JSON of the plan has them`)] : []),
   ];
+}
+
+type Choices = { readonly groups: readonly string[]; readonly connections: readonly string[]; readonly verbs: readonly AccessMode[] };
+
+/** Returns a choice of a group, a connection and a verb, which reduces the rows that have the attributes of `rowAttributes`. */
+export function permissionFilters(label: string, { groups, connections, verbs }: Choices): Html {
+  return element('div', { class: 'filters', role: 'group', 'aria-label': label }, [
+    choice('group', [...groups, peopleInNone]),
+    choice('connection', connections),
+    choice('verb', verbs),
+  ]);
+}
+
+/** People in some groups, or everybody but those in others; and for which verbs a row is about them. */
+type RowSubject = {
+  readonly connection: string;
+  readonly verbs: readonly string[];
+  readonly groups?: readonly string[] | undefined;
+  readonly except?: readonly string[] | undefined;
+  /** What a search finds the row by, beside its connection and groups. */
+  readonly tags?: readonly string[];
+};
+
+/** Returns the attributes by which a search and the choices of `permissionFilters` find a row. */
+export function rowAttributes({
+  connection,
+  verbs,
+  groups,
+  except = [],
+  tags = [],
+}: RowSubject): Readonly<Record<string, string | undefined>> {
+  return {
+    'data-name': [connection, ...tags, ...(groups ?? ['everybody'])].join(' ').toLowerCase(),
+    'data-connection': connection,
+    'data-verbs': JSON.stringify(verbs),
+    'data-groups': groups === undefined ? undefined : JSON.stringify(groups),
+    'data-except': groups === undefined ? JSON.stringify(except) : undefined,
+  };
 }
 
 function choice(name: string, values: readonly string[]): Html {
@@ -95,14 +130,7 @@ function rowHtml({ id, change, byVerb }: Row, { verbs, causesOn, linkOf }: RowCo
   const all = [...new Set(byVerb.values())];
   return element(
     'tr',
-    {
-      'data-name': [name, ...(groups ?? ['everybody'])].join(' ').toLowerCase(),
-      'data-direction': verdictOf[change.effect],
-      'data-connection': name,
-      'data-verbs': JSON.stringify([...byVerb.keys()]),
-      'data-groups': groups === undefined ? undefined : JSON.stringify(groups),
-      'data-except': JSON.stringify(except),
-    },
+    { ...rowAttributes({ connection: name, verbs: [...byVerb.keys()], groups, except }), 'data-direction': verdictOf[change.effect] },
     [
       element('th', { scope: 'row' }, who),
       element('td', { class: 'mono' }, name),

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/collections.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
@@ -30,7 +31,8 @@ export function permissionListing({ facts }: Permission, placeOf: PlaceOf): Tabl
   };
 }
 
-function deciderText(decider: Decider, placeOf: PlaceOf): string {
+/** Returns `file:line` of what decides a fact, or the object. */
+export function deciderText(decider: Decider, placeOf: PlaceOf): string {
   const at = placeOf(decider);
   return at === undefined ? decider.id : `${at.file}:${at.line}`;
 }
@@ -69,21 +71,27 @@ export function permissionObject(permission: Permission, placeOf: PlaceOf): Json
   });
 }
 
-/** The permissions of the same people on one connection, by verb. */
-export type PermissionRow = { readonly permissions: readonly Permission[]; readonly groups: readonly string[] };
+/** The permissions of the same people on one connection, by verb: those of the first group, and of each. */
+export type PermissionRow = {
+  readonly permissions: readonly Permission[];
+  readonly groups: readonly string[];
+  readonly all: readonly (readonly Permission[])[];
+};
 
 /** Folds permissions of one connection: groups that need the same for each verb are one row; those that can do nothing are left out. */
 export function foldPermissions(all: readonly (readonly Permission[])[]): readonly PermissionRow[] {
-  const rows = new Map<string, { readonly permissions: readonly Permission[]; readonly groups: string[] }>();
-  for (const permissions of all) {
-    const [first] = permissions;
-    if (first === undefined || permissions.every(({ answer }) => answer === 'no')) continue;
-    const key = permissions.map(cellText).join('\n');
-    const row = rows.get(key) ?? { permissions, groups: [] };
-    row.groups.push(first.groups.length === 0 ? everybodyElse : first.groups.join('+'));
-    rows.set(key, row);
-  }
-  return [...rows.values()];
+  return foldGroups(all, cellText).filter(({ permissions }) => permissions.some(({ answer }) => answer !== 'no'));
+}
+
+/** Folds permissions of one connection whose texts are the same, also those of groups that can do nothing. */
+export function foldGroups(all: readonly (readonly Permission[])[], textOf: (permission: Permission) => string): readonly PermissionRow[] {
+  const rows = new Map<string, (readonly Permission[])[]>();
+  for (const permissions of all) if (permissions.length > 0) addToGroup(rows, permissions.map(textOf).join('\n'), permissions);
+  return [...rows.values()].map((same) => ({
+    permissions: same[0] ?? [],
+    groups: same.map(([first]) => (first === undefined || first.groups.length === 0 ? everybodyElse : first.groups.join('+'))),
+    all: same,
+  }));
 }
 
 export const everybodyElse = '(everybody)';

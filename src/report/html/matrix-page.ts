@@ -1,0 +1,107 @@
+import type { JsonObject } from '../../model/json.ts';
+import type { Permission, PermissionPart } from '../../model/protection/permission.ts';
+import { nameOf } from '../../model/resource.ts';
+import { deciderText, everybodyElse, foldGroups, type PermissionRow, type PlaceOf } from '../text/permissions.ts';
+import { needsText } from '../wording/permissions.ts';
+import { plural, shortList } from '../wording/summary.ts';
+import { accessPage, type AccessRow, labeledCell, sourceText, keyValues } from './access-page.ts';
+import { element, type Html } from './markup.ts';
+import { allVerbs } from './permissions.ts';
+
+/** What every group can do on every connection of a target. */
+export type AccessMatrix = {
+  readonly target: string;
+  readonly source: string;
+  readonly connections: readonly {
+    readonly tags: JsonObject;
+    /** By verb: of people in no group that decides anything, then of each group. */
+    readonly people: readonly (readonly Permission[])[];
+  }[];
+  readonly placeOf: PlaceOf;
+};
+
+const mostNames = 3;
+const mostPlaces = 3;
+
+/** Renders groups × connections as a page: for each verb the approval that people need, and the lines that decide. */
+export function renderMatrixPage({ target, source, connections, placeOf }: AccessMatrix): string {
+  const groups = new Set(connections.flatMap(({ people }) => people.flatMap(([first]) => first?.groups ?? []))).size;
+  return accessPage({
+    title: `What ${plural(groups, 'group')} can do on ${plural(connections.length, 'connection')} of ${target}`,
+    lead: element('p', {}, `From ${sourceText({ source })}. Below each answer are the lines that decide it.`),
+    columns: ['groups', ...allVerbs],
+    verbs: allVerbs,
+    rows: connections.flatMap(({ tags, people }) => {
+      const rows = foldGroups(people, answerWords);
+      return rows
+        .toSorted((left, right) => rankOf(left) - rankOf(right))
+        .map((row) => matrixRow(row, { tags: keyValues(tags), rows, placeOf }));
+    }),
+  });
+}
+
+type RowContext = { readonly tags: readonly string[]; readonly rows: readonly PermissionRow[]; readonly placeOf: PlaceOf };
+
+function matrixRow(row: PermissionRow, { tags, rows, placeOf }: RowContext): AccessRow {
+  const { permissions, groups } = row;
+  const [first] = permissions;
+  const others = rows.flatMap((one) => (one === row ? [] : one.groups));
+  const isRest = groups.includes(everybodyElse);
+  const verbs = permissions.filter(({ answer }) => answer !== 'no').map(({ verb }) => verb);
+  return {
+    connection: first === undefined ? '' : nameOf(first.connection),
+    tags,
+    notes:
+      first === undefined || verbs.length === 0
+        ? []
+        : [tags.join(', '), listedText('blocks', first.blocked), listedText('masks', first.masked)],
+    ...(isRest ? { except: others } : { groups }),
+    verbs,
+    cells: [
+      labeledCell('groups', isRest ? (others.length === 0 ? 'everybody' : 'everybody else') : groups.join(', ')),
+      ...verbCells(row, placeOf),
+    ],
+  };
+}
+
+/** Sorts everybody else last. */
+function rankOf({ groups }: PermissionRow): number {
+  return groups.includes(everybodyElse) ? 1 : 0;
+}
+
+function listedText(verb: string, names: readonly string[]): string {
+  return names.length === 0 ? '' : `${verb} ${shortList(names, mostNames).join(', ')}`;
+}
+
+/** The facts whose lines a cell names, the most important first. */
+const namedParts: readonly PermissionPart[] = ['approval', 'sees it', 'runbooks', 'longest', 'open'];
+
+/** Returns a cell for each verb; one for all verbs if none is possible. */
+function verbCells({ permissions, all }: PermissionRow, placeOf: PlaceOf): readonly Html[] {
+  const cells = permissions.map((permission, index) => {
+    const { answer } = permission;
+    const facts = all.flatMap((one) => one[index]?.facts ?? []).filter((fact) => answer === 'yes' || fact.answer === answer);
+    const deciders = namedParts.flatMap((part) => facts.filter((fact) => fact.part === part).flatMap(({ by }) => by));
+    return { permission, places: deciders.map((by) => deciderText(by, placeOf)) };
+  });
+  if (permissions.some(({ answer }) => answer !== 'no')) return cells.map(verbCell);
+  const places = placesHtml(cells.flatMap((cell) => cell.places));
+  return [labeledCell('every verb', ['no ', places], { class: 'quiet', colspan: String(cells.length) })];
+}
+
+type VerbCell = { readonly permission: Permission; readonly places: readonly string[] };
+
+function verbCell({ permission, places }: VerbCell): Html {
+  const { answer, approval, verb } = permission;
+  const look = answer === 'no' ? 'quiet' : answer === 'yes' && approval === undefined ? 'free' : undefined;
+  return labeledCell(verb, [element('div', {}, answerWords(permission)), placesHtml(places)], { class: look });
+}
+
+function answerWords(permission: Permission): string {
+  const { answer } = permission;
+  return answer === 'yes' ? needsText(permission) : answer === 'no' ? 'no' : 'cannot be known';
+}
+
+function placesHtml(places: readonly string[]): Html {
+  return element('span', { class: 'mono quiet' }, shortList([...new Set(places)], mostPlaces).join(', '));
+}
