@@ -14,7 +14,7 @@ const slow = [
     'e2e/{ci,git,release,size}/*',
     'e2e/reports/pages',
     'git/programs',
-    'hoop/{access-interrupted,access-stops,cache,every-kind,request-count,rule-moves,watched-access}',
+    'hoop/{access-interrupted,access-stops,cache,can-tries,every-kind,request-count,rule-moves,watched-access}',
     'model/{access-moments,permissions,protection-model}',
   ],
   ['e2e/action/{branches,cache,comment,drift,fleet,lifecycle,overrides,pull-request-story}', 'e2e/command-line/{completion,secrets}'],

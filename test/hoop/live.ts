@@ -212,15 +212,32 @@ async function grantRows({ call, scene, isAccessControlled }: Making, ids: Reado
   else if (isOn) for (const { id, config } of rows) await call('PUT', `/plugins/access_control/conn/${id}`, { config });
 }
 
-async function askExec(ask: LiveCall, admin: LiveCall, connection: string): Promise<LiveAnswer> {
-  const { status, body } = await ask('POST', '/sessions', { connection, script: 'select 1' });
+/** Asks to run a command. */
+export async function askExec(ask: LiveCall, admin: LiveCall, connection: string): Promise<LiveAnswer> {
+  return askCommand(admin, connection, await ask('POST', '/sessions', { connection, script: 'select 1' }));
+}
+
+/** Asks to run a runbook. */
+export async function askRunbook(
+  ask: LiveCall,
+  admin: LiveCall,
+  connection: string,
+  file: { readonly repository: string; readonly name: string },
+): Promise<LiveAnswer> {
+  const sent = { connection_name: connection, repository: file.repository, file_name: file.name };
+  return askCommand(admin, connection, await ask('POST', '/runbooks/exec', sent));
+}
+
+async function askCommand(admin: LiveCall, connection: string, { status, body }: LiveReply): Promise<LiveAnswer> {
+  if (status >= 500) throw new Error(`${connection}: ${status} ${JSON.stringify(body)}`);
   if (status >= 400 || !isObject(body)) return { can: false };
   if (body['has_review'] === true) return { can: true, approval: await approvalIn(admin, asText(body['session_id']), connection) };
   const isRefused = /is disabled for this connection|requires an Enterprise plan/.test(asText(body['output']));
   return { can: !isRefused };
 }
 
-async function askCredential(ask: LiveCall, admin: LiveCall, connection: string): Promise<LiveAnswer> {
+/** Asks for a credential of a native client. */
+export async function askCredential(ask: LiveCall, admin: LiveCall, connection: string): Promise<LiveAnswer> {
   const { status, body } = await ask('POST', `/connections/${connection}/credentials`, { access_duration_seconds: 60 });
   if (status === 201) return { can: true };
   if (status !== 202 || !isObject(body)) return { can: false };
@@ -242,7 +259,8 @@ function rowsIn(body: Json | undefined): readonly JsonObject[] {
   return Array.isArray(body) ? body.filter(isObject) : [];
 }
 
-function textOfAnswer({ can, approval }: LiveAnswer): string {
+/** Returns an answer in words: `after 1 of dba, sec, forced by sre`. */
+export function textOfAnswer({ can, approval }: LiveAnswer): string {
   if (!can) return 'no';
   if (approval === undefined) return 'yes';
   const { reviewers, needed, forcing } = approval;

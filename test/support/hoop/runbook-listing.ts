@@ -3,6 +3,7 @@ import { ok, type Call, type Reply, type Route } from './call.ts';
 import { ModelError } from './errors.ts';
 import { matchesLike } from './like.ts';
 import { pullRepository, pullAll, viewCommit, viewFiles, type PulledRepository } from './runbook-files.ts';
+import type { RunbookRuleRow } from './rows.ts';
 import { decode } from './secrets.ts';
 
 export const runbookListingRoutes: readonly Route[] = [
@@ -42,17 +43,21 @@ function usable({ store, context, caller }: Call): readonly string[] {
   return context.random.shuffle(rows.map((row) => row.name));
 }
 
-/** The connections on which the caller may run a file: all without rules or as an admin, else what the matching rules name. */
-function reachable({ store, caller }: Call, { repository }: PulledRepository, name: string, all: readonly string[]): readonly string[] {
-  const rules = [...store.runbookRules.values()];
-  if (rules.length === 0 || caller.role === 'admin') return all;
-  const matching = rules.filter(
-    (rule) =>
-      (rule.userGroups.length === 0 || rule.userGroups.some((group) => caller.groups.includes(group))) &&
-      (rule.runbooks.length === 0 ||
-        rule.runbooks.some((file) => file.repository === repository && matchesLike(name, `${file.name}%`, 'i'))),
+/** The connections on which the caller may run a file. */
+function reachable(call: Call, { repository }: PulledRepository, name: string, all: readonly string[]): readonly string[] {
+  const file = { repository, name };
+  return all.filter((connection) => mayRunFile(call, file, connection));
+}
+
+/** Returns whether the runbook rules let the caller run a file: all without rules or as an admin, else what a rule of its groups includes. */
+export function mayRunFile({ store, caller }: Call, file: RunbookRuleRow['runbooks'][number], connection: string): boolean {
+  if (store.runbookRules.size === 0 || caller.role === 'admin') return true;
+  return [...store.runbookRules.values()].some(
+    ({ userGroups, connections, runbooks }) =>
+      (userGroups.length === 0 || userGroups.some((group) => caller.groups.includes(group))) &&
+      (connections.length === 0 || connections.includes(connection)) &&
+      (runbooks.length === 0 || runbooks.some((one) => one.repository === file.repository && matchesLike(file.name, `${one.name}%`, 'i'))),
   );
-  return all.filter((connection) => matching.some((rule) => rule.connections.length === 0 || rule.connections.includes(connection)));
 }
 
 /** The templates of the legacy plugin, which no current gateway has unless someone makes it again. */

@@ -5,12 +5,16 @@ import { created, param, type Call, type Reply, type Route } from './call.ts';
 import { nanoTime } from './clock.ts';
 import { ModelError } from './errors.ts';
 import type { JsonObject } from './json.ts';
+import { pullRepository } from './runbook-files.ts';
+import { mayRunFile } from './runbook-listing.ts';
+import { configuration } from './runbooks.ts';
 import { openReview, type ReviewSeed } from './review-seed.ts';
 import type { AccessRuleRow, ConnectionRow } from './rows.ts';
 
 /** What a person asks of a connection. No agent runs anything here. */
 export const sessionRoutes: readonly Route[] = [
   { method: 'POST', path: '/sessions', access: 'member', answer: execute },
+  { method: 'POST', path: '/runbooks/exec', access: 'member', answer: executeRunbook },
   { method: 'POST', path: '/connections/:nameOrID/credentials', access: 'member', answer: createCredential },
 ];
 
@@ -24,8 +28,35 @@ function execute(call: Call): Reply {
   const row = store.findConnection(name);
   if (row === undefined || !mayUse(call.context, caller, row.name)) throw new ModelError(400, `connection ${name} not found`);
   if (analyzerRuleOf(store, row.name) !== undefined) throw new ModelError(500, 'failed analyzing session');
-  if (row.exec !== 'enabled') return executed({ output: 'exec is disabled for this connection' });
-  const seed = { connection: row.name, input: body.string('script'), type: 'onetime', ...ownerOf(call) } as const;
+  return run(call, row, { mode: 'exec', input: body.string('script') });
+}
+
+/** Runs a file of a repository; the runbook rules come first, before the gateway looks for the connection. */
+function executeRunbook(call: Call): Reply {
+  const { store, context, caller } = call;
+  const body = readBody(call.text, 'RunbookExec');
+  const name = body.string('connection_name');
+  const file = { repository: body.string('repository'), name: body.string('file_name') };
+  body.require({ ConnectionName: name, Repository: file.repository, FileName: file.name });
+  if (!mayRunFile(call, file, name)) throw new ModelError(403, 'user is not allowed to run this runbook on this connection');
+  const row = store.findConnection(name);
+  if (row === undefined || !mayUse(context, caller, row.name)) throw new ModelError(404, 'connection not found');
+  const repository = configuration(call).repositories.get(file.repository);
+  if (repository === undefined) throw new ModelError(400, `runbook repository config ${file.repository} not found`);
+  const { files, problem } = pullRepository(context, repository.gitUrl);
+  if (files === undefined) throw new ModelError(500, `failed cloning runbook repository: ${problem}`);
+  if (!files.files.some((one) => one.name === file.name)) throw new ModelError(404, `runbook file ${file.name} not found on git repo`);
+  if (analyzerRuleOf(store, row.name) !== undefined) throw new ModelError(500, 'failed analyzing runbook session');
+  return run(call, row, { mode: 'runbooks', input: file.name });
+}
+
+type Command = { readonly mode: 'exec' | 'runbooks'; readonly input: string };
+
+/** Runs a command, or opens the review that it waits for. */
+function run(call: Call, row: ConnectionRow, { mode, input }: Command): Reply {
+  const { store, caller } = call;
+  if (row[mode] !== 'enabled') return executed({ output: `${mode} is disabled for this connection` });
+  const seed = { connection: row.name, input, type: 'onetime', ...ownerOf(call) } as const;
   const rule = governingRule(store, row.name, 'command');
   if (rule !== undefined && asksCaller(call, rule) && !skipsCaller(call, rule)) return reviewed(call, { ...seed, ...approvalOf(rule) });
   if (row.reviewers.length === 0) return executed({ output: 'agent is offline' });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { uuidOf } from '../../support/hoop/random.ts';
+import type { RecordedResponse } from '../../support/hoop/send-request.ts';
 import { connection, list, object, refusal, startGateway, word, type Gateway } from './gateway.ts';
 
 const url = 'https://git.example.com/ops/runbooks.git';
@@ -123,6 +124,24 @@ test('runbook rules limit the runbooks of callers who are not admins', async () 
   const items = async (token: string): Promise<unknown> => (await gateway.get('/runbooks?list_connections=true', { token }))['items'];
   expect(await items('hpk_standard')).toMatchObject([{ name: 'ops/count.runbook.sql', connections: ['orders'] }]);
   expect(await items('hpk_admin')).toMatchObject([{ connections: expect.arrayContaining(['orders', 'ledger']) }]);
+});
+
+test('a runbook is run as a command, after the rules about runbooks and before what else decides', async () => {
+  const sent = { connection_name: 'orders', repository, file_name: 'ops/count.runbook.sql' };
+  const ask = (token = 'hpk_standard', more = {}): Promise<RecordedResponse> =>
+    gateway.send('POST', '/runbooks/exec', { ...sent, ...more }, { token });
+  expect(refusal(await ask('hpk_auditor'))).toBe('403 "access denied"');
+  expect(refusal(await ask())).toBe('404 "connection not found"');
+  await gateway.make('/connections', connection('orders', { reviewers: ['dba'] }));
+  expect(refusal(await ask())).toBe('404 "runbook configuration not found"');
+  await gateway.make(configurations, { git_url: url });
+  expect(refusal(await ask('hpk_standard', { repository: 'git.example.com/other' }))).toContain('400 "runbook repository config');
+  expect(refusal(await ask('hpk_standard', { file_name: 'gone' }))).toBe('404 "runbook file gone not found on git repo"');
+  expect((await ask()).body).toMatchObject({ has_review: true });
+  await gateway.make('/runbooks/rules', { name: 'dev', connections: [], user_groups: ['sre'], runbooks: [] });
+  expect(refusal(await ask())).toBe('403 "user is not allowed to run this runbook on this connection"');
+  await gateway.send('PUT', '/connections/orders', connection('orders', { access_mode_runbooks: 'disabled' }));
+  expect((await ask('hpk_admin')).body).toMatchObject({ has_review: false, output: 'runbooks is disabled for this connection' });
 });
 
 test('the first runbook rule closes every other runbook, an empty list means all, and the last one that is deleted opens all', async () => {
