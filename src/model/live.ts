@@ -2,23 +2,38 @@ import type { AccessState } from './protection/access-objects.ts';
 import { memoizeIndex } from './collections.ts';
 import { equal } from './json.ts';
 import { isPointerWithin, type Pointer, pointer } from './pointer.ts';
-import { type EdgeEnds, edgeKey, type ResourceId, type Spec, kindOf } from './resource.ts';
+import { type EdgeEnds, type ResourceId, type Spec, kindOf } from './resource.ts';
 import type { LiveSecret } from './secret.ts';
 import type { Registry } from './kind.ts';
 
-/** Lists all live edges, each once, whichever end shows it. */
-export function liveEdges(live: Pick<LiveState, 'resources'>, registry: Registry): readonly EdgeEnds[] {
-  const all = new Map<string, EdgeEnds>();
+const knownEdges = new WeakMap<readonly LiveResource[], { readonly registry: Registry; readonly edges: readonly EdgeEnds[] }>();
+
+/** Lists all live edges, each once, whichever end shows it. The list of resources must not change: every stage of a plan asks for its edges. */
+export function liveEdges({ resources }: Pick<LiveState, 'resources'>, registry: Registry): readonly EdgeEnds[] {
+  const known = knownEdges.get(resources);
+  if (known?.registry === registry) return known.edges;
+  const edges = readEdges(resources, registry);
+  knownEdges.set(resources, { registry, edges });
+  return edges;
+}
+
+function readEdges(resources: readonly LiveResource[], registry: Registry): readonly EdgeEnds[] {
+  const seen = new Map<ResourceId, Set<ResourceId>>();
+  const edges: EdgeEnds[] = [];
   const fields = new Map([...registry].map(([name, kind]) => [name, kind.fields.filter((field) => field.edge !== undefined)]));
-  for (const resource of live.resources) {
+  for (const resource of resources) {
     for (const field of fields.get(kindOf(resource.id)) ?? []) {
       for (const other of resource.edges[field.name] ?? []) {
         const ends = field.edge === 'rule' ? { rule: resource.id, connection: other } : { rule: other, connection: resource.id };
-        all.set(edgeKey(ends), ends);
+        const connections = seen.get(ends.rule) ?? new Set<ResourceId>();
+        seen.set(ends.rule, connections);
+        if (connections.has(ends.connection)) continue;
+        connections.add(ends.connection);
+        edges.push(ends);
       }
     }
   }
-  return [...all.values()];
+  return edges;
 }
 
 /** One resource on the gateway, normalized like a desired one. References are names where the gateway lists them, else ids. */

@@ -10,6 +10,7 @@ import { actionEnvironment } from './action.js';
 import { manifestOf, writeManifests } from './fixture.js';
 import { scaleRows } from './scale.js';
 import { serverRows } from './server.js';
+import { fillShared, sharedAnswers, sharedRows } from './shared-rules.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const cli = here('../../dist/cli.js');
@@ -230,6 +231,18 @@ async function pullRows() {
   await stop(hoop.child);
 }
 
+/** A gateway of a dialect with connections that share rules, before some of the rules change. */
+async function serveShared(dialect, scene, place) {
+  if (dialect === 'interface') {
+    const answers = join(place, 'answers.json');
+    writeFileSync(answers, JSON.stringify(sharedAnswers(scene)));
+    return { ...(await start([here('gateway.js'), answers], 'stdout')), token };
+  }
+  const { url, child } = await hoopGateway('hpk_bench');
+  await fillShared(`${url}/api`, 'hpk_bench', scene);
+  return { url: `${url}/api`, child, token: 'hpk_bench' };
+}
+
 const noDrop = `apiVersion: ostiary/v1
 kind: GuardrailRule
 metadata: { name: no-drop }
@@ -340,6 +353,7 @@ try {
         stop,
         row,
       }),
+    shared: () => sharedRows({ full, folder, run, cli, serve: serveShared, stop, row }),
     hoop: hoopRow,
     first: firstRow,
     action: actionRow,

@@ -1,10 +1,15 @@
-// A gateway in memory that holds COUNT connections at first, checks nothing and answers at once: node gateway.js COUNT; prints its address.
+// A gateway in memory that holds COUNT connections at first, or the lists of a JSON file, checks nothing and answers at once: node gateway.js COUNT|FILE; prints its address.
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { answersFor } from './fixture.js';
 
 /** The body of each list, and its objects by id; each is made from the other when it is needed. */
-const lists = new Map(Object.entries(answersFor(Number(process.argv[2]))).map(([path, text]) => [path, { body: Buffer.from(text) }]));
+const lists = new Map(Object.entries(startAnswers(process.argv[2])).map(([path, text]) => [path, { body: Buffer.from(text) }]));
 let last = 0;
+
+function startAnswers(from) {
+  return from.endsWith('.json') ? { ...answersFor(0), ...JSON.parse(readFileSync(from, 'utf8')) } : answersFor(Number(from));
+}
 
 function rowsOf(list) {
   list.rows ??= new Map(JSON.parse(list.body).map((row) => [row.id, row]));

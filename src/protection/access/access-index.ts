@@ -12,6 +12,10 @@ import type {
 
 /** The objects of a gateway that decide access to one connection. */
 export type AccessFacts = {
+  /** The attributes that it has, those that the gateway manages included. */
+  readonly attributes: readonly string[];
+  /** The groups of its own row, without those that attributes grant; undefined without access control. */
+  readonly row: readonly string[] | undefined;
   /** The groups that see it; undefined: everybody. */
   readonly granted: readonly string[] | undefined;
   /** The access control of the gateway is on: rows and attributes grant groups, and no row grants none. */
@@ -33,6 +37,8 @@ export type AccessFacts = {
 export type AccessLookup = (name: string, spec: JsonObject) => AccessFacts;
 
 const noFacts: AccessFacts = {
+  attributes: [],
+  row: undefined,
   granted: undefined,
   isControlled: false,
   byAttribute: [],
@@ -80,6 +86,8 @@ function indexAccess(state: AccessState): AccessLookup {
     const { access_groups: stated } = spec;
     const row = Array.isArray(stated) ? textsIn(stated) : grants && (grants.get(name) ?? []);
     return {
+      attributes: own,
+      row,
       granted: row && [...new Set([...row, ...granting])].toSorted(compareText),
       isControlled: grants !== undefined,
       byAttribute: distinct(own, rulesByAttribute).toSorted(byId),

@@ -7,13 +7,13 @@ export type ControlDifference = ControlComparison & { readonly control: ControlT
 
 /** Caches comparisons of the controls of rules, which connections share, and the last comparison of each posture, which several stages need. */
 export type ComparisonCache = {
-  readonly ofRules: Map<string, Map<readonly Control[], Map<readonly Control[], ControlComparison>>>;
-  readonly ofPostures: Map<Posture, { readonly before: Posture; readonly differences: readonly ControlDifference[] }>;
+  readonly ofRules: Map<string, WeakMap<readonly Control[], WeakMap<readonly Control[], ControlComparison>>>;
+  readonly ofPostures: WeakMap<Posture, { readonly before: Posture; readonly differences: readonly ControlDifference[] }>;
 };
 
 /** Creates an empty cache of comparisons. */
 export function createComparisonCache(): ComparisonCache {
-  return { ofRules: new Map(), ofPostures: new Map() };
+  return { ofRules: new Map(), ofPostures: new WeakMap() };
 }
 
 /** Lists the control types in which two states of a connection differ. It is the only judge of what protects more. */
@@ -53,8 +53,8 @@ function compareCached({ type, ofRules, compare }: ControlRow, { before, after, 
   const [had, has] = [controlsOf(before, type), controlsOf(after, type)];
   const [first, last] = [before.enforcement, after.enforcement];
   const key = [type, ...enforcementKey(first), ...enforcementKey(last)].join('\u0000');
-  const byBefore = known.ofRules.get(key) ?? new Map<readonly Control[], Map<readonly Control[], ControlComparison>>();
-  const byAfter = byBefore.get(had) ?? new Map<readonly Control[], ControlComparison>();
+  const byBefore = known.ofRules.get(key) ?? new WeakMap<readonly Control[], WeakMap<readonly Control[], ControlComparison>>();
+  const byAfter = byBefore.get(had) ?? new WeakMap<readonly Control[], ControlComparison>();
   const found = byAfter.get(has) ?? compare(before, after);
   known.ofRules.set(key, byBefore.set(had, byAfter.set(has, found)));
   return found;

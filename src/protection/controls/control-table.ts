@@ -71,3 +71,8 @@ export function fieldsOfControl(control: string): readonly string[] {
   const type = control === 'approvals' ? 'review' : control;
   return controlTable.find((row) => row.type === type)?.fields['Connection'] ?? [];
 }
+
+/** The fields of a connection that protect it, by themselves or with rules. */
+export const protectingFields: readonly string[] = [
+  ...new Set(controlTable.flatMap(({ fields, conditions = [] }) => [...(fields['Connection'] ?? []), ...conditions])),
+].toSorted();

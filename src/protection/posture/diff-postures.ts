@@ -27,6 +27,7 @@ import {
 } from '../controls/compare-protection.ts';
 import { controlRow } from '../controls/control-table.ts';
 import { emptyPosture, type Posture } from '../controls/control-row.ts';
+import { groupAlike } from './alike-connections.ts';
 import { resourceCause, type CauseFinder, type Contribution } from './causes.ts';
 import { createPostureBuilder, readPostures, type PostureBuilder, type PostureReader } from './posture.ts';
 
@@ -116,22 +117,55 @@ export function reverseSnapshots(snapshots: PlanSnapshots): PlanSnapshots {
 }
 
 /** Lists the connections whose protection a plan changes, directly or through a rule; sorted by id. */
-export function diffPostures(
-  plan: PlannedWrites,
-  { before, after, postureBefore, postureAfter, predecessors, compared }: PlanSnapshots,
-  causes: CauseFinder,
-): readonly AffectedConnection[] {
+export function diffPostures(plan: PlannedWrites, snapshots: PlanSnapshots, causes: CauseFinder): readonly AffectedConnection[] {
+  const { before, after, postureBefore, postureAfter, predecessors, compared } = snapshots;
   if (!plan.changes.some(isWritten)) return [];
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   const everywhere = affectingEvery(plan, before, after);
-  return affectedIds(plan, before, after).flatMap((id) => {
-    const rules = (): readonly ResourceId[] => [...new Set([...rulesOn(before, id), ...rulesOn(after, id), ...everywhere])].toSorted();
-    const own = changes.get(id);
+  const attached = new Set(plan.edges.map(({ connection }) => connection));
+  const known = new Map<ResourceId, AffectedConnection | undefined>();
+  const ids = affectedIds(plan, before, after);
+  const firstOf = firstAlike(
+    ids.filter((id) => !changes.has(id) && !attached.has(id) && postureBefore(id) !== undefined && postureAfter(id) !== undefined),
+    snapshots,
+  );
+  return ids.flatMap((id) => {
+    const [had, has] = [postureBefore(id), postureAfter(id)];
+    const first = firstOf.get(id);
+    if (first !== undefined && had !== undefined && has !== undefined) {
+      const one = known.get(first);
+      return one === undefined ? [] : [alikeConnection(one, { id, before: had, after: has })];
+    }
+    const rules = [...new Set([...rulesOn(before, id), ...rulesOn(after, id), ...everywhere])].toSorted();
     const predecessor = predecessors.get(id);
     const replaced =
       predecessor === undefined ? {} : { replaced: { id: predecessor, posture: postureBefore(predecessor) ?? emptyPosture } };
-    return affectedConnection({ id, own, before: postureBefore(id), after: postureAfter(id), ...replaced, causes, rules }, compared) ?? [];
+    const found = affectedConnection({ id, own: changes.get(id), before: had, after: has, ...replaced, causes, rules }, compared);
+    known.set(id, found);
+    return found ?? [];
   });
+}
+
+/** Returns the first connection of those that a plan treats alike, by the other ones. */
+function firstAlike(ids: readonly ResourceId[], snapshots: PlanSnapshots): ReadonlyMap<ResourceId, ResourceId> {
+  const lists = groupAlike(ids, { snapshots, isChanged: () => false, writersOf: () => undefined }).flatMap(({ alike }) => alike);
+  return new Map(lists.flatMap(([first, ...others]) => (first === undefined ? [] : others.map((id) => [id, first] as const))));
+}
+
+/** Returns for a connection what was found for one that the plan treats alike. */
+function alikeConnection(
+  one: AffectedConnection,
+  { id, before, after }: { readonly id: ResourceId; readonly before: Posture; readonly after: Posture },
+): AffectedConnection {
+  const { rules: _, ...change } = one.change;
+  const isSame = before.rules === one.before.rules && after.rules === one.after.rules;
+  const rules = isSame ? (one.change.rules ?? []) : rulesOnEither(before, after);
+  return {
+    ...one,
+    before,
+    after,
+    change: { ...change, connection: id, tags: after.tags, ...(rules.length === 0 ? {} : { rules }) },
+  };
 }
 
 /** Lists the connections that certainly lose a control; sorted by id. A created one is compared with the one that it replaces. */
@@ -183,7 +217,7 @@ export function diffSnapshots(before: ProtectionSnapshot, after: ProtectionSnaps
   const compared = createComparisonCache();
   const ids = [...after.resources.keys()].filter((id) => kindOf(id) === 'Connection').toSorted();
   return ids.flatMap((id) => {
-    const sides = { id, own: undefined, before: had(id), after: has(id), causes: () => [], rules: () => [] };
+    const sides = { id, own: undefined, before: had(id), after: has(id), causes: () => [], rules: [] };
     return sides.before === undefined ? [] : (affectedConnection(sides, compared) ?? []);
   });
 }
@@ -196,7 +230,7 @@ type Sides = {
   readonly replaced?: { readonly id: ResourceId; readonly posture: Posture };
   readonly causes: CauseFinder;
   /** The rules that are attached before or after. */
-  readonly rules: () => readonly ResourceId[];
+  readonly rules: readonly ResourceId[];
 };
 
 /** Returns whether a change opens a connection for the first time: it is created, or its interrupted creation is completed. */
@@ -216,7 +250,7 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
   const controls = differences.map(({ control }) => control);
   const contributions = isCreated
     ? creationContributions(own, ['access', ...controls])
-    : new Map(isDeleted ? [] : differences.map((one) => [one.control, withVerdict(causes(id, rules(), one.control), one)] as const));
+    : new Map(isDeleted ? [] : differences.map((one) => [one.control, withVerdict(causes(id, rules, one.control), one)] as const));
   const isCompared = !isDeleted && (!isCreated || replaced !== undefined);
   const controlChanges = differences.map((difference): ControlChange => {
     const { control, before: lostTexts, after: gainedTexts } = difference;

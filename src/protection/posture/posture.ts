@@ -35,11 +35,31 @@ type PostureContext = Pick<ProtectionSnapshot, 'samples'> & { readonly access: G
 /** Builds the posture of one state of a connection. */
 export type PostureBuilder = (state: ConnectionState) => Posture;
 
+/** More sets of rules are not remembered: states that need the same set follow each other. */
+const mostSets = 4096;
+
+/** Returns the value of a key, made when it is not known; a full cache starts anew. */
+function remember<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  if (known.size >= mostSets) known.clear();
+  known.set(key, made);
+  return made;
+}
+
 /** Returns a builder of postures. Each rule is read once, and states with the same rules share their controls. */
 export function createPostureBuilder({ access: usual, samples }: PostureContext): PostureBuilder {
   const single = new Map<ResourceId, Map<ResourceSnapshot | undefined, RuleControls>>();
   const joint = new Map<string, Omit<RuleControls, 'key'>>();
+  const listed = new Map<string, Posture['rules']>();
+  const numbers = new WeakMap<readonly Attachment[], number>();
   let count = 0;
+  const numberOf = (list: readonly Attachment[]): number => {
+    const number = numbers.get(list) ?? (count += 1);
+    numbers.set(list, number);
+    return number;
+  };
   const ofRule = (id: ResourceId, resource: ResourceSnapshot | undefined): RuleControls => {
     const known = single.get(id) ?? new Map<ResourceSnapshot | undefined, RuleControls>();
     const controls = known.get(resource) ?? { ...controlsOfRule(id, resource), key: (count += 1) };
@@ -49,21 +69,25 @@ export function createPostureBuilder({ access: usual, samples }: PostureContext)
   return ({ id, resource, rules, attachments, access = usual }) => {
     const all = [...rules].map(([rule, own]) => [rule, ofRule(rule, own)] as const);
     const key = all.map(([, one]) => one.key).join(' ');
-    const combined = joint.get(key) ?? combineRules(all, samples);
-    joint.set(key, combined);
-    const effects = new Map(
-      all
-        .filter(([rule]) => isEffective(rule, rules.get(rule)))
-        .map(([rule, one]) => [
-          rule,
-          {
-            controls: decidesAccess(kindOf(rule)) ? ruleControlTypes(kindOf(rule)) : controlTypesIn(one),
-            by: attachments?.get(rule) ?? noAttachments,
-          },
-        ]),
-    );
+    const combined = remember(joint, key, () => combineRules(all, samples));
+    const by = (rule: ResourceId): readonly Attachment[] => attachments?.get(rule) ?? noAttachments;
+    const effects = remember(listed, `${key} ${all.map(([rule]) => numberOf(by(rule))).join(' ')}`, () => effectsOf(all, { rules, by }));
     return postureOf({ id, ...resource }, { ...combined, effects }, access);
   };
+}
+
+type AttachedRules = Pick<ConnectionState, 'rules'> & { readonly by: (rule: ResourceId) => readonly Attachment[] };
+
+/** Lists what each rule on a connection does there, and what attaches it. */
+function effectsOf(all: readonly (readonly [ResourceId, RuleControls])[], { rules, by }: AttachedRules): Posture['rules'] {
+  return new Map(
+    all
+      .filter(([rule]) => isEffective(rule, rules.get(rule)))
+      .map(([rule, one]) => [
+        rule,
+        { controls: decidesAccess(kindOf(rule)) ? ruleControlTypes(kindOf(rule)) : controlTypesIn(one), by: by(rule) },
+      ]),
+  );
 }
 
 /** Returns whether an object on a connection may do something: an attribute without groups grants nothing. */
@@ -175,6 +199,18 @@ const undeclaredEdge: readonly Attachment[] = [{ how: 'edge' }];
 const noAttachments: readonly Attachment[] = [];
 const everywhere: Attachment = { how: 'every' };
 
+const knownLists = new WeakMap<ProtectionSnapshot, Map<string, readonly Attachment[]>>();
+
+/** Returns one list for all equal lists of attachments in a snapshot: most connections get a rule in the same way. */
+function sharedList(snapshot: ProtectionSnapshot, list: readonly Attachment[]): readonly Attachment[] {
+  const lists = knownLists.get(snapshot) ?? new Map<string, readonly Attachment[]>();
+  knownLists.set(snapshot, lists);
+  const key = list.map((one) => [one.how, one.attribute ?? '', one.place ?? ''].join('\u0000')).join('\u0001');
+  const known = lists.get(key) ?? list;
+  lists.set(key, known);
+  return known;
+}
+
 /** Lists the rules on a connection with everything that attaches them: edges, as manifests declare them, and shared attributes. */
 function attachmentsOn(snapshot: ProtectionSnapshot, connection: ResourceId): ReadonlyMap<ResourceId, readonly Attachment[]> {
   const attached = snapshot.edges.get(connection);
@@ -187,10 +223,8 @@ function attachmentsOn(snapshot: ProtectionSnapshot, connection: ResourceId): Re
       const edges = attached?.has(rule) === true && declared.length === 0 ? undeclaredEdge : declared;
       const shared = attributes.filter((attribute) => snapshot.rulesByAttribute.get(attribute)?.has(rule) === true);
       const named = attached?.has(rule) === true || shared.length > 0;
-      return [
-        rule,
-        [...(named ? [] : [everywhere]), ...edges, ...shared.map((attribute): Attachment => ({ how: 'attribute', attribute }))],
-      ] as const;
+      const byAttribute = shared.map((attribute): Attachment => ({ how: 'attribute', attribute }));
+      return [rule, sharedList(snapshot, [...(named ? [] : [everywhere]), ...edges, ...byAttribute])] as const;
     }),
   );
 }

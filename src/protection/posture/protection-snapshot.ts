@@ -9,7 +9,7 @@ import {
 } from '../access/deciding-kinds.ts';
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import { type DesiredState, type EdgeDeclaration, type Sample, desiredById } from '../../model/desired.ts';
+import { type DeclaredEdge, type DesiredState, type EdgeDeclaration, type Sample, desiredById } from '../../model/desired.ts';
 import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveState } from '../../model/live.ts';
@@ -19,7 +19,7 @@ import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import { type AccessState, isAttribute } from '../../model/protection/access-objects.ts';
 import type { ControlType, Attachment } from '../../model/protection/protection.ts';
-import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import type { GatewayAccess, SampleText } from '../controls/control-row.ts';
 import { controlTable } from '../controls/control-table.ts';
@@ -30,21 +30,40 @@ type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
 const nothing: readonly Attachment[] = [];
 
 /** Returns a lookup of declared attachments; the index is built on first use. Only of current manifests are positions known. */
-export function readDeclaredAttachments(manifests: DesiredState, which: 'current' | 'applied'): DeclaredAttachments {
-  let known: ReadonlyMap<string, readonly Attachment[]> | undefined;
-  return (ends) => (known ??= attachmentsByEdge(manifests, which)).get(edgeKey(ends)) ?? nothing;
+export function readDeclaredAttachments({ edges, resources }: DesiredState, which: 'current' | 'applied'): DeclaredAttachments {
+  const manifests = desiredById(resources);
+  const known = new Map<string, Attachment>();
+  // A selector declares many edges at one position.
+  const attachmentOf = ({ by, path, how }: EdgeDeclaration): Attachment => {
+    const key = `${how} ${by}\u0000${path}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const at = which === 'current' ? manifests.get(by)?.locate(path) : undefined;
+    const made: Attachment = {
+      how: how === 'selector' ? 'selector' : 'direct',
+      ...(at === undefined ? {} : { place: formatPosition(at) }),
+    };
+    known.set(key, made);
+    return made;
+  };
+  let byRule: ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> | undefined;
+  return ({ rule, connection }) => {
+    const edge = (byRule ??= indexByRule(edges)).get(rule)?.get(connection);
+    return edge === undefined ? nothing : distinct(edge.declarations.map(attachmentOf));
+  };
 }
 
-function attachmentsByEdge({ edges, resources }: DesiredState, which: 'current' | 'applied'): ReadonlyMap<string, readonly Attachment[]> {
-  const manifests = desiredById(resources);
-  const attachmentOf = ({ by, path, how }: EdgeDeclaration): Attachment => {
-    const at = which === 'current' ? manifests.get(by)?.locate(path) : undefined;
-    return { how: how === 'selector' ? 'selector' : 'direct', ...(at === undefined ? {} : { place: formatPosition(at) }) };
-  };
-  return new Map(edges.map((edge) => [edgeKey(edge), distinct(edge.declarations.map(attachmentOf))]));
+function indexByRule(edges: readonly DeclaredEdge[]): ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> {
+  const byRule = new Map<ResourceId, Map<ResourceId, DeclaredEdge>>();
+  for (const edge of edges) {
+    const connections = byRule.get(edge.rule) ?? new Map<ResourceId, DeclaredEdge>();
+    byRule.set(edge.rule, connections.set(edge.connection, edge));
+  }
+  return byRule;
 }
 
 function distinct(attachments: readonly Attachment[]): readonly Attachment[] {
+  if (attachments.length < 2) return attachments;
   return [...new Map(attachments.map((one) => [attachmentKey(one), one])).values()].toSorted((left, right) =>
     compareText(attachmentKey(left), attachmentKey(right)),
   );

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/collections.ts';
 import { textsIn } from '../../model/json.ts';
 import { type Change, type EdgeChange, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
@@ -12,6 +13,7 @@ import {
 import { type GatewayAccess, type RiskDraft, type SpecSides, type Posture, emptyPosture } from '../controls/control-row.ts';
 import { controlTable, controlsOfRuleKind } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';
+import { type AlikeConnections, type EdgeWriters, groupAlike } from '../posture/alike-connections.ts';
 import { type PlanSnapshots, type PlannedWrites, affectedIds, affectingEvery, isFirstOpening } from '../posture/diff-postures.ts';
 import { attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
 import { mixSnapshots, type ProtectionSnapshot, readAccessIn, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
@@ -55,73 +57,154 @@ export type ChangeEffects = Map<ControlType, Map<ProtectionEffect, Set<ResourceI
 
 /**
  * Returns what each change contributes to the comparison of every connection, by the live key of the change: the connection with
- * only this change, and with all changes but this one. So no change has a milder effect than the plan as a whole.
+ * only this change, and with all changes but this one. So no change has a milder effect than the plan as a whole. Connections
+ * that share their rules share the comparison.
  */
 export function findContributions(plan: PlannedWrites, snapshots: PlanSnapshots): ReadonlyMap<ResourceId, ChangeEffects> {
   const { before, after, postureBefore, postureAfter, predecessors, compared } = snapshots;
   const changes = new Map(plan.changes.filter(isWritten).map((change) => [liveKeyOf(change), change]));
   const found = new Map<ResourceId, ChangeEffects>();
-  const add = (key: ResourceId, connection: ResourceId, differences: readonly ControlDifference[]): void => {
-    for (const difference of differences) addDifference(found, { key, connection, difference });
-  };
   const writers = writersOf(plan.edges);
-  const accessWith = partialAccess(changes.keys(), snapshots);
   const everywhere = affectingEvery(plan, before, after);
-  for (const id of affectedIds(plan, before, after)) {
-    const [had, has, predecessor] = [postureBefore(id), postureAfter(id), predecessors.get(id)];
-    if (has === undefined) continue;
-    if (had === undefined || isFirstOpening(changes.get(id), had)) {
-      if (predecessor !== undefined) add(id, id, compareProtection(postureBefore(predecessor) ?? emptyPosture, has, compared));
-      continue;
-    }
-    const whole = compareProtection(had, has, compared);
-    const keys = involvedKeys(id, { changes, writers: writers.get(id), snapshots, everywhere });
-    const state = (includes: (key: ResourceId) => boolean): Posture =>
-      stateOf(id, includes, { writers: writers.get(id), snapshots, accessWith });
-    const own = new Map<ResourceId, readonly ControlDifference[]>(
-      keys.map((key) => [
-        key,
-        keys.length === 1
-          ? whole
-          : [
-              ...compareProtection(
-                had,
-                state((other) => other === key),
-                compared,
-              ),
-              ...compareProtection(
-                state((other) => other !== key),
-                has,
-                compared,
-              ),
-            ],
-      ]),
-    );
-    for (const [key, differences] of own) add(key, id, differences);
-    for (const difference of unexplained(whole, [...own.values()].flat())) for (const key of keys) add(key, id, [difference]);
+  const isNew = (id: ResourceId): boolean => isFirstOpening(changes.get(id), postureBefore(id));
+  const kept = affectedIds(plan, before, after).filter((id) => postureAfter(id) !== undefined);
+  for (const id of kept.filter(isNew)) {
+    const [predecessor, has] = [predecessors.get(id), postureAfter(id)];
+    if (predecessor === undefined || has === undefined) continue;
+    const effects = readEffects(compareProtection(postureBefore(predecessor) ?? emptyPosture, has, compared));
+    addEffects(found, effects, { keyFor: () => id, members: [id] });
   }
+  const context = { changes, snapshots, everywhere, accessWith: partialAccess(changes.keys(), snapshots) };
+  const groups = groupAlike(
+    kept.filter((id) => !isNew(id)),
+    { snapshots, isChanged: (id) => changes.has(id), writersOf: (id) => writers.get(id) },
+  );
+  for (const group of groups) addGroup(found, group, { ...context, writersOf: (id) => writers.get(id) });
   return found;
 }
 
-/** Lists the differences of the whole with an effect that no single change has. */
-function unexplained(whole: readonly ControlDifference[], parts: readonly ControlDifference[]): readonly ControlDifference[] {
-  return whole.filter((difference) => {
-    const single = effectsOfDifferences(parts.filter(({ control }) => control === difference.control));
-    return [...effectsOfDifferences([difference])].some((effect) => !single.has(effect));
-  });
+type GroupContext = Omit<InvolvedInput, 'writers'> & {
+  readonly accessWith: AccessReader;
+  readonly writersOf: (id: ResourceId) => EdgeWriters | undefined;
+};
+
+/** One connection, and the comparisons that show what each change does to it. */
+type ComparedConnection = {
+  readonly keys: readonly ResourceId[];
+  readonly whole: readonly ControlDifference[];
+  /** With only one change, and with all but this one. */
+  readonly compareChange: (key: ResourceId) => readonly ControlDifference[];
+  /** What all changes together leave to the gateway itself. */
+  readonly compareRest: () => readonly ControlDifference[];
+};
+
+function comparisonsOf(id: ResourceId, { snapshots, writersOf: writersFor, ...context }: GroupContext): ComparedConnection {
+  const { postureBefore, postureAfter, compared } = snapshots;
+  const [had, has] = [postureBefore(id) ?? emptyPosture, postureAfter(id) ?? emptyPosture];
+  const input = { ...context, snapshots, writers: writersFor(id) };
+  const fromBefore = (includes: (key: ResourceId) => boolean): readonly ControlDifference[] =>
+    compareProtection(had, stateOf(id, includes, input), compared);
+  const toAfter = (includes: (key: ResourceId) => boolean): readonly ControlDifference[] =>
+    compareProtection(stateOf(id, includes, input), has, compared);
+  return {
+    keys: involvedKeys(id, input),
+    whole: compareProtection(had, has, compared),
+    compareChange: (key) => [...fromBefore((other) => other === key), ...toAfter((other) => other !== key)],
+    compareRest: () => toAfter(() => true),
+  };
 }
 
-type NewDifference = { readonly key: ResourceId; readonly connection: ResourceId; readonly difference: ControlDifference };
-
-function addDifference(found: Map<ResourceId, ChangeEffects>, { key, connection, difference }: NewDifference): void {
-  const effects = found.get(key) ?? new Map<ControlType, Map<ProtectionEffect, Set<ResourceId>>>();
-  const byEffect = effects.get(difference.control) ?? new Map<ProtectionEffect, Set<ResourceId>>();
-  for (const effect of decidingEffects(difference)) byEffect.set(effect, (byEffect.get(effect) ?? new Set()).add(connection));
-  found.set(key, effects.set(difference.control, byEffect));
+/**
+ * Adds what each change does to the connections of a group. A rule that only adds is compared once for all of them; a change that decides
+ * access together with others, or that is the connection's own, once for each list of alike connections.
+ */
+function addGroup(found: Map<ResourceId, ChangeEffects>, { members, alike }: AlikeConnections, context: GroupContext): void {
+  const [first] = members;
+  if (first === undefined) return;
+  const shared = comparisonsOf(first, context);
+  const isOnly = shared.keys.length === 1;
+  const ofRules = shared.keys
+    .filter((key) => !isOnly && isSharedRule(key, first))
+    .map((key) => [key, readEffects(shared.compareChange(key).filter(isOfRules))] as const);
+  for (const [key, effects] of ofRules) addEffects(found, effects, { keyFor: () => key, members });
+  const explainedByRules = uniteEffects(ofRules.map(([, effects]) => effects));
+  for (const list of alike) {
+    const [id] = list;
+    if (id === undefined) continue;
+    const { keys, whole: differences, compareChange, compareRest } = comparisonsOf(id, context);
+    const whole = readEffects(differences);
+    const rest = readEffects(ofRules.length === 0 ? [] : compareRest().filter((difference) => !isOfRules(difference)));
+    const parts = keys.map((key) => [key, isOnly ? whole : isSharedRule(key, id) ? rest : readEffects(compareChange(key))] as const);
+    const add = (key: ResourceId, effects: EffectsByControl): void =>
+      addEffects(found, effects, { keyFor: (member) => (key === id ? member : key), members: list });
+    for (const [key, effects] of parts) add(key, effects);
+    const united = uniteEffects(
+      parts.map(([, effects]) => effects),
+      explainedByRules,
+    );
+    const left = unexplained(whole, united);
+    for (const key of keys) add(key, left);
+  }
 }
 
-/** The change that writes each attached or detached edge of a connection, by rule. */
-type EdgeWriters = ReadonlyMap<ResourceId, ResourceId>;
+/** Returns the effects of the whole that no single change has. */
+function unexplained(whole: EffectsByControl, explained: ExplainedEffects): EffectsByControl {
+  return new Map([...whole].filter(([control, { all }]) => [...all].some((effect) => explained.get(control)?.has(effect) !== true)));
+}
+
+/** Returns whether a change does the same to every connection with the same rules: it is not the connection's own, and decides no access. */
+function isSharedRule(key: ResourceId, id: ResourceId): boolean {
+  return key !== id && !decidesAccess(kindOf(key));
+}
+
+const typesOfRules = new Set(controlTable.filter(({ ofRules }) => ofRules !== undefined).map(({ type }) => type));
+
+function isOfRules({ control }: ControlDifference): boolean {
+  return typesOfRules.has(control);
+}
+
+/** All effects of differences by control type, and those that decide their verdicts. */
+type EffectsByControl = ReadonlyMap<
+  ControlType,
+  { readonly all: ReadonlySet<ProtectionEffect>; readonly deciding: readonly ProtectionEffect[] }
+>;
+
+function readEffects(differences: readonly ControlDifference[]): EffectsByControl {
+  const byControl = new Map<ControlType, ControlDifference[]>();
+  for (const difference of differences) addToGroup(byControl, difference.control, difference);
+  return new Map(
+    [...byControl].map(([control, own]) => [
+      control,
+      { all: effectsOfDifferences(own), deciding: own.flatMap((difference) => [...decidingEffects(difference)]) },
+    ]),
+  );
+}
+
+type ExplainedEffects = ReadonlyMap<ControlType, ReadonlySet<ProtectionEffect>>;
+
+function uniteEffects(all: readonly EffectsByControl[], known: ExplainedEffects = new Map()): ExplainedEffects {
+  const united = new Map(known);
+  for (const effects of all)
+    for (const [control, { all: own }] of effects) united.set(control, new Set([...(united.get(control) ?? []), ...own]));
+  return united;
+}
+
+type AffectedMembers = { readonly members: readonly ResourceId[]; readonly keyFor: (member: ResourceId) => ResourceId };
+
+/** Adds connections to the effects of a change; `keyFor` names the change of each. */
+function addEffects(found: Map<ResourceId, ChangeEffects>, effects: EffectsByControl, { members, keyFor }: AffectedMembers): void {
+  if (effects.size === 0) return;
+  for (const member of members) {
+    const key = keyFor(member);
+    const own = found.get(key) ?? new Map<ControlType, Map<ProtectionEffect, Set<ResourceId>>>();
+    found.set(key, own);
+    for (const [control, { deciding }] of effects) {
+      const byEffect = own.get(control) ?? new Map<ProtectionEffect, Set<ResourceId>>();
+      own.set(control, byEffect);
+      for (const effect of deciding) byEffect.set(effect, (byEffect.get(effect) ?? new Set()).add(member));
+    }
+  }
+}
 
 function writersOf(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, EdgeWriters> {
   const all = new Map<ResourceId, Map<ResourceId, ResourceId>>();

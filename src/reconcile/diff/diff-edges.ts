@@ -1,5 +1,5 @@
 import { appendAll } from '../../model/collections.ts';
-import { desiredById } from '../../model/desired.ts';
+import { type DeclaredEdge, desiredById } from '../../model/desired.ts';
 import { type Diagnostic, type Position, suggest } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
@@ -11,9 +11,9 @@ import { isPointerWithin, pointer } from '../../model/pointer.ts';
 /** The action for an edge, the resource that writes it, and the origin of the difference. */
 type EdgeOutcome = { readonly action: EdgeAction; readonly by?: ResourceId; readonly origin?: Origin };
 
-/** Decides about a declared edge: a missing one is attached by an end that can write it. */
-function decideAttach(ends: EdgeEnds, exists: boolean, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
-  if (exists || isFrozen(ends, index)) return undefined;
+/** Decides about a declared edge that the gateway does not have: an end that can write it attaches it. */
+function decideAttach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
+  if (isFrozen(ends, index)) return undefined;
   if (!index.selected.has(ends.rule) && !index.selected.has(ends.connection)) return undefined;
   if (isManaged(ends.connection, index)) return { action: 'blocked' };
   const writers = index.live.has(ends.connection) ? [ends.rule, ends.connection] : [ends.connection, ends.rule];
@@ -100,19 +100,29 @@ export type EdgeDiff = { readonly edges: readonly EdgeChange[]; readonly diagnos
 export function diffEdges(input: EdgeInput): EdgeDiff {
   const index = indexEdges(input);
   const found = index.edges;
-  const { declared, unresolved } = declaredEdges(input, index);
+  const { declared, unresolved, placesOf } = declaredEdges(input, index);
   const diagnostics = unresolved.flatMap(({ end, from }) => (from === undefined ? [] : [dangling(end, index, from)]));
-  const all = new Map([...found, ...[...declared].map(([key, one]) => [key, one.ends] as const)]);
+  // An attachment that both sides have stays as it is.
+  const live = [...found].filter(([key]) => !declared.has(key));
+  const missing = [...declared].flatMap(([key, edge]) => (found.has(key) ? [] : [[key, edge] as const]));
   const edges: EdgeChange[] = [];
-  for (const [key, ends] of [...all].toSorted(([left], [right]) => compareText(left, right))) {
-    const places = declared.get(key)?.places ?? [];
-    const outcome = declared.has(key) ? decideAttach(ends, found.has(key), index) : decideDetach(ends, index);
+  for (const [key, ends] of [...live, ...missing].toSorted(([left], [right]) => compareText(left, right))) {
+    const edge = declared.get(key);
+    const places = edge === undefined ? [] : placesOf(edge);
+    const outcome = edge === undefined ? decideDetach(ends, index) : decideAttach(ends, index);
     if (outcome === undefined) continue;
     if (outcome === 'unwritable')
-      appendAll(diagnostics, declared.has(key) ? needsSelection(ends, places[0], index) : [undetachable(ends, index)]);
+      appendAll(diagnostics, edge === undefined ? [undetachable(ends, index)] : needsSelection(ends, places[0], index));
     else {
-      const bySelector = declared.get(key)?.bySelector === true ? ({ bySelector: true } as const) : {};
-      edges.push({ ...ends, ...outcome, declared: places.map(({ file, line, column }) => `${file}:${line}:${column}`), ...bySelector });
+      const bySelector = edge?.declarations.every(({ how }) => how === 'selector') === true ? ({ bySelector: true } as const) : {};
+      const { rule, connection } = ends;
+      edges.push({
+        rule,
+        connection,
+        ...outcome,
+        declared: places.map(({ file, line, column }) => `${file}:${line}:${column}`),
+        ...bySelector,
+      });
     }
   }
   return { edges, diagnostics };
@@ -127,41 +137,45 @@ export function unresolvedIds(input: EdgeInput): readonly ResourceId[] {
   return [...new Set(missing.filter((end) => isUuid(nameOf(end))).map(idFromUid))].toSorted(compareText);
 }
 
-type Declared = { readonly ends: EdgeEnds; readonly places: readonly Position[]; readonly bySelector: boolean };
 type Unresolved = { readonly end: ResourceId; readonly from: DeclaringPlace | undefined };
 
 /** A manifest that declares an edge, and where. */
 type DeclaringPlace = { readonly by: ResourceId; readonly at: Position };
 
-type DeclaredEdges = { readonly declared: ReadonlyMap<string, Declared>; readonly unresolved: readonly Unresolved[] };
+type DeclaredEdges = {
+  readonly declared: ReadonlyMap<string, DeclaredEdge>;
+  readonly unresolved: readonly Unresolved[];
+  readonly placesOf: (edge: DeclaredEdge) => readonly Position[];
+};
 
 function declaredEdges({ desired }: EdgeInput, index: EdgeIndex): DeclaredEdges {
-  const declared = new Map<string, Declared>();
+  const declared = new Map<string, DeclaredEdge>();
   const unresolved: Unresolved[] = [];
-  if (desired.edges.length === 0) return { declared, unresolved };
   const manifests = desiredById(desired.resources);
-  for (const edge of desired.edges) {
-    const found = edge.declarations.flatMap(({ by, path }): readonly DeclaringPlace[] => {
+  const declaringPlaces = ({ declarations }: DeclaredEdge): readonly DeclaringPlace[] =>
+    declarations.flatMap(({ by, path }): readonly DeclaringPlace[] => {
       const at = manifests.get(by)?.locate(path);
       return at === undefined ? [] : [{ by, at }];
     });
-    const [from] = found;
-    const places = found.map(({ at }) => at);
+  for (const edge of desired.edges) {
     const missing = missingEnds(edge, index);
-    appendAll(
-      unresolved,
-      missing.map((end) => ({ end, from })),
-    );
-    if (missing.length > 0) continue;
-    const { rule, connection } = edge;
-    const key = edgeKey(edge);
-    declared.set(key, {
-      ends: { rule, connection },
-      places: places.toSorted(comparePlaces),
-      bySelector: edge.declarations.every(({ how }) => how === 'selector'),
-    });
+    if (missing.length === 0) declared.set(edgeKey(edge), edge);
+    else {
+      const [from] = declaringPlaces(edge);
+      appendAll(
+        unresolved,
+        missing.map((end) => ({ end, from })),
+      );
+    }
   }
-  return { declared, unresolved };
+  return {
+    declared,
+    unresolved,
+    placesOf: (edge) =>
+      declaringPlaces(edge)
+        .map(({ at }) => at)
+        .toSorted(comparePlaces),
+  };
 }
 
 function comparePlaces(left: Position, right: Position): number {

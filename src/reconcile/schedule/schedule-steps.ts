@@ -260,7 +260,22 @@ function guardsOf(rules: readonly PlacedRule[]): Layout['guards'] {
       if (effectOn(rule, id).strengthens) addToGroup(guards, id, rule);
     }
   }
-  return guards;
+  return sharedLists(guards);
+}
+
+/** Makes equal lists one: many connections have the same rules, and what asks for all of them reads each list once. */
+function sharedLists(guards: Layout['guards']): Layout['guards'] {
+  const numbers = new Map<PlacedRule, number>();
+  const lists = new Map<string, readonly PlacedRule[]>();
+  for (const rule of [...guards.values()].flat()) if (!numbers.has(rule)) numbers.set(rule, numbers.size);
+  return new Map(
+    [...guards].map(([id, rules]) => {
+      const key = rules.map((rule) => numbers.get(rule)).join(' ');
+      const list = lists.get(key) ?? rules;
+      lists.set(key, list);
+      return [id, list];
+    }),
+  );
 }
 
 function mainKey(id: ResourceId): StepKey {
@@ -321,7 +336,7 @@ function closingNeeds(rule: Effect, { closings }: Layout): readonly StepKey[] {
 function lateNeeds(rule: Effect, layout: Layout): readonly StepKey[] {
   const { guards, objects } = layout;
   const lost = lossesOf(rule);
-  const strengthening = new Set(lost.flatMap((id) => guards.get(id) ?? []));
+  const strengthening = new Set([...new Set(lost.map((id) => guards.get(id)))].flatMap((rules) => rules ?? []));
   return [
     ...closingNeeds(rule, layout),
     ...[...strengthening].filter((other) => other !== rule).map(earlyKey),
