@@ -13,7 +13,7 @@ import type { CommentLink } from '../report/markdown/comment.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { type ActionInputs, linesOf } from './inputs.ts';
 import type { Proposal } from './proposal.ts';
-import { commentKeyOf, findMergedSince, missingTokenOf } from './pull-requests.ts';
+import { commentKeyOf, findMergedSince, missingTokenOf, sectionNameOf } from './pull-requests.ts';
 
 type DecisionContext = {
   readonly run: CiRun;
@@ -117,7 +117,12 @@ async function approvedDigest(
   merged: readonly PullRequestHead[],
   { context, run }: DecisionContext,
 ): Promise<string> {
-  const agreed = await findApprovedPlan(forge, commentKeyOf(inputs, 'plan'), merged, run.names.request);
+  const agreed = await findApprovedPlan(
+    forge,
+    { key: commentKeyOf(inputs, 'plan'), section: sectionNameOf(inputs) },
+    merged,
+    run.names.request,
+  );
   if ('digest' in agreed) return agreed.digest;
   const message = `no plan was approved: ${agreed.reason}`;
   const hint = 'Ostiary applies only a plan without changes; for any other, review the plan and run the workflow with its digest';

@@ -5,7 +5,9 @@ import { withForgeErrors } from '../forge/forge-errors.ts';
 import type { PullRequest } from '../forge/forge.ts';
 import type { Forge } from '../forge/forge.ts';
 import { openRunForge, type ActionTask, type Checkout, type Findings, type TaskResult } from './task.ts';
-import { historyRoom, keepComment, stickyLimit, withOlderRun, withRunHistory } from '../forge/sticky-posts.ts';
+import { keepSections, sectionLimit, type SectionUpdate } from '../forge/comment-sections.ts';
+import { historyRoom, withOlderRun, withRunHistory } from '../forge/run-history.ts';
+import { resolveConfig } from '../project/resolved-config.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { remainingOrphans } from '../model/plan/plan.ts';
 import { appliedText } from '../report/subjects/apply.ts';
@@ -14,21 +16,80 @@ import { commitsSince, containsCommit, findCommit } from '../git/repository.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 
-/** Comments on the pull request, open or merged, and reports a deployment. Requests that the forge refuses are warnings. */
-export async function commentOnPullRequests(result: ReportedTask): Promise<readonly Diagnostic[]> {
-  const { inputs, run, step } = result.task;
-  if (inputs.mode === 'validate') return [];
-  if (inputs.token === '') return inputs.comment ? missingTokenOf(run) : [];
-  if (!inputs.comment && (step.mode !== 'apply' || result.findings.plan === undefined)) return [];
+/**
+ * Comments on the pull request, open or merged, with a section for each target, and reports deployments. Returns the diagnostics of each
+ * result; requests that the forge refuses are warnings.
+ */
+export async function commentOnPullRequests(results: readonly ReportedTask[]): Promise<readonly (readonly Diagnostic[])[]> {
+  const names = targetNamesIn(results);
+  const written = await Promise.all(
+    results.map((result) => sectionsOf(result, sectionLimit(Math.max(names?.length ?? 0, results.length)))),
+  );
+  const posted = await postSections(results, written, names);
+  const deployed: (readonly Diagnostic[])[] = [];
+  for (const result of results) deployed.push(await reportDeployment(result));
+  return results.map((_, index) => [...(written[index]?.diagnostics ?? []), ...(posted[index] ?? []), ...(deployed[index] ?? [])]);
+}
+
+/** The sections that a result has in comments. */
+type WrittenSections = { readonly sections: readonly PlacedSection[]; readonly diagnostics: readonly Diagnostic[] };
+
+type PlacedSection = { readonly number: number; readonly update: SectionUpdate };
+
+async function sectionsOf(result: ReportedTask, limit: number): Promise<WrittenSections> {
+  const { inputs, run } = result.task;
+  if (inputs.mode === 'validate') return nothingWritten;
+  if (inputs.token === '') return { sections: [], diagnostics: inputs.comment ? missingTokenOf(run) : [] };
+  if (!inputs.comment) return nothingWritten;
   const forge = openRunForge(result.task, result);
-  const { value: commented = [], diagnostics: failures } = await withForgeErrors(
-    async () => (inputs.comment ? comment(forge, result) : []),
+  const { value = nothingWritten, diagnostics } = await withForgeErrors(
+    async () => (inputs.mode === 'apply' ? outcomeSections(forge, result, limit) : planSection(forge, result, limit)),
     'a comment',
   );
-  if (step.mode !== 'apply') return [...commented, ...failures];
-  const deployed = await withForgeErrors(() => deploy(forge, result), 'the status of the deployment');
+  return { sections: value.sections, diagnostics: [...value.diagnostics, ...diagnostics] };
+}
+
+const nothingWritten: WrittenSections = { sections: [], diagnostics: [] };
+
+/** Writes each comment once, with the sections of all results; each of these gets the diagnostics. */
+async function postSections(
+  results: readonly ReportedTask[],
+  written: readonly WrittenSections[],
+  names: readonly string[] | undefined,
+): Promise<readonly (readonly Diagnostic[])[]> {
+  let found: readonly (readonly Diagnostic[])[] = results.map(() => []);
+  const numbers = new Set(written.flatMap(({ sections }) => sections.map(({ number }) => number)));
+  for (const number of numbers) {
+    const updates = written.flatMap(({ sections }) => sections.flatMap((one) => (one.number === number ? [one.update] : [])));
+    const involved = written.map(({ sections }) => sections.some((one) => one.number === number));
+    const result = results[involved.indexOf(true)];
+    if (result === undefined) continue;
+    const { task, waits } = result;
+    const comment = { number, key: commentKeyOf(task.inputs, task.inputs.mode), names, updates };
+    const { value = [], diagnostics } = await withForgeErrors(
+      () => keepSections(openRunForge(task, result), comment, waits.sleep),
+      `the comment on ${task.run.names.request} ${number}`,
+    );
+    found = found.map((own, index) => (involved[index] === true ? [...own, ...value, ...diagnostics] : own));
+  }
+  return found;
+}
+
+/** Returns the names of the config's targets in their order; undefined without a config, and if a run failed before it had a plan, so that its config may be another one. */
+function targetNamesIn(results: readonly ReportedTask[]): readonly string[] | undefined {
+  const [first] = results;
+  if (first === undefined || results.some(({ findings }) => findings.plan === undefined)) return undefined;
+  const { config, target, url } = first.task.inputs.flags;
+  if (target === undefined) return [''];
+  return url === undefined ? resolveConfig({ only: [], paths: [], config }, first.context).targets.map(({ name }) => name) : undefined;
+}
+
+async function reportDeployment(result: ReportedTask): Promise<readonly Diagnostic[]> {
+  const { inputs, step } = result.task;
+  if (step.mode !== 'apply' || inputs.token === '') return [];
+  const { diagnostics } = await withForgeErrors(() => deploy(openRunForge(result.task, result), result), 'the status of the deployment');
   // Workflows without deployments do not grant the permission, and need no warning.
-  return [...commented, ...failures, ...deployed.diagnostics.filter(({ code }) => code !== 'forge/forbidden')];
+  return diagnostics.filter(({ code }) => code !== 'forge/forbidden');
 }
 
 /** Returns the warning of a step without a token, unless it is not meant to have one. */
@@ -37,28 +98,32 @@ export function missingTokenOf({ names, isTokenless }: CiRun): readonly Diagnost
   return [{ code: 'forge/no-token', severity: 'warning', message: `missing ${names.forge} token`, hint: names.tokenHint }];
 }
 
-/** Returns the key of a mode's comment: steps with the same inputs share one. */
+/** Returns the key of a mode's comment: the steps for all targets of a config share one. */
 export function commentKeyOf(inputs: ProjectInputs, mode: ActionMode): readonly string[] {
-  return [mode, inputs.flags['target'] ?? '', ...projectKeyOf(inputs)];
+  return [mode, ...projectKeyOf(inputs)];
 }
 
-async function comment(forge: Forge, result: ReportedTask): Promise<readonly Diagnostic[]> {
+/** Returns the name of the section of a step: that of its target. */
+export function sectionNameOf({ flags }: Pick<ProjectInputs, 'flags'>): string {
+  return flags['target'] ?? '';
+}
+
+async function planSection(forge: Forge, result: ReportedTask, limit: number): Promise<WrittenSections> {
   const { task, findings } = result;
   const { inputs, run } = task;
-  const key = commentKeyOf(inputs, inputs.mode);
-  if (inputs.mode === 'apply') return commentOnMerged(forge, result);
-  const body = result.markdown(stickyLimit);
   const { pullRequest } = run;
   // The token of a fork's run is read-only; the job summary has the report.
-  if (pullRequest === undefined || (pullRequest.fork && run.event === 'pull_request')) return [];
+  if (pullRequest === undefined || (pullRequest.fork && run.event === 'pull_request')) return nothingWritten;
   const { number } = pullRequest;
   const known = await forge.pullRequest(number);
   // What the comment showed at the merge is what was approved.
-  if (known.merged || pullRequest.merged) return [mergedAlready(run, number)];
-  if (known.head !== pullRequest.head && !(await isOutdated(known, pullRequest, task.checkout))) return [outrun(run, number)];
+  if (known.merged || pullRequest.merged) return { sections: [], diagnostics: [mergedAlready(run, number)] };
+  if (known.head !== pullRequest.head && !(await isOutdated(known, pullRequest, task.checkout)))
+    return { sections: [], diagnostics: [outrun(run, number)] };
   const mark = findings.plan === undefined ? '' : planMark(findings.plan.digest, pullRequest.head);
-  await keepComment(forge, { number, key, bodyAfter: () => `${mark}${body}`, onlyUpdate: isQuiet(result) });
-  return [];
+  const body = `${mark}${result.markdown(limit - mark.length)}`;
+  const update = { name: sectionNameOf(inputs), textAfter: () => body, onlyUpdate: isQuiet(result) };
+  return { sections: [{ number, update }], diagnostics: [] };
 }
 
 /** Returns whether the forge's answer is older than the event of this run: its head is an earlier commit of the branch, or the one before the push. */
@@ -73,27 +138,22 @@ async function isOutdated(
   return containsCommit(repository, head, known.head);
 }
 
-/** Comments on every pull request that was merged since the last complete apply, because this run applied all of them or none. */
-async function commentOnMerged(forge: Forge, result: ReportedTask): Promise<readonly Diagnostic[]> {
+/** Returns a section for every pull request that was merged since the last complete apply, because this run applied all of them or none. */
+async function outcomeSections(forge: Forge, result: ReportedTask, limit: number): Promise<WrittenSections> {
   const { task, findings, exitCode } = result;
   const { numbers, diagnostics } = await findMergedSince(forge, task, findings);
-  const body = result.markdown(stickyLimit - historyRoom);
+  const room = historyRoom(limit);
+  const body = result.markdown(limit - room);
   // What a run for a newer commit applied stays the last word.
   const isOlder = findings.result === undefined && findings.plan?.refusals.some(({ code }) => code === 'git/older-commit') === true;
   const end = { url: task.run.url, text: outcomeText(findings) };
-  const failures: Diagnostic[] = [];
-  for (const number of numbers) {
-    const options = {
-      number,
-      key: commentKeyOf(task.inputs, 'apply'),
-      bodyAfter: (previous: string | undefined) =>
-        isOlder && previous !== undefined ? withOlderRun(end, previous) : withRunHistory(body, end, previous),
-      onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length + orphansOf(findings) === 0,
-    };
-    const posted = await withForgeErrors(() => keepComment(forge, options), `the comment on ${task.run.names.request} ${number}`);
-    for (const failure of posted.diagnostics) failures.push(failure);
-  }
-  return [...diagnostics, ...failures];
+  const update: SectionUpdate = {
+    name: sectionNameOf(task.inputs),
+    textAfter: (previous) =>
+      isOlder && previous !== undefined ? withOlderRun(end, previous, room) : withRunHistory(body, end, previous, room),
+    onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length + orphansOf(findings) === 0,
+  };
+  return { sections: numbers.map((number) => ({ number, update })), diagnostics };
 }
 
 const mostCommits = 100;

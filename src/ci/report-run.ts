@@ -39,7 +39,8 @@ export async function reportRun(found: readonly TaskResult[], onReported?: OnRep
   // Before any request to the forge, because a canceled job has only seconds left.
   write(outputsOf(results.map(targetResultOf), inputs));
   const reported: ReportedTarget[] = [];
-  for (const target of results) reported.push(await reportTarget(target));
+  const commented = await commentsOf(results);
+  for (const [index, target] of results.entries()) reported.push(await reportTarget(target, commented[index] ?? []));
   write(
     reportOutputsOf(
       reported.map((one) => ({ target: targetNameOf(one.task), result: one.result })),
@@ -65,16 +66,27 @@ function withPositions(target: TaskResult): TaskResult {
   return plan === undefined ? target : { ...target, findings: { ...findings, diagnostics: withManifestPositions(diagnostics, plan) } };
 }
 
-async function reportTarget(target: TaskResult): Promise<ReportedTarget> {
-  const reported = await postReports(target);
+/** Comments on pull requests; returns the diagnostics of each result. */
+async function commentsOf(results: readonly TaskResult[]): Promise<readonly (readonly Diagnostic[])[]> {
+  const commenting = results.flatMap((target, index) =>
+    target.task === undefined || target.task.step.mode === 'drift'
+      ? []
+      : [{ ...target, task: target.task, index, markdown: (limit: number) => markdownOf(target, limit) }],
+  );
+  const found = await commentOnPullRequests(commenting);
+  return results.map((_, index) => found[commenting.findIndex((one) => one.index === index)] ?? []);
+}
+
+async function reportTarget(target: TaskResult, commented: readonly Diagnostic[]): Promise<ReportedTarget> {
+  const reported = await postReports(target, commented);
   const { task, findings, result } = reported;
   if (task === undefined) return reported;
   const refused = await setCommitStatus({ ...reported, task, exitCode: result['exit-code'] });
   return { ...reported, findings: { ...findings, diagnostics: [...findings.diagnostics, ...refused] } };
 }
 
-/** Posts comments, issues and pull requests. */
-async function postReports(target: TaskResult): Promise<ReportedTarget> {
+/** Posts issues and pull requests, after the comments. */
+async function postReports(target: TaskResult, commented: readonly Diagnostic[]): Promise<ReportedTarget> {
   const result = targetResultOf(target);
   const { task, findings } = target;
   if (task === undefined) return { ...target, result, isUnreported: false };
@@ -84,8 +96,7 @@ async function postReports(target: TaskResult): Promise<ReportedTarget> {
     result: { ...result, ...outputs },
     isUnreported: false,
   });
-  if (task.step.mode !== 'drift')
-    return plus(await commentOnPullRequests({ ...target, task, markdown: (limit) => markdownOf(target, limit) }));
+  if (task.step.mode !== 'drift') return plus(commented);
   const issued = await keepDriftIssue({ ...target, task });
   const adopted = await keepAdoptionRequest({ ...target, task }, issued.number);
   const isUnreported = hasErrors(issued.diagnostics);

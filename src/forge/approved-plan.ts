@@ -1,5 +1,6 @@
 import type { ForgeNames } from './ci-system.ts';
 import type { Comment, Forge, PullRequestSummary } from './forge.ts';
+import { sectionOf } from './comment-sections.ts';
 import { onlyOurs } from './sticky-posts.ts';
 
 /** The digest of the plan that a pull request showed, or the reason why there is none. */
@@ -8,22 +9,25 @@ type ApprovedPlan = { readonly digest: string } | { readonly reason: string };
 /** A pull request, the last commit of its branch, and the login of its author. */
 export type PullRequestHead = { readonly number: number; readonly head: string; readonly author: string };
 
-type Comments = Pick<Forge, 'whoAmI' | 'comments' | 'editorOf'>;
+type Comments = Pick<Forge, 'whoAmI' | 'comments' | 'latestOf'>;
 
 const planLine = /^<!-- ostiary plan ([0-9a-f]{64}) of ([0-9a-f]{40,64}) -->$/;
 
-/** Returns the hidden line of a comment that names the plan it shows and the commit of the branch. */
+/** Returns the hidden line of a section that names the plan it shows and the commit of the branch. */
 export function planMark(digest: string, head: string): string {
   return `<!-- ostiary plan ${digest} of ${head} -->\n`;
 }
 
+/** The key of a comment, and the name of one of its sections. */
+type SectionPlace = { readonly key: readonly string[]; readonly section: string };
+
 /**
- * Finds the plan that reviewers approved by merging: the one that our comment on the merged pull request shows for its last
- * commit. Comments by others do not count, and neither do ours if another account edited them.
+ * Finds the plan that reviewers approved by merging: the one that the section of our comment on the merged pull request shows for its
+ * last commit. Comments by others do not count, and neither do ours if another account edited them.
  */
 export async function findApprovedPlan(
   forge: Comments,
-  key: readonly string[],
+  { key, section }: SectionPlace,
   merged: readonly Omit<PullRequestHead, 'author'>[],
   request: ForgeNames['request'] = 'pull request',
 ): Promise<ApprovedPlan> {
@@ -33,9 +37,13 @@ export async function findApprovedPlan(
   const { number, head } = pullRequest;
   const ours = await onlyOurs(forge, key, await forge.comments(number));
   if (ours.length === 0) return { reason: `${request} ${number} has no comment by Ostiary` };
-  const editor = await findOtherEditor(forge, ours);
+  const versions = await Promise.all(ours.map((comment) => forge.latestOf(comment)));
+  const editor = versions.map((one) => one.editor).find((login, index) => isOther(login, ours[index]));
   if (editor !== undefined) return { reason: `the comment on ${request} ${number} was edited by ${editor}` };
-  const shown = ours.flatMap(approvalIn);
+  const texts = versions.flatMap(({ body }) => sectionOf(body, section) ?? []);
+  if (texts.length === 0)
+    return { reason: `the comment on ${request} ${number} has no section${section === '' ? ' of this config' : ` for ${section}`}` };
+  const shown = texts.flatMap(approvalIn);
   const digests = new Set(shown.filter(({ commit }) => commit === head).map(({ digest }) => digest));
   const [digest, ...more] = digests;
   if (digest !== undefined && more.length === 0) return { digest };
@@ -45,20 +53,19 @@ export async function findApprovedPlan(
   return { reason: `the comment on ${request} ${number} ${instead}, and commit ${head.slice(0, 10)} was merged` };
 }
 
-/** Returns the login of an account other than the author that edited one of the comments. */
-async function findOtherEditor(forge: Pick<Comments, 'editorOf'>, comments: readonly Comment[]): Promise<string | undefined> {
-  const editors = await Promise.all(comments.map((comment) => forge.editorOf(comment)));
-  return editors.find((editor, index) => editor !== undefined && editor.toLowerCase() !== comments[index]?.author.toLowerCase());
+/** Returns whether an account other than the author edited a comment. */
+function isOther(editor: string | undefined, comment: Comment | undefined): boolean {
+  return editor !== undefined && editor.toLowerCase() !== comment?.author.toLowerCase();
 }
 
 /** Returns the login of the account that edited the comment last; undefined if it was never edited. */
-export async function findEditor(forge: Pick<Comments, 'editorOf'>, comment: Comment): Promise<string | undefined> {
-  return (await forge.editorOf(comment)) ?? (comment.isEdited ? 'an account' : undefined);
+export async function findEditor(forge: Pick<Comments, 'latestOf'>, comment: Comment): Promise<string | undefined> {
+  return (await forge.latestOf(comment)).editor ?? (comment.isEdited ? 'an account' : undefined);
 }
 
-/** Reads the line below the marker, which never contains text from a plan. */
-function approvalIn({ body }: Comment): readonly { readonly digest: string; readonly commit: string }[] {
-  const [, line = ''] = body.replaceAll('\r\n', '\n').split('\n');
+/** Reads the first line of a section, which never contains text from a plan. */
+function approvalIn(text: string): readonly { readonly digest: string; readonly commit: string }[] {
+  const [line = ''] = text.split('\n');
   const [, digest, commit] = planLine.exec(line) ?? [];
   return digest === undefined || commit === undefined ? [] : [{ digest, commit }];
 }

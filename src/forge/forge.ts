@@ -11,6 +11,9 @@ export type Comment = {
   readonly body: string;
 };
 
+/** The text of a comment and the login of its last editor, at one time. */
+export type CommentVersion = { readonly body: string; readonly editor: string | undefined };
+
 /** An issue; `author` is a login. */
 export type Issue = { readonly number: number; readonly author: string; readonly body: string; readonly open: boolean };
 
@@ -104,10 +107,11 @@ export interface PullRequestCalls {
   readonly createPullRequest: (wish: NewPullRequest) => Promise<number>;
   readonly updatePullRequest: (number: number, rewrite: IssueUpdate) => Promise<void>;
   readonly comments: (number: number) => Promise<readonly Comment[]>;
-  /** Returns the login of the last editor of a comment; undefined if it was never edited. */
-  readonly editorOf: (comment: Comment) => Promise<string | undefined>;
+  /** Returns the text of a comment as it is now, and the login of its last editor; undefined if it was never edited. */
+  readonly latestOf: (comment: Comment) => Promise<CommentVersion>;
   readonly createComment: (number: number, body: string) => Promise<void>;
   readonly updateComment: (number: number, comment: number, body: string) => Promise<void>;
+  readonly deleteComment: (number: number, comment: number) => Promise<void>;
 }
 
 /** The calls about the permissions of people. */

@@ -20,7 +20,7 @@ export type OverrideComments = {
 /** A command that counts, its author, and its comment. */
 export type CommentDecision = { readonly author: string; readonly command: string; readonly comment: number };
 
-type DecidingForge = Pick<Forge, 'comments' | 'editorOf'> & PeopleCalls;
+type DecidingForge = Pick<Forge, 'comments' | 'latestOf'> & PeopleCalls;
 
 type Command = { readonly comment: Comment; readonly text: string; readonly isPlain: boolean };
 

@@ -3,30 +3,8 @@ import { withForgeErrors } from './forge-errors.ts';
 import { contentDigest, markerOf, noContent, readStickyBody, writeStickyBody } from './sticky-body.ts';
 import type { Checked } from '../model/diagnostic.ts';
 
-/** A comment that every run updates. */
-type StickyComment = {
-  readonly number: number;
-  /** Identifies the comment: the same for every run of one purpose and target. */
-  readonly key: readonly string[];
-  /** Makes the body; `previous` is that of our comment, if there is one. */
-  readonly bodyAfter: (previous: string | undefined) => string;
-  /** The body is not worth a new comment; only an existing one is updated. */
-  readonly onlyUpdate: boolean;
-};
-
-type Comments = Pick<Forge, 'whoAmI' | 'comments' | 'createComment' | 'updateComment'>;
-
 /** The most characters of a body: GitHub's limit less the marks. */
 export const stickyLimit: number = 65_536 - 300;
-
-/** Updates our comment or creates it; a comment with our marker by another account is left alone. */
-export async function keepComment(forge: Comments, { number, key, bodyAfter, onlyUpdate }: StickyComment): Promise<void> {
-  const ours = await onlyOurs(forge, key, await forge.comments(number));
-  const whole = `${markerOf(key)}\n${bodyAfter(ours[0]?.body)}`;
-  if (ours.length === 0 && !onlyUpdate) await forge.createComment(number, whole);
-  // Two runs at the same time may have created two comments: neither may stay outdated.
-  for (const one of ours) if (!sameText(one.body, whole)) await forge.updateComment(number, one.id, whole);
-}
 
 /** Returns the comments that begin with our marker and that this token's account wrote; anyone can copy a marker. */
 export async function onlyOurs<T extends Post>(
@@ -50,7 +28,7 @@ async function byThisAccount<T extends Post>(forge: Pick<Forge, 'whoAmI'>, marke
 }
 
 /** Compares texts as GitHub stores them: trimmed, with line ends of its own. */
-function sameText(left: string, right: string): boolean {
+export function sameText(left: string, right: string): boolean {
   return left.replaceAll('\r\n', '\n').trim() === right.replaceAll('\r\n', '\n').trim();
 }
 
@@ -183,57 +161,4 @@ export async function closePullRequest(forge: Forge, { key, head }: Pick<StickyP
       ...(last.open ? { open: false } : {}),
     });
   if (last.open) await forge.createComment(last.number, word);
-}
-
-/** How a run ended: the address of its page, and one sentence of letters, digits and simple punctuation. */
-type RunEnd = { readonly url: string; readonly text: string };
-
-const endLine = /^<!-- ostiary run (https?:\/\/[^\s)]+) ([\w ,.:/-]+) -->$/;
-const listLine = /^- \[run\]\((https?:\/\/[^\s)]+)\): ([\w ,.:/-]+)$/;
-const listTitle = '**Earlier runs**';
-const longestList = 10;
-
-/** Returns a comment with the end of this run as a hidden line, and with the ends of the earlier runs that the previous comment names. */
-export function withRunHistory(body: string, end: RunEnd, previous: string | undefined): string {
-  const earlier = endsIn(previous ?? '')
-    .filter(({ url }) => url !== end.url)
-    .slice(-longestList);
-  return `<!-- ostiary run ${end.url} ${plainText(end)} -->\n${body}${runList(earlier)}`;
-}
-
-/** Returns the previous comment without its marker, with the end of this run in the list: a run for an older commit changes nothing else. */
-export function withOlderRun(end: RunEnd, previous: string): string {
-  const [, ...lines] = previous.replaceAll('\r\n', '\n').split('\n');
-  const at = lines.lastIndexOf(listTitle);
-  const body = (at === -1 ? lines : lines.slice(0, at)).join('\n').trimEnd();
-  const earlier = listedEnds(lines).filter(({ url }) => url !== end.url);
-  return `${body}\n${runList([...earlier, end].slice(-longestList))}`;
-}
-
-function plainText({ text }: RunEnd): string {
-  return text.replaceAll(/[^\w ,.:/-]/g, ' ');
-}
-
-function runList(ends: readonly RunEnd[]): string {
-  const list = ends.map((end) => `- [run](${end.url}): ${plainText(end)}\n`).join('');
-  return list === '' ? '' : `\n${listTitle}\n\n${list}`;
-}
-
-/** The most characters that the history adds to a body. */
-export const historyRoom = 6000;
-
-/** Returns the ends that a comment names, the oldest first. */
-function endsIn(comment: string): readonly RunEnd[] {
-  const lines = comment.replaceAll('\r\n', '\n').split('\n');
-  return [...listedEnds(lines), ...endOf(endLine.exec(lines[1] ?? ''))];
-}
-
-function listedEnds(lines: readonly string[]): readonly RunEnd[] {
-  const listed = lines.includes(listTitle) ? lines.slice(lines.lastIndexOf(listTitle)) : [];
-  return listed.flatMap((line) => endOf(listLine.exec(line)));
-}
-
-function endOf(found: RegExpExecArray | null): readonly RunEnd[] {
-  const [, url, text] = found ?? [];
-  return url === undefined || text === undefined ? [] : [{ url, text }];
 }

@@ -94,7 +94,7 @@ function issueIn(raw: unknown, sort: string): Issue {
 export function createPullRequestCalls(
   octokit: Octokit,
   place: RepositoryName,
-): Omit<PullRequestCalls, 'comments' | 'editorOf' | 'createComment' | 'updateComment'> {
+): Omit<PullRequestCalls, 'comments' | 'latestOf' | 'createComment' | 'updateComment' | 'deleteComment'> {
   return {
     async pullRequest(number) {
       const { data } = await octokit.pulls.get({ ...place, pull_number: number });

@@ -93,16 +93,21 @@ export function openGitHub(options: GitHubOptions): Forge {
       const found = await octokit.paginate(octokit.issues.listComments, { ...place, issue_number: number, per_page: 100 });
       return found.map(commentOf);
     },
-    async editorOf({ node }) {
-      const data = await asked('query ($id: ID!) { node(id: $id) { ... on IssueComment { editor { __typename login } } } }', { id: node });
-      const comment = data['node'];
-      return isObject(comment) ? loginOf(comment, 'editor') : throwMissing('who edited a comment');
+    async latestOf({ node, body: listed }) {
+      const query = 'query ($id: ID!) { node(id: $id) { ... on IssueComment { body editor { __typename login } } } }';
+      const { node: comment } = await asked(query, { id: node });
+      if (!isObject(comment)) return throwMissing('who edited a comment');
+      const { body = listed } = comment;
+      return { body: asText(body), editor: loginOf(comment, 'editor') };
     },
     async createComment(number, body) {
       await octokit.issues.createComment({ ...place, issue_number: number, body });
     },
     async updateComment(_, id, body) {
       await octokit.issues.updateComment({ ...place, comment_id: id, body });
+    },
+    async deleteComment(_, id) {
+      await octokit.issues.deleteComment({ ...place, comment_id: id });
     },
     async setStatus(commit, { url, ...status }) {
       await octokit.repos.createCommitStatus({ ...place, sha: commit, ...status, target_url: url });

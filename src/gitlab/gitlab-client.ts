@@ -175,38 +175,31 @@ function eventOf(raw: unknown): PullRequest | undefined {
   return { number, head, base, baseBranch, author, merged, fork: isFromFork(one), ...(updatedAt === '' ? {} : { updatedAt }) };
 }
 
-function noteCalls(api: GitLabApi, home: string): Pick<PullRequestCalls, 'comments' | 'editorOf' | 'createComment' | 'updateComment'> {
+function noteCalls(
+  api: GitLabApi,
+  home: string,
+): Pick<PullRequestCalls, 'comments' | 'latestOf' | 'createComment' | 'updateComment' | 'deleteComment'> {
   const notesOf = (number: number): string => `${home}/merge_requests/${number}/notes`;
-  const comments = async (number: number): Promise<readonly Comment[]> => {
-    const found = await api.list(notesOf(number), { order_by: 'created_at', sort: 'asc' });
-    return listIn(found, 'notes').flatMap(noteOf);
-  };
-
-  /** Of the notes that jobs of this account created at the same time, the first one stays, with the text of the last. */
-  async function keepFirst(number: number, raw: unknown, body: string): Promise<void> {
-    const [made] = noteOf(raw);
-    const [marker = ''] = body.split('\n');
-    const same = (await comments(number)).filter((one) => one.author === made?.author && one.body.startsWith(marker));
-    const first = same.toSorted((left, right) => left.id - right.id)[0];
-    if (made === undefined || first === undefined || first.id >= made.id) return;
-    await api.send('PUT', `${notesOf(number)}/${first.id}`, { body: withoutQuickActions(body) });
-    await api.send('DELETE', `${notesOf(number)}/${made.id}`);
-  }
-
   return {
-    comments,
-    async editorOf({ node }) {
+    async comments(number) {
+      const found = await api.list(notesOf(number), { order_by: 'created_at', sort: 'asc' });
+      return listIn(found, 'notes').flatMap(noteOf);
+    },
+    async latestOf({ node }) {
       // The REST API does not say who edited a note: every maintainer can.
-      const { note } = await api.graphql('query ($id: NoteID!) { note(id: $id) { lastEditedBy { username } } }', { id: node });
-      const { lastEditedBy: editor } = objectIn(note, 'a note');
-      return isObject(editor) ? textIn(editor, 'username', 'an account') : undefined;
+      const { note } = await api.graphql('query ($id: NoteID!) { note(id: $id) { body lastEditedBy { username } } }', { id: node });
+      const found = objectIn(note, 'a note');
+      const { lastEditedBy: editor } = found;
+      return { body: textIn(found, 'body', 'a note'), editor: isObject(editor) ? textIn(editor, 'username', 'an account') : undefined };
     },
     async createComment(number, body) {
-      const made = await api.send('POST', notesOf(number), { body: withoutQuickActions(body) });
-      await keepFirst(number, made, body);
+      await api.send('POST', notesOf(number), { body: withoutQuickActions(body) });
     },
     async updateComment(number, id, body) {
       await api.send('PUT', `${notesOf(number)}/${id}`, { body: withoutQuickActions(body) });
+    },
+    async deleteComment(number, id) {
+      await api.send('DELETE', `${notesOf(number)}/${id}`);
     },
   };
 }

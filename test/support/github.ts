@@ -62,7 +62,7 @@ export async function startGitHub(): Promise<TestGitHub> {
       const reply =
         interception?.(one) ??
         cached ??
-        graphqlReply(one, editors, request.headers.authorization ?? '') ??
+        (await graphqlReply(one, editors, request.headers.authorization ?? '', (route) => ask(`${behind}${route}`, request))) ??
         ownReply(one, deployments, request.headers.authorization ?? '') ??
         (await laterReply(one, (route) => ask(`${behind}${route}`, request)));
       if (reply === undefined) await pass(request, response, { behind, path: `${pathname}${search}`, body, url, toReal });
@@ -123,7 +123,7 @@ function ownReply({ method, path, query, body }: Heard, deployments: Deployment[
   if (path === '/user' && ofJob) return forbidden;
   const [, login] = new RegExp(`^${home}/collaborators/([^/]+)/permission$`).exec(path) ?? [];
   if (login !== undefined) return { status: 200, body: { permission: permissions[login] ?? 'read', role_name: 'custom' } };
-  if (/\/comments(?:\/\d+)?$/.test(path) && method !== 'GET' && String(JSON.parse(body).body).length > 65_536)
+  if (/\/comments(?:\/\d+)?$/.test(path) && (method === 'POST' || method === 'PATCH') && String(JSON.parse(body).body).length > 65_536)
     return { status: 422, body: { message: 'Validation Failed: body is too long (maximum is 65536 characters)' } };
   if (path === `${home}/deployments` && method === 'GET') {
     const asked = deployments.filter((one) => one.sha === query.get('sha') && one.environment === query.get('environment'));
@@ -141,8 +141,13 @@ function ownReply({ method, path, query, body }: Heard, deployments: Deployment[
   return { status: 201, body: { id: 1 } };
 }
 
-/** Answers the GraphQL queries that the action sends: the viewer, and the last editor of a comment. */
-function graphqlReply({ method, path, body }: Heard, editors: Map<string, string>, authorization: string): Reply | undefined {
+/** Answers the GraphQL queries that the action sends: the viewer, and a comment with its last editor. */
+async function graphqlReply(
+  { method, path, body }: Heard,
+  editors: Map<string, string>,
+  authorization: string,
+  askFor: Ask,
+): Promise<Reply | undefined> {
   const who = authorization.includes(jobToken) ? bot : authorization.includes(reviewerToken) ? 'grace' : place.owner;
   const [, comment] = /\/issues\/comments\/(\d+)$/.exec(path) ?? [];
   if (comment !== undefined && method === 'PATCH') editors.set(comment, who);
@@ -153,7 +158,10 @@ function graphqlReply({ method, path, body }: Heard, editors: Map<string, string
   const editor = editors.get(id);
   // GraphQL omits the `[bot]` suffix of logins.
   const actor = editor === bot ? { __typename: 'Bot', login: bot.replace('[bot]', '') } : { __typename: 'User', login: editor };
-  return { status: 200, body: { data: { node: { editor: editor === undefined ? null : actor } } } };
+  const found = await askFor(`${home}/issues/comments/${id}`);
+  const text = isObject(found) ? found['body'] : undefined;
+  const node = text === undefined ? null : { body: text, editor: editor === undefined ? null : actor };
+  return { status: 200, body: { data: { node } } };
 }
 
 type Ask = (route: string) => Promise<unknown>;

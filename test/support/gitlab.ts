@@ -256,7 +256,9 @@ export async function startGitLab(repository: string, certificate?: { readonly k
     const editor = note?.editor;
     return {
       status: 200,
-      body: { data: { note: note === undefined ? null : { lastEditedBy: editor === undefined ? null : { username: editor } } } },
+      body: {
+        data: { note: note === undefined ? null : { body: note.body, lastEditedBy: editor === undefined ? null : { username: editor } } },
+      },
     };
   }
 

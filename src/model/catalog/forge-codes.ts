@@ -1,5 +1,12 @@
 /** The messages of the section "GitHub and GitLab". */
 export const forgeCodes = {
+  'forge/edited': {
+    level: 'warning',
+    meaning: 'Sections of other jobs are removed from the comment',
+    cause: 'Another account edited the comment, so its sections may not be what the jobs wrote',
+    fix: 'Run the other jobs again',
+    example: 'alice edited the comment on 7, so the sections of other jobs were removed from it',
+  },
   'forge/exposed-token': {
     meaning: 'The author of a branch can read the token',
     cause: '`OSTIARY_GITLAB_TOKEN` is set in a job of a ref that is not protected',
@@ -94,6 +101,13 @@ export const forgeCodes = {
     fix: 'Write the comment, then run the job again',
     example:
       'to override once, another person with write access comments on pull request 7: /ostiary allow 3f2a9c1d04ab plan/window=REASON',
+  },
+  'forge/overwritten': {
+    level: 'warning',
+    meaning: 'A section of the comment was not kept',
+    cause: 'Other jobs wrote the comment again and again at the same time',
+    fix: 'Run the job again',
+    example: 'other jobs replaced the comment on 7 8 times',
   },
   'forge/rate-limited': {
     meaning: 'The requests of the token are limited',

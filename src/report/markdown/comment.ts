@@ -36,11 +36,10 @@ export type RunReport = {
 /** A command in a comment on a pull request, its author, and the address of the comment. */
 export type CommentLink = { readonly author: string; readonly command: string; readonly url: string };
 
-const partRoom = 12_000;
-
 /** Returns a comment or a summary within the limit: title or verdict, notes and errors, the plan or its result, the other diagnostics, the footer. */
 export function runReportMarkdown(report: RunReport, limit: number): string {
   const { title, plan, drift, diagnostics, linkOf } = report;
+  const partRoom = Math.min(12_000, Math.floor(limit / 5));
   const changed = diagnostics.filter(isOfConfig);
   const errors = diagnostics.filter((one) => !isOfConfig(one) && one.severity === 'error');
   const others = diagnostics.filter((one) => !isOfConfig(one) && one.severity !== 'error');
@@ -49,7 +48,7 @@ export function runReportMarkdown(report: RunReport, limit: number): string {
   const titled = isTitled ? `### ${escapeMarkdown(clip(title, 300))}\n\n` : '';
   const below = `${notes}${commentsMarkdown(report)}${diagnosticsMarkdown(changed, partRoom, linkOf)}${diagnosticsMarkdown(withoutRefusals(errors, report), partRoom, linkOf)}`;
   const tail = `${diagnosticsMarkdown(others, partRoom, linkOf)}${footer(report)}`;
-  const body = bodyOf(report, limit - titled.length - below.length - tail.length);
+  const body = bodyOf(report, Math.max(limit - titled.length - below.length - tail.length, 0));
   // Without a title, the heading of the body is the verdict.
   const verdictEnd = isTitled ? 0 : body.indexOf('\n\n') + 2;
   return `${titled}${body.slice(0, verdictEnd)}${below}${body.slice(verdictEnd)}${tail}`;

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { titlesIn } from '../fleet/use-fleet.ts';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { place } from '../../support/github.ts';
@@ -63,12 +64,12 @@ describe('the comment', () => {
     expect(await bodiesOn(pull.number)).toEqual([]);
   });
 
-  test('exists once per target', async () => {
+  test('has a section per target', async () => {
     const there = checkout({ 'access/two.yaml': connection('two-targets') }, config({ one: gateway.url(), two: gateway.url() }));
     const pull = await openPullRequest(bench.github(), 'targets');
     for (const target of ['one', 'two', 'one']) expect((await plan(there, pull, { inputs: { target } })).code).toBe(0);
     const bodies = await bodiesOn(pull.number);
-    expect(bodies.map((body) => /### Plan for `(\w+)`/.exec(body)?.[1])).toEqual(['one', 'two']);
+    expect(bodies.map(titlesIn)).toEqual([['Plan for `one`', 'Plan for `two`']]);
   });
 
   test('fits the limit for any plan, and states what it omits', async () => {

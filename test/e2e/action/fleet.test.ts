@@ -15,6 +15,7 @@ import {
   type StepEnded,
 } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
+import { titlesIn } from '../fleet/use-fleet.ts';
 import { useAction } from './use-action.ts';
 import { connection, guardrail, useProjects, writeFiles, type Files } from '../project.ts';
 
@@ -59,8 +60,9 @@ async function proposal(
   };
 }
 
-async function titlesOn(number: number): Promise<readonly (string | undefined)[]> {
-  return (await commentsOn(bench.github(), number)).map(({ body }) => /^### ([^:\n]*)/m.exec(body)?.[1]);
+/** Returns the titles of each comment, in their order. */
+async function titlesOn(number: number): Promise<readonly (readonly string[])[]> {
+  return (await commentsOn(bench.github(), number)).map(({ body }) => titlesIn(body));
 }
 
 async function look(hoop: HoopProject, path: string): Promise<Record<string, unknown>> {
@@ -68,7 +70,7 @@ async function look(hoop: HoopProject, path: string): Promise<Record<string, unk
   return typeof found === 'object' && found !== null ? { ...found } : {};
 }
 
-test('a pull request and its merge run for all targets: each has a comment, a record and a deployment; an unreachable one does not stop the others', async () => {
+test('a pull request and its merge run for all targets: each has a section, a record and a deployment; an unreachable one does not stop the others', async () => {
   const hoop = await hoopProject();
   const files = {
     'shared/rule.yaml': guardrail('fleet-rule'),
@@ -94,7 +96,7 @@ test('a pull request and its merge run for all targets: each has a comment, a re
   expectValid('plan', report);
   const failure = { target: 'down', exitCode: 4, diagnostics: [expect.objectContaining({ code: 'api/unreachable' })] };
   expect(JSON.parse(report)).toMatchObject({ plans: [], failures: [failure] });
-  expect(await titlesOn(number)).toEqual(['Plan for `east`', 'No plan for down', 'Plan for `west`']);
+  expect(await titlesOn(number)).toEqual([['Plan for `east`', 'No plan for down', 'Plan for `west`']]);
   expect(planned.summary).toMatch(/### Plan for `east`[\s\S]*### No plan for down\n[\s\S]*api\/unreachable[\s\S]*### Plan for `west`/);
   expect(planned.stdout).toMatch(
     /^::notice file=shared\/rule\.yaml,line=1,col=1,title=create GuardrailRule\/fleet-rule \(east%2C west\)::/m,
@@ -117,7 +119,7 @@ test('a pull request and its merge run for all targets: each has a comment, a re
     `refs/ostiary/applied/east:${head}`,
     `refs/ostiary/applied/west:${head}`,
   ]);
-  expect((await titlesOn(number)).slice(3)).toEqual(['Apply to `east`', 'Not applied for down', 'Apply to `west`']);
+  expect((await titlesOn(number)).slice(1)).toEqual([['Apply to `east`', 'Not applied for down', 'Apply to `west`']]);
   const deployed = bench.github().deployments.filter(({ sha }) => sha === commit);
   expect(deployed.map(({ environment, statuses }) => [environment, statuses])).toEqual([
     ['east', [expect.objectContaining({ state: 'success' })]],
@@ -185,8 +187,10 @@ test('a pull request configures no target, and no output of one target contains 
   const { number, plan } = await proposal('own-checks', { 'ostiary.yaml': settings(hoop, false) }, files);
   const planned = await plan({ 'all-targets': 'true', secrets: 'resolve' }, { OSTIARY_SECRET_WEST: canary });
   expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned' } });
-  expect(await titlesOn(number)).toEqual([expect.any(String), expect.any(String), 'The manifests are valid for south']);
-  expect((await commentsOn(bench.github(), number)).map(({ body }) => /the target "south" is new/.test(body))).toEqual([true, true, false]);
+  expect(await titlesOn(number)).toEqual([[expect.any(String), expect.any(String), 'The manifests are valid for south']]);
+  const [comment] = await commentsOn(bench.github(), number);
+  const parts = comment?.body.split('<!-- ostiary section').slice(1) ?? [];
+  expect(parts.map((part) => /the target "south" is new/.test(part))).toEqual([true, true, false]);
   const [masks = ''] = planned.stdout.split(/^::stop-commands::/m);
   for (const value of [canary, 'canary-of-a-file', adminToken, env()['TOKEN_EAST']]) expect(masks).toContain(`::add-mask::${value}\n`);
 });

@@ -71,10 +71,10 @@ test.each<readonly [string, Reply, readonly number[]]>([
   const { ended, waits, comments } = await planned(`limited-${expected.length}`, config(gateway.url()));
   expect([name, ended.code, ended.outputs['outcome'], waits, comments]).toEqual([name, 0, 'planned', expected, []]);
   expect(ended.summary).toMatch(
-    /warning `forge\/rate-limited` a comment was not written: POST .*429 Too many requests.*run the job again later/,
+    /warning `forge\/rate-limited` the comment on pull request \d+ was not written: POST .*429 Too many requests.*run the job again later/,
   );
   expect(ended.summary).toContain('### Plan for `production`');
-  expect(ended.stdout).toMatch(/^::warning title=forge\/rate-limited::a comment was not written/m);
+  expect(ended.stdout).toMatch(/^::warning title=forge\/rate-limited::the comment on pull request \d+ was not written/m);
 });
 
 test('a job never waits more than five minutes in all, however many targets it has', async () => {
@@ -82,7 +82,7 @@ test('a job never waits more than five minutes in all, however many targets it h
   const settings = config({ one: gateway.url(), two: gateway.url(), three: gateway.url() });
   const { ended, waits, comments } = await planned('limited-fleet', settings, { 'all-targets': 'true' });
   expect([ended.code, waits, comments]).toEqual([0, [120, 120], []]);
-  expect(ended.summary.match(/warning `forge\/rate-limited` a comment was not written/g)).toHaveLength(3);
+  expect(ended.summary.match(/warning `forge\/rate-limited` the comment on pull request \d+ was not written/g)).toHaveLength(3);
 });
 
 test('after an apply the job names every pull request without its outcome; the writes stay', async () => {

@@ -16,7 +16,7 @@ import {
   type StepOptions,
 } from '../../support/workflow.ts';
 import { connection, useProjects, writeFiles } from '../project.ts';
-import { useFleet } from './use-fleet.ts';
+import { titlesIn, useFleet } from './use-fleet.ts';
 import { useAction } from '../action/use-action.ts';
 
 const makeProject = useProjects();
@@ -85,8 +85,9 @@ function withExpiredStaging(environment: string | undefined): Readonly<Record<st
 const codesOf = (ended: ReadonlyMap<string, StepEnded>): Readonly<Record<string, StepEnded['code']>> =>
   Object.fromEntries([...ended].map(([job, { code }]) => [job, code]));
 
-async function titlesOn(number: number): Promise<readonly string[]> {
-  return (await commentsOn(bench.github(), number)).map(({ body }) => /^### ([^:\n]*)/m.exec(body)?.[1] ?? '').toSorted();
+/** Returns the titles of each comment, in their order. */
+async function titlesOn(number: number): Promise<readonly (readonly string[])[]> {
+  return (await commentsOn(bench.github(), number)).map(({ body }) => titlesIn(body));
 }
 
 /** Whether each gateway has a connection. */
@@ -109,18 +110,18 @@ describe('the example of three gateways on GitHub', { timeout: 120_000 }, () => 
     const pull = await openPullRequest(bench.github(), 'orders');
     const payload = pullRequestPayload({ ...pull, base });
     const planned = await runWorkflow('plan', { cwd, event: 'pull_request', payload });
-    expect(codesOf(planned)).toEqual({ check: 0, plan: 0 });
+    expect(codesOf(planned)).toEqual({ check: 0, 'plan staging': 0, 'plan eu-west': 0, 'plan us-east': 0 });
     expect(planned.get('check')?.outputs).toMatchObject({ outcome: 'valid' });
-    expect(JSON.parse(planned.get('plan')?.outputs['counts'] ?? '')).toMatchObject({ create: 6 });
-    expect(await titlesOn(pull.number)).toEqual(['Plan for `eu-west`', 'Plan for `staging`', 'Plan for `us-east`']);
-    expect(planned.get('plan')?.summary).toMatch(/### Plan for `staging`[\s\S]*### Plan for `eu-west`[\s\S]*### Plan for `us-east`/);
+    expect(JSON.parse(planned.get('plan eu-west')?.outputs['counts'] ?? '')).toMatchObject({ create: 2 });
+    const plans = ['Plan for `staging`', 'Plan for `eu-west`', 'Plan for `us-east`'];
+    expect(await titlesOn(pull.number)).toEqual([plans]);
 
     pushToOrigin(cwd, makeProject({}));
     merged = await mergePullRequest(bench.github(), pull.number);
     const applied = await runWorkflow('apply', onMain());
     expect(codesOf(applied)).toEqual({ staging: 0, 'production eu-west': 0, 'production us-east': 0 });
     expect(await liveOn('orders-db')).toEqual([true, true, true]);
-    expect((await titlesOn(pull.number)).slice(0, 3)).toEqual(['Apply to `eu-west`', 'Apply to `staging`', 'Apply to `us-east`']);
+    expect(await titlesOn(pull.number)).toEqual([plans, ['Apply to `staging`', 'Apply to `eu-west`', 'Apply to `us-east`']]);
     const environments = bench.github().deployments.filter(({ sha }) => sha === merged || sha === git(cwd, 'rev-parse HEAD'));
     expect(environments.map(({ environment }) => environment).toSorted()).toEqual(['eu-west', 'staging', 'us-east']);
   });

@@ -5,7 +5,7 @@ import { startGitLab, type TestGitLab } from '../../support/gitlab.ts';
 import { addProgram, type Pipeline, prepareJob, readRecipe, type RecipeEnded, runRecipe } from '../../support/gitlab-job.ts';
 import { commitAll, git, pushToOrigin } from '../../support/workflow.ts';
 import { useProjects, writeFiles } from '../project.ts';
-import { useFleet } from './use-fleet.ts';
+import { titlesIn, useFleet } from './use-fleet.ts';
 
 const makeProject = useProjects();
 const fleet = useFleet();
@@ -57,9 +57,9 @@ async function runPipeline(pipeline: Pipeline, names: readonly string[], broken?
 const codesOf = (ended: ReadonlyMap<string, Ran>): Readonly<Record<string, number>> =>
   Object.fromEntries([...ended].map(([job, { code }]) => [job, code]));
 
-function notesOn(iid: number): readonly string[] {
-  const notes = gitlab.requests.find((one) => one.iid === iid)?.notes ?? [];
-  return notes.map(({ body }) => /^### ([^:\n]*)/m.exec(body)?.[1] ?? '').toSorted();
+/** Returns the titles of each note, in their order. */
+function titlesOn(iid: number): readonly (readonly string[])[] {
+  return (gitlab.requests.find((one) => one.iid === iid)?.notes ?? []).map(({ body }) => titlesIn(body));
 }
 
 describe('the example of three gateways on GitLab', { timeout: 240_000 }, () => {
@@ -84,10 +84,11 @@ describe('the example of three gateways on GitLab', { timeout: 240_000 }, () => 
     const checked = await runPipeline({ source: 'merge_request_event', iid }, ['check']);
     expect(checked.get('check')).toMatchObject({ code: 0, output: expect.stringMatching(/Valid\.[\s\S]*0 not formatted/) });
     const planned = await runPipeline({ source: 'trigger', iid }, ['plan']);
-    expect(codesOf(planned)).toEqual({ plan: 0 });
-    expect(notesOn(iid)).toEqual(['Plan for `eu-west`', 'Plan for `staging`', 'Plan for `us-east`']);
+    expect(codesOf(planned)).toEqual({ 'plan staging': 0, 'plan eu-west': 0, 'plan us-east': 0 });
+    const plans = ['Plan for `staging`', 'Plan for `eu-west`', 'Plan for `us-east`'];
+    expect(titlesOn(iid)).toEqual([plans]);
     for (const target of Object.keys(fleet.gateways))
-      expect(existsSync(join(planned.get('plan')?.cwd ?? '', `plan-${target}.md`))).toBe(true);
+      expect(existsSync(join(planned.get(`plan ${target}`)?.cwd ?? '', `plan-${target}.md`))).toBe(true);
     expect(gitlab.statuses.map(({ state }) => state)).toEqual(['success', 'success', 'success']);
 
     gitlab.merge(iid);
@@ -102,7 +103,7 @@ describe('the example of three gateways on GitLab', { timeout: 240_000 }, () => 
       'production us-east': 0,
     });
     expect(await live()).toEqual([true, true, true]);
-    expect(notesOn(iid).slice(0, 3)).toEqual(['Apply to `eu-west`', 'Apply to `staging`', 'Apply to `us-east`']);
+    expect(titlesOn(iid)).toEqual([plans, ['Apply to `staging`', 'Apply to `eu-west`', 'Apply to `us-east`']]);
 
     const drifted = { 'drift staging': 0, 'drift eu-west': 0, 'drift us-east': 0 };
     expect(codesOf(await runPipeline({ source: 'schedule' }, ['drift']))).toEqual(drifted);

@@ -17,6 +17,11 @@ export type Fleet = {
 
 const example = 'examples/fleet';
 
+/** Returns the titles of the sections of a comment, in their order. */
+export function titlesIn(body: string): readonly string[] {
+  return [...body.matchAll(/^### ([^:\n]*)/gm)].map(([, title = '']) => title);
+}
+
 /** Starts the three gateways of the example before the first test of a file. */
 export function useFleet(): Fleet {
   const gateways: Fleet['gateways'] = { staging: useGateway(), 'eu-west': useGateway(), 'us-east': useGateway() };

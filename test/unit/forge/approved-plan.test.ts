@@ -1,9 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import { findApprovedPlan, planMark } from '../../../src/forge/approved-plan.ts';
 import type { Comment } from '../../../src/forge/forge.ts';
-import { keepComment } from '../../../src/forge/sticky-posts.ts';
+import { memoryForge } from '../../support/memory-forge.ts';
+import { keepSections } from '../../../src/forge/comment-sections.ts';
 
-const key = ['plan', '', '', '', ''];
+const place = { key: ['plan', '', '', ''], section: 'staging' };
 const [head, older] = ['a'.repeat(40), 'b'.repeat(40)];
 const [digest, other] = ['1'.repeat(64), '2'.repeat(64)];
 const bot = 'github-actions[bot]';
@@ -12,14 +13,18 @@ const pull = { number: 7, head };
 let marker = '';
 
 beforeAll(async () => {
-  await keepComment(
+  const forge = memoryForge(bot);
+  await keepSections(
+    forge,
     {
-      ...gitHub([]),
-      createComment: (_, body) => Promise.resolve(void (marker = body)),
-      updateComment: () => Promise.resolve(),
+      number: 7,
+      key: place.key,
+      names: [place.section],
+      updates: [{ name: place.section, textAfter: () => '', onlyUpdate: false }],
     },
-    { number: 7, key, bodyAfter: () => '', onlyUpdate: false },
+    () => Promise.resolve(),
   );
+  marker = `${forge.bodies()[0]?.trimEnd()}\n`;
 });
 
 type Written = Partial<Comment> & { readonly editor?: string };
@@ -32,7 +37,7 @@ function gitHub(written: readonly Written[]): Parameters<typeof findApprovedPlan
       Promise.resolve(
         written.map((one, id) => ({ id, node: `node-${id}`, author: bot, isByBot: true, isEdited: false, body: '', ...one })),
       ),
-    editorOf: ({ id }) => Promise.resolve(written[id]?.editor),
+    latestOf: ({ id, body }) => Promise.resolve({ body, editor: written[id]?.editor }),
   };
 }
 
@@ -66,15 +71,20 @@ test.each<readonly [string, () => readonly Written[], object]>([
     () => [{ body: `${marker}### Plan\n${planMark(digest, head)}` }],
     { reason: 'the comment on pull request 7 shows no plan, and commit aaaaaaaaaa was merged' },
   ],
+  [
+    'is in the section of another target',
+    () => [{ body: shown().replace(/(?<=section )[0-9a-f]{32}/, '0'.repeat(32)) }],
+    { reason: 'the comment on pull request 7 has no section for staging' },
+  ],
   ['is not the only one', () => [{ body: shown() }, { body: shown(other) }], { reason: 'pull request 7 has comments with several plans' }],
 ])('the plan that was agreed to %s', async (_, comments, expected) => {
-  expect(await findApprovedPlan(gitHub(comments()), key, [pull])).toEqual(expected);
+  expect(await findApprovedPlan(gitHub(comments()), place, [pull])).toEqual(expected);
 });
 
 test('a commit that came with no pull request, or with several, brings no agreement', async () => {
   const github = gitHub([{ body: shown() }]);
-  expect(await findApprovedPlan(github, key, [])).toEqual({ reason: 'the commit belongs to no pull request' });
-  expect(await findApprovedPlan(github, key, [pull, { ...pull, number: 9 }])).toEqual({
+  expect(await findApprovedPlan(github, place, [])).toEqual({ reason: 'the commit belongs to no pull request' });
+  expect(await findApprovedPlan(github, place, [pull, { ...pull, number: 9 }])).toEqual({
     reason: 'the commit belongs to several pull requests (7, 9)',
   });
 });
