@@ -210,6 +210,8 @@ export type PermissionChange = {
   readonly effect: PermissionEffect;
   /** Whose members it is about; absent: everybody but the members of the groups in `except`. */
   readonly groups?: readonly string[];
+  /** It is about people in all of the groups: people in fewer of them do not gain it. */
+  readonly together?: true;
   readonly except?: readonly string[];
   readonly verbs: readonly AccessMode[];
   readonly connections: readonly ResourceId[];

@@ -18,7 +18,7 @@ import {
   type Cause,
 } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { accessModes, type ConnectionAccess, seeingAll } from '../access/effective-access.ts';
+import { accessModes, type ConnectionAccess, memberSortsBy, seeingAll } from '../access/effective-access.ts';
 import { isEasierApproval } from '../controls/compare-approvals.ts';
 import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
 import { allConnections } from '../posture/protection-snapshot.ts';
@@ -39,11 +39,12 @@ export function diffPermissions(plan: PlannedWrites, snapshots: PlanSnapshots, p
     const predecessor = isFirstOpening(changes.get(id), own) ? predecessors.get(id) : undefined;
     const former = predecessor ?? id;
     const [had, has] = [predecessor === undefined ? own : postureBefore(former), postureAfter(id)];
-    return changesOn({
+    const sides: Sides = {
       id,
       had: had && { id: former, posture: had, snapshot: before },
       has: has && { id, posture: has, snapshot: after },
-    });
+    };
+    return [...changesOn(sides), ...jointGainsOn(sides)];
   });
   if (all.length === 0) return undefined;
   const groups = new Set([...groupsIn(before), ...groupsIn(after), ...all.flatMap(({ named }) => named)]);
@@ -56,10 +57,11 @@ export function diffPermissions(plan: PlannedWrites, snapshots: PlanSnapshots, p
 }
 
 /** Whose members a change is about. */
-type People = Pick<PermissionChange, 'groups' | 'except'>;
+type People = Pick<PermissionChange, 'groups' | 'together' | 'except'>;
 
-/** Returns the number of groups, and of people in none. */
-function countPeople({ groups, except = [] }: People, all: number): number {
+/** Returns the number of groups, and of people in none; people in several groups are in those already. */
+function countPeople({ groups, together, except = [] }: People, all: number): number {
+  if (together === true) return 0;
   return groups === undefined ? all + 1 - except.length : groups.length;
 }
 
@@ -93,6 +95,39 @@ function changesOn(sides: Sides): readonly ConnectionDelta[] {
       delta.verbs.push(verb);
       for (const sort of own) appendAll(delta.deciders, decidersOfSort(sides, { sort, verb }, change.effect));
       found.set(joint, delta);
+    }
+  }
+  return [...found.values()];
+}
+
+/** What people can do after a plan and could not before, or for which they need less. */
+const gains: ReadonlySet<PermissionEffect | undefined> = new Set<PermissionEffect>(['opened', 'granted', 'eased', 'longer']);
+
+/** Returns what people in several groups gain, and people in fewer of these groups do not: one group shows them a connection, another frees them from its review. */
+function jointGainsOn(sides: Sides): readonly ConnectionDelta[] {
+  const states = [sides.had, sides.has].flatMap((side) => (side === undefined ? [] : [side.posture.access]));
+  // Without rules, people in several groups can do what people in one of them can.
+  const areRules = states.some(({ rules, runbooks }) => (rules.jit ?? rules.command ?? runbooks) !== undefined);
+  if (sides.has === undefined || !areRules) return [];
+  const runners = states.map(({ runbooks = [] }) => runbooks.flatMap((rule) => rule.groups));
+  const sorts = memberSortsBy(states, runners).filter(({ member }) => !member.some((group) => seeingAll.includes(group)));
+  const found = new Map<string, ConnectionDelta & { readonly verbs: AccessMode[]; readonly deciders: Decider[] }>();
+  for (const verb of accessModes) {
+    const earlier: { readonly member: readonly string[]; readonly after: PermissionTerms }[] = [];
+    for (const { member } of sorts) {
+      const question = { groups: member, verb };
+      const [before, after] = [termsOn(sides.had, question), termsOn(sides.has, question)];
+      const effect = effectOf(before, after);
+      if (effect === undefined || !gains.has(effect)) continue;
+      const isStated = earlier.some((one) => one.member.every((group) => member.includes(group)) && !gains.has(effectOf(one.after, after)));
+      earlier.push({ member, after });
+      if (isStated || member.length < 2) continue;
+      const key = canonical([effect, { ...before }, { ...after }, member]);
+      const who: People = { groups: member.toSorted(compareText), together: true };
+      const delta = found.get(key) ?? { effect, before, after, id: sides.id, who, verbs: [], deciders: [], named: member };
+      delta.verbs.push(verb);
+      appendAll(delta.deciders, decidersOf(sides, question, effect));
+      found.set(key, delta);
     }
   }
   return [...found.values()];

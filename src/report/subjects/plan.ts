@@ -284,10 +284,11 @@ function protectionObject({ headlines, connections, losing, permissions, impact,
 
 function permissionsObject({ changes, changed, same }: PermissionDelta): JsonObject {
   return {
-    changes: changes.map(({ effect, groups, except, verbs, connections, before, after, causes }) =>
+    changes: changes.map(({ effect, groups, together, except, verbs, connections, before, after, causes }) =>
       definedFields({
         effect,
         groups,
+        together,
         except,
         verbs,
         connections,

@@ -39,7 +39,7 @@ function isGain(effect: PermissionEffect): boolean {
 
 /** Returns a changed permission in words: who, `exec on orders-db`, and `was no, will be yes, without approval`. */
 export function permissionTexts(
-  { groups, except = [], verbs, connections, before, after }: PermissionChange,
+  { groups, together, except = [], verbs, connections, before, after }: PermissionChange,
   name: (text: string) => string,
 ): { readonly who: string; readonly what: string; readonly turn: string } {
   const listed = (names: readonly string[], most: number): string =>
@@ -48,10 +48,14 @@ export function permissionTexts(
       .join(', ');
   const but = except.length === 0 ? '' : ` but ${listed(except, mostGroups)}`;
   return {
-    who: groups === undefined ? `everybody${but}` : listed(groups, mostGroups),
+    who: groups === undefined ? `everybody${but}` : together === true ? membersText(groups.map(name)) : listed(groups, mostGroups),
     what: `${verbs.join(', ')} on ${listed(connections.map(nameOf), mostConnections)}`,
     turn: clip(turnText(before, after), longestTurn),
   };
+}
+
+function membersText(groups: readonly string[]): string {
+  return `people in ${groups.length > 2 ? 'all of' : 'both'} ${groups.join(' and ')}`;
 }
 
 /** Returns where a changed permission is decided, each line or object once. */
