@@ -20,7 +20,14 @@ const dialects = readdirSync(dialectsFolder)
   .toSorted((left, right) => Number(right.default === true) - Number(left.default === true));
 
 /** Documents that are read from a repository and are not manifests of a kind. */
-const documents = { accessTest: 'access-test', config: 'config', defaults: 'defaults', policy: 'policy', record: 'record' };
+const documents = {
+  accessReference: 'access-reference',
+  accessTest: 'access-test',
+  config: 'config',
+  defaults: 'defaults',
+  policy: 'policy',
+  record: 'record',
+};
 
 // In this order: the validators follow from the schemas of the config and of defaults.
 const outputs = {

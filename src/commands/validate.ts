@@ -25,7 +25,7 @@ import {
   targetOptions,
   todayOption,
 } from '../console/options.ts';
-import { accessDiagnostics, checkDeclaredAccess } from '../planning/access-tests.ts';
+import { accessDiagnostics, checkDeclaredAccess, referenceDiagnostics } from '../planning/access-tests.ts';
 import { checkManifestPolicies, timeOf, todayOf } from '../planning/target-policies.ts';
 import { emitForTargets, pathInRepository, requireWritable } from '../console/output/emit.ts';
 import { printerFor } from '../console/output/printer.ts';
@@ -79,11 +79,12 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
     });
     const policyDiagnostics = value === undefined ? [] : await checkManifestPolicies(value, target, todayOf(flags, context));
     const access = value === undefined ? [] : accessDiagnostics(await checkDeclaredAccess(value, project));
+    const references = value === undefined ? [] : await referenceDiagnostics(value, project);
     const deferred = value === undefined ? [] : findDeferredReferences(value, registry);
     checked.push({
       target: target.name,
       resources: value?.resources.length ?? 0,
-      diagnostics: [...diagnostics, ...deferred, ...policyDiagnostics, ...access, ...notSimulatedNotice(tried)],
+      diagnostics: [...diagnostics, ...deferred, ...policyDiagnostics, ...access, ...references, ...notSimulatedNotice(tried)],
     });
   }
   const all = sortDiagnostics(findingDiagnostics({ targets: checked }));

@@ -16,6 +16,7 @@ import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { overlapTest, type Pointer } from '../model/pointer.ts';
 import type { AllowedValues } from '../model/config.ts';
+import { type AccessReference, accessReferenceKind } from '../model/protection/access-reference.ts';
 import { type AccessTest, accessTestKind } from '../model/protection/access-test.ts';
 import { type Policy, policyKind } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
@@ -33,8 +34,10 @@ import { locateDiagnostic, type SourceMap } from './source-map.ts';
 import { mergeOverlays, readDocuments, removeDuplicates } from './read-documents.ts';
 import { collectEdges } from './collect-edges.ts';
 import { checkKnownValues, createKindView, createManifestLocate, hasOnlyKnownValues, type Manifest, toGatewayKey } from './manifest.ts';
+import { readAccessReferences } from './read-access-references.ts';
 import { readAccessTests } from './read-access-tests.ts';
 import { readPolicies } from './read-policies.ts';
+import type { DocumentTarget } from './target-documents.ts';
 import { checkSecrets, toResource } from './to-resource.ts';
 import type { SecretRules, SecretSource } from './secrets/read-secret.ts';
 
@@ -46,6 +49,8 @@ export type LoadInput = {
   readonly target: string;
   readonly targets: readonly string[];
   readonly selection?: Selection;
+  /** Whether the config names access references, so that there has to be one. */
+  readonly needsReference?: boolean;
   /** The prefixes that names in `valueFrom.env` must have. */
   readonly secretPrefixes: readonly string[];
   /** Values that are known besides those of the schemas. */
@@ -73,7 +78,7 @@ export type LoadInput = {
 
 /** Reads the manifests of a target into its desired state. Errors are diagnostics; with an error there is no state. */
 export function loadManifests(input: LoadInput): Checked<DesiredState> {
-  const { sources, manifests, policies, accessTests, diagnostics } = readTargetManifests(input);
+  const { sources, manifests, policies, accessTests, accessReferences, diagnostics } = readTargetManifests(input);
   const isValid = !hasErrors(diagnostics);
   const { resources, diagnostics: found } = toResources(sources, manifests, input);
   appendAll(diagnostics, found);
@@ -86,6 +91,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     );
     appendAll(diagnostics, selected.diagnostics);
     if (manifests.length === 0) diagnostics.push(noManifests(input.target));
+    if (input.needsReference === true && accessReferences.length === 0) diagnostics.push(noReference(input.target));
   }
   const sorted = foldUnfamiliarValues(sortDiagnostics(reportDefaultsOnce(diagnostics)));
   if (hasErrors(sorted)) return { diagnostics: sorted };
@@ -96,6 +102,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     edges: edges.filter(({ rule, connection }) => chosen(rule) || chosen(connection)),
     ...(policies.length === 0 ? {} : { policies }),
     ...(accessTests.length === 0 ? {} : { accessTests }),
+    ...(accessReferences.length === 0 ? {} : { accessReferences }),
     tree: input.tree ?? hashTree([...input.files, ...input.overlays.flat()], input.pathInTree),
     ...(ids === undefined ? {} : { partial: true as const }),
     unselected: resources.filter(({ id }) => !chosen(id)).map(({ id, key, ignore }) => ({ id, key, ignore })),
@@ -159,10 +166,16 @@ function createDiagnose(sources: SourceMap, manifests: readonly Manifest[]): Non
   };
 }
 
-/** What checks the connections of a target: policies and access tests. */
-export type Checks = { readonly policies: readonly Policy[]; readonly accessTests: readonly AccessTest[] };
+/** What checks the connections of a target: policies, access tests and access references. */
+export type Checks = {
+  readonly policies: readonly Policy[];
+  readonly accessTests: readonly AccessTest[];
+  readonly accessReferences: readonly AccessReference[];
+};
 
-/** Reads the policies and access tests that files declare for a target, even if manifests in those files are invalid. */
+const checkKinds: readonly string[] = [policyKind, accessTestKind, accessReferenceKind];
+
+/** Reads the policies, access tests and access references that files declare for a target, even if manifests in those files are invalid. */
 export function loadChecks({
   files,
   target,
@@ -170,22 +183,30 @@ export function loadChecks({
   registry,
 }: Pick<LoadInput, 'files' | 'target' | 'targets' | 'registry'>): Checked<Checks> {
   // Other files contain none. Reading them would take as long as reading all manifests again.
-  const some = files.filter(({ text }) => text.includes(policyKind) || text.includes(accessTestKind));
+  const some = files.filter(({ text }) => checkKinds.some((kind) => text.includes(kind)));
   const views = new Map([...registry].map(([name, kind]) => [name, createKindView(kind)]));
-  const { sources, policies, accessTests, diagnostics } = readDocuments(some, [], { views, placeOf: (path) => path });
-  const unread = diagnostics.filter(({ severity, resource }) => severity === 'error' && resource === undefined);
-  const own = { name: target, all: targets };
-  const asked = readPolicies(sources, policies, own);
-  const tests = readAccessTests(sources, accessTests, own);
-  const value = { policies: asked.policies, accessTests: tests.accessTests };
-  return { value, diagnostics: [...unread, ...asked.diagnostics, ...tests.diagnostics] };
+  const documents = readDocuments(some, [], { views, placeOf: (path) => path });
+  const unread = documents.diagnostics.filter(({ severity, resource }) => severity === 'error' && resource === undefined);
+  const { value, diagnostics } = readChecks(documents, { name: target, all: targets });
+  return { value, diagnostics: [...unread, ...diagnostics] };
 }
 
-type TargetManifests = {
+function readChecks(
+  { sources, policies, accessTests, accessReferences }: ReturnType<typeof readDocuments>,
+  target: DocumentTarget,
+): { readonly value: Checks; readonly diagnostics: readonly Diagnostic[] } {
+  const asked = readPolicies(sources, policies, target);
+  const tests = readAccessTests(sources, accessTests, target);
+  const references = readAccessReferences(sources, accessReferences, target);
+  return {
+    value: { policies: asked.policies, accessTests: tests.accessTests, accessReferences: references.accessReferences },
+    diagnostics: [...asked.diagnostics, ...tests.diagnostics, ...references.diagnostics],
+  };
+}
+
+type TargetManifests = Checks & {
   readonly sources: SourceMap;
   readonly manifests: readonly Manifest[];
-  readonly policies: readonly Policy[];
-  readonly accessTests: readonly AccessTest[];
   readonly diagnostics: Diagnostic[];
 };
 
@@ -194,9 +215,7 @@ export function readTargetManifests(input: LoadInput): TargetManifests {
   const views = new Map([...input.registry].map(([name, kind]) => [name, createKindView(kind, input.allowedValues)]));
   const read = readDocuments(input.files, input.overlays, { views, placeOf: input.pathInTree ?? ((path) => path) });
   const { sources, base, invalid, overlays, declared, complete, diagnostics } = read;
-  const target = { name: input.target, all: input.targets };
-  const asked = readPolicies(sources, read.policies, target);
-  const tests = readAccessTests(sources, read.accessTests, target);
+  const checks = readChecks(read, { name: input.target, all: input.targets });
   const here = base.filter((manifest) => isFor(manifest, input.target));
   const unique = removeDuplicates(sources, here, ({ id }) => id, 'manifest/duplicate-name');
   const merged = mergeOverlays(sources, unique.manifests, overlays, { declared, complete });
@@ -215,18 +234,8 @@ export function readTargetManifests(input: LoadInput): TargetManifests {
   return {
     sources,
     manifests: distinct.manifests.toSorted((left, right) => compareText(left.id, right.id)),
-    policies: asked.policies,
-    accessTests: tests.accessTests,
-    diagnostics: [
-      diagnostics,
-      unique.diagnostics,
-      merged.diagnostics,
-      distinct.diagnostics,
-      further,
-      checked,
-      asked.diagnostics,
-      tests.diagnostics,
-    ].flat(),
+    ...checks.value,
+    diagnostics: [diagnostics, unique.diagnostics, merged.diagnostics, distinct.diagnostics, further, checked, checks.diagnostics].flat(),
   };
 }
 
@@ -287,6 +296,15 @@ function isFor(manifest: Manifest, target: string): boolean {
 
 function locateAll(sources: SourceMap, manifest: Manifest, problems: readonly DocumentDiagnostic[]): readonly Diagnostic[] {
   return problems.map((problem) => locateDiagnostic(sources, createManifestLocate(manifest), problem, manifest.id));
+}
+
+function noReference(target: string): Diagnostic {
+  return {
+    code: 'manifest/no-access-reference',
+    severity: 'error',
+    message: `found no ${accessReferenceKind} for the target "${target}", although the config has reference:`,
+    hint: 'write one in a file that reference: names, or remove reference: from the config',
+  };
 }
 
 function noManifests(target: string): Diagnostic {

@@ -23,7 +23,7 @@ export function readAccessTests(
     noun: 'access test',
     schema,
     validator,
-    check: (value: JsonObject) => [...verbProblems(value), ...uncheckedProblems(value)],
+    check: (value: JsonObject) => [...verbProblems(value['spec'], ['spec']), ...uncheckedProblems(value['spec'], ['spec'])],
     read: toAccessTest,
   };
   const { found, diagnostics } = readTargetDocuments(sources, documents, { target, reader });
@@ -43,10 +43,10 @@ function toAccessTest(document: ManifestDocument, value: JsonObject): AccessTest
 const modes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 
 /** Finds verbs that do not exist. */
-function verbProblems(value: JsonObject): readonly DocumentDiagnostic[] {
-  return readEntries(value['spec']).flatMap((entry, index) => {
+export function verbProblems(entries: Json | undefined, within: readonly string[]): readonly DocumentDiagnostic[] {
+  return readEntries(entries).flatMap((entry, index) => {
     const verb = isObject(entry) ? entry['verb'] : undefined;
-    const path = ['spec', String(index), 'verb'];
+    const path = [...within, String(index), 'verb'];
     return oneOrMore(verb).flatMap((one, place): readonly DocumentDiagnostic[] => {
       if (modes.some((mode) => mode === one)) return [];
       const at = pointer(...path, ...(Array.isArray(verb) ? [String(place)] : []));
@@ -58,9 +58,9 @@ function verbProblems(value: JsonObject): readonly DocumentDiagnostic[] {
   });
 }
 
-/** Finds what an expectation states and no check would look at. */
-function uncheckedProblems(value: JsonObject): readonly DocumentDiagnostic[] {
-  return readEntries(value['spec']).flatMap((entry, index): readonly DocumentDiagnostic[] => {
+/** Finds what an entry states and no check would look at; `answer` is the field that may be `denied`. */
+export function uncheckedProblems(entries: Json | undefined, place: readonly string[], answer = 'expect'): readonly DocumentDiagnostic[] {
+  return readEntries(entries).flatMap((entry, index): readonly DocumentDiagnostic[] => {
     if (!isObject(entry)) return [];
     const verbs = oneOrMore(entry['verb']);
     const problem = (field: string, why: string, hint: string): readonly DocumentDiagnostic[] =>
@@ -70,22 +70,23 @@ function uncheckedProblems(value: JsonObject): readonly DocumentDiagnostic[] {
             {
               code: 'manifest/not-allowed-value',
               severity: 'error',
-              pointer: pointer('spec', String(index), field),
+              pointer: pointer(...place, String(index), field),
               part: 'key',
               message: `${field} ${why}`,
               hint,
             },
           ];
-    if (entry['expect'] === 'denied')
+    if (entry[answer] === 'denied')
       return ['max_duration', 'masked', 'blocked'].flatMap((field) =>
-        problem(field, 'has no effect with expect: denied', `remove it, or expect: allowed`),
+        problem(field, `has no effect with ${answer}: denied`, `remove it, or ${answer}: allowed`),
       );
     if (verbs.length === 0 || verbs.includes('connect')) return [];
     return problem('max_duration', 'has no effect without verb: connect', 'it limits native access alone; remove it, or add connect');
   });
 }
 
-function toExpectation(entry: JsonObject, at: AccessExpectation['at']): AccessExpectation {
+/** Returns an entry that the schema has checked. */
+export function toExpectation(entry: JsonObject, at: AccessExpectation['at']): AccessExpectation {
   const { group, on, verb, expect, max_duration: longest, masked, blocked } = entry;
   const asked = oneOrMore(verb);
   const tags = isObject(on) ? readObject(on, 'match_tags') : undefined;

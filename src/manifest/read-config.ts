@@ -93,8 +93,11 @@ export function isSecureUrl(url: URL): boolean {
   return url.protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
 }
 
+/** The settings that list paths. */
+const pathFields = ['manifests', 'overlays', 'reference'] as const;
+
 function pathProblems(value: JsonObject, tokens: readonly string[]): readonly DocumentDiagnostic[] {
-  return ['manifests', 'overlays'].flatMap((field) =>
+  return pathFields.flatMap((field) =>
     readStrings(value[field]).flatMap((path, index) => {
       if (normalizePath(path) !== undefined) return [];
       const at = [...tokens, field, String(index)];
@@ -120,7 +123,7 @@ function findPathPlaces(value: JsonObject, root: string): ReadonlyMap<string, st
     ...targetsOf(value).map(([name, target]) => [['targets', name], target] as const),
   ];
   for (const [tokens, holder] of holders) {
-    for (const field of ['manifests', 'overlays']) {
+    for (const field of pathFields) {
       for (const [index, path] of readStrings(holder[field]).entries()) {
         const full = joinPath(root, normalizePath(path) ?? '');
         if (!names.has(full)) names.set(full, pointer(...tokens, field, String(index)));
@@ -147,11 +150,14 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
   const paths = (list: Json | undefined): readonly string[] => readStrings(list).map((path) => joinPath(root, normalizePath(path) ?? ''));
   const shared = paths(value['manifests']);
   const targets = targetsOf(value).map(([name, target]) => {
-    const manifests = [...new Set([...shared, ...paths(target['manifests'])])];
+    const folders = [...shared, ...paths(target['manifests'])];
+    const reference = [...new Set([...paths(value['reference']), ...paths(target['reference'])])];
+    // What may be granted is read like the manifests, and counts wherever it is.
+    const manifests = [...new Set([...(folders.length === 0 ? [root] : folders), ...reference])];
     const allowed = asObject(value['allow_values']);
     const allowedValues = Object.fromEntries(Object.entries(allowed).map(([field, values]) => [field, readStrings(values)]));
     const overlays = paths(target['overlays']);
-    return { ...toTarget(name, target, value), manifests: manifests.length === 0 ? [root] : manifests, overlays, allowedValues };
+    return { ...toTarget(name, target, value), manifests, reference, overlays, allowedValues };
   });
   const digestKey = toText(value['digest_key']);
   const recordKeys = readStrings(asObject(value['record'])['keys']);
@@ -160,7 +166,11 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
   return { file: file.path, root, targets, approvals, ...keys };
 }
 
-function toTarget(name: string, target: JsonObject, shared: JsonObject): Omit<Target, 'manifests' | 'overlays' | 'allowedValues'> {
+function toTarget(
+  name: string,
+  target: JsonObject,
+  shared: JsonObject,
+): Omit<Target, 'manifests' | 'reference' | 'overlays' | 'allowedValues'> {
   const { url, dialect, auth, token } = target;
   const variable = isObject(token) ? token['env'] : undefined;
   const prefixes = readStrings(target['secret_prefixes']);

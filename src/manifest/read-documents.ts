@@ -10,8 +10,10 @@ import { type ManifestDocument, parseDocuments, parseLeniently } from './yaml/pa
 import { createManifestLocate, makeManifest, type Manifest } from './manifest.ts';
 import { mergeLayers, validateMerged } from './merge-layers.ts';
 import { defaultsSchema, type FolderDefaults, readDefaults } from './read-defaults.ts';
+import { accessReferenceKind } from '../model/protection/access-reference.ts';
 import { accessTestKind } from '../model/protection/access-test.ts';
 import { policyKind } from '../model/protection/policy.ts';
+import { accessReferenceSchema } from './read-access-references.ts';
 import { accessTestSchema } from './read-access-tests.ts';
 import { policySchema } from './read-policies.ts';
 import { classifyDocument, defaultsKind, type DocumentClass, type KindViews, validateManifest } from './validate/validate-manifest.ts';
@@ -27,6 +29,7 @@ type DocumentSet = {
   readonly overlays: readonly (readonly Manifest[])[];
   readonly policies: readonly ManifestDocument[];
   readonly accessTests: readonly ManifestDocument[];
+  readonly accessReferences: readonly ManifestDocument[];
   /** The ids that the files declare, invalid manifests included. */
   readonly declared: ReadonlySet<ResourceId>;
   /** Whether all manifests are valid, so that an id that is not declared does not exist. */
@@ -51,10 +54,11 @@ export function readDocuments(
     const kind = isObject(value) ? value['kind'] : undefined;
     if (kind === policyKind) return policySchema;
     if (kind === accessTestKind) return accessTestSchema;
+    if (kind === accessReferenceKind) return accessReferenceSchema;
     if (kind === defaultsKind) return defaultsSchema;
     return typeof kind === 'string' ? views.get(kind)?.kind.schema : undefined;
   });
-  const checks: Readonly<Record<CheckClass, ManifestDocument[]>> = { policy: [], 'access-test': [] };
+  const checks: Readonly<Record<CheckClass, ManifestDocument[]>> = { policy: [], 'access-test': [], 'access-reference': [] };
   const declared = new Set<ResourceId>();
   const foreign: ManifestDocument[] = [];
   const invalid: InvalidManifest[] = [];
@@ -90,6 +94,7 @@ export function readDocuments(
     overlays: merged,
     policies: checks.policy,
     accessTests: checks['access-test'],
+    accessReferences: checks['access-reference'],
     declared,
     complete,
     diagnostics: [...diagnostics, ...noticeSkipped(foreign)],
@@ -121,7 +126,7 @@ type ClassifiedDocument = {
 };
 
 /** The classes of documents that check connections and declare none. */
-type CheckClass = 'policy' | 'access-test';
+type CheckClass = 'policy' | 'access-test' | 'access-reference';
 
 type DocumentContext = { readonly views: KindViews; readonly form: 'manifest' | 'overlay'; readonly defaults: FolderDefaults };
 
@@ -139,6 +144,7 @@ function readDocument(document: ManifestDocument, { views, form, defaults }: Doc
       return { problems: /(?:^|\/|^[\da-f]{10}:)ostiary\.ya?ml$/.test(document.file.path) ? [] : [misplacedConfig] };
     case 'policy':
     case 'access-test':
+    case 'access-reference':
       return form === 'overlay' ? { problems: [misplacedCheck(classified.is)] } : { problems: [], check: classified.is };
     case 'wrong':
       // The key that was left out may be `kind` or `apiVersion`.
@@ -195,8 +201,10 @@ const misplacedConfig: DocumentDiagnostic = {
   hint: 'name the config file ostiary.yaml, or pass it with --config and move it out of the manifests folder',
 };
 
+const checkNames = { policy: 'a Policy', 'access-test': 'an AccessTest', 'access-reference': 'an AccessReference' } as const;
+
 function misplacedCheck(check: CheckClass): DocumentDiagnostic {
-  const message = `found ${check === 'policy' ? 'a Policy' : 'an AccessTest'} among the overlays`;
+  const message = `found ${checkNames[check]} among the overlays`;
   const hint = 'move it to the manifests; use metadata.targets to limit it to some targets';
   return { code: 'manifest/misplaced-policy', severity: 'error', pointer: '/kind', message, hint };
 }

@@ -9,6 +9,7 @@ import type { ResourceId } from '../model/resource.ts';
 import type { Project } from '../project/project.ts';
 import { deciderTexts, failureTexts, type FoldedResult, foldResults } from '../protection/permission/access-test-findings.ts';
 import { desiredSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
+import { lineDiagnostics, referenceLines } from '../reconcile/assess/check-access-references.ts';
 import { plural } from '../report/wording/summary.ts';
 
 /** Takes the snapshot of a gateway that has what the manifests declare, and nothing else: attributes that a manifest does not state are none. */
@@ -27,6 +28,26 @@ export async function checkDeclaredAccess(desired: DesiredState, project: Pick<P
   if (accessTests.length === 0 || unselected.length > 0) return [];
   const { checkAccessTests } = await import('../protection/permission/check-access-tests.ts');
   return checkAccessTests(accessTests, declaredSnapshot(desired, project), deciderTexts(desired));
+}
+
+/**
+ * Checks without a gateway whether the manifests grant more than their references: an error for each excess, and one notice for what only
+ * the gateway can decide.
+ */
+export async function referenceDiagnostics(desired: DesiredState, project: Pick<Project, 'target'>): Promise<readonly Diagnostic[]> {
+  const { accessReferences = [], unselected } = desired;
+  if (accessReferences.length === 0 || unselected.length > 0) return [];
+  const { checkAccessReferences } = await import('../protection/permission/check-access-references.ts');
+  const found = checkAccessReferences(accessReferences, declaredSnapshot(desired, project));
+  const unsure = new Set(found.flatMap(({ outcome, connection }) => (outcome === 'unknown' ? [connection] : [])));
+  const deferred: Diagnostic = {
+    code: 'manifest/access-reference-deferred',
+    severity: 'notice',
+    message: `access references need values of ${plural(unsure.size, 'connection')} that only the gateway has`,
+    hint: 'ostiary plan checks them',
+  };
+  const lines = found.filter(({ outcome }) => outcome === 'exceeds').map(referenceLines(desired));
+  return [...lineDiagnostics({ code: 'manifest/access-reference', severity: 'error' }, lines), ...(unsure.size === 0 ? [] : [deferred])];
 }
 
 /** Returns an error for each expectation that fails, and one notice for those that only the gateway can decide. */

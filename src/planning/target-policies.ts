@@ -23,9 +23,8 @@ export type TargetPolicies = CompiledPolicies & { readonly diagnostics: readonly
  */
 export async function compileTargetPolicies(project: OpenProject, desired: DesiredState, today: string): Promise<TargetPolicies> {
   const proposed = desired.policies ?? [];
-  const { policies: reviewed, accessTests } = (await readReviewedChecks(project)) ?? {};
+  const { policies: reviewed, ...tests } = (await readReviewedChecks(project)) ?? {};
   const policies = reviewed ?? proposed;
-  const tests = accessTests === undefined ? {} : { accessTests };
   if (policies.length + proposed.length === 0) return { rules: [], today, ...tests, diagnostics: [] };
   const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
   const { rules, diagnostics } = compilePolicies(policies, registry);

@@ -114,6 +114,8 @@ function configFromSelection(selection: ProjectSelection, context: ProjectContex
     secretPrefixes: ['OSTIARY_SECRET_'],
     allowedValues: {},
     manifests: selection.paths.map((path) => absolutePath(path, context)),
+
+    reference: [],
     overlays: [],
     limits: defaultLimits,
     prune: false,

@@ -20,6 +20,7 @@ const target: Target = {
   secretPrefixes: ['OSTIARY_SECRET_'],
   manifests: ['/project/access'],
   overlays: [],
+  reference: [],
   limits: defaultLimits,
   prune: false,
   reportUnmanaged: false,

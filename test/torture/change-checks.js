@@ -104,7 +104,7 @@ export const changeChecks = [
   [
     'accepted drift has headlines and lost protection',
     'reconcile/assess/assess.ts',
-    'const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.headlines], losing);',
+    'const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.flatMap((one) => one.headlines)], losing);',
     'const { protection } = stated;',
     ['unit/reconcile/accepted'],
   ],

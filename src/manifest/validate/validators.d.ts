@@ -23,6 +23,7 @@ export const config: SchemaValidator;
 export const defaults: SchemaValidator;
 
 /** The compiled schema of an access test. */
+export const accessReference: SchemaValidator;
 export const accessTest: SchemaValidator;
 
 /** The compiled schema of a policy. */

@@ -103,7 +103,7 @@ function isIncomplete(...sides: readonly (readonly [ProtectionSnapshot, Resource
 }
 
 /** Returns whether a connection, or something that decides its access, is another one. */
-function isChanged(...sides: readonly (readonly [ProtectionSnapshot, ResourceId])[]): boolean {
+export function isChanged(...sides: readonly (readonly [ProtectionSnapshot, ResourceId])[]): boolean {
   const texts = sides.map(([snapshot, id]) => {
     const rules = [...rulesOn(snapshot, id)].toSorted(compareText);
     return canonical([id, ...rules].map((one) => [kindOf(one), snapshot.resources.get(one)?.spec ?? null]));

@@ -58,7 +58,7 @@ export function removedExpectations(tests: readonly AccessTest[], applied: reado
 }
 
 /** Returns whether an expectation asks for everything that another one asks for. */
-function covers(one: AccessExpectation, other: AccessExpectation): boolean {
+export function covers(one: AccessExpectation, other: AccessExpectation): boolean {
   return (
     includesAll(one.groups, other.groups) &&
     includesAll(other.groups, one.groups) &&
@@ -86,7 +86,8 @@ function coversVerbs({ verbs, expect }: AccessExpectation, other: AccessExpectat
   return other.verbs !== undefined && includesAll(verbs, other.verbs);
 }
 
-function coversAnswer(one: AccessExpectation['expect'], other: AccessExpectation['expect']): boolean {
+/** Returns whether an answer asks for everything that another one asks for. */
+export function coversAnswer(one: AccessExpectation['expect'], other: AccessExpectation['expect']): boolean {
   if (typeof one === 'string') return one === other;
   if (typeof other === 'string') return other === 'allowed';
   const isFrom = other.from.length === 0 || (one.from.length > 0 && includesAll(other.from, one.from));

@@ -1,6 +1,7 @@
-import { asObject } from '../../model/json.ts';
+import { asObject, type JsonObject } from '../../model/json.ts';
 import type { AccessExpectation, AccessTest, AccessTestResult, ExpectedApproval } from '../../model/protection/access-test.ts';
-import type { Decider, Permission, PermissionFact } from '../../model/protection/permission.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
+import type { Decider, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { accessModes } from '../access/effective-access.ts';
@@ -57,16 +58,22 @@ export function checkAccessTests(
 
 /** Returns the names that match no connection: a test of nothing would always pass. */
 function missingNames({ on }: AccessExpectation, subjects: readonly PermissionSubject[]): readonly string[] {
-  if ('tags' in on) return subjects.some((subject) => hasTags(on.tags, subject)) ? [] : [tagsText(on.tags)];
+  if ('tags' in on) return subjects.some((subject) => isMeant({ on }, subject)) ? [] : [tagsText(on.tags)];
   return on.names.filter((pattern) => !subjects.some(({ id }) => matchesGlob(pattern, nameOf(id))));
 }
 
-function isMeant({ on }: AccessExpectation, subject: PermissionSubject): boolean {
-  return 'tags' in on ? hasTags(on.tags, subject) : on.names.some((pattern) => matchesGlob(pattern, nameOf(subject.id)));
+function isMeant({ on }: Pick<AccessExpectation, 'on'>, { id, snapshot }: PermissionSubject): boolean {
+  return isAbout(on, nameOf(id), snapshot.resources.get(id)?.spec);
 }
 
-function hasTags(tags: Readonly<Record<string, string>>, { id, snapshot }: PermissionSubject): boolean {
-  const own = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
+/** Returns whether an entry is about a connection, by its name or the tags in its spec. */
+export function isAbout(on: AccessExpectation['on'], name: string, spec: JsonObject | undefined): boolean {
+  return 'tags' in on ? hasTags(on.tags, spec) : on.names.some((pattern) => matchesGlob(pattern, name));
+}
+
+/** Returns whether the spec of a connection has all of some tags. */
+export function hasTags(tags: Readonly<Record<string, string>>, spec: JsonObject | undefined): boolean {
+  const own = asObject(spec?.['connection_tags']);
   return Object.entries(tags).every(([key, value]) => Object.hasOwn(own, key) && own[key] === value);
 }
 
@@ -108,7 +115,8 @@ function passed(found: string): Found {
   return { outcome: 'passed', found, because: [] };
 }
 
-const entryParts: ReadonlySet<PermissionFact['part']> = new Set(['sees it', 'open', 'runbooks']);
+/** The facts that decide whether people get in. */
+export const entryParts: ReadonlySet<PermissionFact['part']> = new Set(['sees it', 'open', 'runbooks']);
 
 function unknownText({ facts }: Permission): string {
   return facts.find(({ answer }) => answer === 'unknown')?.text ?? 'what decides it';
@@ -118,14 +126,9 @@ type Problem = { readonly found: string; readonly parts: readonly PermissionFact
 
 /** Returns what a possible permission does not have; undefined if it is as expected. */
 function problemOf(permission: Permission, expectation: AccessExpectation, subject: PermissionSubject): Problem | undefined {
-  const { expect, longest, masked, blocked } = expectation;
-  const { verb } = permission;
-  const approval = typeof expect === 'object' ? approvalProblem(permission, expect) : undefined;
-  if (approval !== undefined) return approval;
-  if (longest !== undefined && verb === 'connect' && !(permission.longest !== undefined && permission.longest <= longest)) {
-    const found = permission.longest === undefined ? 'no limit' : durationText(permission.longest);
-    return { found: `${found}, not at most ${durationText(longest)}`, parts: ['longest'] };
-  }
+  const { masked, blocked } = expectation;
+  const problem = termsProblem(permission, expectation, permission.verb);
+  if (problem !== undefined) return problem;
   const unmasked = masked.filter((type) => !permission.masked.includes(type));
   if (unmasked.length > 0) return { found: `${unmasked.join(', ')} not masked`, parts: ['masked'] };
   const passing = blocked.filter((text) => !isBlocked(text, subject));
@@ -134,7 +137,20 @@ function problemOf(permission: Permission, expectation: AccessExpectation, subje
     : { found: `${passing.map((text) => JSON.stringify(text)).join(', ')} not blocked`, parts: ['blocked'] };
 }
 
-function approvalProblem({ approval }: Permission, { from, atLeast, forcedBy }: ExpectedApproval): Problem | undefined {
+/** Returns what is easier than an entry asks for: the approval, or the duration. */
+export function termsProblem(
+  terms: PermissionTerms,
+  { expect, longest }: Pick<AccessExpectation, 'expect' | 'longest'>,
+  verb: AccessMode,
+): Problem | undefined {
+  const approval = typeof expect === 'object' ? approvalProblem(terms, expect) : undefined;
+  if (approval !== undefined || longest === undefined || verb !== 'connect') return approval;
+  if (terms.longest !== undefined && terms.longest <= longest) return undefined;
+  const found = terms.longest === undefined ? 'no limit' : durationText(terms.longest);
+  return { found: `${found}, not at most ${durationText(longest)}`, parts: ['longest'] };
+}
+
+function approvalProblem({ approval }: PermissionTerms, { from, atLeast, forcedBy }: ExpectedApproval): Problem | undefined {
   const parts: Problem['parts'] = ['approval'];
   if (approval === 'unknown') return { found: 'the approval is not known', parts, outcome: 'unknown' };
   if (approval === undefined) return { found: 'no approval needed', parts };
@@ -178,7 +194,13 @@ function tagsText(tags: Readonly<Record<string, string>>): string {
     .join(', ');
 }
 
-function expectedText({ expect, longest, masked, blocked }: AccessExpectation): string {
+/** Returns what an entry expects in words: `approval by at least 2, at most 8 h`. */
+export function expectedText({
+  expect,
+  longest,
+  masked,
+  blocked,
+}: Pick<AccessExpectation, 'expect' | 'longest' | 'masked' | 'blocked'>): string {
   const approval = typeof expect === 'string' ? expect : [`approval by at least ${expect.atLeast}`, ...fromTexts(expect)].join(', ');
   return [
     approval,

@@ -33,7 +33,7 @@ type Decision = PermissionTerms & {
 
 function decide(subject: PermissionSubject, { groups, verb }: Question): Decision {
   const { access } = subject.posture;
-  const step: ReviewStep = modesOfStep.jit.includes(verb) ? 'jit' : 'command';
+  const step = stepOf(verb);
   const review = reviewFor(access, groups, step);
   const entry = [
     seesFact(subject, groups),
@@ -114,16 +114,40 @@ export function permissionsByGroup(subject: PermissionSubject, groups: readonly 
 }
 
 /** Returns the groups for which a connection differs from people in no group. */
-function decidingGroups({ id, posture: { access }, snapshot: { resources } }: PermissionSubject): ReadonlySet<string> {
-  const rules = [access.rules.jit, access.rules.command].flatMap((rule) => rule ?? []);
+function decidingGroups(subject: PermissionSubject): ReadonlySet<string> {
+  return new Set(accessModes.flatMap((verb) => listsDeciding(subject, verb)).flat());
+}
+
+/** Lists the groups that decide about a verb: people who are in the same of these lists have the same permission. */
+export function listsDeciding(
+  { id, posture: { access }, snapshot: { resources } }: PermissionSubject,
+  verb: AccessMode,
+): readonly (readonly string[])[] {
+  const rule = access.rules[stepOf(verb)];
   const granting = [id, ...textsIn(resources.get(id)?.spec['attributes']).map((name) => resourceId('Attribute', name))];
-  return new Set([
-    ...seeingAll,
-    ...(access.groups ?? []),
-    ...granting.flatMap((one) => textsIn(resources.get(one)?.spec['access_groups'])),
-    ...rules.flatMap((rule) => [...rule.approval_required_groups, ...rule.skip_review_groups]),
-    ...(access.runbooks ?? []).flatMap((rule) => rule.groups),
-  ]);
+  return [
+    ...seeingAll.map((group) => [group]),
+    access.groups ?? [],
+    granting.flatMap((one) => textsIn(resources.get(one)?.spec['access_groups'])),
+    rule?.approval_required_groups ?? [],
+    rule?.skip_review_groups ?? [],
+    verb === 'runbooks' ? (access.runbooks ?? []).flatMap(({ groups }) => groups) : [],
+  ];
+}
+
+function stepOf(verb: AccessMode): ReviewStep {
+  return modesOfStep.jit.includes(verb) ? 'jit' : 'command';
+}
+
+/** Returns the needs of people with access: `yes after approval by 1 of dba, for at most 1 h`. */
+export function neededText({ approval, longest }: PermissionTerms): string {
+  const by =
+    approval === undefined
+      ? ' without approval'
+      : approval === 'unknown' || approval === 'refused'
+        ? ' after an approval that cannot be known'
+        : ` after approval by ${approvalText(approval)}`;
+  return `yes${by}${longest === undefined ? '' : `, for at most ${durationText(longest)}`}`;
 }
 
 function worst(answers: readonly Answer[]): Answer {

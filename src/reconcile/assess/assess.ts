@@ -16,7 +16,9 @@ import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { type AuditedChanges, assessAccepted } from '../accepted/assess-accepted.ts';
 import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
+import type { AccessReference } from '../../model/protection/access-reference.ts';
 import type { AccessTest } from '../../model/protection/access-test.ts';
+import { checkReferencedAccess } from './check-access-references.ts';
 import { checkPlannedAccess } from './check-access-tests.ts';
 import { checkRules } from './check-rules.ts';
 import {
@@ -66,17 +68,20 @@ export function assess(
   const { changes, unwritten } = stated;
   const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
   const policyResults = checkPlannedPolicies(prepared, diff, policies);
-  const access = checkPlannedAccess(prepared, diff, policies.accessTests);
-  const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.headlines], losing);
+  const access = [
+    checkPlannedAccess(prepared, diff, policies.accessTests),
+    checkReferencedAccess(prepared, diff, policies.accessReferences),
+  ];
+  const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.flatMap((one) => one.headlines)], losing);
   const { changedSamples, diagnostics: ruleDiagnostics } = checkRules(prepared, diff, rules);
   return {
     changes,
-    unwritten: [...withoutNamed(unwritten, accepted, diff), ...access.unwritten],
+    unwritten: [...withoutNamed(unwritten, accepted, diff), ...access.flatMap((one) => one.unwritten)],
     accepted,
     protection: changedSamples.length === 0 ? protection : { ...protection, changedSamples },
     policies: policyResults.report,
-    refusals: [...policyResults.refusals, ...access.refusals],
-    diagnostics: [...policyResults.diagnostics, ...access.diagnostics],
+    refusals: [...policyResults.refusals, ...access.flatMap((one) => one.refusals)],
+    diagnostics: [...policyResults.diagnostics, ...access.flatMap((one) => one.diagnostics)],
     ruleDiagnostics,
   };
 }
@@ -108,6 +113,8 @@ export type CompiledPolicies = {
   readonly today: string;
   /** The access tests of the reviewed commit, if the proposal does not choose its own. */
   readonly accessTests?: readonly AccessTest[];
+  /** The access references of that commit. */
+  readonly accessReferences?: readonly AccessReference[];
 };
 
 /** The results of policies; failures are refusals, the rest are warnings. */

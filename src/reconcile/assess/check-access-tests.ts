@@ -1,10 +1,8 @@
-import { addToGroup } from '../../model/collections.ts';
 import type { AccessTest } from '../../model/protection/access-test.ts';
 import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
-import { type Diff, type Refusal, renamesOf, type UnwrittenRisks, withNames } from '../../model/plan/plan.ts';
+import { type Diff, type Refusal, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
-import type { Headline } from '../../model/protection/protection.ts';
-import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { nameOf } from '../../model/resource.ts';
 import {
   deciderTexts,
   failureTexts,
@@ -14,15 +12,13 @@ import {
 } from '../../protection/permission/access-test-findings.ts';
 import { checkAccessTests, noConnection, statedText } from '../../protection/permission/check-access-tests.ts';
 import { liveSnapshot, plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
-import { generalRisk } from '../../protection/risk/risk-codes.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import { type WeakenedFindings, weakenedFindings, type WeakenedStatement } from './weakened-checks.ts';
 
 /** What access tests say about a plan, and what the manifests no longer expect. */
-export type AccessTestFindings = {
+export type AccessTestFindings = WeakenedFindings & {
   readonly refusals: readonly Refusal[];
   readonly diagnostics: readonly Diagnostic[];
-  readonly unwritten: readonly UnwrittenRisks[];
-  readonly headlines: readonly Headline[];
 };
 
 /**
@@ -64,32 +60,11 @@ export function checkPlannedAccess(
       at: one.at,
       ...failureTexts(one),
     })),
-    unwritten: removedRisks(removed),
-    headlines: removed.map(removedHeadline),
+    ...weakenedFindings('access-test-removed', removed.map(removedStatement)),
   };
 }
 
-function removedRisks(removed: readonly RemovedExpectation[]): readonly UnwrittenRisks[] {
-  const byTest = new Map<ResourceId, RemovedExpectation[]>();
-  for (const one of removed) addToGroup(byTest, one.id, one);
-  const { code, class: own } = riskOfRemoval();
-  return [...byTest].map(([id, all]) => ({
-    id,
-    risks: all.map(({ about, at }) => ({
-      code,
-      class: own,
-      path: pointer(statedText(about)),
-      ...(at === undefined ? {} : { place: formatPosition(at) }),
-    })),
-  }));
-}
-
-function riskOfRemoval(): { readonly code: `risk/${string}`; readonly class: 'weakens' } {
-  return { code: `risk/${generalRisk('access-test-removed').name}`, class: 'weakens' };
-}
-
-function removedHeadline({ id, about, at }: RemovedExpectation): Headline {
-  const text = `access test ${nameOf(id)} no longer expects ${statedText(about)}`;
-  const causes = [{ by: id, ...(at === undefined ? {} : { place: formatPosition(at) }) }];
-  return { direction: 'weakens', text, connections: [], tags: {}, causes };
+function removedStatement({ id, about, at }: RemovedExpectation): WeakenedStatement {
+  const stated = statedText(about);
+  return { id, path: pointer(stated), text: `access test ${nameOf(id)} no longer expects ${stated}`, connections: [], at };
 }

@@ -1,24 +1,19 @@
-import { addToGroup } from '../../model/collections.ts';
 import type { NewAccessLimit } from '../../model/config.ts';
 import { desiredByKey, type DesiredState } from '../../model/desired.ts';
-import { formatPosition, type Position } from '../../model/diagnostic.ts';
-import { asObject } from '../../model/json.ts';
-import { type Diff, liveKeyOf, type NewAccess, type Refusal, renamesOf, withNames } from '../../model/plan/plan.ts';
+import type { Position } from '../../model/diagnostic.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { type Diff, liveKeyOf, type Refusal, renamesOf, withNames } from '../../model/plan/plan.ts';
 import type { Decider, Permission, PermissionPart } from '../../model/protection/permission.ts';
-import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
-import { durationText } from '../../model/time.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { hasTags } from '../../protection/permission/check-access-tests.ts';
 import { type AccessGain, findAccessGains, gainerText } from '../../protection/permission/access-gains.ts';
-import { approvalText, permissionOf, type PermissionSubject } from '../../protection/permission/permission.ts';
+import { neededText, permissionOf, type PermissionSubject } from '../../protection/permission/permission.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
 import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-
-/** The largest number of refusals; the last one counts the rest. */
-const mostRefusals = 20;
-
-/** The largest number of connections that one refusal names. */
-const mostNames = 3;
+import { type AccessLine, lineRefusals } from '../assess/access-lines.ts';
+import { formerIds } from '../assess/check-access-references.ts';
 
 /**
  * Refuses a plan after which people can do more than on the gateway as it is, or than on the gateway as the last apply left it. So drift
@@ -34,16 +29,7 @@ export function newAccessRefusals(prepared: Prepared, diff: Diff, accepted: Acce
   const lines = states.flatMap((state) =>
     newAccessSince(liveSnapshot(withNames(state, renamesOf(diff.changes)), registry, diff.target.dialect), since),
   );
-  const folded = foldLines(lines);
-  if (folded.length <= mostRefusals) return folded.map(foldedRefusal);
-  const rest = folded.slice(mostRefusals - 1);
-  const more: Refusal = {
-    code: 'plan/new-access',
-    message: `and ${rest.length} more like these; the JSON output lists all`,
-    allowable: true,
-    newAccess: rest.flatMap((all) => all.map(({ access }) => access)),
-  };
-  return [...folded.slice(0, mostRefusals - 1).map(foldedRefusal), more];
+  return lineRefusals('plan/new-access', lines);
 }
 
 type Since = {
@@ -53,27 +39,17 @@ type Since = {
   readonly desired: DesiredState;
 };
 
-/** One gain of some people on one connection. */
-type Line = {
-  readonly access: NewAccess;
-  readonly who: string;
-  readonly verb: string;
-  readonly what: string;
-  readonly at: Position | undefined;
-};
+function specIn({ resources }: ProtectionSnapshot, id: ResourceId): JsonObject | undefined {
+  return resources.get(id)?.spec;
+}
 
-function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desired }: Since): readonly Line[] {
+function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desired }: Since): readonly AccessLine[] {
   const unfinished = new Set(diff.changes.filter(({ reasons }) => reasons.includes('unfinished')).map(liveKeyOf));
   const manifests = desiredByKey(desired.resources);
-  const formerOf = (id: ResourceId): ResourceId | undefined => {
-    if (before.resources.has(id) && !unfinished.has(id)) return id;
-    const replaces = manifests.get(id)?.replaces;
-    const predecessor = replaces === undefined ? undefined : resourceId(kindOf(id), replaces);
-    return predecessor !== undefined && before.resources.has(predecessor) ? predecessor : undefined;
-  };
+  const formerOf = formerIds(desired, before, unfinished);
   // Who removes a tag does not lift the limit in the same plan.
   const counts = (id: ResourceId, former: ResourceId | undefined): boolean =>
-    limit === 'refuse' || hasTags(after, id, limit.tags) || (former !== undefined && hasTags(before, former, limit.tags));
+    limit === 'refuse' || hasTags(limit.tags, specIn(after, id)) || (former !== undefined && hasTags(limit.tags, specIn(before, former)));
   const { gains, unknown } = findAccessGains({ before, after, formerOf, counts });
   const [postureBefore, postureAfter] = [readPostures(before), readPostures(after)];
   const subjectIn = (snapshot: ProtectionSnapshot, id: ResourceId | undefined): PermissionSubject | undefined => {
@@ -83,7 +59,7 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
   const isChanged = ({ id }: Decider): boolean => before.resources.get(id)?.spec !== after.resources.get(id)?.spec;
   const locate = ({ id, path }: Decider): Position | undefined => manifests.get(id)?.locate(path);
   return [
-    ...gains.map((gain): Line => {
+    ...gains.map((gain): AccessLine => {
       const { connection, verb, who, runbook } = gain;
       const had = askedOf(subjectIn(before, formerOf(connection)), gain);
       const has = askedOf(subjectIn(after, connection), gain);
@@ -92,7 +68,7 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
       const what = `was ${termsText(gain, had, 'before')}, will be ${termsText(gain, has, 'after')}`;
       return { access: { connection, ...who, verb, ...(runbook === undefined ? {} : { runbook }) }, who: gainerText(who), verb, what, at };
     }),
-    ...unknown.map((connection): Line => ({
+    ...unknown.map((connection): AccessLine => ({
       access: { connection },
       who: 'people',
       verb: 'access',
@@ -100,11 +76,6 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
       at: locate({ id: connection, path: '' }),
     })),
   ];
-}
-
-function hasTags({ resources }: ProtectionSnapshot, id: ResourceId, tags: Readonly<Record<string, string>>): boolean {
-  const own = asObject(resources.get(id)?.spec['connection_tags']);
-  return Object.entries(tags).every(([key, value]) => Object.hasOwn(own, key) && own[key] === value);
 }
 
 /** Returns what the people of a gain may do; machine identities act as admins. */
@@ -128,46 +99,7 @@ function factsFor({ of, verb }: AccessGain, had: Permission | undefined, has: Pe
 /** Returns what people need in words: `no`, `yes after approval by 1 of dba, for at most 1 h`. */
 function termsText({ of, runbook }: AccessGain, permission: Permission | undefined, side: 'before' | 'after'): string {
   if (permission === undefined || permission.answer === 'no' || (of === 'use' && side === 'before')) return 'no';
-  const { approval, longest } = permission;
-  const by =
-    approval === undefined
-      ? ' without approval'
-      : approval === 'unknown' || approval === 'refused'
-        ? ' after an approval that cannot be known'
-        : ` after approval by ${approvalText(approval)}`;
   const files = runbook === undefined ? '' : `, ${runbook}`;
   const analyzer = of === 'analyzer' ? `, with ${side === 'before' ? 'a stricter' : 'a less strict'} analyzer` : '';
-  return `yes${by}${longest === undefined ? '' : `, for at most ${durationText(longest)}`}${side === 'after' ? files : ''}${analyzer}`;
-}
-
-/** Joins what is the same for several people, and for several connections; each gain counts once. */
-function foldLines(lines: readonly Line[]): readonly (readonly Line[])[] {
-  const known = new Set<string>();
-  const groups = new Map<string, Line[]>();
-  for (const line of lines) {
-    const id = JSON.stringify(line.access);
-    if (known.has(id)) continue;
-    known.add(id);
-    addToGroup(groups, [line.verb, line.what, line.at === undefined ? '' : formatPosition(line.at)].join('\n'), line);
-  }
-  return [...groups.values()];
-}
-
-function foldedRefusal(lines: readonly Line[]): Refusal {
-  const [first] = lines;
-  const who = [...new Set(lines.map((line) => line.who))];
-  const where = [...new Set(lines.map(({ access }) => nameOf(access.connection)))];
-  return {
-    code: 'plan/new-access',
-    message: `${firstOf(who)}: ${first?.verb} on ${firstOf(where)}: ${first?.what}`,
-    hint: 'undo the change, or override with a reason',
-    allowable: true,
-    at: first?.at,
-    newAccess: lines.map(({ access }) => access),
-  };
-}
-
-function firstOf(names: readonly string[]): string {
-  const more = names.length - mostNames;
-  return more > 0 ? `${names.slice(0, mostNames).join(', ')} and ${more} more` : names.join(', ');
+  return `${neededText(permission)}${side === 'after' ? files : ''}${analyzer}`;
 }

@@ -11,6 +11,7 @@ import type {
   UnwrittenRisks,
   Value,
 } from '../../model/plan/plan.ts';
+import { accessReferenceKind } from '../../model/protection/access-reference.ts';
 import { accessTestKind } from '../../model/protection/access-test.ts';
 import { kindOf } from '../../model/resource.ts';
 import { sealContents, sealText } from './content-seal.ts';
@@ -43,7 +44,10 @@ export function digestOf(
   return hash.digest('hex');
 }
 
-/** What a plan says besides its writes: the drift that it accepts, and what access tests no longer expect. */
+/** The kinds of documents that are never written, and whose removal a digest covers. */
+const weakenedKinds: readonly string[] = [accessTestKind, accessReferenceKind];
+
+/** What a plan says besides its writes: the drift that it accepts, and what access tests and references no longer state. */
 type UnwrittenParts = {
   readonly accepted: readonly (DigestedChange & Pick<AcceptedDrift, 'edges'>)[];
   readonly unwritten?: readonly UnwrittenRisks[] | undefined;
@@ -55,7 +59,7 @@ type UnwrittenParts = {
  */
 export function digestWithUnwritten(digest: string, { accepted, unwritten = [] }: UnwrittenParts): string {
   const covered = accepted.filter(({ edges, ...drift }) => edges.length > 0 || drift.fields.length === 0 || changesMore(drift));
-  const removed = unwritten.filter(({ id }) => kindOf(id) === accessTestKind);
+  const removed = unwritten.filter(({ id }) => weakenedKinds.includes(kindOf(id)));
   const texts = [
     ...covered.map(
       (drift) => `${changeText(drift)}${canonical(drift.edges.map(({ rule, connection, action }) => ({ rule, connection, action })))}`,

@@ -257,6 +257,19 @@ describe.each<readonly [Target, Readonly<Record<'deferred' | 'violated', readonl
     repository.save(files);
   });
 
+  test('refuses what its reference does not grant, with both lines', async () => {
+    const { files, repository, run } = applied;
+    repository.save(replace('access/payments.yaml', '[payments]', '[payments, contractors]')(files));
+    const most = /contractors: exec on ledger-db: yes .*but contractors\s+grants at most:\s+denied\s+\(security\/most\.yaml:9\)/s;
+    const validated = await run('validate');
+    expect(validated).toMatchObject({ code: 3, stderr: expect.stringMatching(most) });
+    expect(validated.stderr).toMatch(/access\/payments\.yaml:14:\d+ error manifest\/access-reference/);
+    const planned = await run('plan');
+    expect(planned).toMatchObject({ code: 6, stdout: expect.stringMatching(most) });
+    expect(planned.stdout).toContain('plan/access-reference');
+    repository.save(files);
+  });
+
   test('ends the access of contractors with its last day', async () => {
     const { run } = applied;
     expect(await run('validate', '2030-06-16')).toMatchObject({ code: 0, stderr: expect.stringContaining('manifest/grant-ending') });
