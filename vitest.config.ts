@@ -21,7 +21,7 @@ const slow = [
   ['e2e/apply/{concurrent-applies,interrupted,rejected-values,removals,rotation}', 'e2e/network/forward-proxy', 'e2e/serve/serve'],
   ['e2e/plan/{accepted-drift,acme,digest,secret-outcomes,unreadable-secrets}', 'property/{deletions,hoop-stops,plan-base}'],
   ['server/api/fuzz', 'server/audit/audit-chain', 'server/process/{crash,folder-lock}', 'server/store/{database-folder,encryption-keys}'],
-  ['server/objects/{concurrent-writes,list-slices}', 'server/reviews/concurrent-decisions'],
+  ['server/objects/{concurrent-writes,list-slices}', 'server/reviews/{can-tries,concurrent-decisions}'],
 ]
   .flat()
   .map((name) => `test/${name}.test.ts`);
