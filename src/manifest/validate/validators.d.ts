@@ -29,11 +29,11 @@ export const accessTest: SchemaValidator;
 /** The compiled schema of a policy. */
 export const policy: SchemaValidator;
 
-/** A record as it is written: edges are pairs. */
+/** A record as it is written: a rule and its connections are one entry of edges. */
 export type EncodedRecord = Omit<AppliedRecord, 'pending'> & {
-  readonly version: 1;
+  readonly version: 1 | 2;
   readonly signature?: RecordSignature;
-  readonly pending: readonly (Omit<PendingWrites, 'edges'> & { readonly edges: readonly (readonly [ResourceId, ResourceId])[] })[];
+  readonly pending: readonly (Omit<PendingWrites, 'edges'> & { readonly edges: readonly (readonly [ResourceId, ...ResourceId[]])[] })[];
 };
 
 /** The compiled schema of the record of applies. */

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/collections.ts';
 import { parseJson } from '../../model/json.ts';
 import { findLastApplied, isRecordCommit, type RecordCommit } from '../../git/applied-refs.ts';
 import type { Repository } from '../../git/repository.ts';
@@ -10,10 +11,10 @@ import {
   type RecordSignature,
 } from '../../model/applied-record.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { InputError } from '../../model/errors.ts';
+import { AppError, InputError } from '../../model/errors.ts';
 import type { AuditMark } from '../../model/gateway.ts';
 import type { Allowance } from '../../model/plan/plan.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import type { EdgeEnds, ResourceId } from '../../model/resource.ts';
 import { configNames } from '../committed-manifests.ts';
 
 /** A record as it was read: its ref, and the ids that the ref has here and on origin; empty ids where it does not exist. */
@@ -54,7 +55,10 @@ function parseRecord(commit: RecordCommit): Pick<ReadRecord, 'record' | 'signatu
   const { version: _, pending, signature, ...rest } = value;
   const record = {
     ...rest,
-    pending: pending.map((one) => ({ ...one, edges: one.edges.map(([rule, connection]) => ({ rule, connection })) })),
+    pending: pending.map((one) => ({
+      ...one,
+      edges: one.edges.flatMap(([rule, ...ends]) => ends.map((connection) => ({ rule, connection }))),
+    })),
   };
   const missing = commitsOf(record).find((id) => !parents.includes(id));
   if (missing !== undefined) throw unreadable(commit, `${missing.slice(0, 10)} is not one of its parents`);
@@ -66,16 +70,41 @@ export function recordMessage(name: string, record: AppliedRecord, signature?: R
   return `Record of the applies to ${name}\n\n${recordText(record, signature)}\n`;
 }
 
-/** Returns the record as JSON, in ASCII so that no setting changes its bytes. */
+/** Returns the record as JSON, in ASCII so that no setting changes its bytes. The connections of a rule are listed together. */
 export function recordText(record: AppliedRecord, signature?: RecordSignature): string {
-  const { pending, ...rest } = record;
-  const encoded = {
-    version: 1,
-    ...rest,
-    pending: pending.map((one) => ({ ...one, edges: one.edges.map(({ rule, connection }) => [rule, connection]) })),
-    ...(signature === undefined ? {} : { signature: { key: signature.key, counter: signature.counter, value: signature.value } }),
-  };
+  const pending = record.pending.map((one) => ({ ...one, edges: groupByRule(one.edges) }));
+  const isGrouped = pending.some(({ edges }) => edges.some(({ length }) => length > 2));
+  return encodeRecord({ version: isGrouped ? 2 : 1, record, pending }, signature);
+}
+
+/** Returns the text that a signature signs: with each attachment by itself, as version 1 has them, so that earlier signatures stay valid. */
+export function signedRecordText(record: AppliedRecord): string {
+  const pending = record.pending.map((one) => ({ ...one, edges: one.edges.map(({ rule, connection }) => [rule, connection]) }));
+  return encodeRecord({ version: 1, record, pending });
+}
+
+/** Returns a list for each rule: the rule, and the connections to which it is attached. */
+function groupByRule(edges: readonly EdgeEnds[]): readonly (readonly ResourceId[])[] {
+  const byRule = new Map<ResourceId, ResourceId[]>();
+  for (const { rule, connection } of edges) addToGroup(byRule, rule, connection);
+  return [...byRule].map(([rule, connections]) => [rule, ...connections]);
+}
+
+type EncodedParts = { readonly version: 1 | 2; readonly record: AppliedRecord; readonly pending: readonly object[] };
+
+function encodeRecord({ version, record, pending }: EncodedParts, signature?: RecordSignature): string {
+  const { pending: _, ...rest } = record;
+  const signed = signature === undefined ? {} : { signature: { key: signature.key, counter: signature.counter, value: signature.value } };
+  const encoded = { version, ...rest, pending, ...signed };
   return JSON.stringify(encoded).replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Throws AppError when a record is too long to be read again. */
+export function checkRecordLength(message: string): void {
+  if (message.length <= longestRecord) return;
+  throw new AppError('git/not-recorded', 6, `it has ${message.length} characters, and a record has at most ${longestRecord}`, {
+    hint: 'apply fewer objects at once with --only',
+  });
 }
 
 /** Returns the commits that a record names, the last completely applied one first. */

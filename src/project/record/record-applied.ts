@@ -261,7 +261,8 @@ function leaseLost({ message }: AppError): Diagnostic {
   };
 }
 
-function pushHint({ code }: AppError): string {
+function pushHint({ code, hint }: AppError): string {
+  if (code === 'git/not-recorded' && hint !== undefined) return hint;
   if (code === 'git/locked') return 'another apply ran at the same time; plan again';
   return 'the token needs write access (contents: write on GitHub); apply again, or pass --no-origin to skip the push';
 }

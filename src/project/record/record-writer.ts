@@ -3,7 +3,7 @@ import { hasOrigin } from '../../git/origin.ts';
 import type { AppliedRecord } from '../../model/applied-record.ts';
 import type { AppError } from '../../model/errors.ts';
 import { cacheFolderOf, type CommittedProject } from '../project.ts';
-import { commitsOf, isPlainRecord, recordMessage } from './applied-record.ts';
+import { checkRecordLength, commitsOf, isPlainRecord, recordMessage } from './applied-record.ts';
 import { type RecordProof, rememberSigned } from './record-proof.ts';
 import { readRecordSigner, recordHash, signRecord, type SignedHash } from './record-signature.ts';
 
@@ -55,7 +55,9 @@ export function createRecordWriter(project: CommittedProject, input: RecordWrite
         // An unsigned record of nothing but one commit is that commit.
         return record.commit;
       }
-      const commit = { message: recordMessage(name, record, last), parents: commitsOf(record), at: now };
+      const message = recordMessage(name, record, last);
+      checkRecordLength(message);
+      const commit = { message, parents: commitsOf(record), at: now };
       return (await writeRecordCommit(repository, commit)).id;
     },
     setHere: (id, expected) => setAppliedRef(repository, name, id, expected),

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { setAppliedRef, writeRecordCommit } from '../../../../src/git/applied-refs.ts';
+import type { AppliedRecord } from '../../../../src/model/applied-record.ts';
+import type { EdgeEnds } from '../../../../src/model/resource.ts';
+import { checkRecordLength, readAppliedRecord, recordMessage, recordText } from '../../../../src/project/record/applied-record.ts';
+import { recordHash } from '../../../../src/project/record/record-signature.ts';
+import { useRepositories } from '../../../support/repository.ts';
+
+const { make } = useRepositories();
+
+function recordOf(edges: readonly EdgeEnds[]): AppliedRecord {
+  return { orphans: [], pending: [{ objects: [], edges }] };
+}
+
+const three = recordOf([
+  { rule: 'GuardrailRule/a', connection: 'Connection/x' },
+  { rule: 'GuardrailRule/b', connection: 'Connection/x' },
+  { rule: 'GuardrailRule/a', connection: 'Connection/y' },
+]);
+
+async function readBack(text: string): Promise<AppliedRecord> {
+  const made = make({ 'a.txt': '' });
+  made.commit();
+  const repository = await made.open();
+  const commit = await writeRecordCommit(repository, { message: `Record\n\n${text}\n`, parents: [], at: new Date(0) });
+  await setAppliedRef(repository, 'prod', commit.id);
+  return (await readAppliedRecord(repository, { target: 'prod', origin: false })).read.record;
+}
+
+test('a record names a rule once for all its connections, and is read as it was written', async () => {
+  expect(JSON.parse(recordText(three))).toMatchObject({
+    version: 2,
+    pending: [
+      {
+        edges: [
+          ['GuardrailRule/a', 'Connection/x', 'Connection/y'],
+          ['GuardrailRule/b', 'Connection/x'],
+        ],
+      },
+    ],
+  });
+  const [pending] = (await readBack(recordText(three))).pending;
+  expect(pending?.edges).toHaveLength(3);
+  expect(pending?.edges).toEqual(expect.arrayContaining([...(three.pending[0]?.edges ?? [])]));
+});
+
+/** The text of the record as version 1 spelled it. */
+const firstVersion =
+  '{"version":1,"orphans":[],"pending":[{"objects":[],"edges":[["GuardrailRule/a","Connection/x"],["GuardrailRule/b","Connection/x"],["GuardrailRule/a","Connection/y"]]}]}';
+
+test('a record of version 1 is read, and its signature counts', async () => {
+  expect(await readBack(firstVersion)).toEqual(three);
+  expect(recordHash(three)).toBe(createHash('sha256').update(firstVersion).digest('hex'));
+  const single = recordOf([{ rule: 'GuardrailRule/a', connection: 'Connection/x' }]);
+  expect(JSON.parse(recordText(single))).toMatchObject({ version: 1 });
+});
+
+function range(length: number): readonly number[] {
+  return Array.from({ length }, (_, index) => index);
+}
+
+test('900 × 110 attachments are far from the longest record, and a longer one is not written', () => {
+  const edges = range(110).flatMap((rule) =>
+    range(900).map((index): EdgeEnds => ({ rule: `GuardrailRule/a-rule-with-a-long-name-${rule}`, connection: `Connection/db-${index}` })),
+  );
+  const message = recordMessage('prod', recordOf(edges));
+  expect(message.length).toBeLessThan(3_000_000);
+  expect(() => checkRecordLength(message)).not.toThrow();
+  expect(() => checkRecordLength('x'.repeat(17_000_000))).toThrow('17000000 characters');
+});
