@@ -67,7 +67,9 @@ export function entriesAbout({ entries }: AccessReference, id: ResourceId, spec:
 }
 
 /** What may be granted at most: entries that all bind, or none where everything may be. */
-export type Bound = { readonly at: Position; readonly entries: readonly Pick<ReferenceEntry, 'expect' | 'longest'>[] } | undefined;
+export type Bound = { readonly at: Position; readonly entries: readonly BoundEntry[] } | undefined;
+
+type BoundEntry = Pick<ReferenceEntry, 'expect' | 'longest'>;
 
 type Bounds = {
   readonly reference: AccessReference;
@@ -132,7 +134,7 @@ function bitCount(bits: number): number {
 /** The bound of a group, which a sort of people exceeds. */
 type Exceeded = { readonly group: string | undefined; readonly lists: number; readonly problem: Problem; readonly at: Position };
 
-type Problem = Pick<ExceededReference, 'outcome' | 'most'> & { readonly parts: ReadonlySet<string> };
+type Problem = Pick<ExceededReference, 'outcome'> & { readonly entry: BoundEntry; readonly parts: ReadonlySet<string> };
 
 /** Finds the people of a connection whose every group may have less than they have; those in several only where no fewer of them suffice. */
 function exceeding({ subject, verb, listsOf, sorts }: People, bounds: Bounds): readonly ExceededReference[] {
@@ -220,10 +222,9 @@ function easierThan(one: PermissionTerms, other: PermissionTerms): ExceededRefer
 /** Returns what people have beyond a bound, or cannot be known to have; undefined if they are within it. */
 function boundProblem(terms: PermissionTerms, { entries }: NonNullable<Bound>, verb: AccessMode): Problem | undefined {
   const problems = entries.flatMap((entry): readonly Problem[] => {
-    const most = expectedText({ masked: [], blocked: [], ...entry });
-    if (entry.expect === 'denied') return [{ most, parts: entryParts, outcome: excessOf(terms, 'failed') }];
+    if (entry.expect === 'denied') return [{ entry, parts: entryParts, outcome: excessOf(terms, 'failed') }];
     const problem = termsProblem(terms, entry, verb);
-    return problem === undefined ? [] : [{ most, parts: new Set(problem.parts), outcome: excessOf(terms, problem.outcome) }];
+    return problem === undefined ? [] : [{ entry, parts: new Set(problem.parts), outcome: excessOf(terms, problem.outcome) }];
   });
   return problems.find(({ outcome }) => outcome === 'exceeds') ?? problems[0];
 }
@@ -249,7 +250,7 @@ function exceededReference(
     groups,
     verb,
     outcome: problem.outcome,
-    most: problem.most,
+    most: expectedText({ masked: [], blocked: [], ...problem.entry }),
     found: problem.outcome === 'exceeds' ? neededText(terms) : `cannot be known: ${terms.approval === 'unknown' ? 'the approval' : unsure}`,
     by,
   };
