@@ -64,9 +64,13 @@ export type Decisions = {
 };
 
 /** Returns the commands that count, with links to their comments. */
-function listComments({ decisions }: OverrideComments, pullRequest: PullRequestHead | undefined, { page }: CiRun): readonly CommentLink[] {
+function listComments(
+  { decisions }: OverrideComments,
+  pullRequest: PullRequestHead | undefined,
+  { page, names }: CiRun,
+): readonly CommentLink[] {
   const number = pullRequest?.number ?? 0;
-  return decisions.map(({ author, command, comment }) => ({ author, command, url: `${page}/pull/${number}#issuecomment-${comment}` }));
+  return decisions.map(({ author, command, comment }) => ({ author, command, url: `${page}${names.commentPath(number, comment)}` }));
 }
 
 /** Returns the code of an override, `CODE=REASON`. */
@@ -97,7 +101,9 @@ async function readOverrides(
     const { approvals = defaultApprovals } = (await openConfig(configFlags(inputs, proposal?.configRef), context)).config;
     return approvals;
   };
-  const { value: found = none, diagnostics } = await withForgeErrors(() => readOverrideComments({ ...forge, ...people }, only, rulesOf));
+  const { value: found = none, diagnostics } = await withForgeErrors(() =>
+    readOverrideComments({ ...forge, ...people, names }, only, rulesOf),
+  );
   const unused = [
     ...found.ignored.map((message) => warningOf('forge/ignored-override', message, 'see docs/how-to/github.md, overrides')),
     ...found.unchecked.map((message) => warningOf('forge/unknown-author', message, 'give the job contents: read')),
@@ -134,7 +140,7 @@ async function approvedDigest(
 export function overrideCommands(
   { plan, result }: Findings,
   { inputs, pullRequest }: Decisions,
-  { request }: ForgeNames,
+  { request, mayDecide }: ForgeNames,
 ): readonly Diagnostic[] {
   if (!inputs.overrides || pullRequest === undefined || plan === undefined || result !== undefined) return [];
   // Limits do not refuse the plan that a digest names, so that command comes alone.
@@ -146,7 +152,7 @@ export function overrideCommands(
     {
       code: 'forge/override',
       severity: 'notice',
-      message: `to override once, another person with write access comments on ${request} ${pullRequest.number}: ${commands.join(' and ')}`,
+      message: `to override once, another person with ${mayDecide} comments on ${request} ${pullRequest.number}: ${commands.join(' and ')}`,
       hint: 'then run this job again',
     },
   ];

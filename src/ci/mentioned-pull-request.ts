@@ -47,7 +47,7 @@ async function objectionTo(forge: Forge, { body, author, isByBot }: CommentMenti
   // Nothing precedes it, so it is in no code block, quotation or other element.
   if (first.trimEnd() !== planCommand) return noCommand;
   if (!isByBot && forge.people !== undefined && (await mayDecide(forge.people, author))) return undefined;
-  const message = `"${planCommand}" by ${author} is ignored: ${isByBot ? 'comments of bots do not count' : `${names.forge} reports no write access for ${author}`}`;
+  const message = `"${planCommand}" by ${author} is ignored: ${isByBot ? 'comments of bots do not count' : `${names.forge} reports no ${names.mayDecide.replace(/^the /, '')} for ${author}`}`;
   return { code: 'forge/ignored-override', severity: 'warning', message, hint: 'a person with write access can ask for the plan' };
 }
 

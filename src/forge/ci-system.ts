@@ -36,6 +36,10 @@ export type ForgeNames = {
   readonly request: ForgeRequest;
   /** How to get a token for the job, or do without one. */
   readonly tokenHint: string;
+  /** What a person needs for commands in comments. */
+  readonly mayDecide: string;
+  /** The address of a comment on a pull request, below the page. */
+  readonly commentPath: (number: number, comment: number) => string;
   /** The setting that fetches all history. */
   readonly wholeHistory: string;
   /** How a job gets all history, if fetching it failed. */

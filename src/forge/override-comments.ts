@@ -1,5 +1,6 @@
 import { AppError } from '../model/errors.ts';
 import type { ApprovalRules } from '../model/config.ts';
+import type { ForgeNames } from './ci-system.ts';
 import type { Comment, Forge, PeopleCalls } from './forge.ts';
 import { findEditor, type PullRequestHead } from './approved-plan.ts';
 
@@ -20,7 +21,8 @@ export type OverrideComments = {
 /** A command that counts, its author, and its comment. */
 export type CommentDecision = { readonly author: string; readonly command: string; readonly comment: number };
 
-type DecidingForge = Pick<Forge, 'comments' | 'latestOf'> & PeopleCalls;
+type DecidingForge = Pick<Forge, 'comments' | 'latestOf'> &
+  PeopleCalls & { readonly names: Pick<ForgeNames, 'forge' | 'request' | 'mayDecide'> };
 
 type Command = { readonly comment: Comment; readonly text: string; readonly isPlain: boolean };
 
@@ -60,11 +62,11 @@ export async function readOverrideComments(
     for (const { text, isPlain } of await commandsIn(comment, objection === undefined)) {
       const [, commit = '', code = '', reason = ''] = allowCommand.exec(text) ?? [];
       const [, digest] = applyCommand.exec(text) ?? [];
-      const problem = objection ?? (isPlain ? problemWith({ commit, digest, head }) : notPlain);
+      const problem = objection ?? (isPlain ? problemWith({ commit, digest, head }, forge.names) : notPlain);
       const decision = { author: comment.author, command: text, comment: comment.id };
       if (problem !== undefined) ignored.push(`"${text}" by ${comment.author} is ignored: ${problem}`);
       else if (digest !== undefined) agreed = { ...decision, digest };
-      else allow.set(code, { ...decision, override: `${code}=${reason} (${comment.author}, pull request ${number})` });
+      else allow.set(code, { ...decision, override: `${code}=${reason} (${comment.author}, ${forge.names.request} ${number})` });
     }
   }
   const decisions = [...allow.values(), ...(agreed === undefined ? [] : [agreed])];
@@ -100,19 +102,20 @@ const longestComment = 10_000;
 
 function openJudge(forge: DecidingForge, { head, author }: Omit<PullRequestHead, 'number'>, rules: ApprovalRules): Judge {
   const unchecked = new Set<string>();
+  const { names } = forge;
   let authors: ReturnType<PeopleCalls['commitAuthors']> | undefined;
 
   async function objectionToSelf(login: string): Promise<string | undefined> {
     if (rules.selfApproval) return undefined;
-    if (isSameLogin(login, author)) return `${login} is the author of the pull request${selfHint}`;
+    if (isSameLogin(login, author)) return `${login} is the author of the ${names.request}${selfHint}`;
     const commit = head.slice(0, 12);
     authors ??= forge.commitAuthors(head);
     const found = await authors;
     if (found === undefined) {
-      unchecked.add(`GitHub does not show commit ${commit}, so its author may have written a command that counts`);
+      unchecked.add(`${names.forge} does not show commit ${commit}, so its author may have written a command that counts`);
       return undefined;
     }
-    if (found.length === 0) return `GitHub knows no account for the author of commit ${commit}${selfHint}`;
+    if (found.length === 0) return `${names.forge} knows no account for the author of commit ${commit}${selfHint}`;
     return found.some((one) => isSameLogin(login, one)) ? `${login} is the author of commit ${commit}${selfHint}` : undefined;
   }
 
@@ -136,7 +139,7 @@ function openJudge(forge: DecidingForge, { head, author }: Omit<PullRequestHead,
       const { author: login, body } = comment;
       if (comment.isByBot) return 'comments of bots do not count';
       if (body.length > longestComment) return `the comment is longer than ${longestComment} characters`;
-      if (!(await mayDecide(forge, login))) return `GitHub reports no write access for ${login}`;
+      if (!(await mayDecide(forge, login))) return `${names.forge} reports no ${names.mayDecide.replace(/^the /, '')} for ${login}`;
       const editor = await findEditor(forge, comment);
       if (editor !== undefined) return `${editor} edited the comment; a new comment counts`;
       return (await objectionToSelf(login)) ?? objectionByApprovers(login);
@@ -164,8 +167,8 @@ export async function mayDecide(forge: Pick<PeopleCalls, 'mayWrite'>, login: str
 
 type ParsedCommand = { readonly commit: string; readonly digest: string | undefined; readonly head: string };
 
-function problemWith({ commit, digest, head }: ParsedCommand): string | undefined {
+function problemWith({ commit, digest, head }: ParsedCommand, { request }: Pick<ForgeNames, 'request'>): string | undefined {
   if (digest !== undefined) return undefined;
   if (commit === '') return 'write /ostiary allow COMMIT CODE=REASON, or /ostiary apply DIGEST';
-  return head.startsWith(commit) ? undefined : `the head of the pull request is ${head.slice(0, 12)}`;
+  return head.startsWith(commit) ? undefined : `the head of the ${request} is ${head.slice(0, 12)}`;
 }

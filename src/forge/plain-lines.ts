@@ -5,13 +5,15 @@ import { gfm } from 'micromark-extension-gfm';
 const voidElements: ReadonlySet<string> = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
 
 /**
- * Returns the numbers of the lines of a comment, from 0, that GitHub shows as they are written: lines of a paragraph that no quotation,
+ * Returns the numbers of the lines of a comment, from 0, that GitHub and GitLab show as they are written: lines of a paragraph that no quotation,
  * list, table, footnote, link, emphasis, code, formula or HTML element contains.
  */
 export function plainLinesOf(body: string): ReadonlySet<number> {
   const text = body.replace(/^\u{feff}/u, '');
   const lines = text.split(/\r\n|\r|\n/);
   const plain = new Set<number>();
+  // GitLab shows the lines between two of these as a quotation.
+  if (lines.some((line) => /^\s*>>>\s*$/.test(line))) return plain;
   const around: string[] = [];
   const elements: string[] = [];
   let isFormula = false;

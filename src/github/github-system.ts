@@ -7,6 +7,8 @@ import { maskCommands, openCacheService, openJobLog, outputLines, readWorkflowRu
 const names: ForgeNames = {
   forge: 'GitHub',
   request: 'pull request',
+  mayDecide: 'write access',
+  commentPath: (number, comment) => `/pull/${number}#issuecomment-${comment}`,
   tokenHint: 'pass github-token (ostiary ci: GITHUB_TOKEN), or comment: false and issue: false',
   wholeHistory: 'fetch-depth: 0',
   historyHint: 'give actions/checkout fetch-depth: 0, and the job contents: read',

@@ -6,6 +6,7 @@ import type {
   IssueCalls,
   IssueUpdate,
   NewIssue,
+  PeopleCalls,
   PullRequest,
   PullRequestCalls,
   PullRequestSummary,
@@ -24,12 +25,51 @@ export function openGitLab({ project, ...options }: GitLabOptions & { readonly p
     ...issueCalls(api, home),
     ...mergeRequestCalls(api, home),
     ...noteCalls(api, home),
+    people: peopleCalls(api, project),
     async whoAmI() {
       return textIn(objectIn(await api.get('/user'), 'an account'), 'username', 'an account');
     },
     async setStatus(commit, { state, context, description, url }) {
       const status = { state: state === 'success' ? 'success' : 'failed', name: context, description, target_url: url };
       await api.send('POST', `${home}/statuses/${commit}`, status);
+    },
+  };
+}
+
+/** The access level of maintainers; owners have more. */
+const maintainer = 40;
+
+/** Creates the requests on the permissions of people. */
+function peopleCalls(api: GitLabApi, project: string): PeopleCalls {
+  const levelIn = async (members: string, login: string): Promise<number> => {
+    const [found] = await api.list('/users', { username: login }, 1);
+    if (found === undefined) return 0;
+    const id = numberIn(objectIn(found, 'an account'), 'id', 'an account');
+    const member = objectIn(await api.get(`${members}/members/all/${id}`), 'a member');
+    return member['state'] === 'active' ? numberIn(member, 'access_level', 'a member') : 0;
+  };
+  return {
+    mayWrite: async (login) => (await levelIn(`/projects/${project}`, login)) >= maintainer,
+    async commitAuthors(commit) {
+      // The REST API does not say whose account an address belongs to.
+      const query =
+        'query ($ids: [ID!], $ref: String!) { projects(ids: $ids) { nodes { repository { tree(ref: $ref) { lastCommit { sha author { username } } } } } } }';
+      const { projects } = await api.graphql(query, { ids: [`gid://gitlab/Project/${project}`], ref: commit });
+      const { nodes } = asObject(projects);
+      const [node] = listIn(nodes, 'projects');
+      const last = asObject(asObject(asObject(asObject(node)['repository'])['tree'])['lastCommit']);
+      if (last['sha'] !== commit) return undefined;
+      const login = usernameIn(last);
+      return login === '' ? [] : [login];
+    },
+    async isTeamMember(organization, team, login) {
+      try {
+        return (await levelIn(`/groups/${encodeURIComponent(`${organization}/${team}`)}`, login)) > 0;
+      } catch (error) {
+        // A 404, for a group that the token may not read, or for a person who is no member.
+        if (error instanceof AppError && error.code === 'forge/forbidden') return undefined;
+        throw error;
+      }
     },
   };
 }

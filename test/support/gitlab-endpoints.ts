@@ -7,6 +7,7 @@
 export const gitlabEndpoints: Readonly<Record<string, string>> = {
   'GET /user': '',
   'GET /users': 'username page per_page',
+  'GET /projects/:id/members/all/:user': '',
   'GET /projects/:id/merge_requests': 'author_username state order_by sort scope source_branch target_branch search page per_page',
   'POST /projects/:id/merge_requests': 'title source_branch target_branch description assignee_ids labels remove_source_branch squash',
   'GET /projects/:id/merge_requests/:iid': 'render_html include_diverged_commits_count include_rebase_in_progress',

@@ -53,7 +53,7 @@ export type TestGitLab = {
   /** Merges a merge request with a commit, and returns it. */
   readonly merge: (iid: number) => string;
   /** Writes a note, or edits one, as another account. */
-  readonly write: (iid: number, body: string) => void;
+  readonly write: (iid: number, body: string, author?: string) => void;
   readonly edit: (iid: number, note: number, body: string) => void;
   /** Runs before the reply to each request; a reply of it replaces that of GitLab. */
   readonly intercept: (interception: ((heard: Heard) => Promise<Reply | undefined> | Reply | undefined) | undefined) => void;
@@ -64,6 +64,9 @@ export const projectId = 42;
 const botToken = 'glpat-of-the-bot';
 const bot = 'project_42_bot_f00';
 const person = 'ada';
+
+/** The access levels of people: a developer, and two maintainers. Their ids begin with 8. */
+const people: Readonly<Record<string, number>> = { ada: 40, grace: 40, dev: 30 };
 const home = `/projects/${projectId}`;
 
 /** A line that begins a quick action; GitLab looks for them outside of code, of which it knows only fences of three backticks. */
@@ -167,7 +170,14 @@ export async function startGitLab(repository: string, certificate?: { readonly k
       case 'GET /user':
         return { status: 200, body: { id: 7, username: bot } };
       case 'GET /users':
-        return { status: 200, body: given['username'] === 'grace' ? [{ id: 9, username: 'grace' }] : [] };
+        return {
+          status: 200,
+          body: Object.keys(people).flatMap((username, at) => (given['username'] === username ? [{ id: 8 + at, username }] : [])),
+        };
+      case 'GET /projects/:id/members/all/:user': {
+        const level = Object.values(people)[Number(id) - 8];
+        return level === undefined ? missing : { status: 200, body: { id: Number(id), state: 'active', access_level: level } };
+      }
       case 'GET /projects/:id/merge_requests': {
         const found = requests.filter(
           ({ source, state }) => source === given['source_branch'] && ['all', state].includes(String(given['state'])),
@@ -249,8 +259,13 @@ export async function startGitLab(repository: string, certificate?: { readonly k
     }
   }
 
-  /** Answers the only query: who edited a note last. */
-  function graphqlReply({ variables }: Record<string, unknown>): Reply {
+  /** Answers the two queries: who edited a note last, and who wrote a commit. */
+  function graphqlReply({ variables, query }: Record<string, unknown>): Reply {
+    const [, ref = ''] = /"ref":"([0-9a-f]+)"/.exec(JSON.stringify(variables)) ?? [];
+    if (String(query).includes('lastCommit')) {
+      const lastCommit = { sha: git(repository, ['rev-parse', ref]), author: { username: person } };
+      return { status: 200, body: { data: { projects: { nodes: [{ repository: { tree: { lastCommit } } }] } } } };
+    }
     const [id = ''] = /\d+$/.exec(JSON.stringify(variables).replaceAll(/\D+$/g, '')) ?? [];
     const note = requests.flatMap(({ notes }) => notes).find((one) => String(one.id) === id);
     const editor = note?.editor;
@@ -327,7 +342,7 @@ export async function startGitLab(repository: string, certificate?: { readonly k
       now();
       return request.merge;
     },
-    write: (iid, body) => void addNote(requestAt(iid).notes, body, person),
+    write: (iid, body, author = person) => void addNote(requestAt(iid).notes, body, author),
     edit(iid, note, body) {
       Object.assign(requestAt(iid).notes.find(({ id }) => id === note) ?? {}, { body, editor: person, updated: now() });
     },

@@ -100,8 +100,8 @@ export const decisionChecks = [
   [
     'a command that is not a plain line acts on nothing',
     'forge/override-comments.ts',
-    'objection ?? (isPlain ? problemWith({ commit, digest, head }) : notPlain)',
-    'objection ?? problemWith({ commit, digest, head })',
+    'objection ?? (isPlain ? problemWith({ commit, digest, head }, forge.names) : notPlain)',
+    'objection ?? problemWith({ commit, digest, head }, forge.names)',
     [`${overrides}: a command in a code block decides nothing`],
   ],
   [

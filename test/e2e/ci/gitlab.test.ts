@@ -282,3 +282,26 @@ test.each([
   expect(ended.code).toBe(3);
   expect(`${ended.stdout}${ended.stderr}`).toContain(message);
 });
+
+describe('commands in notes', () => {
+  test('a maintainer who did not write the change overrides a refusal; others do not', async () => {
+    push('exposed', { 'access/exposed.yaml': connection('exposed') });
+    const iid = gitlab.open('exposed');
+    const line = 'plan --overrides --fail-on exposes';
+    expect(await planRequest(iid, line)).toMatchObject({ code: 6 });
+    const [, command = ''] = /(\/ostiary allow [0-9a-f]+ [a-z/-]+)=REASON/.exec((await planRequest(iid, line)).stderr) ?? [];
+    for (const author of ['ada', 'dev', 'stranger', 'project_42_bot_f00']) gitlab.write(iid, `${command}=for ${author}`, author);
+    gitlab.write(iid, `>>>\n${command}=quoted\n>>>`, 'grace');
+    const refused = await planRequest(iid, line);
+    expect(refused.code).toBe(6);
+    for (const reason of [
+      /by ada is ignored: ada is the author of the merge request/,
+      /by dev is ignored: GitLab reports no role Maintainer/,
+    ])
+      expect(refused.stderr).toMatch(reason);
+    gitlab.write(iid, `${command}=urgent`, 'grace');
+    expect(await planRequest(iid, line)).toMatchObject({ code: 0 });
+    expect(notesOn(iid)[0]).toMatch(/`grace`[^\n]*urgent[^\n]*\/-\/merge_requests\/\d+#note_\d+/);
+    expect({ wrong: gitlab.wrong, actions: gitlab.actions }).toEqual({ wrong: [], actions: [] });
+  });
+});
