@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { file, grouped, oneLine, row, switchOn, useAccessProjects, writesIn } from '../support/access-project.ts';
+import { connection } from '../e2e/project.ts';
+import { file, grouped, oneLine, open, row, switchOn, useAccessProjects, writesIn } from '../support/access-project.ts';
 import type { HoopProject } from '../support/hoop-project.ts';
 
 const accessProject = useAccessProjects();
@@ -37,6 +38,22 @@ describe('an interrupted apply', () => {
       expect(writesIn(ended)).toEqual(['PUT /api/connections/ID', ...(when === 'before' ? [row] : [])]);
       expect((await run('plan')).stdout).toContain('No changes.');
     }
+  });
+
+  test('of a replacement before its row gives the successor the groups that only the gateway had', { timeout: 60_000 }, async () => {
+    const access = await accessProject({ [file('a-db')]: connection('a-db', open) });
+    const { run, rows, grant, repository, project } = access;
+    await run('apply --yes');
+    await switchOn(access);
+    await grant('a-db', ['sre']);
+    repository.save({ [file('a-db')]: connection('b-db', open, { replaces: 'a-db' }) });
+    stopAt(project, 'PUT', '/plugins/access_control/conn/', 'before');
+    expect((await run('apply --yes')).code).toBe(5);
+    project.model.setFault(undefined);
+    expect(rows()).toEqual({ 'a-db': ['sre'] });
+    expect([(await run('apply --yes')).code, rows()?.['b-db']]).toEqual([0, ['sre']]);
+    expect((await run('apply --yes --prune')).code).toBe(0);
+    expect([(await run('plan')).stdout, rows()]).toEqual([expect.stringContaining('No changes.'), { 'b-db': ['sre'] }]);
   });
 
   test('that has switched access control on is continued, and is no change outside Ostiary', { timeout: 120_000 }, async () => {

@@ -5,7 +5,7 @@ import { liveEdges, type LiveResource, type LiveState, liveById } from '../../mo
 import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { tokensOf } from '../../model/pointer.ts';
+import { isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { attachingAttributes, decidesAccess } from '../../protection/access/deciding-kinds.ts';
 import { compareProtection, effectsOfDifferences, type ProtectionEffect } from '../../protection/controls/compare-protection.ts';
 import type { Posture } from '../../protection/controls/control-row.ts';
@@ -49,6 +49,8 @@ export type Effect = {
   readonly kind: Kind;
   readonly edges: readonly EdgeChange[];
   readonly content: Direction;
+  /** Whether it weakens by what the gateway saves before it attaches what the object gains late. */
+  readonly weakensBeforeGain: boolean;
   readonly attaches: ReadonlySet<ResourceId>;
   readonly detaches: ReadonlySet<ResourceId>;
   /** The connections that a rule protects before or after, including edges that other changes write. */
@@ -86,6 +88,7 @@ export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState
       kind,
       edges,
       content: contentDirection(change, kind, byId.get(key)),
+      weakensBeforeGain: gainsLate(change, kind) && (weakensBeforeGain(change, kind, byId.get(key)) || ends('detach').size > 0),
       attaches: ends('attach'),
       detaches: ends('detach'),
       connections: protects.get(key) ?? new Set(),
@@ -180,6 +183,22 @@ function contentDirection(change: Change, kind: Kind, live: LiveResource | undef
   const isUnseen = change.fields.some(({ before, after, held }) => held !== true && ('unknown' in before || 'unknown' in after));
   const direction = specDirection(live.id, live.spec, specAfter(change, kind, live.spec));
   return isUnseen ? { strengthens: true, weakens: true } : direction;
+}
+
+/** Returns whether a change adds something that the gateway attaches only after it has saved the object. */
+export function gainsLate({ fields }: Pick<Change, 'fields'>, kind: Kind): boolean {
+  const late = lateFields(kind);
+  return fields.some(({ path, after }) => 'value' in after && isWithinAny(path, late));
+}
+
+function lateFields({ fields }: Kind): readonly Pointer[] {
+  return fields.flatMap(({ name, late }) => (late === true ? [pointer(name)] : []));
+}
+
+function weakensBeforeGain(change: Change, kind: Kind, live: LiveResource | undefined): boolean {
+  const late = lateFields(kind);
+  const first = change.fields.filter(({ path }) => !isWithinAny(path, late));
+  return contentDirection({ ...change, fields: first }, kind, live).weakens;
 }
 
 function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly EdgeChange[]> {

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import type { Json } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
-import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
+import { isMissingRow, liveById, type LiveResource, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
 import { withNames } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf, resourceId } from '../../model/resource.ts';
@@ -57,7 +57,7 @@ type ReplacementOptions = {
 
 /**
  * Gives each successor what its predecessor has and its manifest keeps: fields, secrets, and edges that neither manifests nor the
- * base declare. A successor that is live already has them. With `onlyReads`, secrets that the token may not read are notices,
+ * base declare. A successor that is live already has them, except rows if its creation was interrupted. With `onlyReads`, secrets that the token may not read are notices,
  * because another token will apply the plan.
  */
 export function resolveReplacements(
@@ -90,7 +90,11 @@ export function resolveReplacements(
       if (kept.incomparable.length > 0) incomparable.set(resource.id, kept.incomparable);
       return kept.successor;
     };
-    if (present.has(resource.id)) return waiting.has(resource.id) ? keepDrift(resource) : resource;
+    const created = present.get(resource.id);
+    if (created !== undefined) {
+      const successor = inheritRows(resource, predecessor, { created, live });
+      return waiting.has(resource.id) ? keepDrift(successor) : successor;
+    }
     const successor = keepDrift(inheritFields(kind, resource, predecessor));
     appendAll(diagnostics, unreadableSecrets(successor, predecessor, onlyReads));
     return successor;
@@ -143,6 +147,20 @@ function inheritFields(kind: Kind, resource: DesiredResource, predecessor: LiveR
     if (state === 'keep' && predecessor.secrets[path] === undefined && isWithinAny(path, predecessor.unknown))
       secrets[path] = { state: 'unresolved', source: `live:${predecessor.id}` };
   return { ...resource, spec, secrets };
+}
+
+/** Inherits what the gateway keeps in rows, which it writes after the creation: an interrupted one has left the successor without them. */
+function inheritRows(
+  resource: DesiredResource,
+  predecessor: LiveResource,
+  { created, live }: { readonly created: LiveResource; readonly live: LiveState },
+): DesiredResource {
+  const missing = rowFieldsOf(live, kindOf(resource.id)).flatMap(({ name, path }) => {
+    const value = predecessor.spec[name];
+    const isKept = resource.spec[name] === undefined && !isWithinAny(path, resource.ignore);
+    return isKept && value !== undefined && isMissingRow(path, created, live) ? [[name, value] as const] : [];
+  });
+  return missing.length === 0 ? resource : { ...resource, spec: { ...resource.spec, ...Object.fromEntries(missing) } };
 }
 
 type DriftContext = {

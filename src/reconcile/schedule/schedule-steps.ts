@@ -4,7 +4,7 @@ import { closableFields, type Registry } from '../../model/kind.ts';
 import { equal } from '../../model/json.ts';
 import { liveById, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { type Change, type Diff, isClosedBetween, liveKeyOf, renamesOf, withNames, type WriteSlot } from '../../model/plan/plan.ts';
-import { isPointerWithin, isWithinAny, pointer } from '../../model/pointer.ts';
+import { isWithinAny } from '../../model/pointer.ts';
 import { isAttribute } from '../../model/protection/access-objects.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import {
@@ -18,7 +18,7 @@ import {
   uniqueStepKeys,
 } from '../../model/plan/schedule.ts';
 import { sharesSlot } from '../../protection/access/rule-moves.ts';
-import { type Effect, effectOn, effectsOf, isRule, ownDirection, totalDirection } from '../compare/effects.ts';
+import { gainsLate, type Effect, effectOn, effectsOf, isRule, ownDirection, totalDirection } from '../compare/effects.ts';
 import { mergeStrictest } from '../../model/spec/merge-strictest.ts';
 import { findMoves, type RuleMoves } from './rule-moves.ts';
 
@@ -357,14 +357,14 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
   if (change.action === 'update') {
     const { weakens } = ownDirection(effect);
     const first = guards.filter((rule) => weakens || effect.attaches.has(liveKeyOf(rule.change))).map(earlyKey);
-    if (!weakens || !attachesLate(effect)) return [{ ...step, stage: 'update', needs: first }];
+    if (!effect.weakensBeforeGain) return [{ ...step, stage: 'update', needs: first }];
     const gain = { ...step, key: earlyKey(effect), part: 'gain', stage: 'before-objects', round: 2, needs: first } as const;
     return [gain, { ...step, stage: 'update', needs: [gain.key] }];
   }
   const isCarried = (rule: PlacedRule): boolean => effect.attaches.has(liveKeyOf(rule.change));
   const attachedLater = guards.filter((rule) => !isCarried(rule));
   const first = guards.filter(isCarried).map(earlyKey);
-  const isComplete = attachedLater.length === 0 && !attachesLate(effect) && !hasRow(effect, layout);
+  const isComplete = attachedLater.length === 0 && !gainsLate(effect.change, effect.kind) && !hasRow(effect, layout);
   if (isComplete || !opens(effect)) return [{ ...step, stage: 'create', needs: first }];
   return [
     { ...step, part: 'closed', stage: 'create', needs: first },
@@ -381,12 +381,6 @@ function closedSteps({ change, kind, edges }: Effect, { closings }: Layout): rea
   const main = { key: mainKey(id), change, kind, edges, part: 'closed', stage: 'update', needs: closing } as const;
   const open = { key: { id, phase: 'open' }, change, kind, edges, part: 'open', stage: 'reopen' } as const;
   return isMore ? [main, { ...open, needs: [...closing, main.key] }] : [{ ...open, needs: closing }];
-}
-
-/** Returns whether the gateway attaches some of the object's protection only after it has saved it. */
-function attachesLate({ change, kind }: Effect): boolean {
-  const late = kind.fields.filter((field) => field.late === true).map(({ name }) => pointer(name));
-  return change.fields.some(({ path }) => late.some((field) => isPointerWithin(path, field)));
 }
 
 /** Returns whether the gateway writes groups of the object after it has created it. */

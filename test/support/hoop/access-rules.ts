@@ -46,7 +46,13 @@ function create(call: Call): Reply {
   if (store.accessRules.has(body.name)) throw new ModelError(422, 'access request rule with the same name already exists');
   const now = context.clock.now();
   const { attributes, ...fields } = body;
-  const row = { ...fields, id: context.random.uuid(), managedBy: null, createdAt: now, updatedAt: now };
+  const row = {
+    ...fields,
+    id: context.random.uuidFor(`access-request rule ${fields.name}`),
+    managedBy: null,
+    createdAt: now,
+    updatedAt: now,
+  };
   store.accessRules.set(row.name, row);
   writeOwn(call, row.name, attributes);
   return created({ ...view(call, row), attributes: attributes ?? [], created_at: nanoTime(now), updated_at: nanoTime(now) });

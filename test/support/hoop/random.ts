@@ -3,9 +3,12 @@ import { createHash } from 'node:crypto';
 /** Random numbers that repeat with the same seed. */
 export class Random {
   #state: number;
+  readonly #seed: number;
+  readonly #named = new Map<string, number>();
 
   constructor(seed: number) {
     this.#state = seed >>> 0;
+    this.#seed = this.#state;
   }
 
   /** A number from 0 up to, not including, 1. */
@@ -29,6 +32,14 @@ export class Random {
   uuid(): string {
     const variant = (8 + Math.floor(this.next() * 4)).toString(16);
     return `${this.hex(8)}-${this.hex(4)}-4${this.hex(3)}-${variant}${this.hex(3)}-${this.hex(12)}`;
+  }
+
+  /** A uuid that depends on how often this name was asked for, and on nothing else: two runs whose requests differ give an object the same one. */
+  uuidFor(name: string): string {
+    const count = (this.#named.get(name) ?? 0) + 1;
+    this.#named.set(name, count);
+    const own = createHash('sha1').update(`${this.#seed} ${count} ${name}`).digest().readUInt32LE();
+    return new Random(own).uuid();
   }
 }
 

@@ -3,7 +3,7 @@ import { registry } from '../../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connection } from '../../../support/manifests.ts';
-import { memoryGateway, type MemoryResource } from '../../../support/memory-gateway.ts';
+import { memoryGateway, type MemoryGateway, type MemoryResource } from '../../../support/memory-gateway.ts';
 import { applyPlan, planAgainst, testTarget } from '../../../support/run-pipeline.ts';
 import type { Manifest } from '../../../support/scenario.ts';
 
@@ -25,9 +25,19 @@ function liveOf({ kind, metadata: { name }, spec }: Manifest): MemoryResource {
 }
 
 /** Applies manifests to a public gateway; returns the writes in their order, and the status of each change. */
-async function applied(live: readonly Manifest[], manifests: readonly Manifest[]): Promise<readonly (readonly string[])[]> {
+async function applied(
+  live: readonly Manifest[],
+  manifests: readonly Manifest[],
+  onWrite?: (state: ReturnType<MemoryGateway['state']>) => void,
+): Promise<readonly (readonly string[])[]> {
   const dialect = { dialect: 'hoop' } as const;
-  const gateway = memoryGateway({ registry, agents: ['default'], resources: live.map(liveOf), dialect });
+  const gateway: MemoryGateway = memoryGateway({
+    registry,
+    agents: ['default'],
+    resources: live.map(liveOf),
+    dialect,
+    onWrite: () => onWrite?.(gateway.state()),
+  });
   const desired = desiredState(manifests);
   const planned = await planAgainst(gateway, desired, { target: { ...testTarget, ...dialect } });
   const { outcomes } = await applyPlan({ gateway, desired, ...planned });
@@ -76,4 +86,20 @@ test('a connection whose reviewers and their number change is changed in two wri
   const [writes, statuses] = await applied(live, desired);
   expect(statuses).toEqual(['done Connection/db', 'done DataMaskingRule/mask']);
   expect(writes).toEqual(['POST DataMaskingRule/mask', 'PUT Connection/db', 'PUT Connection/db']);
+});
+
+test('a connection that exchanges attributes and opens has only its new ones between its two writes', async () => {
+  const live = [connection('db', { attributes: ['robots'], reviewers: ['dba'] })];
+  const desired = [connection('db', { attributes: ['pii'], reviewers: [] })];
+  const states: unknown[] = [];
+  await applied(live, desired, ({ 'Connection/db': db }) => states.push([db?.spec?.['attributes'], db?.spec?.['reviewers']]));
+  expect(states).toEqual([
+    [['robots'], ['dba']],
+    [['pii'], ['dba']],
+  ]);
+});
+
+test('a connection that only exchanges attributes is written once', async () => {
+  const [writes] = await applied([connection('db', { attributes: ['robots'] })], [connection('db', { attributes: ['pii'] })]);
+  expect(writes).toEqual(['PUT Connection/db']);
 });
