@@ -153,6 +153,11 @@ export function isAttribute(id: ResourceId): boolean {
   return decidingLists[kindOf(id)] === 'attributes';
 }
 
+/** Returns whether an object is an access-request rule. */
+export function isRequestRule(id: ResourceId): boolean {
+  return decidingLists[kindOf(id)] === 'access-request-rules';
+}
+
 /** One of the lists of what decides access. */
 export type AccessList = keyof AccessObjects;
 

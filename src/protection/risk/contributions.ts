@@ -1,6 +1,7 @@
 import { addToGroup } from '../../model/collections.ts';
 import { textsIn } from '../../model/json.ts';
 import { type Change, type EdgeChange, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
+import { isRequestRule } from '../../model/protection/access-objects.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type ResourceId, kindOf } from '../../model/resource.ts';
 import {
@@ -134,7 +135,13 @@ function addGroup(found: Map<ResourceId, ChangeEffects>, { members, alike }: Ali
     const { keys, whole: differences, compareChange, compareRest } = comparisonsOf(id, context);
     const whole = readEffects(differences);
     const rest = readEffects(ofRules.length === 0 ? [] : compareRest().filter((difference) => !isOfRules(difference)));
-    const parts = keys.map((key) => [key, isOnly ? whole : isSharedRule(key, id) ? rest : readEffects(compareChange(key))] as const);
+    // A connection that one access-request rule lets go and another one takes has none of them only between two writes.
+    const isMoved = keys.filter(isRequestRule).length > 1;
+    const ownOf = (key: ResourceId): EffectsByControl => {
+      const own = readEffects(compareChange(key));
+      return isMoved && isRequestRule(key) ? new Map([...own].filter(([control]) => whole.has(control))) : own;
+    };
+    const parts = keys.map((key) => [key, isOnly ? whole : isSharedRule(key, id) ? rest : ownOf(key)] as const);
     const add = (key: ResourceId, effects: EffectsByControl): void =>
       addEffects(found, effects, { keyFor: (member) => (key === id ? member : key), members: list });
     for (const [key, effects] of parts) add(key, effects);

@@ -5,6 +5,7 @@ import type { BlockedMove } from '../../model/gateway.ts';
 import { type DesiredResource, desiredByKey } from '../../model/desired.ts';
 import { type Change, type Diff, liveKeyOf, renamesOf, withClosing, withNames } from '../../model/plan/plan.ts';
 import { overlaps } from '../../model/pointer.ts';
+import { isRequestRule } from '../../model/protection/access-objects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { sharesSlot } from '../../protection/access/rule-moves.ts';
@@ -13,9 +14,9 @@ import { readPostures } from '../../protection/posture/posture.ts';
 import { liveSnapshot, mixSnapshots, plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import { affectedBy, type Effect, effectsOf, isRule, losesAny } from '../compare/effects.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { isClosed } from '../prepare/replacements.ts';
+import { isClosed, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import { digestOf, secretFactsOf } from '../saved-plan/plan-digest.ts';
-import { findMoves, isRequestRule, type RuleMoves } from './rule-moves.ts';
+import { findMoves, type RuleMoves } from './rule-moves.ts';
 
 /** A plan that closes what would have no approval between two writes, and the moves for which that is not possible. */
 export type ClosedMoves = { readonly diff: Diff; readonly blocked: readonly BlockedMove[] };
@@ -66,7 +67,11 @@ export function closeForMoves(prepared: Prepared, diff: Diff): ClosedMoves {
  * Lists the connections that are closed while rules change: those that are less protected, after some rules have let go, than both before and after the
  * plan, all of them where other changes meet them; and those that are closed already, as after an interrupted move, and that the plan opens.
  */
-function connectionsToClose({ live: current, input: { registry } }: Prepared, diff: Diff, moves: RuleMoves): readonly ResourceId[] {
+function connectionsToClose(
+  { live: current, desired, input: { registry } }: Prepared,
+  diff: Diff,
+  moves: RuleMoves,
+): readonly ResourceId[] {
   const live = withNames(current, renamesOf(diff.changes));
   const before = liveSnapshot(live, registry, diff.target.dialect);
   const after = plannedSnapshot(diff, current, registry);
@@ -91,11 +96,13 @@ function connectionsToClose({ live: current, input: { registry } }: Prepared, di
     if (kind === undefined || change === undefined || spec === undefined || !isClosed(kind, { spec })) return false;
     return change.action === 'update' && !isClosed(kind, { spec: specAfter(change, kind, spec) });
   };
+  // A successor opens before its predecessor closes.
+  const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, registry);
   const changed = effects.filter(({ change }) => isRequestRule(change.id));
   const released = new Set(changed.flatMap(({ change, connections }) => (moves.releases.has(liveKeyOf(change)) ? [...connections] : [])));
   return [...new Set(changed.flatMap(({ connections }) => [...connections]))]
     .toSorted(compareText)
-    .filter((id) => opens(id) || (released.has(id) && isExposed(id)));
+    .filter((id) => (opens(id) && !waiting.has(id)) || (released.has(id) && isExposed(id)));
 }
 
 /** Returns whether one of some states has less of any control than another one. */

@@ -1,7 +1,7 @@
 import type { Registry } from '../../model/kind.ts';
 import { liveById, type LiveState } from '../../model/live.ts';
 import { type Change, type Diff, type EdgeChange, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
-import { decidingLists } from '../../model/protection/access-objects.ts';
+import { isRequestRule } from '../../model/protection/access-objects.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { findReleases, isReleased, type RulesById, type RuleTargets, targetsOf } from '../../protection/access/rule-moves.ts';
@@ -48,11 +48,6 @@ export function findMoves(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState
       }),
     ),
   };
-}
-
-/** Returns whether an object is an access-request rule. */
-export function isRequestRule(id: ResourceId): boolean {
-  return decidingLists[kindOf(id)] === 'access-request-rules';
 }
 
 function rulesOf({ resources }: LiveState, registry: Registry): RulesById {

@@ -54,7 +54,7 @@ export function scheduleSteps(
     ...deletions(all, layout, slots),
   ];
   const sorted = steps.map((step) => reopenAfterRules(step, steps, rules)).toSorted(compareTimes);
-  const last = new Map(sorted.map((step) => [liveKeyOf(step.change), step.key]));
+  const last = new Map(sorted.flatMap((step) => (step.stage === 'reopen' ? [] : [[liveKeyOf(step.change), step.key]])));
   const closed = sorted.map((step) => closeAfterSuccessor(step, last));
   return (slots.size === 0 ? closed : withoutLaterNeeds(closed)).toSorted(compareTimes);
 }

@@ -172,13 +172,11 @@ function referringLists({ replaced, deleted, created }: ChangedConnections): Rea
 function findReferring(proposal: PreflightRequest, answers: PreflightAnswers): Omit<PreflightResult, 'indivisible'> {
   const changed = changedConnections(proposal);
   const objects = readReferringObjects(proposal.live.access, answers);
-  const stale = findStaleNames(
-    withoutDetached(objects, proposal.plan),
-    changed.deleted,
-    new Set(proposal.desired.resources.map(({ key }) => key)),
-  );
+  const kept = withoutDetached(objects, proposal.plan);
+  const stale = findStaleNames(kept, changed.deleted, new Set(proposal.desired.resources.map(({ key }) => key)));
   return {
-    references: findReplacedReferences(withAttached(objects, proposal.plan), changed.replaced, changed.deleted),
+    // A rule whose own manifest no longer names the predecessor leaves nothing behind.
+    references: findReplacedReferences(withAttached(kept, proposal.plan), changed.replaced, changed.deleted),
     refusals: findBlockedDeletes(objects, changed.deleted),
     diagnostics: [...stale, ...findEarlierNames(objects, changed.created)],
   };
