@@ -1,7 +1,7 @@
 import { apply as executePlan } from '../apply/apply.ts';
 import { registry } from '../kinds/index.ts';
 import type { AuditMark, Gateway } from '../model/gateway.ts';
-import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
+import { ApiError, AppError, InputError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/outcome.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
 import { accessAfterPlan, recordAccess, watchScope } from '../reconcile/record/record-access.ts';
@@ -29,14 +29,14 @@ import { createDriftPlan, createPlan } from '../planning/create-plan.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { openProject } from '../project/open-project.ts';
-import type { OpenProject } from '../project/project.ts';
+import { type OpenProject, readableRepository } from '../project/project.ts';
 import { isPartialSelection } from '../project/resolved-config.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { setTimeout } from 'node:timers/promises';
 import { readPlanBase } from '../project/plan-base.ts';
 import { openRecorder, type ApplyRecorder } from '../project/record/record-applied.ts';
 import { isLeased, runName, withLease } from '../project/record/record-lease.ts';
-import type { RecordedEnd } from '../project/record/applied-record.ts';
+import { findAppliedRecord, type RecordedEnd } from '../project/record/applied-record.ts';
 import { emptyRecord } from '../model/applied-record.ts';
 import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { desiredByKey } from '../model/desired.ts';
@@ -222,18 +222,29 @@ function recordWritten({ project, identity, desired }: PlannedRun, { reread = []
   recordSecrets(known, secretCacheOf(project, identity, flags));
 }
 
-/** Reads the base that is recorded, whatever base the plan compares with. An unreadable one is reported when the apply is recorded. */
-async function recordedBase({ project, desired }: PlannedRun, { origin, cache, allow }: ApplyFlags): Promise<PlannedRun['planBase']> {
+/**
+ * Reads the base that is recorded, although the plan compares with a given one. An unreadable record is replaced by one that has only the
+ * given base; any other failure is reported when the apply is recorded.
+ */
+async function recordedBase({ project, desired, planBase: given }: PlannedRun, flags: ApplyFlags): Promise<PlannedRun['planBase']> {
+  const { origin, cache, allow } = flags;
+  const fresh = given.base === undefined ? emptyRecord : { ...emptyRecord, commit: given.base.commit };
   try {
     const found = await readPlanBase({ ...project, desired, options: { origin, cache }, applies: true });
     const { read, refusals, remembered: _, ...rest } = found;
     const isTrusted = refusals.every(({ code }) => !unprovenRecordCodes.has(code) || allow.some((one) => one.code === code));
     // The next record must not sign what an unproven one says.
-    return isTrusted || read === undefined ? found : { ...rest, read: { ...read, record: emptyRecord } };
+    return isTrusted || read === undefined ? found : { ...rest, read: { ...read, record: fresh } };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { base: undefined };
+    const { read, unreadable } = error instanceof InputError ? await findRecord(project, origin) : {};
+    return read === undefined || unreadable === undefined ? { ...given, base: undefined } : { ...given, read: { ...read, record: fresh } };
   }
+}
+
+async function findRecord(project: OpenProject, origin: boolean): Promise<Partial<Awaited<ReturnType<typeof findAppliedRecord>>>> {
+  const repository = readableRepository(project);
+  return repository === undefined ? {} : findAppliedRecord(repository, { target: project.target.name, origin });
 }
 
 function recorderFor({ project, desired, planBase, gateway }: PlannedRun, flags: ApplyFlags, context: CliContext): ApplyRecorder {

@@ -4,7 +4,7 @@ import { runPlumbing } from './run-git.ts';
 import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
 import { nonEmptyLines, mergeBaseOf, readCommit, type Repository } from './repository.ts';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
 
 /** The records of applies by ref name: as this clone has them, and as origin had them when it was last read. */
@@ -101,19 +101,41 @@ export async function findAppliedFork(
 }
 
 /**
- * Records an apply in this clone; with `expected`, only if the ref has that id, or does not exist for an empty text. Throws AppError with the
- * code git/locked if another apply moved the ref.
+ * Records an apply in this clone; with `expected`, only if the ref has that id, or does not exist for an empty text. An empty id deletes the
+ * ref. Throws AppError with the code git/locked if another apply moved the ref, and git/ref-damaged if git cannot move it.
  */
 export async function setAppliedRef(repository: Repository, name: string, id: string, expected?: string): Promise<void> {
   const last = expected === undefined ? [] : [expected === '' ? '0'.repeat(id.length) : expected];
+  const move = id === '' ? ['-d', appliedRef(name)] : [appliedRef(name), id];
   try {
-    await runPlumbing(repository, ['update-ref', '-m', 'ostiary apply', `${localPrefix}${name}`, id, ...last]);
+    await runPlumbing(repository, ['update-ref', '-m', 'ostiary apply', ...move, ...last]);
   } catch (error) {
     const current = (await readAppliedRefs(repository)).local.get(name)?.id ?? '';
     // The push before it moves the ref too in a clone that fetches all refs of origin.
-    if (current === id) return;
-    throw expected === undefined || current === expected ? error : movedRef(name, error);
+    if (current === id && id !== '') return;
+    const isUnmoved = expected === undefined || current === expected;
+    throw (
+      (isUnmoved || current === '' ? await findDamage(repository, name, error) : undefined) ?? (isUnmoved ? error : movedRef(name, error))
+    );
   }
+}
+
+/** Returns the error for a ref that git cannot move, or cannot read although its file exists: a git that was killed left it so; undefined if it is in order. */
+async function findDamage(repository: Repository, name: string, cause?: unknown): Promise<AppError | undefined> {
+  const { stdout } = await runPlumbing(repository, ['rev-parse', '--git-path', appliedRef(name)]);
+  const file = resolve(repository.folder, stdout.toString().trimEnd());
+  const lock = `${file}.lock`;
+  if (cause !== undefined && existsSync(lock)) {
+    return new AppError('git/ref-damaged', 4, `git cannot move ${appliedRef(name)} of this clone: ${lock} exists`, {
+      hint: 'a git that was killed left it; if no git runs in this clone, remove that file, then try again',
+      cause,
+    });
+  }
+  if (!existsSync(file)) return undefined;
+  return new AppError('git/ref-damaged', 4, `git cannot read ${appliedRef(name)} of this clone: ${file} is damaged`, {
+    hint: 'remove that file, then plan again; if origin has no record, name the last applied commit with --base REF',
+    cause,
+  });
 }
 
 /**
@@ -156,6 +178,8 @@ export async function catchOriginError<T>(action: () => Promise<T>): Promise<T |
 export type LastApplied = {
   readonly name: string;
   readonly commit: RecordCommit | undefined;
+  /** The id that the ref of this clone has; empty if it does not exist. */
+  readonly localId: string;
   /** The id that the ref of origin has; empty if it does not exist. */
   readonly originId: string;
   readonly diagnostics: readonly Diagnostic[];
@@ -170,8 +194,8 @@ type LastAppliedQuery = {
 
 /**
  * Finds the record of a target: that of origin, unless this clone applied since origin was last read. If origin is not reachable,
- * returns that of this clone with a warning. Throws AppError when this clone has none either: a plan without a base could undo
- * what is stricter on the gateway.
+ * returns that of this clone with a warning. Throws AppError when this clone has none either, or a damaged one: a plan without a base
+ * could undo what is stricter on the gateway.
  */
 export async function findLastApplied(repository: Repository, query: LastAppliedQuery): Promise<LastApplied> {
   const refs = await readAppliedRefs(repository);
@@ -179,24 +203,27 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   const originNames = originRefs instanceof AppError ? [] : originRefs.keys();
   const name = findRecordedName(repository, query, new Set([...refs.local.keys(), ...originNames]));
   const local = refs.local.get(name);
+  const damage = local === undefined ? await findDamage(repository, name) : undefined;
+  if (damage !== undefined) throw damage;
+  const localId = local?.id ?? '';
   const seen = refs.origin.get(name);
   if (originRefs instanceof AppError) return fallBackToLocal(originRefs, { name, local, originId: seen?.id ?? '' });
   const listed = originRefs.get(name);
   if (listed === undefined || listed === seen?.id)
-    return { name, commit: local ?? (listed === undefined ? undefined : seen), originId: listed ?? '', diagnostics: [] };
+    return { name, commit: local ?? (listed === undefined ? undefined : seen), localId, originId: listed ?? '', diagnostics: [] };
   const failure = await fetchAppliedRef(repository, name);
   if (failure !== undefined) {
     // The clone may be read-only, for example on a read-only volume; the record of origin is still the last one.
     const commit = await readCommit(repository, listed);
     return commit === undefined
       ? fallBackToLocal(failure, { name, local, originId: listed })
-      : { name, commit, originId: listed, diagnostics: [] };
+      : { name, commit, localId, originId: listed, diagnostics: [] };
   }
   // Another apply may have recorded a later one since the refs were listed.
   const commit = (await readAppliedRefs(repository)).origin.get(name);
   if (commit === undefined) throw missingObject(listed);
   await setAppliedRef(repository, name, commit.id);
-  return { name, commit, originId: commit.id, diagnostics: [] };
+  return { name, commit, localId: commit.id, originId: commit.id, diagnostics: [] };
 }
 
 /** Returns the name under which the target is recorded: that of its folder, or that of the folder from which its config file moved. */
@@ -221,7 +248,13 @@ function fallBackToLocal(failure: AppError, { name, local, originId }: KnownReco
     });
   }
   const hint = `${local.id.slice(0, 10)} is the record of this clone; another apply may have run since then`;
-  return { name, originId, commit: local, diagnostics: [{ code: 'git/origin-unreachable', severity: 'warning', message, hint }] };
+  return {
+    name,
+    localId: local.id,
+    originId,
+    commit: local,
+    diagnostics: [{ code: 'git/origin-unreachable', severity: 'warning', message, hint }],
+  };
 }
 
 /** A commit behind a ref of applies: an applied commit, or a record whose tree is empty and whose parents are the commits that it names. */

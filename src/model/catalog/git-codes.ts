@@ -202,6 +202,12 @@ export const gitCodes = {
     fix: 'Follow the message',
     example: 'own changes cannot be marked: the manifests of origin/main cannot be loaded',
   },
+  'git/ref-damaged': {
+    meaning: 'Git cannot read or move the ref of the record in this clone',
+    cause: 'A git that was killed left an empty file or a lock file, which the message names',
+    fix: 'If no git runs in this clone, remove the file',
+    example: 'git cannot move refs/ostiary/applied/production of this clone: /work/access/.git/refs/ostiary/applied/production.lock exists',
+  },
   'git/record-unreadable': {
     meaning: 'The record of applies cannot be read',
     cause: 'Another version of Ostiary wrote it',

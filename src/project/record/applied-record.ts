@@ -29,14 +29,31 @@ export type ReadRecord = {
   readonly isRepaired?: true;
 };
 
+type RecordQuery = { readonly target: string; readonly origin: boolean };
+
+type FoundRecord = { readonly read: ReadRecord; readonly diagnostics: readonly Diagnostic[] };
+
 /** Reads the record of a target, from origin if `origin` is set. Throws InputError for an invalid record. */
-export async function readAppliedRecord(
+export async function readAppliedRecord(repository: Repository, query: RecordQuery): Promise<FoundRecord> {
+  const { unreadable: error, ...found } = await findAppliedRecord(repository, query);
+  if (error !== undefined) throw error;
+  return found;
+}
+
+/** Reads the record of a target like `readAppliedRecord`; an invalid record counts as empty, and `unreadable` is its error. */
+export async function findAppliedRecord(
   repository: Repository,
-  { target, origin }: { readonly target: string; readonly origin: boolean },
-): Promise<{ readonly read: ReadRecord; readonly diagnostics: readonly Diagnostic[] }> {
-  const { name, commit, originId, diagnostics } = await findLastApplied(repository, { target, configs: configNames, origin });
-  const parsed = commit === undefined ? { record: emptyRecord } : parseRecord(commit);
-  return { read: { name, ...parsed, localId: commit?.id ?? '', originId }, diagnostics };
+  { target, origin }: RecordQuery,
+): Promise<FoundRecord & { readonly unreadable?: InputError }> {
+  const { name, commit, localId, originId, diagnostics } = await findLastApplied(repository, { target, configs: configNames, origin });
+  const at = { name, localId, originId };
+  if (commit === undefined) return { read: { ...at, record: emptyRecord }, diagnostics };
+  try {
+    return { read: { ...at, ...parseRecord(commit) }, diagnostics };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return { read: { ...at, record: emptyRecord, isRepaired: true }, diagnostics, unreadable: error };
+  }
 }
 
 /** The longest record, in characters. */

@@ -101,7 +101,8 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
 
   async function readRecord(): Promise<ReadRecord> {
     const { name } = writer;
-    const found = input.read ?? (await readAppliedRecord(site.repository, { target: site.target.name, origin: input.options.origin })).read;
+    const query = { target: site.target.name, origin: input.options.origin };
+    const found = input.read ?? (await readAppliedRecord(site.repository, query)).read;
     return found.name === name ? found : { ...found, name, localId: '', originId: '' };
   }
 
@@ -123,9 +124,15 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
         const before = approved === undefined ? found.record : { ...found.record, approved };
         const record = withPending(withApply(before, mark), { ...of, ...writes });
         const id = await leased(record);
-        const failure = await writer.push(id, found.originId);
-        if (failure !== undefined) warnings = [...warnings, ...overridden([recordRefusal(failure)], input.allowed)];
+        // First here, where a damaged clone fails: a failure afterwards would leave the lease on origin.
         await writer.setHere(id, found.localId);
+        const failure = await writer.push(id, found.originId);
+        try {
+          if (failure !== undefined) warnings = [...warnings, ...overridden([recordRefusal(failure)], input.allowed)];
+        } catch (error) {
+          await writer.setHere(found.localId, id);
+          throw error;
+        }
         if (failure === undefined) writer.remember();
         const originId = writer.pushes && failure === undefined ? id : found.originId;
         state = { is: 'writing', mark, found: { ...found, record: before, localId: id, originId }, record };
@@ -262,7 +269,7 @@ function leaseLost({ message }: AppError): Diagnostic {
 }
 
 function pushHint({ code, hint }: AppError): string {
-  if (code === 'git/not-recorded' && hint !== undefined) return hint;
+  if ((code === 'git/not-recorded' || code === 'git/ref-damaged') && hint !== undefined) return hint;
   if (code === 'git/locked') return 'another apply ran at the same time; plan again';
   return 'the token needs write access (contents: write on GitHub); apply again, or pass --no-origin to skip the push';
 }

@@ -25,7 +25,7 @@ export type RecordWriter = {
   readonly isSigned: boolean;
   /** Writes a record as an object of git, which no ref has yet; returns its id. */
   readonly write: (record: AppliedRecord) => Promise<string>;
-  /** Moves the ref of this clone. Throws AppError with the code git/locked if another run moved it. */
+  /** Moves the ref of this clone; an empty id deletes it. Throws AppError with the code git/locked if another run moved it. */
   readonly setHere: (id: string, expected: string) => Promise<void>;
   /** Moves the ref of origin, if there is one; returns the error if that fails. */
   readonly push: (id: string, expected: string) => Promise<AppError | undefined>;

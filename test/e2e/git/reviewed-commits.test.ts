@@ -198,7 +198,7 @@ describe('what a contributor with push rights still can do without a record key'
 
   test('a text that is no record, which blocks plans and applies until the ref is deleted', async () => {
     const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('still-text') });
-    forge(clone(origin), { version: 2 }, [ours.git('rev-parse', 'HEAD')]);
+    forge(clone(origin), { version: 3 }, [ours.git('rev-parse', 'HEAD')]);
     const job = clone(origin);
     for (const line of ['plan', 'apply --yes'])
       expect(await run(line, job)).toMatchObject({ code: 3, stderr: expect.stringContaining('git/record-unreadable') });
