@@ -26,7 +26,7 @@ import { announceTarget, requireWhole, withService } from '../console/connect.ts
 import type { CliContext } from '../console/context/cli-context.ts';
 import { baseOptions, type DefineCommand, formatOption, groups, type TargetFlags, targetOptions } from '../console/options.ts';
 import { type Printer, printerFor } from '../console/output/printer.ts';
-import { resolveProject } from '../project/project.ts';
+import { type OpenProject, resolveProject } from '../project/project.ts';
 import { openProject } from '../project/open-project.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import { type AccessSource, type AccessView, readAccessView } from '../planning/access-view.ts';
@@ -116,9 +116,9 @@ async function runWho(flags: AccessFlags & { readonly connection: string }, cont
 
 /** The state that is asked about, and its connections and groups. */
 export type Asked = {
-  /** The name of the target, and the folder of the config. */
+  /** The name of the target. */
   readonly target: string;
-  readonly root: string;
+  readonly repository: OpenProject['repository'];
   readonly view: AccessView;
   readonly placeOf: PlaceOf;
   readonly connections: readonly ResourceId[];
@@ -135,10 +135,10 @@ export async function readSubjects(flags: AccessFlags, context: CliContext): Pro
   const printer = printerFor(context, flags);
   printer.diagnostics(view.diagnostics.filter(({ severity }) => severity !== 'notice'));
   if (source === 'manifests') printer.hint(manifestsNote);
-  const { target, config } = project;
+  const { target, repository } = project;
   return {
     target: target.name,
-    root: config.root,
+    repository,
     view,
     placeOf: view.placeOf,
     connections: allConnections(view.snapshot).toSorted(),

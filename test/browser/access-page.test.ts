@@ -39,7 +39,7 @@ function manyConnections(connections: number, teams: number): readonly Manifest[
 const source = { target: 'production', source: 'manifests', placeOf: () => place };
 
 function reportOf({ all }: Reported): string {
-  const origin = { commit: 'a'.repeat(40), time: '2026-11-27T00:00:00.000Z', author: 'Ada <b>' };
+  const origin = { state: 'committed', commit: 'a'.repeat(40), time: '2026-11-27T00:00:00.000Z', author: 'Ada <b>' } as const;
   return renderAccessPage(accessReport({ ...source, commit: origin.commit, connections: all, originOf: () => origin }));
 }
 

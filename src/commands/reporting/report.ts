@@ -1,16 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
-import { blameFile, type LineCommit } from '../../git/blame.ts';
-import { mayBeInRepository, openRepository } from '../../git/repository.ts';
-import type { Position } from '../../model/diagnostic.ts';
-import { UsageError } from '../../model/errors.ts';
+import { AppError, UsageError } from '../../model/errors.ts';
 import { asObject, asText, isObject, type JsonObject, parseJson } from '../../model/json.ts';
+import { type OriginOf, readManifestOrigins } from './manifest-origins.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
 import { permissionsByGroup } from '../../protection/permission/permission.ts';
 import { renderAccessPage, reportInPage } from '../../report/html/access-page.ts';
 import { toJsonText } from '../../report/serialize.ts';
-import { accessDigest, accessReport, accessReportCsv, type LineOrigin, type ReportedConnection } from '../../report/text/access-report.ts';
+import { accessDigest, accessReport, accessReportCsv, type ReportedConnection } from '../../report/text/access-report.ts';
 import type { CliContext } from '../../console/context/cli-context.ts';
 import type { DefineCommand } from '../../console/options.ts';
 import { printerFor } from '../../console/output/printer.ts';
@@ -35,9 +33,10 @@ export const defineReport: DefineCommand = (command, run) => {
 async function runReport(flags: ReportFlags, context: CliContext): Promise<number> {
   if (flags.verify !== undefined) return verifyReport(flags.verify, flags, context);
   const asked = await readSubjects({ ...flags, format: 'json' }, context);
-  const { placeOf, printer, target } = asked;
+  const { placeOf, printer, target, repository } = asked;
   const connections = reportedConnections(asked);
-  const { commit, originOf } = flags.git ? await readOrigins(asked, connections, context) : unknownOrigins;
+  const originOf = flags.git ? await readOrigins(asked, connections, context) : () => undefined;
+  const commit = flags.git && !(repository instanceof AppError) ? repository?.head : undefined;
   const report = accessReport({ target, source: asked.view.source, commit, connections, placeOf, originOf });
   if (flags.format === 'json') printer.print(toJsonText(report));
   else printer.print(flags.format === 'csv' ? accessReportCsv(report) : renderAccessPage(report));
@@ -80,32 +79,8 @@ function reportedConnections({ view: { snapshot }, connections, groups }: Asked)
   });
 }
 
-type Origins = { readonly commit: string | undefined; readonly originOf: (at: Position) => LineOrigin | undefined };
-
-const unknownOrigins: Origins = { commit: undefined, originOf: () => undefined };
-
-/** Reads the commit of each line that decides something; each file is read once. */
-async function readOrigins({ placeOf, root }: Asked, connections: readonly ReportedConnection[], context: CliContext): Promise<Origins> {
-  const repository = mayBeInRepository(root) ? await openRepository({ folder: root, env: context.env }) : undefined;
-  if (repository === undefined) return unknownOrigins;
+/** Reads the origin of each line that decides something. */
+async function readOrigins({ placeOf }: Asked, connections: readonly ReportedConnection[], context: CliContext): Promise<OriginOf> {
   const deciders = connections.flatMap(({ people }) => people.flatMap((all) => all.flatMap(({ facts }) => facts.flatMap(({ by }) => by))));
-  const files = [...new Set(deciders.flatMap((one) => placeOf(one)?.file ?? []))];
-  const lines = new Map<string, ReadonlyMap<number, LineCommit>>();
-  const waiting = files.values();
-  const work = async (): Promise<void> => {
-    for (const file of waiting) {
-      const path = relative(repository.folder, resolve(context.cwd, file)).split(sep).join('/');
-      if (!path.startsWith('../')) lines.set(file, await blameFile(repository, path));
-    }
-  };
-  await Promise.all(Array.from({ length: mostProcesses }, work));
-  return {
-    commit: repository.head,
-    originOf: ({ file, line }) => {
-      const found = lines.get(file)?.get(line);
-      return found && { commit: found.commit, time: found.time, author: found.author };
-    },
-  };
+  return readManifestOrigins([...new Set(deciders.flatMap((one) => placeOf(one)?.file ?? []))], context);
 }
-
-const mostProcesses = 4;

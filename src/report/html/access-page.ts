@@ -4,6 +4,7 @@ import { asObject, asText, compareText, type Json, type JsonObject, objectsIn, p
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { escapeJson } from '../escape.ts';
 import { everybodyElse } from '../text/permissions.ts';
+import { sinceText } from '../text/access-report.ts';
 import { plural } from '../wording/summary.ts';
 import { element, empty, type Html, verbatim } from './markup.ts';
 import { accessScript, accessStyle, htmlStyle } from './page-assets.ts';
@@ -118,8 +119,8 @@ export function sourceText({ source, commit }: JsonObject): string {
 /** Returns a row of a report, with the other rows of its connection: everybody is everybody else. */
 function reportedRow(row: JsonObject, same: readonly JsonObject[]): AccessRow {
   const groups = textsIn(row['groups']);
-  const { commit, time, author } = asObject(row['since']);
-  const since = commit === undefined ? '' : `${asText(time).slice(0, 10)} ${asText(author)} (${asText(commit).slice(0, 12)})`;
+  const { commit, author } = asObject(row['since']);
+  const since = commit === undefined ? sinceText(row) : `${sinceText(row).slice(0, 10)} ${asText(author)} (${asText(commit).slice(0, 12)})`;
   const tags = keyValues(row['tags']);
   const others = same.flatMap((one) => (one === row ? [] : textsIn(one['groups'])));
   return {

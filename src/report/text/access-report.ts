@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { asObject, asText, canonical, compareText, definedFields, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { Position } from '../../model/diagnostic.ts';
+import { latestOrigin, type LineOrigin } from '../../model/result/line-origin.ts';
 import type { Decider, Permission } from '../../model/protection/permission.ts';
 import { pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
@@ -13,9 +14,6 @@ export type ReportedConnection = {
   readonly tags: JsonObject;
   readonly people: readonly (readonly Permission[])[];
 };
-
-/** The commit that decides a line since a time, and its author. */
-export type LineOrigin = { readonly commit: string; readonly time: string; readonly author: string };
 
 /** The data of a report on access. */
 export type AccessReportInput = {
@@ -51,19 +49,35 @@ export function accessDigest(report: JsonObject): string {
 export function accessReportCsv(report: JsonObject): string {
   const header = ['connection', 'groups', 'connect', 'exec', 'runbooks', 'decided_by', 'since', 'author', 'commit'];
   const lines = objectsIn(report['rows']).map((row) => {
-    const { commit, time, author } = asObject(row['since']);
+    const { commit, author } = asObject(row['since']);
     const verbs = ['connect', 'exec', 'runbooks'].map((verb) => asText(asObject(row[verb])['text']));
     return [
       asText(row['connection']),
       textsIn(row['groups']).join(' '),
       ...verbs,
       textsIn(row['decidedBy']).join(' '),
-      asText(time),
+      sinceText(row),
       asText(author),
       asText(commit),
     ];
   });
   return csvText([header, ...lines]);
+}
+
+/** Returns since when a row is as it is: a time, or why none is known; empty without a repository. */
+export function sinceText({ since }: JsonObject): string {
+  const { time, unknown } = asObject(since);
+  return unknown === undefined ? asText(time) : (unknownTexts[asText(unknown)] ?? '');
+}
+
+const unknownTexts: Readonly<Record<string, string>> = { uncommitted: 'not committed', shallow: 'unknown (shallow clone)' };
+
+function sinceObject(origin: LineOrigin): JsonObject {
+  if (origin.state === 'uncommitted') return { unknown: 'uncommitted' };
+  // The oldest commit of a shallow clone has all lines that are older, too.
+  if (origin.state === 'before') return { unknown: 'shallow' };
+  const { commit, time, author } = origin;
+  return { commit, time, author };
 }
 
 type Reading = Pick<AccessReportInput, 'placeOf' | 'originOf'>;
@@ -74,26 +88,28 @@ function rowOf(
   { placeOf, originOf }: Reading,
 ): JsonObject {
   const [permissions = []] = all;
-  const deciders = all.flatMap((one) =>
-    one.flatMap(({ answer, facts }) =>
-      answer === 'no' ? [] : facts.flatMap(({ by }) => by.flatMap((decider) => withCounts(decider, placeOf))),
-    ),
-  );
+  // Most groups of a connection have the same deciders.
+  const deciders = new Map<string, Decider>();
+  for (const { answer, facts } of all.flat()) {
+    if (answer === 'no') continue;
+    for (const { by } of facts) for (const decider of by) deciders.set(`${decider.id} ${decider.path}`, decider);
+  }
   const found = new Map(
-    deciders.map((decider) => {
-      const at = placeOf(decider);
-      return [at === undefined ? decider.id : `${at.file}:${at.line}`, at] as const;
-    }),
+    [...deciders.values()]
+      .flatMap((decider) => withCounts(decider, placeOf))
+      .map((decider) => {
+        const at = placeOf(decider);
+        return [at === undefined ? decider.id : `${at.file}:${at.line}`, at] as const;
+      }),
   );
   const origins = [...found.values()].flatMap((at) => (at === undefined ? [] : (originOf(at) ?? [])));
-  const [latest] = origins.toSorted((left, right) => compareText(right.time, left.time));
   return definedFields({
     connection: nameOf(id),
     tags,
     groups: all.map(([first]) => (first === undefined || first.groups.length === 0 ? everybodyElse : first.groups.join('+'))),
     ...Object.fromEntries(permissions.map((one) => [one.verb, verbObject(one)])),
     decidedBy: [...found.keys()].toSorted(compareText),
-    since: latest === undefined ? undefined : { ...latest },
+    since: origins.length === 0 ? undefined : sinceObject(latestOrigin(origins)),
   });
 }
 
