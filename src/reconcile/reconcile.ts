@@ -18,7 +18,7 @@ import type { SortedRefusals } from './guard/refusals.ts';
 import { unplannableByErrors, withoutUnplannable } from './prepare/omissions.ts';
 import { prepare, type Prepared, type ReconcileInput } from './prepare/prepare.ts';
 import { closeForMoves } from './schedule/close-moves.ts';
-import { joinedSpecs, scheduleSteps } from './schedule/schedule-steps.ts';
+import { joinedSpecs, type ScheduleInput, scheduleInput, scheduleSteps } from './schedule/schedule-steps.ts';
 import { stepsInSlots, withExposureWindows } from './schedule/schedule-writes.ts';
 
 /*
@@ -54,6 +54,8 @@ export type PlanDraft = {
   readonly diff: Diff;
   readonly limits: SortedRefusals;
   readonly steps: readonly Step[];
+  /** What the order of the writes depends on. */
+  readonly writes: ScheduleInput;
   /** The drift that the manifests accept; undefined if there is none. */
   readonly accepted: AcceptedDiff | undefined;
   /** The input of the gateway's preflight. */
@@ -140,10 +142,11 @@ export function draftPart(comparison: Comparison, part: Diff): PlanDraft {
 
 function draftOf({ prepared, states, diagnostics }: Comparison, diff: Diff, accepted: AcceptedDiff | undefined): PlanDraft {
   const { input, desired, live } = prepared;
-  const steps = scheduleSteps(diff, live, input.registry);
+  const writes = scheduleInput(diff, live, input.registry);
+  const steps = scheduleSteps(writes);
   const joined = joinedSpecs(steps, diff.changes, live);
   const preflightRequest = { plan: diff, accepted: accepted?.entries ?? [], desired, live, joined };
-  return { prepared, diff, limits: checkLimits(prepared, states, accepted), steps, accepted, preflightRequest, diagnostics };
+  return { prepared, diff, limits: checkLimits(prepared, states, accepted), steps, writes, accepted, preflightRequest, diagnostics };
 }
 
 /**
@@ -155,12 +158,12 @@ export function reviewPlan(
   { preflight, policies, rules, maxRisk, own, request, audit }: ReviewInput,
 ): Checked<ReviewedPlan> {
   const { prepared, diff, limits } = draft;
-  const { input, desired, live } = prepared;
+  const { input, desired } = prepared;
   const { registry, allowed } = input;
   // The preflight checks writes, and a preview has none.
   const refused = input.previewOnly === true ? [] : preflight.diagnostics;
   if (hasErrors(refused)) return { diagnostics: sortDiagnostics([...draft.diagnostics, ...refused]) };
-  const schedule = withExposureWindows(diff, draft.steps, { live, registry, indivisible: preflight.indivisible });
+  const schedule = withExposureWindows(draft.writes, draft.steps, preflight.indivisible);
   const assessment = assess(prepared, diff, {
     policies,
     rules,
@@ -191,5 +194,5 @@ export function rescheduleSteps(
   live: LiveState,
   registry: Registry,
 ): readonly Step[] {
-  return stepsInSlots(plan, live, registry);
+  return stepsInSlots(scheduleInput(plan, live, registry), plan.singleWrites);
 }

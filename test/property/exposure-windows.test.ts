@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { singleWritesOf } from '../../src/reconcile/schedule/schedule-writes.ts';
-import { joinedSpecs, scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
+import { joinedSpecs, scheduleInput, scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { runCount } from '../support/property-runs.ts';
 import { desiredState } from '../support/desired-state.ts';
@@ -24,10 +24,10 @@ test('when rules are written once, the exposed connections are those that the pl
       const before = gateway.state();
       const desired = desiredState(one.manifests);
       const { plan, live } = await planAgainst(gateway, desired);
-      const indivisible = new Map(
-        [...joinedSpecs(scheduleSteps(plan, live, registry), plan.changes, live).keys()].map((id) => [id, 'it is too much']),
-      );
-      const complete = { ...plan, singleWrites: singleWritesOf(plan, indivisible, live, registry) };
+      const input = scheduleInput(plan, live, registry);
+      const joined = joinedSpecs(scheduleSteps(input), plan.changes, live);
+      const indivisible = new Map([...joined.keys()].map((id) => [id, 'it is too much']));
+      const complete = { ...plan, singleWrites: singleWritesOf(input, indivisible) };
       const { outcomes } = await applyPlan({ gateway, plan: complete, live, desired, concurrency });
       expect(outcomes.filter(({ status }) => status !== 'done' && status !== 'blocked')).toEqual([]);
       const after = gateway.state();

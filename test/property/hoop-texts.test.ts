@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import lists from '../support/hoop-lists.json' with { type: 'json' };
 import { afterAll, expect, test } from 'vitest';
-import { joinedSpecs, scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
+import { joinedSpecs, scheduleInput, scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
 import { fromWire, toWire } from '../../src/gateway/dialects/hoop/fields.ts';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
@@ -139,7 +139,7 @@ test('any response of a gateway is read or reported as an error of the gateway',
             accepted: [],
             desired,
             live,
-            joined: joinedSpecs(scheduleSteps(plan, live, registry), plan.changes, live),
+            joined: joinedSpecs(scheduleSteps(scheduleInput(plan, live, registry)), plan.changes, live),
           });
         read += 1;
       } catch (error) {
@@ -216,7 +216,7 @@ test('no text of a manifest makes the preflight throw or take long', async () =>
         accepted: [],
         desired: state.value,
         live,
-        joined: joinedSpecs(scheduleSteps(plan, live, registry), plan.changes, live),
+        joined: joinedSpecs(scheduleSteps(scheduleInput(plan, live, registry)), plan.changes, live),
       });
       expect(cpuTime() - started).toBeLessThan(2000);
     }),

@@ -268,6 +268,32 @@ export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapsh
   return createSnapshot(resources, edges, before.listed);
 }
 
+/**
+ * Returns a function that leaves some connections of snapshots out; maps that snapshots share stay shared. Rules name only the connections that stay,
+ * so each of the others must have the same rules as one of them.
+ */
+export function withoutConnections(isLeftOut: (connection: ResourceId) => boolean): (snapshot: ProtectionSnapshot) => ProtectionSnapshot {
+  const reduce = <Value>(all: ReadonlyMap<ResourceId, Value>): ReadonlyMap<ResourceId, Value> =>
+    new Map([...all].filter(([id]) => kindOf(id) !== 'Connection' || !isLeftOut(id)));
+  const [resourcesIn, edgesIn] = [onceFor(reduce<ResourceSnapshot>), onceFor(reduce<ReadonlySet<ResourceId>>)];
+  return ({ resources, edges, listed, ...more }) => ({
+    ...more,
+    resources: resourcesIn(resources),
+    edges: edgesIn(edges),
+    listed: { ...listed, resources: resourcesIn(listed.resources), edges: edgesIn(listed.edges) },
+  });
+}
+
+/** Returns a function that makes each value once. */
+function onceFor<Given extends object, Made extends object>(make: (given: Given) => Made): (given: Given) => Made {
+  const all = new WeakMap<Given, Made>();
+  return (given) => {
+    const made = all.get(given) ?? make(given);
+    all.set(given, made);
+    return made;
+  };
+}
+
 /** Returns the rules on a connection: those attached by an edge, those that share an attribute with it, and those that include every connection. */
 export function rulesOn(snapshot: ProtectionSnapshot, connection: ResourceId): ReadonlySet<ResourceId> {
   // A rule has attributes as well, and shares them with itself.

@@ -7,18 +7,10 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { attachingAttributes, decidesAccess } from '../../protection/access/deciding-kinds.ts';
-import { compareProtection, effectsOfDifferences, type ProtectionEffect } from '../../protection/controls/compare-protection.ts';
-import type { Posture } from '../../protection/controls/control-row.ts';
+import { effectsOfDifferences, type ProtectionEffect } from '../../protection/controls/compare-protection.ts';
 import { compareOwn } from '../../protection/posture/causes.ts';
-import { readPostures } from '../../protection/posture/posture.ts';
-import {
-  affectsEveryConnection,
-  allConnections,
-  liveSnapshot,
-  mixSnapshots,
-  plannedSnapshot,
-  type ProtectionSnapshot,
-} from '../../protection/posture/protection-snapshot.ts';
+import { affectsEveryConnection, allConnections } from '../../protection/posture/protection-snapshot.ts';
+import { jointStates, type JointStates } from './joint-states.ts';
 
 /** What a write does to protection. Where both states cannot be compared, it may do both. */
 export type Direction = { readonly strengthens: boolean; readonly weakens: boolean };
@@ -69,20 +61,25 @@ export function affectedBy({ change, kind, connections }: Effect): readonly Reso
   return isRule(kind) ? [...connections] : [liveKeyOf(change)];
 }
 
+/** The effects of all changes of a plan that write, and the states between its writes. */
+export type PlanEffects = { readonly effects: readonly Effect[]; readonly states: JointStates };
+
 /** Returns the effects of all changes that write. */
-export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): readonly Effect[] {
+export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): PlanEffects {
+  const states = jointStates(plan, live, registry);
+  const written = plan.changes.filter(isWritten);
+  if (written.length === 0) return { effects: [], states };
   const byId = liveById(live.resources);
-  const snapshots = lazySnapshots(plan, live, registry);
   const protects = protectedBy(plan, live, registry);
-  for (const key of plan.changes.filter(isWritten).map(liveKeyOf)) addEvery(protects, key, snapshots);
+  for (const key of written.map(liveKeyOf)) addEvery(protects, key, states);
   const edgesBy = groupByWriter(plan.edges);
-  const jointOf = jointDirections(snapshots);
-  return plan.changes.filter(isWritten).map((change) => {
+  const effects = written.map((change) => {
     const kind = writtenKind(change, registry);
     const key = liveKeyOf(change);
     const edges = edgesBy.get(key) ?? [];
     const ends = (action: EdgeChange['action']): ReadonlySet<ResourceId> =>
       new Set(edges.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, key)));
+    const connections = protects.get(key) ?? new Set();
     return {
       change,
       kind,
@@ -91,78 +88,33 @@ export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState
       weakensBeforeGain: gainsLate(change, kind) && (weakensBeforeGain(change, kind, byId.get(key)) || ends('detach').size > 0),
       attaches: ends('attach'),
       detaches: ends('detach'),
-      connections: protects.get(key) ?? new Set(),
-      ...jointOf(key, protects.get(key) ?? new Set()),
+      connections,
+      ...(decidesAccess(kindOf(key)) ? { joint: jointDirections(key, connections, states) } : {}),
     };
   });
+  return { effects, states };
 }
 
-/** Compares each connection with and without the change of an object that decides access: beside what is live, and beside the other changes. */
-function jointDirections(
-  snapshots: ReturnType<typeof lazySnapshots>,
-): (key: ResourceId, connections: Iterable<ResourceId>) => Pick<Effect, 'joint'> {
-  return (key, connections) => {
-    if (!decidesAccess(kindOf(key))) return {};
-    const { before, after } = snapshots();
-    const own = new Set([key]);
-    const pairs = [
-      [readPostures(before), readPostures(mixSnapshots(before, after, own))],
-      [readPostures(mixSnapshots(after, before, own)), readPostures(after)],
-    ] as const;
-    const directions = [...connections].map((id) => {
-      const found = pairs.flatMap(([without, including]) => {
-        const [had, has] = [without(id), including(id)];
-        return had === undefined || has === undefined ? [] : compareProtection(had, has);
-      });
-      return [id, directionOf(effectsOfDifferences(found))] as const;
-    });
-    return { joint: new Map(directions) };
-  };
-}
-
-/** Returns whether a connection is less protected than both before and after a plan while only some of its changes are written. */
-export type ExposureCheck = (connection: ResourceId, written: ReadonlySet<ResourceId>) => boolean;
-
-/** Returns a check of the states between the writes of a plan, where objects decide access together. */
-export function exposureCheck(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): ExposureCheck {
-  const { before, after } = bothSnapshots(plan, live, registry);
-  const [first, last] = [readPostures(before), readPostures(after)];
-  return (connection, written) => {
-    const moment = readPostures(mixSnapshots(before, after, written))(connection);
-    // A connection that is created or deleted has one side.
-    const sides = [first(connection), last(connection)].filter((side) => side !== undefined);
-    return moment !== undefined && sides.every((side) => losesAny(side, moment));
-  };
-}
-
-/** Returns whether one state has less of any control than another, or one that cannot be compared. */
-export function losesAny(before: Posture, after: Posture): boolean {
-  return compareProtection(before, after).some(({ lost, incomparable }) => lost.length + incomparable.length > 0);
-}
-
-/** Returns the snapshots before and after a plan with an object that decides access; they are taken on first use. */
-function lazySnapshots(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): () => BothSnapshots {
-  let known: BothSnapshots | undefined;
-  return () => (known ??= bothSnapshots(plan, live, registry));
+/** Compares each connection with and without the change of an object that decides access; those that the plan treats alike only once. */
+function jointDirections(key: ResourceId, connections: Iterable<ResourceId>, states: JointStates): ReadonlyMap<ResourceId, Direction> {
+  const differencesOn = states.comparisonsOf(key);
+  const known = new Map<ResourceId, Direction>();
+  return new Map(
+    [...connections].map((id) => {
+      const first = states.firstAlike(id);
+      const direction = known.get(first) ?? directionOf(effectsOfDifferences(differencesOn(first)));
+      known.set(first, direction);
+      return [id, direction] as const;
+    }),
+  );
 }
 
 /** Adds every connection to those of an object that affects them all. */
-function addEvery(protects: Map<ResourceId, Set<ResourceId>>, key: ResourceId, snapshots: ReturnType<typeof lazySnapshots>): void {
+function addEvery(protects: Map<ResourceId, Set<ResourceId>>, key: ResourceId, states: JointStates): void {
   if (!decidesAccess(kindOf(key))) return;
-  const { before, after } = snapshots();
+  const { before, after } = states.snapshots();
   if (!affectsEveryConnection(key, before, after)) return;
   protects.set(key, new Set([...(protects.get(key) ?? []), ...allConnections(before, after)]));
-}
-
-type BothSnapshots = { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
-
-/** Takes the snapshots before and after a plan; only where the gateway was not asked what decides access would a dialect matter. */
-function bothSnapshots({ changes, edges }: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): BothSnapshots {
-  const dialect = changes.map(({ id }) => registry.get(kindOf(id))?.dialect).find((one) => one !== undefined) ?? '';
-  return {
-    before: liveSnapshot(live, registry, dialect),
-    after: plannedSnapshot({ changes, edges, target: { dialect } }, live, registry),
-  };
 }
 
 function directionOf(effects: ReadonlySet<ProtectionEffect>): Direction {

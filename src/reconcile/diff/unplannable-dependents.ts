@@ -30,7 +30,7 @@ export function unplannableDependents(prepared: Prepared, diff: Diff): readonly 
   if (exposed.size === 0) return [];
   const { desired, live } = prepared.named;
   const manifests = desiredByKey(desired.resources);
-  return effectsOf(diff, live, prepared.input.registry).flatMap((effect): readonly UnplannableObject[] => {
+  return effectsOf(diff, live, prepared.input.registry).effects.flatMap((effect): readonly UnplannableObject[] => {
     const key = liveKeyOf(effect.change);
     const resource = manifests.get(key);
     if (resource === undefined) return [];

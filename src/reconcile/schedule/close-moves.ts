@@ -12,7 +12,8 @@ import { sharesSlot } from '../../protection/access/rule-moves.ts';
 import type { Posture } from '../../protection/controls/control-row.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
 import { liveSnapshot, mixSnapshots, plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
-import { affectedBy, type Effect, effectsOf, isRule, losesAny } from '../compare/effects.ts';
+import { affectedBy, type Effect, effectsOf, isRule } from '../compare/effects.ts';
+import { losesAny } from '../compare/joint-states.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { isClosed, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import { digestOf, secretFactsOf } from '../saved-plan/plan-digest.ts';
@@ -78,7 +79,7 @@ function connectionsToClose(
   const between = roundsOf(moves).map((part) => plannedSnapshot({ target: diff.target, ...part }, live, registry));
   const [beforeOf, afterOf] = [readPostures(before), readPostures(after)];
   const betweenOf = between.map((snapshot) => readPostures(snapshot));
-  const effects = effectsOf(diff, live, registry);
+  const { effects } = effectsOf(diff, live, registry);
   const changes = new Map(diff.changes.map((change) => [liveKeyOf(change), change]));
   const found = liveById(live.resources);
   const isExposed = (id: ResourceId): boolean => {

@@ -18,7 +18,7 @@ import {
   uniqueStepKeys,
 } from '../../model/plan/schedule.ts';
 import { sharesSlot } from '../../protection/access/rule-moves.ts';
-import { gainsLate, type Effect, effectOn, effectsOf, isRule, ownDirection, totalDirection } from '../compare/effects.ts';
+import { type Effect, effectOn, effectsOf, gainsLate, isRule, ownDirection, type PlanEffects, totalDirection } from '../compare/effects.ts';
 import { mergeStrictest } from '../../model/spec/merge-strictest.ts';
 import { findMoves, type RuleMoves } from './rule-moves.ts';
 
@@ -27,24 +27,30 @@ export type WriteSlots = ReadonlyMap<ResourceId, WriteSlot>;
 
 const noSlots: WriteSlots = new Map();
 
-/** Orders the writes of a plan so that no connection is ever less protected than both before and after. */
-export function scheduleSteps(
-  plan: Pick<Diff, 'changes' | 'edges'>,
-  live: LiveState,
-  registry: Registry,
-  slots: WriteSlots = noSlots,
-): readonly Step[] {
-  if (plan.changes.length === 0) return [];
+/** A plan, and what its changes do to protection: found once for everything that orders its writes. */
+export type ScheduleInput = PlanEffects & {
+  readonly plan: Pick<Diff, 'changes' | 'edges'>;
+  /** The gateway with the names after the plan. */
+  readonly live: LiveState;
+  readonly registry: Registry;
+  readonly moves: RuleMoves;
+};
+
+/** Reads what the order of writes depends on. */
+export function scheduleInput(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): ScheduleInput {
   const named = withNames(live, renamesOf(plan.changes));
-  const all = effectsOf(plan, named, registry);
+  return { plan, live: named, registry, moves: findMoves(plan, named, registry), ...effectsOf(plan, named, registry) };
+}
+
+/** Orders the writes of a plan so that no connection is ever less protected than both before and after. */
+export function scheduleSteps({ effects: all, live, moves }: ScheduleInput, slots: WriteSlots = noSlots): readonly Step[] {
   const effects = all.filter(({ change }) => change.action !== 'delete');
   const objects = new Map(effects.filter(({ kind }) => !isRule(kind)).map((effect) => [liveKeyOf(effect.change), effect]));
-  const closings = closingsOf(all, named);
+  const closings = closingsOf(all, live);
   const rules = placeRules(
     effects.filter(({ kind }) => isRule(kind)),
     { objects, closings, closedFirst: closedFirstOf(all), slots },
   );
-  const moves = findMoves(plan, named, registry);
   const layout: Layout = { objects, guards: guardsOf(rules), closings, moves, live };
   const steps = [
     ...closings.values(),

@@ -1,60 +1,25 @@
 import { addToGroup } from '../../model/collections.ts';
 import { compareText } from '../../model/json.ts';
-import type { Registry } from '../../model/kind.ts';
-import type { LiveState } from '../../model/live.ts';
-import {
-  type Diff,
-  type ExposureWindow,
-  liveKeyOf,
-  otherEnd,
-  type Plan,
-  renamesOf,
-  type SingleWrite,
-  withNames,
-  type WriteSlot,
-} from '../../model/plan/plan.ts';
+import { type ExposureWindow, liveKeyOf, otherEnd, type Plan, type SingleWrite, type WriteSlot } from '../../model/plan/plan.ts';
 import { type Schedule, type Stage, stages, stagesBetween, type Step } from '../../model/plan/schedule.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import {
-  affectedBy,
-  type Direction,
-  type Effect,
-  effectOn,
-  effectsOf,
-  exposureCheck,
-  type ExposureCheck,
-  isRule,
-  noEffect,
-  ownDirection,
-  specDirection,
-} from '../compare/effects.ts';
-import { addsAndDrops, closedFirstOf, losesLinks, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
+import { affectedBy, type Direction, type Effect, effectOn, isRule, noEffect, ownDirection, specDirection } from '../compare/effects.ts';
+import type { ExposureCheck, JointStates } from '../compare/joint-states.ts';
+import { addsAndDrops, closedFirstOf, losesLinks, type ScheduleInput, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
 
-/** The input of a schedule besides the changes; `indivisible` has the reason why the gateway does not accept the joined form, by the id of the change. */
-type ScheduleInput = {
-  readonly live: LiveState;
-  readonly registry: Registry;
-  readonly indivisible: ReadonlyMap<ResourceId, string>;
-};
-
-/** Orders all writes of a plan; rules that the gateway accepts only as one write get the slots that expose the least. */
-export function withExposureWindows(
-  plan: Pick<Diff, 'changes' | 'edges'>,
-  steps: readonly Step[],
-  { live, registry, indivisible }: ScheduleInput,
-): Schedule {
-  const joint = meetingChanges(plan, live, registry);
-  const singleWrites = singleWritesOf(plan, new Map([...joint, ...indivisible]), live, registry);
-  return singleWrites.length === 0
-    ? { steps, singleWrites }
-    : { steps: stepsInSlots({ ...plan, singleWrites }, live, registry), singleWrites };
+/** Orders all writes of a plan; rules that the gateway accepts only as one write get the slots that expose the least. `indivisible` has its reasons. */
+export function withExposureWindows(input: ScheduleInput, steps: readonly Step[], indivisible: Indivisible): Schedule {
+  const singleWrites = singleWritesOf(input, new Map([...meetingChanges(input), ...indivisible]));
+  return singleWrites.length === 0 ? { steps, singleWrites } : { steps: stepsInSlots(input, singleWrites), singleWrites };
 }
 
+/** Why the gateway does not accept the joined form of a rule, by the id of its change. */
+type Indivisible = ReadonlyMap<ResourceId, string>;
+
 /** Returns the changes of objects that decide access together, on connections that other changes affect, too. */
-function meetingChanges(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): ReadonlyMap<ResourceId, string> {
-  const effects = effectsOf(plan, withNames(live, renamesOf(plan.changes)), registry);
+function meetingChanges({ effects }: ScheduleInput): Indivisible {
   if (!effects.some(({ joint }) => joint !== undefined)) return new Map();
   const counts = new Map<ResourceId, number>();
   for (const id of effects.flatMap(affectedBy)) counts.set(id, (counts.get(id) ?? 0) + 1);
@@ -66,12 +31,8 @@ function meetingChanges(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, 
 }
 
 /** Orders all writes of a plan; single writes keep the slots that were chosen for them. */
-export function stepsInSlots(
-  plan: Pick<Diff, 'changes' | 'edges'> & Pick<Plan, 'singleWrites'>,
-  live: LiveState,
-  registry: Registry,
-): readonly Step[] {
-  return scheduleSteps(plan, live, registry, new Map(plan.singleWrites.map(({ id, slot }) => [id, slot])));
+export function stepsInSlots(input: ScheduleInput, singleWrites: Plan['singleWrites']): readonly Step[] {
+  return scheduleSteps(input, new Map(singleWrites.map(({ id, slot }) => [id, slot])));
 }
 
 const slots: readonly WriteSlot[] = ['before-objects', 'after-objects', 'first', 'last'];
@@ -80,41 +41,73 @@ const slots: readonly WriteSlot[] = ['before-objects', 'after-objects', 'first',
  * Returns the rules that the gateway accepts only as one write, each in the slot that opens the fewest and shortest exposure
  * windows, and those windows. `indivisible` states the gateway's reason by the id of the change.
  */
-export function singleWritesOf(
-  plan: Pick<Diff, 'changes' | 'edges'>,
-  indivisible: ReadonlyMap<ResourceId, string>,
-  live: LiveState,
-  registry: Registry,
-): readonly SingleWrite[] {
+export function singleWritesOf(input: ScheduleInput, indivisible: Indivisible): readonly SingleWrite[] {
   if (indivisible.size === 0) return [];
-  const named = withNames(live, renamesOf(plan.changes));
-  const effects = new Map(effectsOf(plan, named, registry).map((effect) => [effect.change.id, effect]));
+  const groups = groupConnections(input.effects, input.states);
+  const few = { ...input, effects: input.effects.map((effect) => withFirstConnections(effect, groups)) };
+  const effects = new Map(few.effects.map((effect) => [effect.change.id, effect]));
   const ids = [...indivisible.keys()].toSorted(compareText);
-  const check = memoizeCheck(exposureCheck(plan, named, registry));
   const windowsIn = (chosen: WriteSlots): readonly Exposure[] => {
     const all = new Map(ids.map((id) => [id, chosen.get(id) ?? 'before-objects'] as const));
-    return findExposures(effects, scheduleSteps(plan, live, registry, all), { once: new Set(ids), check });
+    return findExposures(effects, scheduleSteps(few, all), { once: new Set(ids), check: input.states.isExposed });
   };
-  const chosen = chooseSlots(ids, windowsIn);
+  const chosen = chooseSlots(ids, (some) => costOf(windowsIn(some), groups));
   const exposures = windowsIn(chosen);
-  const specs = new Map(named.resources.map((resource) => [resource.id, resource.spec]));
+  const specs = new Map(input.live.resources.map((resource) => [resource.id, resource.spec]));
   return ids.map((id): SingleWrite => {
     const own = exposures.filter(
       (one) => one.from.change.id === id || (one.until.change.id === id && !indivisible.has(one.from.change.id)),
     );
-    return { id, why: indivisible.get(id) ?? '', slot: chosen.get(id) ?? 'before-objects', windows: groupWindows(own, specs) };
+    const windows = groupWindows(own, { specs, groups });
+    return { id, why: indivisible.get(id) ?? '', slot: chosen.get(id) ?? 'before-objects', windows };
   });
+}
+
+/** Connections on which the same changes have the same effects, by the first of them. */
+type ConnectionGroups = ReadonlyMap<ResourceId, readonly ResourceId[]>;
+
+/** Groups the connections that rules affect: whatever the order of writes, those of one group are exposed together. */
+function groupConnections(effects: readonly Effect[], states: JointStates): ConnectionGroups {
+  const changed = new Set(effects.map(({ change }) => liveKeyOf(change)));
+  const keys = new Map<ResourceId, string[]>();
+  effects.forEach((effect, index) => {
+    for (const id of affectedBy(effect)) {
+      const ends = `${effect.attaches.has(id) ? '+' : ''}${effect.detaches.has(id) ? '-' : ''}`;
+      addToGroup(keys, id, `${index}${ends}`);
+    }
+  });
+  const isJoint = effects.some(({ joint }) => joint !== undefined);
+  const groups = new Map<string, ResourceId[]>();
+  for (const [id, own] of keys) {
+    const alike = changed.has(id) ? id : isJoint ? states.firstAlike(id) : '';
+    addToGroup(groups, [alike, ...own].join(' '), id);
+  }
+  return new Map([...groups.values()].flatMap((members) => members.slice(0, 1).map((first) => [first, members])));
+}
+
+/** Returns an effect on the first connection of each group alone. */
+function withFirstConnections(effect: Effect, groups: ConnectionGroups): Effect {
+  if (!isRule(effect.kind)) return effect;
+  const firsts = (ids: ReadonlySet<ResourceId>): ReadonlySet<ResourceId> => new Set([...ids].filter((id) => groups.has(id)));
+  const { connections, attaches, detaches, joint } = effect;
+  return {
+    ...effect,
+    connections: firsts(connections),
+    attaches: firsts(attaches),
+    detaches: firsts(detaches),
+    ...(joint === undefined ? {} : { joint: new Map([...joint].filter(([id]) => groups.has(id))) }),
+  };
 }
 
 /** One connection that is exposed between two writes. */
 type Exposure = { readonly connection: ResourceId; readonly from: Effect; readonly until: Effect; readonly length: number };
 
 /** Chooses the best slot of one rule after the other, twice: the second time with the slots of all others known. */
-function chooseSlots(ids: readonly ResourceId[], windowsIn: (chosen: WriteSlots) => readonly Exposure[]): WriteSlots {
+function chooseSlots(ids: readonly ResourceId[], costIn: (chosen: WriteSlots) => number): WriteSlots {
   let chosen: WriteSlots = new Map();
   for (const id of [...ids, ...ids]) {
     const [best] = slots
-      .map((slot) => ({ slot, cost: costOf(windowsIn(new Map([...chosen, [id, slot]]))) }))
+      .map((slot) => ({ slot, cost: costIn(new Map([...chosen, [id, slot]])) }))
       .toSorted((left, right) => left.cost - right.cost);
     if (best !== undefined) chosen = new Map([...chosen, [id, best.slot]]);
   }
@@ -152,11 +145,12 @@ function lengthBetween(from: Stage, until: Stage): number {
 }
 
 /** Returns the cost of exposures: each window has a fixed cost plus its length; two writes of one stage open one window, in either order. */
-function costOf(open: readonly Exposure[]): number {
-  const lengths = new Map(
-    open.map((one) => [[one.connection, ...[one.from.change.id, one.until.change.id].toSorted()].join(' '), one.length]),
+function costOf(open: readonly Exposure[], groups: ConnectionGroups): number {
+  const lengths = new Map(open.map((one) => [[one.connection, ...[one.from.change.id, one.until.change.id].toSorted()].join(' '), one]));
+  return [...lengths.values()].reduce(
+    (sum, { connection, length }) => sum + (windowCost + length) * (groups.get(connection)?.length ?? 1),
+    0,
   );
-  return [...lengths.values()].reduce((sum, length) => sum + windowCost + length, 0);
 }
 
 type ProtectionEvent = Direction & {
@@ -243,17 +237,6 @@ function subsetsWithoutNone(keys: readonly ResourceId[]): readonly (readonly Res
   return keys.reduce<readonly (readonly ResourceId[])[]>((all, key) => [...all, ...all.map((some) => [...some, key])], [[]]).slice(1);
 }
 
-/** Remembers the answers: the slots of several rules are tried with the same states. */
-function memoizeCheck(check: ExposureCheck): ExposureCheck {
-  const known = new Map<string, boolean>();
-  return (connection, written) => {
-    const key = [connection, ...[...written].toSorted(compareText)].join('\u0000');
-    const answer = known.get(key) ?? check(connection, written);
-    known.set(key, answer);
-    return answer;
-  };
-}
-
 type WriteTarget = { readonly connection: ResourceId; readonly halved: boolean };
 
 /** Returns the effect of one write of a change on a connection. */
@@ -276,8 +259,10 @@ function directionOf({ part }: Step, effect: Effect, { connection, halved }: Wri
   }
 }
 
+type WindowOptions = Pick<PathOptions, 'specs'> & { readonly groups: ConnectionGroups };
+
 /** Groups connections with the same exposure into one window. */
-function groupWindows(open: readonly Exposure[], specs: ReadonlyMap<ResourceId, Spec>): readonly ExposureWindow[] {
+function groupWindows(open: readonly Exposure[], { specs, groups }: WindowOptions): readonly ExposureWindow[] {
   const windows = new Map<string, { readonly window: Omit<ExposureWindow, 'connections'>; readonly connections: ResourceId[] }>();
   for (const { connection, from, until } of open) {
     const window = {
@@ -287,9 +272,9 @@ function groupWindows(open: readonly Exposure[], specs: ReadonlyMap<ResourceId, 
       missing: pathsOf(until, connection, { side: 'strengthens', specs }),
     };
     const key = JSON.stringify(window);
-    const known = windows.get(key);
-    if (known === undefined) windows.set(key, { window, connections: [connection] });
-    else known.connections.push(connection);
+    const known = windows.get(key) ?? { window, connections: [] };
+    for (const member of groups.get(connection) ?? [connection]) known.connections.push(member);
+    windows.set(key, known);
   }
   return [...windows]
     .toSorted(([left], [right]) => compareText(left, right))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scheduleSteps } from '../../../../src/reconcile/schedule/schedule-steps.ts';
+import { scheduleInput, scheduleSteps } from '../../../../src/reconcile/schedule/schedule-steps.ts';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { DeclaredEdge, DesiredResource } from '../../../../src/model/desired.ts';
 import type { Json } from '../../../../src/model/json.ts';
@@ -41,7 +41,7 @@ function keyText({ id, phase }: StepKey): string {
 /** Returns the steps as text, in order: `stage part key < needs`. */
 function stepsFor(resources: readonly DesiredResource[], edges: readonly DeclaredEdge[], live: readonly LiveResource[]): readonly string[] {
   const state = stateOf(...live);
-  const steps = scheduleSteps(planOf(wantedOf(resources, edges), state), state, registry);
+  const steps = scheduleSteps(scheduleInput(planOf(wantedOf(resources, edges), state), state, registry));
   return steps.map(({ stage, part, key, needs }) =>
     [stage, part, keyText(key), ...(needs.length === 0 ? [] : ['<', ...needs.map(keyText)])].join(' '),
   );
@@ -199,10 +199,9 @@ describe('the steps of an object', () => {
     const state = stateOf(liveOf(db));
     const plan = planOf(wantedOf(resources, [edgeOf(g, db)]), state);
     const edges = plan.edges.map((edge) => ({ ...edge, by: db }) as const);
-    expect(scheduleSteps({ ...plan, edges }, state, registry).map(({ key, needs }) => [key, ...needs].map(keyText).join(' < '))).toEqual([
-      `${g}#early`,
-      `${db} < ${g}#early`,
-    ]);
+    expect(
+      scheduleSteps(scheduleInput({ ...plan, edges }, state, registry)).map(({ key, needs }) => [key, ...needs].map(keyText).join(' < ')),
+    ).toEqual([`${g}#early`, `${db} < ${g}#early`]);
   });
 });
 
@@ -216,11 +215,11 @@ describe('a change that cannot be applied', () => {
   it.each<[string, Change, string]>([['an unknown kind', { ...change, id: 'Other/x' }, 'Other/x has an unknown kind']])(
     'throws: %s',
     (_, one, message) => {
-      expect(() => scheduleSteps(planWith(one), stateOf(liveOf('Other/x')), registry)).toThrow(message);
+      expect(() => scheduleSteps(scheduleInput(planWith(one), stateOf(liveOf('Other/x')), registry))).toThrow(message);
     },
   );
 
   it('has no steps if a manager blocks it', () => {
-    expect(scheduleSteps(planWith({ ...change, action: 'blocked' }), stateOf(), registry)).toEqual([]);
+    expect(scheduleSteps(scheduleInput(planWith({ ...change, action: 'blocked' }), stateOf(), registry))).toEqual([]);
   });
 });
