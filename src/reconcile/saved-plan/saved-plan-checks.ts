@@ -42,6 +42,8 @@ export function differentPlan(wanted: string, { digest, changes, accepted, unwri
   const isEmpty = !changes.some(isWritten) && accepted.length + unwritten.length + unwrittenSecrets.length === 0;
   if (wanted === noDigest) return isEmpty ? undefined : unreviewedPlan(digest);
   if (wanted === digest) return undefined;
+  // Nothing is left of a reviewed plan that was applied completely.
+  if (isEmpty && changes.length === 0) return undefined;
   return savedPlanRefusal(
     'plan/other-digest',
     `the plan differs from the approved plan: its digest is ${digest}, expected ${wanted}`,

@@ -104,6 +104,7 @@ test('after some of four writes, the job that runs again applies the rest of the
   expect(again).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
   for (const one of ['a', 'b', 'c']) expect(await reviewersOf(`rest-${one}`)).toMatchObject({ reviewers: ['y'] });
   expect((await commentsOn(bench.github(), number)).at(-1)?.body).toMatch(/### Apply to `production`: 2 updated, 2 unchanged\./);
+  expect(await apply()).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
 });
 
 test('what is left of an approved plan is refused after a change outside, and if the record was changed', async () => {

@@ -64,6 +64,7 @@ describe('the digest of --digest', () => {
     ['the same digest of a plan that writes nothing', 'a1', idle],
     ['no reviewed plan, and one that writes nothing', noDigest, idle],
     ['no reviewed plan, and one without changes', noDigest, []],
+    ['another digest, and a plan without changes', 'b2', []],
   ])('accepts %s', (_, wanted, changes) => {
     expect(differentPlan(wanted, { ...empty, digest: 'a1', changes })).toBeUndefined();
   });
