@@ -105,8 +105,8 @@ async function readOverrides(
     readOverrideComments({ ...forge, ...people, names }, only, rulesOf),
   );
   const unused = [
-    ...found.ignored.map((message) => warningOf('forge/ignored-override', message, 'see docs/how-to/github.md, overrides')),
-    ...found.unchecked.map((message) => warningOf('forge/unknown-author', message, 'give the job contents: read')),
+    ...found.ignored.map((message) => warningOf('forge/ignored-override', message, `see ${names.guide}, overrides`)),
+    ...found.unchecked.map((message) => warningOf('forge/unknown-author', message, names.authorHint)),
   ];
   context.onEvent?.({ diagnostics: [...diagnostics, ...unused] });
   return found;
@@ -131,7 +131,7 @@ async function approvedDigest(
   );
   if ('digest' in agreed) return agreed.digest;
   const message = `no plan was approved: ${agreed.reason}`;
-  const hint = 'Ostiary applies only a plan without changes; for any other, review the plan and run the workflow with its digest';
+  const hint = 'Ostiary applies only a plan without changes; for any other, review the plan and run the job with its digest';
   context.onEvent?.({ diagnostics: [{ code: 'forge/no-agreed-plan', severity: 'warning', message, hint }] });
   return 'none';
 }

@@ -48,7 +48,7 @@ async function objectionTo(forge: Forge, { body, author, isByBot }: CommentMenti
   if (first.trimEnd() !== planCommand) return noCommand;
   if (!isByBot && forge.people !== undefined && (await mayDecide(forge.people, author))) return undefined;
   const message = `"${planCommand}" by ${author} is ignored: ${isByBot ? 'comments of bots do not count' : `${names.forge} reports no ${names.mayDecide.replace(/^the /, '')} for ${author}`}`;
-  return { code: 'forge/ignored-override', severity: 'warning', message, hint: 'a person with write access can ask for the plan' };
+  return { code: 'forge/ignored-override', severity: 'warning', message, hint: `a person with ${names.mayDecide} can ask for the plan` };
 }
 
 async function findPullRequest(forge: Forge, mention: PullRequestMention): Promise<PullRequest | undefined> {

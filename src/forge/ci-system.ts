@@ -36,6 +36,10 @@ export type ForgeNames = {
   readonly request: ForgeRequest;
   /** How to get a token for the job, or do without one. */
   readonly tokenHint: string;
+  /** The page of the documentation. */
+  readonly guide: string;
+  /** How a job gets to read who wrote a commit. */
+  readonly authorHint: string;
   /** What a person needs for commands in comments. */
   readonly mayDecide: string;
   /** The address of a comment on a pull request, below the page. */

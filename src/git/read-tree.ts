@@ -222,7 +222,7 @@ function addSubmodule({ submodules, diagnostics, options }: FileSearch, { path, 
   submodules.push({ path, id });
   const at = { file: options.show(path), line: 1, column: 1 };
   const message = `this clone does not have the commit ${id.slice(0, 10)} of the submodule ${JSON.stringify(path)}, so its manifests cannot be read`;
-  const hint = `git -C ${path} fetch --unshallow; for actions/checkout set fetch-depth: 0; if the submodule was removed, clone its repository to ${path}`;
+  const hint = `git -C ${path} fetch --unshallow; set fetch-depth: 0 for actions/checkout, GIT_SUBMODULE_DEPTH: 0 on GitLab; if the submodule was removed, clone its repository to ${path}`;
   diagnostics.push({ code: 'git/submodule', severity: 'error', message, hint, at });
 }
 

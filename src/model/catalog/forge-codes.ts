@@ -24,7 +24,7 @@ export const forgeCodes = {
     meaning: 'An override in a comment is not used',
     cause:
       'Its author may not decide (no write access, a bot, the author of the change, or not one of `approvers`), the comment was edited, the command is not a plain line of text, or it names another commit; the message gives the reason',
-    fix: 'See [overrides](../how-to/github.md#override-a-refusal)',
+    fix: 'See [overrides](../how-to/github.md#override-a-refusal), for [GitLab](../how-to/gitlab.md#set-up) too',
     example: '"/ostiary allow 3f2a9c1d04ab plan/window=REASON" by alice is ignored: GitHub reports no write access for alice',
   },
   'forge/merged': {
@@ -52,7 +52,7 @@ export const forgeCodes = {
     level: 'warning',
     meaning: '`digest: comment` found no approved plan',
     cause: 'The pull request has no comment with a plan; the message gives the reason',
-    fix: 'Review the plan, and run the workflow with its digest',
+    fix: 'Review the plan, and run the job with its digest',
     example: 'no plan was approved: the merge commit has no pull request',
   },
   'forge/no-token': {
@@ -71,7 +71,7 @@ export const forgeCodes = {
   'forge/not-reviewed': {
     meaning: 'The commit or the config file is not known to be reviewed',
     cause: '`apply` and `drift` need a commit of the default branch or of `config-ref`, and its config file',
-    fix: 'Check out that branch with `fetch-depth: 0`, or set [`config-ref`](../how-to/github.md#a-pull-request-does-not-configure-its-own-checks)',
+    fix: 'Check out that branch with `fetch-depth: 0` (GitLab: `GIT_DEPTH: 0`), or set [`config-ref`](../how-to/github.md#a-pull-request-does-not-configure-its-own-checks)',
     example: 'mode: apply needs a commit of origin/main, but HEAD 3f2a9c1d04ab is not known to be one',
   },
   'forge/older-commits': {

@@ -297,6 +297,7 @@ describe('commands in notes', () => {
     for (const reason of [
       /by ada is ignored: ada is the author of the merge request/,
       /by dev is ignored: GitLab reports no role Maintainer/,
+      /^  see docs\/how-to\/gitlab\.md, overrides$/m,
     ])
       expect(refused.stderr).toMatch(reason);
     gitlab.write(iid, `${command}=urgent`, 'grace');
