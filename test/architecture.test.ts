@@ -9,6 +9,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   model: { rooms: [], packages: [], pure: true },
   kinds: { rooms: ['model', 'schemas'], packages: [], pure: true },
   disk: { rooms: ['model'], packages: ['ignore'] },
+  machine: { rooms: ['model'], packages: [] },
   manifest: { rooms: ['model', 'schemas'], packages: ['yaml', 'ajv'], pure: true },
   protection: { rooms: ['model'], packages: ['@marcbachmann/cel-js', 're2js'], pure: true },
   reconcile: { rooms: ['model', 'protection'], packages: ['ajv'], pure: true },
@@ -19,8 +20,8 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   forge: { rooms: ['model'], packages: ['micromark', 'micromark-extension-gfm'] },
   github: { rooms: ['model', 'forge'], packages: ['@octokit/rest'] },
   gitlab: { rooms: ['model', 'forge'], packages: [] },
-  server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
-  project: { rooms: ['model', 'kinds', 'disk', 'manifest', 'git', 'gateway'], packages: [] },
+  server: { rooms: ['model', 'kinds', 'machine'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
+  project: { rooms: ['model', 'kinds', 'disk', 'machine', 'manifest', 'git', 'gateway'], packages: [] },
   pull: { rooms: ['model', 'kinds', 'disk', 'manifest', 'project', 'reconcile', 'report', 'gateway'], packages: [] },
   adopt: {
     rooms: ['model', 'kinds', 'disk', 'manifest', 'project', 'reconcile', 'protection', 'report', 'git', 'pull'],

@@ -3,7 +3,16 @@ import type { ApplyResult, Outcome, OutcomeStatus } from '../model/result/outcom
 import { type Change, renamesOf, withNames } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { compareTimes, stepKeyText, type Step, type StepPart } from '../model/plan/schedule.ts';
-import { type ApplyInput, type ApplyState, executeStep, haltReason, kindsToCompare, type StepResult } from './execute-step.ts';
+import {
+  type ApplyInput,
+  type ApplyState,
+  executeStep,
+  haltReason,
+  kindsToCompare,
+  skippedAfter,
+  startWrite,
+  type StepResult,
+} from './execute-step.ts';
 import { accessRowsOf } from '../model/plan/access-rows.ts';
 import { type LiveState, liveById } from '../model/live.ts';
 import { limitConcurrency, runPool } from '../model/concurrency.ts';
@@ -53,15 +62,14 @@ async function switchAccessOn(state: ApplyState): Promise<void> {
   const { input, switched } = state;
   const planned = accessRowsOf(input.plan.changes, input.live);
   if (planned === undefined || haltReason(state) !== undefined) return;
-  const observe = (event: 'write' | 'written'): void => {
-    for (const { change } of planned.rows)
-      input.observe({ event, id: change.id, step: 'whole', ...(event === 'write' ? { detail: 'update' } : {}) });
-  };
-  observe('write');
+  const ids = planned.rows.map(({ change }) => change.id);
   try {
+    await startWrite(ids, 'whole', 'update', input);
     await input.gateway.switchRowsOn(planned.kind, planned.rows);
-    for (const { change } of planned.rows) switched.add(change.id);
-    observe('written');
+    for (const id of ids) {
+      switched.add(id);
+      input.observe({ event: 'written', id, step: 'whole' });
+    }
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     state.unswitched = error;
@@ -110,6 +118,10 @@ async function executeSafely(step: Step, state: ApplyState): Promise<StepResult>
     return await executeStep(step, state);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
+    if (error.code === 'apply/lease-lost') {
+      state.stopped = error;
+      return skippedAfter(error);
+    }
     if (error instanceof ApiError && (error.code === 'api/unreachable' || error.code === 'api/unauthorized')) state.stopped = error;
     return { status: 'failed', code: error.code, message: error.message, hint: error.hint };
   }

@@ -2,7 +2,7 @@ import type { Limited } from '../model/concurrency.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { liveKeyOf, type EdgeChange, type Plan } from '../model/plan/plan.ts';
-import type { Step } from '../model/plan/schedule.ts';
+import type { Step, StepPart } from '../model/plan/schedule.ts';
 import { ApiError, type AppError } from '../model/errors.ts';
 import { isMissingRow, type LiveResource, type LiveState, liveById, rowFieldsOf } from '../model/live.ts';
 import type { ApplyEvent, Outcome, WrittenSecrets } from '../model/result/outcome.ts';
@@ -31,6 +31,8 @@ export type ApplyInput = {
   /** When aborted, writes in flight finish and no new one starts. */
   readonly signal: AbortSignal;
   readonly observe: (event: ApplyEvent) => void;
+  /** Returns why this run may not write any more: another one took over its lease; asked before each write. */
+  readonly leaseLoss?: () => Promise<AppError | undefined>;
   /** For a saved plan: the changed objects as they were when it was made, by the keys of the changes. */
   readonly seen?: ReadonlyMap<ResourceId, PlannedObject> | undefined;
 };
@@ -123,7 +125,25 @@ export function haltReason({ input, stopped, unswitched }: ApplyState): StepResu
     const message = `it depends on access control, which was not switched on: ${unswitched.message}`;
     return { status: 'skipped', code: 'apply/need-failed', message, hint: unswitched.hint };
   }
-  return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not started: ${stopped.message}` };
+  return stopped === undefined ? undefined : skippedAfter(stopped);
+}
+
+/** Returns the result of a step that does not start after an error. */
+export function skippedAfter({ code, message, hint }: AppError): StepResult {
+  const isLost = code === 'apply/lease-lost';
+  return { status: 'skipped', code: isLost ? code : 'apply/gateway-lost', message: `not started: ${message}`, ...(isLost ? { hint } : {}) };
+}
+
+/** Reports a write that starts. Throws AppError when this run may not write any more. */
+export async function startWrite(
+  ids: readonly ResourceId[],
+  step: StepPart,
+  detail: string,
+  { leaseLoss, observe }: ApplyInput,
+): Promise<void> {
+  const loss = await leaseLoss?.();
+  if (loss !== undefined) throw loss;
+  for (const id of ids) observe({ event: 'write', id, step, detail });
 }
 
 async function readAgain({ change }: Step, { known, input }: ApplyState): Promise<LiveResource | undefined> {
@@ -144,7 +164,7 @@ async function writeStep(step: Step, { fresh, release }: Room<LiveResource | und
 async function create(step: Step, state: ApplyState): Promise<StepResult> {
   const { input, known, written } = state;
   const request = requestOf(step, input.secretOf);
-  input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'create' });
+  await startWrite([step.change.id], step.part, 'create', input);
   try {
     const created = await input.gateway.create(request);
     known.set(request.id, { id: request.id, uid: created.uid });
@@ -169,7 +189,7 @@ async function remove(step: Step, fresh: LiveResource, state: ApplyState): Promi
   if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);
   const obstacles = await findDeletionObstacles(step, fresh, state);
   if (obstacles.length > 0) return failStep('apply/moved', `it changed since the plan, so it is not deleted: ${obstacles.join('; ')}`);
-  input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'delete' });
+  await startWrite([step.change.id], step.part, 'delete', input);
   await input.gateway.remove(fresh);
   written.push({ step, id: fresh.id });
   input.observe({ event: 'written', id: step.change.id, step: step.part });
@@ -205,7 +225,7 @@ async function completeRow(step: Step, found: LiveResource, { input, written }: 
   const creation = requestOf(step, input.secretOf);
   const rows = rowFieldsOf(input.live, step.kind.name).map(({ name }) => [name, creation.spec[name] ?? null] as const);
   const request = { ...creation, spec: { ...found.spec, ...Object.fromEntries(rows) }, secrets: {}, dropped: [], edges: found.edges };
-  input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'update' });
+  await startWrite([step.change.id], step.part, 'update', input);
   await input.gateway.update(found, request);
   written.push({ step, id: request.id, request });
   input.observe({ event: 'written', id: step.change.id, step: step.part });
@@ -249,7 +269,7 @@ async function update(step: Step, { fresh, release }: Room, state: ApplyState): 
     written.push({ step, id: request.id, request });
     return { status: 'done' };
   }
-  input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'update' });
+  await startWrite([step.change.id], step.part, 'update', input);
   const updated = await input.gateway.update(fresh, request, release);
   noteSecrets(step, updated, state);
   written.push({ step, id: request.id, request });

@@ -193,7 +193,7 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   const planBase = flags.base === undefined ? planned.planBase : await recordedBase(planned, flags);
   const recorder = recorderFor({ ...planned, planBase }, flags, context);
   const begun = writes === 0 ? [] : await recorder.begin(pendingWritesOf(plan), await approvedForm(planned, flags));
-  const result = await withLease(recorder, () => execute(planned, flags, context));
+  const result = await withLease(recorder, () => execute(planned, recorder, flags, context));
   recordWritten(planned, result, flags);
   if (flags.format === 'text') printer.print('\n');
   await reportApplied(result, planned, flags, context);
@@ -357,7 +357,7 @@ function requireWriteAccess({ identity }: PlannedRun): void {
   );
 }
 
-async function execute(planned: ApplyContext, flags: ApplyFlags, context: CliContext): Promise<ApplyResult> {
+async function execute(planned: ApplyContext, recorder: ApplyRecorder, flags: ApplyFlags, context: CliContext): Promise<ApplyResult> {
   const { plan, steps, live, desired, gateway, journal } = planned;
   const progress = progressOn(plan, flags, context);
   const inFlight = new Set<string>();
@@ -373,6 +373,7 @@ async function execute(planned: ApplyContext, flags: ApplyFlags, context: CliCon
       concurrency: flags.concurrency,
       signal,
       secretOf: secretLookup(desired),
+      leaseLoss: recorder.leaseLoss,
       seen: planned.is === 'resumed' ? planned.seen : undefined,
       observe: (event) => {
         journal.write(event);

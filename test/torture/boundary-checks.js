@@ -179,7 +179,7 @@ export const boundaryChecks = [
   [
     'a folder serves one process',
     'server/store/folder-lock.ts',
-    'if (await isAlive(holder.pid, holder.start)) throw',
+    'if (isProcessAlive(holder.pid, holder.start)) throw',
     'if (holder.pid < 0) throw',
     ['server/process/folder-lock.test.ts: a folder keeps everything across restarts, and one process at a time can serve it'],
   ],

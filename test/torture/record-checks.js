@@ -72,6 +72,20 @@ export const recordChecks = [
     ],
   ],
   [
+    'a process of another place is not dead',
+    'project/record/record-lease.ts',
+    'place !== placeName() ||',
+    '',
+    ['unit/project/record/record-lease.test.ts: a lease of another place with the same host name is held until its end'],
+  ],
+  [
+    'an apply without its lease writes nothing',
+    'apply/execute-step.ts',
+    'if (loss !== undefined) throw loss;',
+    '',
+    ['e2e/apply/concurrent-applies.test.ts: writes nothing more, and what it created is ours'],
+  ],
+  [
     'a lease ends',
     'project/record/record-lease.ts',
     'if (!(Date.parse(lease.until) <= now.getTime() + leaseMs + clockSkewMs)) return false;',

@@ -25,6 +25,13 @@ export const applyCodes = {
     fix: 'Plan and apply again',
     example: 'not started: interrupted',
   },
+  'apply/lease-lost': {
+    meaning: 'A change was not started',
+    cause:
+      'Another apply took over the lease of this one, for example while this process was stopped, or the lease ended and cannot be renewed',
+    fix: 'Plan and apply again',
+    example: 'not started: another apply took over the lease of this one: runner-2:4711',
+  },
   'apply/moved': {
     meaning: 'The object changed since the plan',
     cause: 'It was changed or created outside Ostiary; for a deletion, its attachments may have changed',

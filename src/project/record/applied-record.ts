@@ -255,6 +255,24 @@ export function incompleteRecord(
   };
 }
 
+/**
+ * Adds the writes that another apply recorded after it lost its lease, and that this one did not know. The last applied commit declares those of
+ * its own manifests.
+ */
+export function withLate(record: AppliedRecord, late: readonly PendingWrites[]): AppliedRecord {
+  return late.filter(({ commit }) => commit === undefined || commit !== record.commit).reduce(withPending, record);
+}
+
+/** Returns the writes of a record that an earlier state of it does not have. */
+export function lateWrites({ pending }: AppliedRecord, before: AppliedRecord): readonly PendingWrites[] {
+  const known = new Set(before.pending.map(pendingText));
+  return pending.filter((one) => !known.has(pendingText(one)));
+}
+
+function pendingText(one: PendingWrites): string {
+  return JSON.stringify({ ...one, edges: groupByRule(one.edges) });
+}
+
 /** Older applies are forgotten: their writes are listed like those of any other caller. */
 const maxApplies = 50;
 

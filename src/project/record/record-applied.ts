@@ -11,15 +11,18 @@ import type { UnmergedHead } from '../reviewed-commits.ts';
 import {
   completeRecord,
   incompleteRecord,
+  lateWrites,
   readAppliedRecord,
   type RecordedEnd,
   recordMessage,
   type ReadRecord,
   withApply,
   unmergedRecord,
+  withLate,
   withPending,
 } from './applied-record.ts';
-import { isHeldByOther, newLease } from './record-lease.ts';
+import { proveRecord } from './record-proof.ts';
+import { type Clocks, isHeldByOther, msSince, newLease, readClocks, trustMs } from './record-lease.ts';
 import { createRecordWriter, type RecordWriterInput } from './record-writer.ts';
 
 /** What recording an apply needs. */
@@ -46,11 +49,18 @@ export type ApplyRecorder = {
   readonly begin: (writes: PendingWrites, approved?: string) => Promise<readonly Diagnostic[]>;
   /** Extends the lease; a failure becomes a warning of `end`. */
   readonly renew: () => Promise<void>;
+  /** Returns why no further write may start: another apply took over, or the lease is past and cannot be renewed; renews it when it is. */
+  readonly leaseLoss: () => Promise<AppError | undefined>;
   /** Returns warnings instead of errors: the apply is done. */
   readonly end: (end: RecordedEnd) => Promise<readonly Diagnostic[]>;
 };
 
-const noRecorder: ApplyRecorder = { begin: () => Promise.resolve([]), renew: () => Promise.resolve(), end: () => Promise.resolve([]) };
+const noRecorder: ApplyRecorder = {
+  begin: () => Promise.resolve([]),
+  renew: () => Promise.resolve(),
+  leaseLoss: () => Promise.resolve(undefined),
+  end: () => Promise.resolve([]),
+};
 
 /** Returns the recorder of an apply; without a repository or a config file nothing is recorded. */
 export function openRecorder(input: RecorderInput): ApplyRecorder {
@@ -66,6 +76,7 @@ function brokenRecorder(error: AppError, { allowed }: RecorderInput): ApplyRecor
       return overridden([recordRefusal(error)], allowed);
     },
     renew: noRecorder.renew,
+    leaseLoss: noRecorder.leaseLoss,
     async end() {
       return [notRecorded(error.message, error.hint)];
     },
@@ -84,9 +95,22 @@ type RecorderState =
       /** The record before this apply, and the ids of the one that it wrote. */
       readonly found: ReadRecord;
       readonly record: AppliedRecord;
-      /** Why the lease could not be renewed last. */
-      readonly lost?: Diagnostic;
+      /** Whether origin has the record: it was reachable before the first write, or there is none. */
+      readonly isShared: boolean;
+      /** What other applies added since, after they lost their leases. */
+      readonly late: readonly PendingWrites[];
+      /** The counter of the signature that they wrote, which the next one has to exceed. */
+      readonly counter?: number | undefined;
+      /** When the lease was last renewed. */
+      readonly renewed: Clocks;
+      /** Why the lease could not be renewed last; `by` is the run that took it over. */
+      readonly lost?: { readonly failure: AppError; readonly by?: string };
     };
+
+type WritingState = Extract<RecorderState, { readonly is: 'writing' }>;
+
+/** How often a record is read again that other applies move at the same time. */
+const mostMoves = 5;
 
 function createRecorder(site: CommittedProject, input: RecorderInput): ApplyRecorder {
   const writer = createRecordWriter(site, input);
@@ -106,8 +130,68 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
     return found.name === name ? found : { ...found, name, localId: '', originId: '' };
   }
 
-  function leased(record: AppliedRecord): Promise<string> {
-    return writer.write({ ...record, lease: newLease(input.run, input.now()) });
+  function leased(record: AppliedRecord, above?: number): Promise<string> {
+    return writer.write({ ...record, lease: newLease(input.run, input.now()) }, above);
+  }
+
+  /** Reads the record that another apply moved. Throws AppError when its signature does not count: this run must not sign it. */
+  async function readMoved(): Promise<ReadRecord> {
+    const { read } = await readAppliedRecord(site.repository, { target: site.target.name, origin: input.options.origin });
+    const { refusals } = await proveRecord(site, read, { ...input.options, applies: true });
+    const [refusal] = refusals;
+    if (refusal !== undefined) throw new AppError('git/not-recorded', 6, refusal.message, { hint: refusal.hint });
+    return read;
+  }
+
+  /** Accepts the record that another apply moved, if the lease of this one is still in it: returns false, and remembers who has it, if not. */
+  async function acceptMoved(writing: WritingState, failure: AppError): Promise<boolean> {
+    const read = await readMoved();
+    const { lease } = read.record;
+    const { lost: _, ...kept } = writing;
+    const ids = { localId: read.localId, originId: read.originId };
+    if (lease?.run === input.run)
+      state = { ...kept, found: { ...kept.found, ...ids }, late: lateWrites(read.record, kept.record), counter: read.signature?.counter };
+    else state = { ...writing, lost: { failure, by: lease?.run ?? 'a run that has ended' } };
+    return lease?.run === input.run;
+  }
+
+  async function tryRenew(writing: WritingState): Promise<void> {
+    const { lost: _, ...kept } = writing;
+    const renewed = readClocks(input.now());
+    const id = await leased(withLate(kept.record, kept.late), kept.counter);
+    await writer.setHere(id, kept.found.localId);
+    const here = { ...kept, found: { ...kept.found, localId: id } };
+    state = here;
+    const failure = kept.isShared ? await writer.push(id, kept.found.originId) : undefined;
+    if (failure !== undefined) throw failure;
+    writer.remember();
+    state = { ...here, renewed, found: { ...here.found, originId: kept.isShared ? id : kept.found.originId } };
+  }
+
+  /** Renews the lease. The refs may have moved because an apply that lost its lease added what it had written. */
+  async function renew(): Promise<void> {
+    for (let move = 0; state.is === 'writing' && state.lost?.by === undefined; move += 1) {
+      try {
+        await tryRenew(state);
+        return;
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        const failure = await catchAppError(async () => {
+          if (error.code !== 'git/locked' || move === mostMoves || state.is === 'waiting') throw error;
+          await acceptMoved(state, error);
+        });
+        if (failure === undefined) continue;
+        state = { ...state, lost: { failure } };
+        return;
+      }
+    }
+  }
+
+  let renewing: Promise<void> | undefined;
+
+  function renewOnce(): Promise<void> {
+    renewing ??= renew().finally(() => (renewing = undefined));
+    return renewing;
   }
 
   return {
@@ -123,6 +207,7 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
         const of = isApplied && commit !== undefined ? { commit } : {};
         const before = approved === undefined ? found.record : { ...found.record, approved };
         const record = withPending(withApply(before, mark), { ...of, ...writes });
+        const renewed = readClocks(input.now());
         const id = await leased(record);
         // First here, where a damaged clone fails: a failure afterwards would leave the lease on origin.
         await writer.setHere(id, found.localId);
@@ -135,55 +220,87 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
         }
         if (failure === undefined) writer.remember();
         const originId = writer.pushes && failure === undefined ? id : found.originId;
-        state = { is: 'writing', mark, found: { ...found, record: before, localId: id, originId }, record };
+        const isShared = originId === id || !writer.pushes;
+        const kept = { ...found, record: before, localId: id, originId };
+        state = { is: 'writing', mark, found: kept, record, isShared, late: [], renewed };
         return warnings;
       } catch (error) {
         if (!(error instanceof AppError) || error instanceof RefusedError) throw error;
         return [...warnings, ...overridden([recordRefusal(error)], input.allowed)];
       }
     },
-    async renew() {
-      if (state.is === 'waiting') return;
-      const { lost: _, ...writing } = state;
-      const { localId, originId } = writing.found;
-      // Origin was not reachable before the first write, and that was allowed.
-      const isShared = originId === localId;
-      try {
-        const id = await leased(writing.record);
-        const failure = isShared ? await writer.push(id, originId) : undefined;
-        if (failure !== undefined) throw failure;
-        await writer.setHere(id, localId);
-        writer.remember();
-        state = { ...writing, found: { ...writing.found, localId: id, originId: isShared ? id : originId } };
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error;
-        state = { ...writing, lost: leaseLost(error) };
-      }
+    renew: renewOnce,
+    async leaseLoss() {
+      if (state.is === 'waiting') return undefined;
+      if (state.lost?.by === undefined && msSince(state.renewed, input.now()) < trustMs) return undefined;
+      await renewOnce();
+      return state.lost === undefined ? undefined : leaseLostError(state.lost);
     },
     async end(end) {
-      const lost = state.is === 'writing' && state.lost !== undefined ? [state.lost] : [];
+      const { lost } = state.is === 'writing' ? state : {};
       try {
-        return [...lost, ...(await endRecord(end))];
+        const ended = await endRecord(end);
+        const found = state.is === 'writing' ? (state.lost ?? lost) : undefined;
+        return [...(found === undefined ? [] : [leaseLost(leaseLostError(found))]), ...ended];
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        return [...lost, notRecorded(error.message, error.hint)];
+        return [...(lost === undefined ? [] : [leaseLost(leaseLostError(lost))]), notRecorded(error.message, error.hint)];
       }
     },
   };
 
+  /** Records the end, also where another apply moved the record. */
   async function endRecord(end: RecordedEnd): Promise<readonly Diagnostic[]> {
+    for (let move = 0; ; move += 1) {
+      if (state.is === 'writing' && state.lost?.by !== undefined) return addWrites(end);
+      try {
+        return await tryEnd(end);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'git/locked' || state.is === 'waiting' || move === mostMoves) throw error;
+        await acceptMoved(state, error);
+      }
+    }
+  }
+
+  /** Adds what this apply wrote to the record of the apply that took over its lease, and leaves everything else in it. */
+  async function addWrites({ complete, writes, deleted }: RecordedEnd): Promise<readonly Diagnostic[]> {
+    const { commit, isApplied } = await readHead();
+    const objects = writes.objects.filter(({ id, key = id }) => !deleted.has(key));
+    const added = { ...(isApplied && commit !== undefined ? { commit } : {}), objects, edges: writes.edges };
+    const unfinished = complete ? [notRecorded('another apply ran at the same time', 'plan again to see what is live')] : [];
+    for (let move = 0; ; move += 1) {
+      const read = await readMoved();
+      const next = withLate(read.record, [added]);
+      if (next === read.record) return unfinished;
+      try {
+        const id = await writer.write(next, read.signature?.counter);
+        await writer.setHere(id, read.localId);
+        const failure = await writer.push(id, read.originId);
+        if (failure !== undefined) throw failure;
+        writer.remember();
+        return unfinished;
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'git/locked' || move === mostMoves) throw error;
+      }
+    }
+  }
+
+  async function tryEnd(end: RecordedEnd): Promise<readonly Diagnostic[]> {
     const { mark } = state;
     const { commit, isApplied } = await readHead();
     const { record: before, localId, originId, isRepaired } = state.is === 'writing' ? state.found : await readRecord();
     const record = withApply(before, mark, mark === undefined ? undefined : await input.auditMark());
     const applied = isApplied ? commit : undefined;
     const completes = end.complete && applied !== undefined;
-    const next = completes ? endedRecord(record, end, applied) : incompleteRecord(record, end, applied);
+    const ended = completes ? endedRecord(record, end, applied) : incompleteRecord(record, end, applied);
+    const next = state.is === 'writing' ? withLate(ended, state.late) : ended;
     const isAsRead = state.is === 'waiting' && isRepaired !== true && writer.isSigned && (!writer.pushes || originId === localId);
     const isSaved = isAsRead && recordMessage('', next) === recordMessage('', before);
-    const id = isSaved ? localId : await writer.write(next);
+    const id = isSaved ? localId : await writer.write(next, state.is === 'writing' ? state.counter : undefined);
     if (!isSaved) await writer.setHere(id, localId);
     const failure = isSaved ? undefined : await writer.push(id, originId);
+    // Another apply moved the record of origin: it is read again.
+    if (failure?.code === 'git/locked' && state.is === 'writing' && state.isShared) throw failure;
     if (failure === undefined) writer.remember();
     if (completes) return [recordedNotice(applied, { name: writer.name, target: site.target.name, pushes: writer.pushes, failure })];
     const unpushed = failure === undefined ? [] : [notRecorded(failure.message, pushHint(failure))];
@@ -259,13 +376,29 @@ function notApplied(commit: string | undefined): Diagnostic {
   return notRecorded(`the applied manifests differ from HEAD (${commit.slice(0, 10)})`, 'commit them, then apply again');
 }
 
+/** Returns the error of a write that must not start, because this run has no lease any more. */
+function leaseLostError({ failure, by }: NonNullable<WritingState['lost']>): AppError {
+  const message =
+    by === undefined
+      ? `the lease of this apply cannot be renewed: ${failure.message}`
+      : `another apply took over the lease of this one: ${by}`;
+  return new AppError('apply/lease-lost', 5, message, { hint: 'plan and apply again', cause: failure });
+}
+
 function leaseLost({ message }: AppError): Diagnostic {
-  return {
-    code: 'git/locked',
-    severity: 'warning',
-    message: `the lease of this apply could not be renewed, so another apply may have run at the same time: ${message}`,
-    hint: 'plan again to see what is live',
-  };
+  const hint = 'another apply may have run at the same time; plan again to see what is live';
+  return { code: 'git/locked', severity: 'warning', message, hint };
+}
+
+/** Returns the error that the work throws, if it is one of Ostiary. */
+async function catchAppError(work: () => Promise<void>): Promise<AppError | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return error;
+  }
 }
 
 function pushHint({ code, hint }: AppError): string {

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { isProcessAlive, processPlace, processStart } from '../../machine/processes.ts';
 import type { ApplyLease } from '../../model/applied-record.ts';
-import { systemCodeOf } from '../../model/errors.ts';
 import { type OpenProject, readableRepository } from '../project.ts';
 import type { ProjectContext } from '../resolved-config.ts';
 import { readAppliedRecord } from './applied-record.ts';
@@ -9,10 +9,33 @@ import { readAppliedRecord } from './applied-record.ts';
 /** How long a lease lasts after it was taken or renewed. */
 export const leaseMs: number = 15 * 60_000;
 
-/** Returns the name of this run. A job that runs again has the same name. */
+/** How long a run trusts its lease after it was taken or renewed: the rest is for a write in flight, and for the clocks of other machines. */
+export const trustMs: number = 10 * 60_000;
+
+/** The time by two clocks: the steady one may pause while the machine sleeps, and the other one can be set. */
+export type Clocks = { readonly wall: number; readonly steady: number };
+
+/** Reads both clocks. */
+export function readClocks(now: Date): Clocks {
+  return { wall: now.getTime(), steady: performance.now() };
+}
+
+/** Returns the longest time that may have passed since both clocks were read. */
+export function msSince({ wall, steady }: Clocks, now: Date): number {
+  return Math.max(now.getTime() - wall, performance.now() - steady);
+}
+
+/** Returns the name of this run: its process, and where that process id counts. A job that runs again has the same name. */
 export function runName({ env }: Pick<ProjectContext, 'env'>): string {
   const { GITHUB_RUN_ID: run, GITHUB_JOB: job = '', GITHUB_REPOSITORY: repository = '' } = env;
-  return run === undefined || run === '' ? `${hostname()}:${process.pid}:${randomUUID()}` : `github:${repository}:${run}:${job}`;
+  if (run !== undefined && run !== '') return `github:${repository}:${run}:${job}`;
+  return [hostname(), process.pid, placeName(), processStart(process.pid), randomUUID()].join(':');
+}
+
+/** Returns a short name of the place of this process: containers may share a host name, and each counts its processes from 1. */
+function placeName(): string {
+  const place = processPlace();
+  return place === '' ? '' : createHash('sha256').update(place).digest('hex').slice(0, 12);
 }
 
 /** Returns a lease that starts now. */
@@ -24,24 +47,14 @@ export function newLease(run: string, now: Date): ApplyLease {
 const clockSkewMs = 5 * 60_000;
 
 /**
- * Returns whether another run holds the lease: its time has not passed, and it is no process of this machine that has ended. No apply
+ * Returns whether another run holds the lease: its time has not passed, and it is no process of this place that has ended. No apply
  * takes a lease that ends later than in 15 minutes, so one that does was forged, and blocks nothing.
  */
 export function isHeldByOther(lease: ApplyLease | undefined, run: string, now: Date): lease is ApplyLease {
   if (lease === undefined || lease.run === run || Date.parse(lease.until) <= now.getTime()) return false;
   if (!(Date.parse(lease.until) <= now.getTime() + leaseMs + clockSkewMs)) return false;
-  const [host, pid] = lease.run.split(':');
-  return host !== hostname() || isAlive(Number(pid));
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return true;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCodeOf(error) !== 'ESRCH';
-  }
+  const [host, pid, place, start] = lease.run.split(':');
+  return host !== hostname() || place !== placeName() || start === undefined || isProcessAlive(Number(pid), start);
 }
 
 /** Returns whether another run holds the lease of a target now. */

@@ -23,8 +23,8 @@ export type RecordWriter = {
   readonly pushes: boolean;
   /** Whether the record that the plan was made with has the signature that this writer would give it. */
   readonly isSigned: boolean;
-  /** Writes a record as an object of git, which no ref has yet; returns its id. */
-  readonly write: (record: AppliedRecord) => Promise<string>;
+  /** Writes a record as an object of git, which no ref has yet; returns its id. Its counter is above the given one. */
+  readonly write: (record: AppliedRecord, above?: number) => Promise<string>;
   /** Moves the ref of this clone; an empty id deletes it. Throws AppError with the code git/locked if another run moved it. */
   readonly setHere: (id: string, expected: string) => Promise<void>;
   /** Moves the ref of origin, if there is one; returns the error if that fails. */
@@ -46,10 +46,10 @@ export function createRecordWriter(project: CommittedProject, input: RecordWrite
     name,
     pushes,
     isSigned: typeof signer !== 'object' || proof?.signedBy === signer.key,
-    async write(record) {
+    async write(record, above = 0) {
       const now = input.now();
       if (typeof signer === 'object') {
-        const counter = Math.max(1 + (last?.counter ?? proof?.counter ?? 0), now.getTime());
+        const counter = Math.max(1 + (last?.counter ?? proof?.counter ?? 0), 1 + above, now.getTime());
         last = signRecord(signer, subject, { counter, content: recordHash(record) });
       } else if (isPlainRecord(record) && record.commit !== undefined) {
         // An unsigned record of nothing but one commit is that commit.

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import { lstat, mkdir, open, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isProcessAlive, processPlace, processStart } from '../../machine/processes.ts';
 import { largestOf } from '../../model/collections.ts';
 import { AppError, systemCodeOf } from '../../model/errors.ts';
 import type { Log } from '../log.ts';
@@ -41,8 +42,8 @@ export async function lockFolder(folder: string, { log, times = defaultTimes }: 
     id: randomUUID(),
     host: hostname(),
     pid: process.pid,
-    start: await startTime(process.pid),
-    place: await processScope(),
+    start: processStart(process.pid),
+    place: processPlace(),
   };
   for (;;) {
     const highest = largestOf(await numbersIn(folder), 0);
@@ -104,7 +105,7 @@ async function replaceLockFile(folder: string): Promise<void> {
   const stats = await lstat(folder).catch(() => undefined);
   if (stats?.isFile() === true) {
     const [pid = '', start = ''] = (await readFile(folder, 'utf8')).trim().split(' ');
-    if (await isAlive(Number(pid), start)) throw lockedBy(`process ${pid}`, folder);
+    if (isProcessAlive(Number(pid), start)) throw lockedBy(`process ${pid}`, folder);
     await rm(folder, { force: true });
   }
   if (stats?.isDirectory() !== true) await mkdir(folder, { mode: 0o700, recursive: true });
@@ -122,7 +123,7 @@ async function waitForRelease(path: string, { place, log, times }: WaitOptions):
   if (first === undefined || first.startsWith(released)) return;
   const holder = parseHolder(first);
   if (holder !== undefined && place !== '' && holder.place === place) {
-    if (await isAlive(holder.pid, holder.start)) throw lockedBy(`process ${holder.pid}`, path);
+    if (isProcessAlive(holder.pid, holder.start)) throw lockedBy(`process ${holder.pid}`, path);
     return;
   }
   const where = holder === undefined ? 'an unknown host' : holder.host;
@@ -222,29 +223,6 @@ function readClocks(): Clocks {
 
 function msSince({ wall, steady }: Clocks): number {
   return Math.max(Date.now() - wall, performance.now() - steady);
-}
-
-/** Identifies the running kernel and the process namespace: within them, a process id names one process. Only Linux has it. */
-async function processScope(): Promise<string> {
-  const boot = await readIfExists('/proc/sys/kernel/random/boot_id');
-  const namespace = await readlink('/proc/self/ns/pid').catch(() => undefined);
-  return boot === undefined || namespace === undefined ? '' : `${boot.trim()} ${namespace}`;
-}
-
-async function isAlive(pid: number, start: string): Promise<boolean> {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (systemCodeOf(error) === 'ESRCH') return false;
-  }
-  return (await startTime(pid)) === start;
-}
-
-/** Returns when the process started, in kernel ticks; this distinguishes it from a later process with the same id. Only Linux has it. */
-async function startTime(pid: number): Promise<string> {
-  const stat = await readIfExists(`/proc/${pid}/stat`);
-  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '-';
 }
 
 async function readIfExists(path: string): Promise<string | undefined> {

@@ -1,6 +1,8 @@
-import { afterEach, expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
-import { startOstiary, type Running } from '../../support/cli.ts';
+import { builtPackage, type Ended, start, startOstiary, type Running } from '../../support/cli.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { config, connection, manyConnections, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -137,3 +139,109 @@ test(
     expect(await gateway.run('drift', other.folder)).toMatchObject({ code: 0 });
   },
 );
+
+/** Shifts the clock of a Node process by the minutes in a file, which may change while it runs. */
+function clockOf(file: string): Readonly<Record<string, string>> {
+  const code = `import { readFileSync } from 'node:fs';
+    const Real = Date;
+    const now = () => Real.now() + 60000 * Number(readFileSync('${file}', 'utf8'));
+    globalThis.Date = class extends Real {
+      constructor(...parts) { super(...(parts.length === 0 ? [now()] : parts)); }
+      static now() { return now(); }
+    };`;
+  return { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(code).toString('base64')}` };
+}
+
+describe('an apply that is stopped past the end of its lease', () => {
+  const minutes = 16;
+
+  /** Stops an apply at its write for the given time, lets the other clone take over, and lets it go on. */
+  async function stopAtWrite(count: number, delayMs: number, { ours, other }: Awaited<ReturnType<typeof clones>>): Promise<Ended> {
+    ours.write({ '.git/clock': '0' });
+    const env = { ...gitEnv, ...gateway.env(), ...clockOf(join(ours.folder, '.git/clock')) };
+    let seen = 0;
+    let running: Running | undefined;
+    const stopped = new Promise<void>((resolve) => {
+      chaos = () => {
+        seen += 1;
+        if (seen !== count) return undefined;
+        running?.child.kill('SIGSTOP');
+        resolve();
+        return { delayMs };
+      };
+    });
+    running = await startOstiary(['apply', '--yes', '--concurrency', '1'], { cwd: ours.folder, env });
+    await stopped;
+    ours.write({ '.git/clock': String(minutes) });
+    revert(other);
+    const next = await startOstiary(['apply', '--yes', '--no-prune'], { cwd: other.folder, env });
+    expect(await next.ended).toMatchObject({ code: 0 });
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    running.child.kill('SIGCONT');
+    return running.ended;
+  }
+
+  const landings = [
+    { when: 'before', count: 3, delayMs: 0, live: 3 },
+    { when: 'after', count: 1, delayMs: 15_000, live: 1 },
+  ];
+  test.each(landings)(
+    'writes nothing more, and what it created is ours, if its last write lands $when the other apply',
+    { timeout: 120_000 },
+    async ({ when, count, delayMs, live }) => {
+      const pair = await clones({ 'access/a.yaml': connection(`stop-${when}`) });
+      publish(pair.ours, pair.other, manyConnections(`stopped-${when}`, 6));
+      const ended = await stopAtWrite(count, delayMs, pair);
+      expect(ended).toMatchObject({ code: 5, stdout: expect.stringContaining('another apply took over the lease of this one') });
+      expect(ended.stderr).toContain('git/locked');
+      const created = async (): Promise<number> =>
+        (await gateway.names('/connections')).filter((name) => name.startsWith(`stopped-${when}`)).length;
+      expect(await created()).toBe(live);
+      const fresh = clone(pair.origin);
+      expect(await gateway.run('plan --prune --detailed-exitcode', fresh.folder)).toMatchObject({ code: 2 });
+      expect(await gateway.run('apply --yes --prune', fresh.folder)).toMatchObject({ code: 0 });
+      expect(await created()).toBe(0);
+      expect(await gateway.run('drift', fresh.folder)).toMatchObject({ code: 0 });
+    },
+  );
+
+  test('goes on if no other apply took over', { timeout: 60_000 }, async () => {
+    const { ours, other } = await clones({ 'access/a.yaml': connection('slept') });
+    publish(ours, other, manyConnections('slept-on', 4));
+    ours.write({ '.git/clock': '0' });
+    const env = { ...gitEnv, ...gateway.env(), ...clockOf(join(ours.folder, '.git/clock')) };
+    let seen = 0;
+    chaos = () => {
+      seen += 1;
+      if (seen === 2) ours.write({ '.git/clock': String(minutes) });
+      return undefined;
+    };
+    const { ended } = await startOstiary(['apply', '--yes', '--concurrency', '1'], { cwd: ours.folder, env });
+    expect(await ended).toMatchObject({ code: 0, stderr: expect.stringContaining('here and on origin') });
+  });
+});
+
+const isolation = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc'];
+const canIsolate = spawnSync('unshare', [...isolation, 'true']).status === 0;
+
+test.skipIf(!canIsolate)('of two containers with one host name one writes, and the other stops', { timeout: 60_000 }, async () => {
+  const { ours, other } = await clones({ 'access/a.yaml': connection('contained') });
+  publish(ours, other, manyConnections('contained-many', 3));
+  const cli = join(await builtPackage(), 'dist', 'cli.js');
+  // Process ids differ, so that none of the other container is one of this.
+  const contained = ({ folder }: TestRepository, processes: number): Running => {
+    const script = `${'true & '.repeat(processes)} "$@"`;
+    const args = ['sh', '-c', script, 'sh', process.execPath, cli, 'apply', '--yes', '--concurrency', '1'];
+    return start('unshare', [...isolation, ...args], { cwd: folder, env: { ...gitEnv, ...gateway.env() } });
+  };
+  const writing = new Promise<void>((resolve) => {
+    chaos = () => {
+      resolve();
+      return { delayMs: 3000 };
+    };
+  });
+  const first = contained(ours, 9);
+  await writing;
+  expect(await contained(other, 0).ended).toMatchObject({ code: 6, stderr: expect.stringContaining('git/locked') });
+  expect(await first.ended).toMatchObject({ code: 0 });
+});

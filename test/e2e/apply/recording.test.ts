@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { useRepositories } from '../../support/repository.ts';
@@ -129,6 +130,50 @@ describe('the lease of an apply', () => {
     expect(count).toBeGreaterThan(1);
     await setTimeout(50);
     expect(lengths).toHaveLength(count);
+  });
+
+  it('adds what it wrote to the record of the apply that took over, which keeps it while it runs and when it ends', async () => {
+    const ours = make(files);
+    const origin = makeOrigin(ours);
+    const other = clone(origin);
+    const lost = ours.git('rev-parse', 'HEAD');
+    let now = 0;
+    const first = await recorderAt(ours, 'other-machine:1:a', () => new Date(now));
+    await first.begin(writes);
+    expect(await first.leaseLoss()).toBeUndefined();
+    now = 16 * minute;
+    other.save({ 'access/c.yaml': connection('c') });
+    other.git('push', '--quiet', 'origin', 'main');
+    const second = await recorderAt(other, 'other-machine:2:b', () => new Date(now));
+    await second.begin({ objects: [{ id: 'Connection/c', ours: true }], edges: [] });
+    expect(await first.leaseLoss()).toMatchObject({ code: 'apply/lease-lost', message: expect.stringContaining('other-machine:2:b') });
+    const late = { objects: [{ id: 'Connection/b' as const, ours: true }], edges: [] };
+    expect(codes(await first.end({ ...complete, complete: false, writes: late }))).toStrictEqual(['warning git/locked']);
+    now = 30 * minute;
+    expect(await second.leaseLoss()).toBeUndefined();
+    expect(origin.git('log', '-1', '--format=%B', 'refs/ostiary/applied/production')).toContain('other-machine:2:b');
+    expect(codes(await second.end(complete))).toStrictEqual(['notice git/applied-recorded']);
+    const { read } = await planBase(clone(origin));
+    expect(read?.record).toMatchObject({ commit: other.git('rev-parse', 'HEAD'), pending: [{ commit: lost }] });
+    expect(read?.record.pending[0]?.objects.map(({ id }) => id)).toContain('Connection/b');
+  });
+
+  it('stops writing when it is past and origin cannot be reached, not before', async () => {
+    const ours = make(files);
+    const origin = makeOrigin(ours);
+    let now = 0;
+    const recorder = await recorderAt(ours, 'other-machine:1:a', () => new Date(now));
+    await recorder.begin(writes);
+    const moved = `${origin.folder}-moved`;
+    renameSync(origin.folder, moved);
+    now = 9 * minute;
+    await recorder.renew();
+    expect(await recorder.leaseLoss()).toBeUndefined();
+    now = 11 * minute;
+    expect(await recorder.leaseLoss()).toMatchObject({ code: 'apply/lease-lost', message: expect.stringContaining('cannot be renewed') });
+    renameSync(moved, origin.folder);
+    expect(await recorder.leaseLoss()).toBeUndefined();
+    expect(codes(await recorder.end(complete))).toStrictEqual(['notice git/applied-recorded']);
   });
 
   it('warns if it cannot be renewed, because another apply took over', async () => {

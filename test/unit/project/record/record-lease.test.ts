@@ -1,0 +1,42 @@
+import { hostname } from 'node:os';
+import { expect, test } from 'vitest';
+import { isHeldByOther, newLease, runName } from '../../../../src/project/record/record-lease.ts';
+import { start } from '../../../support/cli.ts';
+
+const now = new Date('2026-01-01T00:00:00Z');
+
+/** Returns whether another run with this name holds a lease that it took now. */
+function isHeld(run: string): boolean {
+  return isHeldByOther(newLease(run, now), runName({ env: {} }), now);
+}
+
+/** Returns the name of a run of this process, with other values. */
+function nameWith({ pid, place, start: began }: { readonly pid?: number; readonly place?: string; readonly start?: string }): string {
+  const [host = '', ownPid = '', ownPlace = '', ownStart = '', id = ''] = runName({ env: {} }).split(':');
+  return [host, pid ?? ownPid, place ?? ownPlace, began ?? ownStart, id].join(':');
+}
+
+async function endedPid(): Promise<number> {
+  const { child, ended } = start('true', [], { cwd: '/' });
+  await ended;
+  return child.pid ?? 0;
+}
+
+test('a lease of a dead process of this place is free, and that of a living one is held', async () => {
+  expect(isHeld(nameWith({}))).toBe(true);
+  expect(isHeld(nameWith({ pid: await endedPid() }))).toBe(false);
+});
+
+test('a later process with the same id holds no lease', () => {
+  const { platform } = process;
+  expect(isHeld(nameWith({ start: '1' }))).toBe(platform !== 'linux');
+});
+
+test('a lease of another place with the same host name is held until its end, whatever its process id', async () => {
+  const [pid, other] = [await endedPid(), nameWith({ pid: await endedPid(), place: '0123456789ab' })];
+  expect(isHeld(other)).toBe(true);
+  expect(isHeldByOther(newLease(other, now), 'us', new Date(now.getTime() + 15 * 60_000))).toBe(false);
+  // An earlier version did not name the place.
+  expect(isHeld(`${hostname()}:${pid}:5f0e`)).toBe(true);
+  expect(isHeld(`github:acme/gateway:7:apply`)).toBe(true);
+});
