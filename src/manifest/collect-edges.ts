@@ -11,7 +11,7 @@ import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf, resourceId } f
 /** A diagnostic and the manifest that it is about. */
 type ManifestDiagnostic = { readonly manifest: Manifest; readonly diagnostic: DocumentDiagnostic };
 
-type CollectedEdges = Map<string, EdgeEnds & { readonly declarations: EdgeDeclaration[] }>;
+type CollectedEdges = Map<string, DeclaredEdge>;
 
 /** Collects the edges that manifests declare on either side or by a selector. One edge may have many declarations. */
 export function collectEdges(manifests: readonly Manifest[]): {
@@ -22,11 +22,12 @@ export function collectEdges(manifests: readonly Manifest[]): {
   const diagnostics: ManifestDiagnostic[] = [];
   const excepted: EdgeEnds[] = [];
   const select = createTagSelector(manifests);
+  const toEnds = createEndReader();
   for (const manifest of manifests) {
     const own = manifest.id;
     for (const field of manifest.view.edges) {
       for (const text of readStrings(manifest.spec[field.name])) {
-        addDeclaration(edges, toEnds(field, own, text), { by: manifest.id, how: 'listed', path: pointer(field.name, text) });
+        addDeclarations(edges, toEnds(field, own, text), [{ by: manifest.id, how: 'listed', path: pointer(field.name, text) }]);
       }
     }
     for (const selector of manifest.view.selectors) {
@@ -42,9 +43,8 @@ export function collectEdges(manifests: readonly Manifest[]): {
         excepted,
         readStrings(value['except']).map((name) => toEnds(field, own, name)),
       );
-      for (const name of selected.names) {
-        addDeclaration(edges, toEnds(field, own, name), { by: manifest.id, how: 'selector', path: pointer(selector.name) });
-      }
+      const declarations = [{ by: manifest.id, how: 'selector', path: pointer(selector.name) }] as const;
+      for (const name of selected.names) addDeclarations(edges, toEnds(field, own, name), declarations);
     }
   }
   return { edges: sortEdges(edges), diagnostics: [...diagnostics, ...warnOfContradictions(edges, excepted, manifests)] };
@@ -83,26 +83,32 @@ function findListPath(manifest: Manifest, path: Pointer): Pointer {
   return pointer(field, String(readStrings(manifest.spec[field]).indexOf(text)));
 }
 
-function toEnds(field: { readonly edge: 'rule' | 'connection'; readonly refers: string }, own: ResourceId, text: string): EdgeEnds {
-  const other = resourceId(field.refers, text);
-  return field.edge === 'rule' ? { rule: own, connection: other } : { rule: other, connection: own };
+type EdgeField = { readonly edge: 'rule' | 'connection'; readonly refers: string };
+
+/** Returns a reader of the ends of an edge; equal ids are one text, which lookups of many edges compare faster. */
+function createEndReader(): (field: EdgeField, own: ResourceId, text: string) => EdgeEnds {
+  const ids = new Map<string, Map<string, ResourceId>>();
+  return ({ edge, refers }, own, text) => {
+    const known = ids.get(refers) ?? new Map<string, ResourceId>();
+    const other = known.get(text) ?? resourceId(refers, text);
+    ids.set(refers, known.set(text, other));
+    return edge === 'rule' ? { rule: own, connection: other } : { rule: other, connection: own };
+  };
 }
 
-function addDeclaration(edges: CollectedEdges, { rule, connection }: EdgeEnds, declaration: EdgeDeclaration): void {
-  const key = edgeKey({ rule, connection });
+function addDeclarations(edges: CollectedEdges, ends: EdgeEnds, declarations: readonly EdgeDeclaration[]): void {
+  const key = edgeKey(ends);
   const found = edges.get(key);
-  if (found === undefined) edges.set(key, { rule, connection, declarations: [declaration] });
-  else found.declarations.push(declaration);
+  edges.set(key, { ...ends, declarations: found === undefined ? declarations : [...found.declarations, ...declarations] });
 }
 
 function sortEdges(edges: CollectedEdges): readonly DeclaredEdge[] {
   return [...edges]
     .toSorted(([left], [right]) => compareText(left, right))
-    .map(([, { rule, connection, declarations }]) => ({ rule, connection, declarations: sortDeclarations(declarations) }));
+    .map(([, edge]) => (edge.declarations.length < 2 ? edge : { ...edge, declarations: sortDeclarations(edge.declarations) }));
 }
 
 function sortDeclarations(declarations: readonly EdgeDeclaration[]): readonly EdgeDeclaration[] {
-  if (declarations.length < 2) return declarations;
   return declarations.toSorted((left, right) => compareText(declarationText(left), declarationText(right)));
 }
 

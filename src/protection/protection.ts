@@ -197,13 +197,20 @@ type ImpactGroup = {
  */
 function computeImpacts(all: readonly AffectedConnection[]): readonly Impact[] {
   const causes = new Map<string, ImpactGroup>();
+  // Connections that the plan treats alike share their contributions.
+  const known = new Map<Contribution, ImpactGroup>();
+  const groupOf = (contribution: Contribution): ImpactGroup => {
+    const cause = causeOf(contribution);
+    const key = canonical({ ...cause });
+    const group = causes.get(key) ?? { cause, members: [], places: new Set() };
+    causes.set(key, group);
+    known.set(contribution, group);
+    return group;
+  };
   for (const affected of all) {
     if (affected.change.created === true) continue;
     for (const contribution of [...affected.contributions.values()].flat()) {
-      const cause = causeOf(contribution);
-      const key = canonical({ ...cause });
-      const group = causes.get(key) ?? { cause, members: [], places: new Set() };
-      causes.set(key, group);
+      const group = known.get(contribution) ?? groupOf(contribution);
       if (group.members.at(-1) !== affected) group.members.push(affected);
       if (contribution.cause.place !== undefined) group.places.add(contribution.cause.place);
     }

@@ -224,10 +224,17 @@ function guardrailPhrase(one: string, many: string): PhraseBuilder {
 
 /** Returns whether one of the rules is missing completely from the other posture. */
 function isWholeRule(controls: readonly Control[], other: Posture): boolean {
-  const rules = new Set(controls.flatMap((control) => control.rules ?? []));
-  const isThere = (rule: ResourceId): boolean =>
-    (['input', 'output'] as const).some((side) => controlsOf(other, side).some((control) => control.rules?.includes(rule)));
-  return [...rules].some((rule) => !isThere(rule));
+  const there = (['input', 'output'] as const).map((side) => rulesOf(controlsOf(other, side)));
+  return [...rulesOf(controls)].some((rule) => there.every((rules) => !rules.has(rule)));
+}
+
+const knownRules = new WeakMap<readonly Control[], ReadonlySet<ResourceId>>();
+
+/** Returns the rules of controls, one set for each list: many connections share it. */
+function rulesOf(controls: readonly Control[]): ReadonlySet<ResourceId> {
+  const rules = knownRules.get(controls) ?? new Set(controls.flatMap((control) => control.rules ?? []));
+  knownRules.set(controls, rules);
+  return rules;
 }
 
 /** What masking rules mask. */

@@ -60,12 +60,15 @@ export type PlanSnapshots = {
 /** The manifests that declare attachments, with resolved edges: those of the plan, and those that were applied last. */
 export type AttachmentSources = { readonly desired?: DesiredState | undefined; readonly base?: DesiredState | undefined };
 
+/** `replacing` has the connections that replace others, which are those of `desired` unless no attachments are asked for. */
+type SnapshotSources = AttachmentSources & { readonly replacing?: DesiredState | undefined };
+
 /** Takes the snapshots before and after a plan. */
 export function snapshotPlan(
   plan: PlannedWrites,
   live: LiveState,
   registry: Registry,
-  { desired, base }: AttachmentSources = {},
+  { desired, base, replacing = desired }: SnapshotSources = {},
 ): PlanSnapshots {
   const named = withNames(live, renamesOf(plan.changes));
   const samples = base === undefined ? undefined : samplesOf(base);
@@ -74,7 +77,7 @@ export function snapshotPlan(
   const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : snapshot;
   const after = desired === undefined ? planned : { ...planned, declaredAttachments: readDeclaredAttachments(desired, 'current') };
   const build = createPostureBuilder({ access: readAccessIn(before), samples });
-  const predecessors = predecessorsIn(desired, before);
+  const predecessors = predecessorsIn(replacing, before);
   return {
     before,
     after,

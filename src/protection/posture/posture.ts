@@ -199,15 +199,22 @@ const undeclaredEdge: readonly Attachment[] = [{ how: 'edge' }];
 const noAttachments: readonly Attachment[] = [];
 const everywhere: Attachment = { how: 'every' };
 
-const knownLists = new WeakMap<ProtectionSnapshot, Map<string, readonly Attachment[]>>();
+type SharedLists = { readonly byText: Map<string, readonly Attachment[]>; readonly ofOne: Map<Attachment, readonly Attachment[]> };
+
+const knownLists = new WeakMap<ProtectionSnapshot, SharedLists>();
 
 /** Returns one list for all equal lists of attachments in a snapshot: most connections get a rule in the same way. */
 function sharedList(snapshot: ProtectionSnapshot, list: readonly Attachment[]): readonly Attachment[] {
-  const lists = knownLists.get(snapshot) ?? new Map<string, readonly Attachment[]>();
-  knownLists.set(snapshot, lists);
+  const { byText, ofOne } = knownLists.get(snapshot) ?? { byText: new Map(), ofOne: new Map() };
+  knownLists.set(snapshot, { byText, ofOne });
+  const [first] = list;
+  const only = list.length === 1 ? first : undefined;
+  const found = only === undefined ? undefined : ofOne.get(only);
+  if (found !== undefined) return found;
   const key = list.map((one) => [one.how, one.attribute ?? '', one.place ?? ''].join('\u0000')).join('\u0001');
-  const known = lists.get(key) ?? list;
-  lists.set(key, known);
+  const known = byText.get(key) ?? list;
+  byText.set(key, known);
+  if (only !== undefined) ofOne.set(only, known);
   return known;
 }
 

@@ -32,34 +32,34 @@ const nothing: readonly Attachment[] = [];
 /** Returns a lookup of declared attachments; the index is built on first use. Only of current manifests are positions known. */
 export function readDeclaredAttachments({ edges, resources }: DesiredState, which: 'current' | 'applied'): DeclaredAttachments {
   const manifests = desiredById(resources);
-  const known = new Map<string, Attachment>();
+  const known = new Map<EdgeDeclaration, Attachment>();
   // A selector declares many edges at one position.
-  const attachmentOf = ({ by, path, how }: EdgeDeclaration): Attachment => {
-    const key = `${how} ${by}\u0000${path}`;
-    const found = known.get(key);
+  const attachmentOf = (declaration: EdgeDeclaration): Attachment => {
+    const found = known.get(declaration);
     if (found !== undefined) return found;
+    const { by, path, how } = declaration;
     const at = which === 'current' ? manifests.get(by)?.locate(path) : undefined;
     const made: Attachment = {
       how: how === 'selector' ? 'selector' : 'direct',
       ...(at === undefined ? {} : { place: formatPosition(at) }),
     };
-    known.set(key, made);
+    known.set(declaration, made);
     return made;
   };
-  let byRule: ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> | undefined;
+  let byConnection: ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> | undefined;
   return ({ rule, connection }) => {
-    const edge = (byRule ??= indexByRule(edges)).get(rule)?.get(connection);
+    const edge = (byConnection ??= indexByConnection(edges)).get(connection)?.get(rule);
     return edge === undefined ? nothing : distinct(edge.declarations.map(attachmentOf));
   };
 }
 
-function indexByRule(edges: readonly DeclaredEdge[]): ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> {
-  const byRule = new Map<ResourceId, Map<ResourceId, DeclaredEdge>>();
+function indexByConnection(edges: readonly DeclaredEdge[]): ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> {
+  const byConnection = new Map<ResourceId, Map<ResourceId, DeclaredEdge>>();
   for (const edge of edges) {
-    const connections = byRule.get(edge.rule) ?? new Map<ResourceId, DeclaredEdge>();
-    byRule.set(edge.rule, connections.set(edge.connection, edge));
+    const rules = byConnection.get(edge.connection) ?? new Map<ResourceId, DeclaredEdge>();
+    byConnection.set(edge.connection, rules.set(edge.rule, edge));
   }
-  return byRule;
+  return byConnection;
 }
 
 function distinct(attachments: readonly Attachment[]): readonly Attachment[] {

@@ -106,8 +106,8 @@ export function declaredEnds({ edges }: DesiredState, index: EdgeIndex): readonl
 
 /** Returns the ends that no manifest, no list and no live edge of the gateway has. */
 export function missingEnds(ends: EdgeEnds, index: EdgeIndex): readonly ResourceId[] {
-  if (index.edges.has(edgeKey(ends))) return [];
-  return [ends.rule, ends.connection].filter((end) => !index.declared.has(end) && !index.live.has(end) && !index.hidden.has(end));
+  const missing = [ends.rule, ends.connection].filter((end) => !index.declared.has(end) && !index.live.has(end) && !index.hidden.has(end));
+  return missing.length > 0 && index.edges.has(edgeKey(ends)) ? [] : missing;
 }
 
 /** Returns the field in which a kind lists its edges to another kind. */

@@ -103,8 +103,8 @@ export function diffEdges(input: EdgeInput): EdgeDiff {
   const { declared, unresolved, placesOf } = declaredEdges(input, index);
   const diagnostics = unresolved.flatMap(({ end, from }) => (from === undefined ? [] : [dangling(end, index, from)]));
   // An attachment that both sides have stays as it is.
-  const live = [...found].filter(([key]) => !declared.has(key));
-  const missing = [...declared].flatMap(([key, edge]) => (found.has(key) ? [] : [[key, edge] as const]));
+  const live = entriesBut(found, declared);
+  const missing = found.size - live.length === declared.size ? [] : entriesBut(declared, found);
   const edges: EdgeChange[] = [];
   for (const [key, ends] of [...live, ...missing].toSorted(([left], [right]) => compareText(left, right))) {
     const edge = declared.get(key);
@@ -126,6 +126,13 @@ export function diffEdges(input: EdgeInput): EdgeDiff {
     }
   }
   return { edges, diagnostics };
+}
+
+/** Returns the entries of a map whose keys another one does not have. */
+function entriesBut<Value>(all: ReadonlyMap<string, Value>, other: ReadonlyMap<string, unknown>): readonly (readonly [string, Value])[] {
+  const entries: (readonly [string, Value])[] = [];
+  for (const [key, value] of all) if (!other.has(key)) entries.push([key, value]);
+  return entries;
 }
 
 /** Returns the gateway ids that manifests name and no listed object has: lists may hide those objects. */

@@ -140,7 +140,7 @@ export function findLosses(
   const guarded = guardedKinds(registry);
   let connections = 0;
   for (const { id } of live.resources) if (guarded.has(kindOf(id))) connections += 1;
-  const losing = canLose(plan, desired) ? findLosing(plan, snapshotPlan(plan, live, registry, { desired })) : [];
+  const losing = canLose(plan, desired) ? findLosing(plan, snapshotPlan(plan, live, registry, { replacing: desired })) : [];
   return { connections, losing: new Set(losing), guarded };
 }
 
