@@ -8,7 +8,7 @@ WORKDIR /source
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-# The package as npm publishes it, with the embedded database beside it; maps and the CommonJS build of the database are never loaded.
+# The package as releases have it, with the embedded database beside it; maps and the CommonJS build of the database are never loaded.
 RUN npx rolldown --config --logLevel warn \
   && npm pack --ignore-scripts --silent \
   && npm install --global --ignore-scripts --no-audit --no-fund --prefix /package ./ostiary-*.tgz \

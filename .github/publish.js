@@ -1,5 +1,5 @@
 // Publishes the release of the version in package.json: its tag, the floating tag of its major version, the release on GitHub with its
-// files, the package on npm, the image on ghcr.io. The first folder that is given has the executables, and gets all other files; the second
+// files, among them the package, the image on ghcr.io. Nothing is published on npm: `private` in package.json forbids it. The first folder that is given has the executables, and gets all other files; the second
 // one has an archive of the image for each platform. A step that was done before is left out, so that a failed job can run again. `--dry-run` makes the files and prints the other commands; it needs no credentials.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -67,7 +67,7 @@ function isNewest(pattern) {
   return !isPrerelease && others.every((one) => order(one, tag) <= 0);
 }
 
-/** Packs the package with the repository that its provenance names, and without scripts and tools for developers: npm warns users of such scripts. */
+/** Packs the package with its repository, and without scripts and tools for developers: npm warns users of such scripts. */
 function pack(draft) {
   const staged = join(draft, 'package');
   mkdirSync(staged);
@@ -150,18 +150,6 @@ try {
   const kind = isPrerelease ? '--prerelease' : `--latest=${isLatest}`;
   if (isDry || !succeeds('gh', 'release', 'view', tag))
     run('gh', 'release', 'create', tag, '--verify-tag', '--title', tag, '--notes-file', text, kind, ...assets);
-  if (isDry || !succeeds('npm', 'view', `${name}@${version}`, 'version'))
-    run(
-      'npm',
-      'publish',
-      tarball,
-      '--ignore-scripts',
-      '--provenance',
-      '--access',
-      'public',
-      '--tag',
-      isPrerelease ? 'next' : isLatest ? 'latest' : `latest-${major}`,
-    );
   // Pushed again, an image is the same.
   publishImages(isLatest ? [version, 'latest'] : [version]);
 } finally {

@@ -414,7 +414,8 @@ test('the README and the reference list every exit code', () => {
 const unscopedInstall =
   /\b(?:npx|bunx|pnpx|(?:npm|pnpm|yarn|bun|deno)\s+(?:i|add|create|dlx|exec|global|init|install|x))\b[^\n;&|]*?(?<![\w./@:-])(?:npm:)?ostiary(?:@[\w.^~-]+)?(?=[\s'"`)]|$)/m;
 
-test('nothing that people copy installs Ostiary by a name that others could claim', () => {
+test('nothing that people copy installs Ostiary by a name that others could claim, and no registry has it', () => {
+  expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ name: 'ostiary', private: true });
   for (const line of [
     'npx ostiary plan',
     'npm install --global ostiary@0.1.0',

@@ -83,10 +83,10 @@ export const boundaryChecks = [
     ['e2e/action/workflows.test.ts: a job of .github/workflows/release.yml that may write installs and builds nothing'],
   ],
   [
-    'npm runs no script when it publishes',
+    'npm runs no script when it packs a release',
     '../.github/publish.js',
-    "      '--ignore-scripts',\n",
-    '',
+    "'pack', '--ignore-scripts', ",
+    "'pack', ",
     ['e2e/action/workflows.test.ts: a release publishes the files that jobs without permission to write made, and imports no package'],
   ],
   [
