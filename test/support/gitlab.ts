@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { Reply } from './actions-cache.ts';
-import { endpointOf, gitlabEndpoints } from './gitlab-endpoints.ts';
+import { endpointOf, wrongParameters } from './gitlab-endpoints.ts';
 import { git } from './workflow.ts';
 
 /** A request that GitLab received. */
@@ -288,9 +288,8 @@ export async function startGitLab(repository: string, certificate?: { readonly k
       const one = { method, path, endpoint: found?.name ?? (isQuery ? 'graphql' : '') };
       heard.push(one);
       const given: Record<string, unknown> = { ...Object.fromEntries(searchParams), ...(text === '' ? {} : JSON.parse(text)) };
-      const accepted = (gitlabEndpoints[found?.name ?? ''] ?? '').split(' ');
       if (found === undefined && !isQuery) wrong.push(`${method} ${path}`);
-      else if (found !== undefined) for (const key of Object.keys(given)) if (!accepted.includes(key)) wrong.push(`${found.name}: ${key}`);
+      else if (found !== undefined) wrong.push(...wrongParameters(found.name, given));
       const authorized = incoming.headers.authorization === `Bearer ${botToken}`;
       const reply =
         (await interception?.(one)) ??

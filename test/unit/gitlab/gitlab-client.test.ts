@@ -3,6 +3,7 @@ import type { Forge } from '../../../src/forge/forge.ts';
 import { openGitLab } from '../../../src/gitlab/gitlab-client.ts';
 import { withoutQuickActions } from '../../../src/gitlab/quick-actions.ts';
 import { json, reset, startFlakyServer, text, type FlakyServer, type Reply } from '../../support/flaky-server.ts';
+import { wrongParameters } from '../../support/gitlab-endpoints.ts';
 
 async function server(reply: Reply): Promise<FlakyServer> {
   const started = await startFlakyServer(reply);
@@ -77,4 +78,12 @@ test('no line of a text begins with a slash, in code and indented', () => {
   const written = withoutQuickActions(body);
   expect(written.split('\n').filter((line) => /^\s*\//.test(line))).toEqual([]);
   expect(written.replaceAll('\u{2060}', '')).toBe(body);
+});
+
+test('the emulated GitLab finds parameters that the documented one does not accept, or requires', () => {
+  const wrong = wrongParameters('PUT /projects/:id/issues/:iid', { state_event: 'closed', body: 'text', title: 'Drift' });
+  expect(wrong).toEqual([expect.stringMatching(/: state_event=closed$/), expect.stringMatching(/: body=text$/)]);
+  expect(wrongParameters('POST /projects/:id/merge_requests', { title: 'Adopt', source_branch: 'a', labels: 'drift' })).toEqual([
+    'POST /projects/:id/merge_requests: target_branch is missing',
+  ]);
 });
