@@ -118,7 +118,7 @@ async function runWho(flags: AccessFlags & { readonly connection: string }, cont
 export type Asked = {
   /** The name of the target. */
   readonly target: string;
-  readonly repository: OpenProject['repository'];
+  readonly project: OpenProject;
   readonly view: AccessView;
   readonly placeOf: PlaceOf;
   readonly connections: readonly ResourceId[];
@@ -135,10 +135,9 @@ export async function readSubjects(flags: AccessFlags, context: CliContext): Pro
   const printer = printerFor(context, flags);
   printer.diagnostics(view.diagnostics.filter(({ severity }) => severity !== 'notice'));
   if (source === 'manifests') printer.hint(manifestsNote);
-  const { target, repository } = project;
   return {
-    target: target.name,
-    repository,
+    target: project.target.name,
+    project,
     view,
     placeOf: view.placeOf,
     connections: allConnections(view.snapshot).toSorted(),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LineOrigin, latestOrigin } from '../model/result/line-origin.ts';
 import { listTree } from './objects.ts';
-import { findCommit, nonEmptyLines, parentsOf, type Repository } from './repository.ts';
+import { nonEmptyLines, parentsOf, type Repository } from './repository.ts';
 import { runPlumbing } from './run-git.ts';
 
 /** The origins of the lines of a file, the first line first. */
@@ -224,19 +224,15 @@ function pathIn(shown: string, prefix = ''): string | undefined {
 async function describeCommits(repository: Repository, commits: ReadonlySet<string>): Promise<ReadonlyMap<string, LineOrigin>> {
   const described = new Map<string, LineOrigin>();
   if (commits.size === 0) return described;
-  const args = ['log', '--no-walk=unsorted', '--stdin', '--no-color', '--encoding=UTF-8', '--format=%H %ct %aN'];
+  const args = ['log', '--no-walk=unsorted', '--stdin', '--no-color', '--encoding=UTF-8', '--format=%H %ct %aN%x00%P'];
   const { stdout } = await runPlumbing(repository, args, { input: `${[...commits].join('\n')}\n` });
   for (const line of nonEmptyLines(stdout.toString())) {
-    const [commit = '', seconds, ...author] = line.split(' ');
-    const state = (await isCut(repository, commit)) ? 'before' : 'committed';
-    described.set(commit, { state, commit, author: author.join(' '), time: new Date(Number(seconds) * 1000).toISOString() });
+    const [known = '', parents] = line.split('\0');
+    const [commit = '', seconds, ...author] = known.split(' ');
+    // A shallow clone takes the parents of its oldest commits away, also if it has them.
+    const isCut = repository.shallow && parents === '' && (await parentsOf(repository, commit)).length > 0;
+    const time = new Date(Number(seconds) * 1000).toISOString();
+    described.set(commit, { state: isCut ? 'before' : 'committed', commit, author: author.join(' '), time });
   }
   return described;
-}
-
-/** Returns whether a shallow clone does not have all parents of a commit. */
-async function isCut(repository: Repository, commit: string): Promise<boolean> {
-  if (!repository.shallow) return false;
-  const parents = await Promise.all((await parentsOf(repository, commit)).map((parent) => findCommit(repository, parent)));
-  return parents.includes(undefined);
 }

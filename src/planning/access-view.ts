@@ -1,4 +1,5 @@
 import { registry } from '../kinds/index.ts';
+import type { DesiredState } from '../model/desired.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import { connect, readLiveAndAccess } from '../console/connect.ts';
@@ -24,6 +25,8 @@ export type AccessView = {
   readonly snapshot: ProtectionSnapshot;
   /** Returns the line of a manifest; undefined for an object without one. */
   readonly placeOf: DeciderPosition;
+  /** The manifests; undefined where they do not decide. */
+  readonly desired?: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -53,5 +56,10 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
   const read = await readWorkingTree(project);
   const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read, ends: { now, ended: 'warning' } });
   if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
-  return { source, snapshot: declaredSnapshot(grantedAt(value, now), project), placeOf: deciderPositions(value), diagnostics };
+  return { source, snapshot: grantedSnapshot(value, now, project), placeOf: deciderPositions(value), desired: value, diagnostics };
+}
+
+/** Takes the snapshot of a gateway that has what the manifests declare, without the grants that have ended. */
+export function grantedSnapshot(desired: DesiredState, now: string, project: Pick<OpenProject, 'target'>): ProtectionSnapshot {
+  return declaredSnapshot(grantedAt(desired, now), project);
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { connection, manifest } from '../e2e/project.ts';
-import { file, open, useAccessProjects, type AccessProject } from '../support/access-project.ts';
+import { file, grouped, open, switchOn, useAccessProjects, type AccessProject } from '../support/access-project.ts';
 
 const accessProject = useAccessProjects();
 let access: AccessProject;
@@ -68,3 +68,54 @@ test.each(['json', 'html'])('--verify finds a change of a report in %s', async (
   expect(await access.run('report access --verify out')).toMatchObject({ code: 2, stdout: expect.stringContaining('changed: out') });
   access.repository.remove('out');
 });
+
+type ReportedRow = { readonly groups: unknown; readonly exec: { readonly text: string }; readonly isApplied: unknown };
+
+test('the report says what is live since the recorded apply, and what is not applied yet', async () => {
+  const { commit, run, repository, project } = await accessProject({
+    [file('orders-db')]: connection('orders-db', { ...open, access_groups: ['payments', 'sre'] }),
+    [file('old-db')]: connection('old-db', { ...open, access_groups: ['sre'] }),
+  });
+  const reported = async (): Promise<{ readonly applied: unknown; readonly rows: readonly ReportedRow[] }> =>
+    JSON.parse((await run('report access --format json')).stdout);
+  expect(await reported()).toMatchObject({ applied: { unknown: 'none' } });
+  expect((await run('report access')).stdout).toContain('No apply is recorded, so it is not known what is live.');
+
+  await switchOn({ project });
+  expect((await run('apply --yes')).code).toBe(0);
+  const first = repository.git('rev-parse', 'HEAD');
+  const live = await reported();
+  expect(live.applied).toEqual({ commit: first, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
+  expect(live.rows.map(({ isApplied }) => isApplied)).toEqual([true, true]);
+
+  // A new commit that changes nothing in effect is live.
+  repository.save({ [file('orders-db')]: `# why\n${connection('orders-db', { ...open, access_groups: ['payments', 'sre'] })}` });
+  expect((await reported()).rows.map(({ isApplied }) => isApplied)).toEqual([true, true]);
+
+  commit({ [file('orders-db')]: connection('orders-db', { ...open, access_groups: ['sre', 'contractors'] }) }, [file('old-db')]);
+  const { applied, rows } = await reported();
+  expect(applied).toMatchObject({ commit: first, removed: ['old-db'] });
+  expect(rows.map(({ groups, exec, isApplied }) => [groups, exec.text, isApplied])).toEqual([
+    [['contractors'], 'yes', false],
+    [['sre'], 'yes', true],
+    // The manifests take it away, and the gateway still grants it.
+    [['payments'], 'no', false],
+  ]);
+  const page = await run('report access');
+  expect(page.stdout).toContain('Removed from the manifests, not applied yet: old-db.');
+  expect(page.stdout).toContain(', not applied yet</td>');
+  expect((await run('report access --format csv')).stdout).toMatch(/orders-db,contractors,.*,not applied yet\r\n/);
+}, 60_000);
+
+test('the report says what is not committed, and what a shallow clone does not know', async () => {
+  const { commit, run, repository } = await accessProject({ [file('orders-db')]: grouped('orders-db', ['payments']) });
+  commit({ 'README.md': 'later\n' });
+  repository.write({ [file('new-db')]: grouped('new-db', ['sre']) });
+  const lines = (await run('report access --format csv')).stdout.split('\r\n');
+  expect(lines[1]).toMatch(/^new-db,sre,.*,not committed,,,$/);
+  expect(lines[2]).toMatch(/^orders-db,payments,.*,\d{4}-\d\d-\d\dT[^,]*,Ada,[0-9a-f]{40},$/);
+  expect((await run('report access')).stdout).toContain('>not committed</td>');
+
+  repository.git('fetch', '--quiet', '--depth=1', `file://${repository.folder}`, 'HEAD');
+  expect((await run('report access --format csv')).stdout.split('\r\n')[2]).toMatch(/^orders-db,payments,.*,unknown \(shallow clone\),,,$/);
+}, 60_000);

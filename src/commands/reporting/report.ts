@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
 import { AppError, UsageError } from '../../model/errors.ts';
 import { asObject, asText, isObject, type JsonObject, parseJson } from '../../model/json.ts';
+import { type AppliedAccess, readAppliedAccess } from './applied-access.ts';
 import { type OriginOf, readManifestOrigins } from './manifest-origins.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
 import { permissionsByGroup } from '../../protection/permission/permission.ts';
@@ -24,7 +25,7 @@ type ReportFlags = Omit<AccessFlags, 'format'> & {
 export const defineReport: DefineCommand = (command, run) => {
   const asked = command.addArgument(new Argument('<what>', 'access: who can reach what, for auditors').choices(['access']));
   sourceOptions(asked, new Option('--format <format>', 'output format').choices(['html', 'csv', 'json']).default('html'))
-    .option('--no-git', 'leave out since when, and who changed it last')
+    .option('--no-git', 'leave out since when, who changed it last, and what is applied')
     .option('--verify <file>', 'check that a page or JSON of this command was not changed')
     .action((_what, flags) => run((context) => runReport({ ...flags, only: [], paths: [] }, context)));
 };
@@ -33,11 +34,22 @@ export const defineReport: DefineCommand = (command, run) => {
 async function runReport(flags: ReportFlags, context: CliContext): Promise<number> {
   if (flags.verify !== undefined) return verifyReport(flags.verify, flags, context);
   const asked = await readSubjects({ ...flags, format: 'json' }, context);
-  const { placeOf, printer, target, repository } = asked;
-  const connections = reportedConnections(asked);
+  const { placeOf, printer, target, project } = asked;
+  const { repository } = project;
+  const applied = flags.git ? await readAppliedAccess(asked, flags, context) : undefined;
+  const connections = reportedConnections(asked, applied);
   const originOf = flags.git ? await readOrigins(asked, connections, context) : () => undefined;
   const commit = flags.git && !(repository instanceof AppError) ? repository?.head : undefined;
-  const report = accessReport({ target, source: asked.view.source, commit, connections, placeOf, originOf });
+  const report = accessReport({
+    target,
+    source: asked.view.source,
+    commit,
+    applied: applied?.summary,
+    isApplied: applied?.isApplied,
+    connections,
+    placeOf,
+    originOf,
+  });
   if (flags.format === 'json') printer.print(toJsonText(report));
   else printer.print(flags.format === 'csv' ? accessReportCsv(report) : renderAccessPage(report));
   printer.note(`SHA-256 ${asText(report['digest'])}\n`);
@@ -68,14 +80,20 @@ function reportIn(text: string): JsonObject {
   return value;
 }
 
-function reportedConnections({ view: { snapshot }, connections, groups }: Asked): readonly ReportedConnection[] {
+function reportedConnections(
+  { view: { snapshot }, connections, groups }: Asked,
+  applied: AppliedAccess | undefined,
+): readonly ReportedConnection[] {
   const postures = readPostures(snapshot);
   return connections.flatMap((id): readonly ReportedConnection[] => {
     const posture = postures(id);
     if (posture === undefined) return [];
     const { byGroup, others } = permissionsByGroup({ id, posture, snapshot }, groups);
     const tags = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
-    return [{ id, tags, people: [others, ...byGroup.values()] }];
+    // What the manifests no longer grant is live until it is applied.
+    const former = (applied?.groupsOf(id) ?? []).filter((group) => !byGroup.has(group));
+    const unnamed = former.map((group) => others.map((one) => ({ ...one, groups: [group] })));
+    return [{ id, tags, people: [others, ...byGroup.values(), ...unnamed.filter((one) => applied?.isApplied(one) === false)] }];
   });
 }
 

@@ -104,7 +104,7 @@ export type GroupPermissions = {
 
 /** Returns what each of some groups can do on a connection; those that nothing of the connection names can do what people in no group can. */
 export function permissionsByGroup(subject: PermissionSubject, groups: readonly string[]): GroupPermissions {
-  const deciding = decidingGroups(subject);
+  const deciding = groupsDeciding(subject);
   const permissions = (people: readonly string[]): readonly Permission[] =>
     accessModes.map((verb) => permissionOf(subject, { groups: people, verb }));
   return {
@@ -114,7 +114,7 @@ export function permissionsByGroup(subject: PermissionSubject, groups: readonly 
 }
 
 /** Returns the groups for which a connection differs from people in no group. */
-function decidingGroups(subject: PermissionSubject): ReadonlySet<string> {
+export function groupsDeciding(subject: PermissionSubject): ReadonlySet<string> {
   return new Set(accessModes.flatMap((verb) => listsDeciding(subject, verb)).flat());
 }
 

@@ -4,7 +4,7 @@ import { asObject, asText, compareText, type Json, type JsonObject, objectsIn, p
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { escapeJson } from '../escape.ts';
 import { everybodyElse } from '../text/permissions.ts';
-import { sinceText } from '../text/access-report.ts';
+import { rowStateText, sinceText } from '../text/access-report.ts';
 import { plural } from '../wording/summary.ts';
 import { element, empty, type Html, verbatim } from './markup.ts';
 import { accessScript, accessStyle, htmlStyle } from './page-assets.ts';
@@ -84,7 +84,11 @@ export function renderAccessPage(report: JsonObject): string {
   for (const row of rows) addToGroup(byConnection, asText(row['connection']), row);
   return accessPage({
     title: `Who can reach ${plural(byConnection.size, 'connection')} of ${asText(report['target'])}`,
-    lead: element('p', {}, [`From ${sourceText(report)}. SHA-256 `, element('code', {}, asText(report['digest'])), '.']),
+    lead: element('p', {}, [
+      `From ${sourceText(report)}. ${recordText(report)}SHA-256 `,
+      element('code', {}, asText(report['digest'])),
+      '.',
+    ]),
     columns: ['groups', ...allVerbs, 'decided by', 'since'],
     verbs: allVerbs,
     rows: [...byConnection.values()].flatMap((same) => same.map((row) => reportedRow(row, same))),
@@ -116,11 +120,32 @@ export function sourceText({ source, commit }: JsonObject): string {
   return commit === undefined ? from : `${from}, at commit ${asText(commit).slice(0, 12)}`;
 }
 
+/** Returns what is known of the last apply, as sentences that end with a space. */
+function recordText({ applied }: JsonObject): string {
+  if (applied === undefined) return '';
+  const { commit, time, unmerged, isIncomplete, removed, unknown } = asObject(applied);
+  if (unknown !== undefined) return `${noRecordTexts[asText(unknown)] ?? ''} `;
+  const gone = textsIn(removed);
+  return [
+    `Last applied: commit ${asText(commit).slice(0, 12)}${time === undefined ? '' : `, at ${asText(time).slice(0, 16).replace('T', ' ')} UTC`}. `,
+    unmerged === undefined ? '' : `Since then the commit ${asText(unmerged).slice(0, 12)}, which is not reviewed, was applied. `,
+    isIncomplete === true ? 'A later apply was not complete. ' : '',
+    gone.length === 0 ? '' : `Removed from the manifests, not applied yet: ${gone.join(', ')}. `,
+  ].join('');
+}
+
+const noRecordTexts: Readonly<Record<string, string>> = {
+  none: 'No apply is recorded, so it is not known what is live.',
+  unreadable: 'The record of applies cannot be read, so it is not known what is live.',
+  'not proven': 'The record of applies is not proven, so it is not known what is live.',
+};
+
 /** Returns a row of a report, with the other rows of its connection: everybody is everybody else. */
 function reportedRow(row: JsonObject, same: readonly JsonObject[]): AccessRow {
   const groups = textsIn(row['groups']);
   const { commit, author } = asObject(row['since']);
   const since = commit === undefined ? sinceText(row) : `${sinceText(row).slice(0, 10)} ${asText(author)} (${asText(commit).slice(0, 12)})`;
+  const pending = row['isApplied'] === false ? [rowStateText(row)] : [];
   const tags = keyValues(row['tags']);
   const others = same.flatMap((one) => (one === row ? [] : textsIn(one['groups'])));
   return {
@@ -133,7 +158,7 @@ function reportedRow(row: JsonObject, same: readonly JsonObject[]): AccessRow {
       labeledCell('groups', groups.join(', ')),
       ...allVerbs.map((verb) => labeledCell(verb, asText(asObject(row[verb])['text']))),
       labeledCell('decided by', textsIn(row['decidedBy']).join(', '), { class: 'mono' }),
-      labeledCell('since', since),
+      labeledCell('since', [since, ...pending].filter((text) => text !== '').join(', ')),
     ],
   };
 }

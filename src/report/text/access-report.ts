@@ -21,20 +21,39 @@ export type AccessReportInput = {
   readonly source: string;
   /** The commit that is checked out. */
   readonly commit: string | undefined;
+  /** The last recorded apply, or why none is known. */
+  readonly applied?: JsonObject | undefined;
+  /** Returns whether that apply left people the same; undefined if none is known. */
+  readonly isApplied?: ((permissions: readonly Permission[]) => boolean | undefined) | undefined;
   readonly connections: readonly ReportedConnection[];
   readonly placeOf: (decider: Decider) => Position | undefined;
   readonly originOf: (at: Position) => LineOrigin | undefined;
 };
 
 /** Returns a report on access: a row for each connection and each set of groups that need the same, signed by its digest. */
-export function accessReport({ target, source, commit, connections, placeOf, originOf }: AccessReportInput): JsonObject {
+export function accessReport({
+  target,
+  source,
+  commit,
+  applied: lastApplied,
+  connections,
+  isApplied,
+  ...reading
+}: AccessReportInput): JsonObject {
   const rows = connections.flatMap(({ id, tags, people }) => {
     const alike = new Map<string, (readonly Permission[])[]>();
-    for (const permissions of people)
-      if (permissions.some(({ answer }) => answer !== 'no')) addToGroup(alike, permissions.map(cellText).join('\n'), permissions);
-    return [...alike.values()].map((all) => rowOf({ id, tags }, all, { placeOf, originOf }));
+    for (const permissions of people) {
+      const applied = isApplied?.(permissions);
+      // People whose access is only removed from the manifests still have it.
+      if (permissions.some(({ answer }) => answer !== 'no') || applied === false)
+        addToGroup(alike, [...permissions.map(cellText), String(applied)].join('\n'), permissions);
+    }
+    return [...alike.values()].map((all) => ({
+      ...rowOf({ id, tags }, all, reading),
+      ...definedFields({ isApplied: isApplied?.(all[0] ?? []) }),
+    }));
   });
-  const report = definedFields({ version: 1, report: 'access', target, source, commit, rows });
+  const report = definedFields({ version: 1, report: 'access', target, source, commit, applied: lastApplied, rows });
   return { ...report, digest: accessDigest(report) };
 }
 
@@ -47,7 +66,7 @@ export function accessDigest(report: JsonObject): string {
 
 /** Returns a report as comma-separated values, one line for each row; the digest is that of the JSON. */
 export function accessReportCsv(report: JsonObject): string {
-  const header = ['connection', 'groups', 'connect', 'exec', 'runbooks', 'decided_by', 'since', 'author', 'commit'];
+  const header = ['connection', 'groups', 'connect', 'exec', 'runbooks', 'decided_by', 'since', 'author', 'commit', 'applied'];
   const lines = objectsIn(report['rows']).map((row) => {
     const { commit, author } = asObject(row['since']);
     const verbs = ['connect', 'exec', 'runbooks'].map((verb) => asText(asObject(row[verb])['text']));
@@ -59,6 +78,7 @@ export function accessReportCsv(report: JsonObject): string {
       sinceText(row),
       asText(author),
       asText(commit),
+      rowStateText(row),
     ];
   });
   return csvText([header, ...lines]);
@@ -68,6 +88,11 @@ export function accessReportCsv(report: JsonObject): string {
 export function sinceText({ since }: JsonObject): string {
   const { time, unknown } = asObject(since);
   return unknown === undefined ? asText(time) : (unknownTexts[asText(unknown)] ?? '');
+}
+
+/** Returns whether a row is applied: `yes`, `not applied yet`, or nothing if no apply is known. */
+export function rowStateText({ isApplied }: JsonObject): string {
+  return isApplied === undefined ? '' : isApplied === true ? 'yes' : 'not applied yet';
 }
 
 const unknownTexts: Readonly<Record<string, string>> = { uncommitted: 'not committed', shallow: 'unknown (shallow clone)' };

@@ -1,0 +1,101 @@
+import { committedAt, type Repository } from '../../git/repository.ts';
+import { AppError } from '../../model/errors.ts';
+import { definedFields, type JsonObject } from '../../model/json.ts';
+import type { Permission } from '../../model/protection/permission.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import type { CliContext } from '../../console/context/cli-context.ts';
+import { grantedSnapshot } from '../../planning/access-view.ts';
+import { timeOf } from '../../planning/target-policies.ts';
+import { type PlanBase, readPlanBase } from '../../project/plan-base.ts';
+import { groupsDeciding, groupsIn, permissionTerms } from '../../protection/permission/permission.ts';
+import { readPostures } from '../../protection/posture/posture.ts';
+import { allConnections } from '../../protection/posture/protection-snapshot.ts';
+import type { AccessFlags, Asked } from '../can.ts';
+
+/** What the record of applies says about access. */
+export type AppliedAccess = {
+  /** The recorded apply, or why none is known. */
+  readonly summary: JsonObject;
+  /** Returns whether people could do the same after that apply; undefined if none is known. */
+  readonly isApplied: (permissions: readonly Permission[]) => boolean | undefined;
+  /** Lists the groups that the manifests of that apply name for a connection, if these are not the manifests of the report. */
+  readonly groupsOf: (connection: ResourceId) => readonly string[];
+};
+
+/** Reads what was last applied completely, and compares it with the manifests; undefined if these do not decide the report. */
+export async function readAppliedAccess(asked: Asked, flags: AccessFlags, context: CliContext): Promise<AppliedAccess | undefined> {
+  const { project, printer, view } = asked;
+  const { desired } = view;
+  if (desired === undefined || flags.base !== undefined) return undefined;
+  const based = await readRecorded(asked, flags);
+  if (based instanceof AppError) {
+    const { code, message, hint } = based;
+    printer.diagnostics([{ code, severity: 'warning', message, ...(hint === undefined ? {} : { hint }) }]);
+    return unknown('unreadable');
+  }
+  printer.diagnostics(based.diagnostics.filter(({ severity }) => severity === 'warning'));
+  if (based.refusals.length > 0) return unknown('not proven');
+  const { base, read } = based;
+  const { repository } = project;
+  if (base === undefined || read === undefined || repository === undefined || repository instanceof AppError) return unknown('none');
+  const snapshot = grantedSnapshot(base.desired, timeOf({}, context), project);
+  const declared = new Set(asked.connections);
+  const removed = base.desired === desired ? [] : allConnections(snapshot).filter((id) => !declared.has(id));
+  const { pending, unmerged } = read.record;
+  const summary = definedFields({
+    commit: base.commit,
+    time: await recordedAt(repository, read),
+    unmerged,
+    isIncomplete: pending.length > 0 ? true : undefined,
+    removed: removed.length === 0 ? undefined : removed.map(nameOf).toSorted(),
+  });
+  if (base.desired === desired) return { summary, isApplied: () => true, groupsOf: () => [] };
+  const postures = readPostures(snapshot);
+  const groups = groupsIn(snapshot);
+  return {
+    summary,
+    groupsOf(id) {
+      const posture = postures(id);
+      if (posture === undefined) return [];
+      const deciding = groupsDeciding({ id, posture, snapshot });
+      return groups.filter((group) => deciding.has(group));
+    },
+    isApplied: (permissions) =>
+      permissions.every((now) => {
+        const posture = postures(now.connection);
+        if (posture === undefined) return false;
+        const then = permissionTerms({ id: now.connection, posture, snapshot }, now);
+        return termsText(then) === termsText(now);
+      }),
+  };
+}
+
+function unknown(reason: string): AppliedAccess {
+  return { summary: { unknown: reason }, isApplied: () => undefined, groupsOf: () => [] };
+}
+
+/** Reads the base of plans. Without access to origin, and without a record in this clone, none is known. */
+async function readRecorded({ project, view: { desired } }: Asked, flags: AccessFlags): Promise<PlanBase | AppError> {
+  if (desired === undefined) throw new Error('no manifests');
+  try {
+    return await readPlanBase({ ...project, desired, options: flags });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'git/origin-unreachable') return error;
+    throw error;
+  }
+}
+
+/** Returns when the record was written: what it names was live by then. A record of only a commit has no time of its own. */
+async function recordedAt(
+  repository: Repository,
+  { record, localId, originId }: NonNullable<PlanBase['read']>,
+): Promise<string | undefined> {
+  const id = localId === '' ? originId : localId;
+  if (id === record.commit || record.pending.length > 0 || record.lease !== undefined) return undefined;
+  return (await committedAt(repository, id)).toISOString();
+}
+
+/** Returns what people need, in a form that is the same for the same; people without access need nothing. */
+function termsText({ answer, approval, longest }: Pick<Permission, 'answer' | 'approval' | 'longest'>): string {
+  return JSON.stringify(answer === 'no' ? { answer } : { answer, approval, longest });
+}
