@@ -26,7 +26,10 @@ function onOutputError(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE' || broken) return;
   broken = true;
   process.exitCode = 1;
-  process.stderr.write(`error cli/output  the result cannot be written: ${error.message}\n`);
+  const reason = error.code === 'ENOSPC' ? 'no space left on the disk' : error.message;
+  process.stderr.write(
+    `error cli/output  the result cannot be written: ${reason}\n  hint: write it elsewhere; the command ran to its end\n`,
+  );
 }
 
 process.stdout.on('error', onOutputError);

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { AppError, InputError, RefusedError } from '../../model/errors.ts';
+import { AppError, InputError, RefusedError, systemCodeOf } from '../../model/errors.ts';
 import type { Refusal } from '../../model/plan/plan.ts';
 import { foldSimilar } from '../../report/rows/fold-similar.ts';
 import { escapeTerminal } from '../../report/escape.ts';
@@ -27,7 +27,8 @@ export type Attempt<T> = { readonly value: T } | { readonly exitCode: number };
 export async function attempt<T>(work: () => Promise<T>, { context, flags, onError }: GuardOptions): Promise<Attempt<T>> {
   try {
     return { value: await work() };
-  } catch (error) {
+  } catch (thrown) {
+    const error = await namedError(thrown);
     const found = diagnosticsOf(error);
     context.onEvent?.({ diagnostics: found });
     report(error, found, { context, flags });
@@ -48,6 +49,25 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   if (!(error instanceof AppError)) return [{ code: 'internal/error', severity: 'error', message: mistake }];
   const { code, message, hint } = error;
   return [{ code, severity: 'error', message, hint }];
+}
+
+const machineCodes: ReadonlySet<string> = new Set(['EACCES', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOSPC', 'EPERM', 'EROFS']);
+
+/** Returns the error of a full disk, a read-only folder or an exhausted database in its own words: it is no bug. Other errors are unchanged. */
+async function namedError(error: unknown): Promise<unknown> {
+  const code = systemCodeOf(error);
+  if (!(error instanceof Error) || error instanceof AppError || code === undefined) return error;
+  if (machineCodes.has(code)) {
+    const place = 'path' in error && typeof error.path === 'string' ? JSON.stringify(error.path) : 'a file';
+    const { reasonOf } = await import('../../disk/text-file.ts');
+    return new AppError('cli/disk', 3, `${place} cannot be read or written: ${reasonOf(error)}`, {
+      hint: 'check the disk and the permissions, then run the command again',
+      cause: error,
+    });
+  }
+  const { databaseUnavailableReason, exhaustedHint, isExhausted } = await import('../../server/store/database-unavailable.ts');
+  if (!isExhausted(error)) return error;
+  return new AppError('serve/database', 3, `${databaseUnavailableReason(error)}: ${error.message}`, { hint: exhaustedHint, cause: error });
 }
 
 const mistake = 'internal error: this is a bug in Ostiary, not in your input';

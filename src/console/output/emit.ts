@@ -1,9 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { reasonOf } from '../../disk/text-file.ts';
 import { writeReport } from '../../disk/write.ts';
 import { registry } from '../../kinds/index.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { UsageError } from '../../model/errors.ts';
+import { systemCodeOf, UsageError } from '../../model/errors.ts';
 import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
@@ -138,21 +139,24 @@ async function matrixFor({ plan, live, desired, base }: PlanWithStates, { flags 
 /** Throws a UsageError if a file cannot be written, before the command does anything. */
 export function requireWritable(files: readonly { readonly path: string; readonly what?: string }[], context: CliContext): void {
   for (const { path } of files) outputPath(path, context);
-  const unwritable = files.find(({ path }) => !isWritable(path, context));
-  if (unwritable !== undefined)
-    throw new UsageError(
-      `the ${unwritable.what ?? 'report'} "${unwritable.path}" cannot be written`,
-      'check that its folder exists and is writable',
-    );
+  for (const { path, what = 'report' } of files) {
+    const reason = whyNotWritable(path, context);
+    if (reason === undefined) continue;
+    throw new UsageError(`the ${what} "${path}" cannot be written: ${reason}`, 'check that its folder exists and is writable');
+  }
 }
 
 /** Returns whether a file can be written at the path, as far as permissions show. */
 export function isWritable(path: string, context: CliContext): boolean {
+  return whyNotWritable(path, context) === undefined;
+}
+
+function whyNotWritable(path: string, context: CliContext): string | undefined {
   const file = absolutePath(path, context);
   try {
     accessSync(statSync(file, { throwIfNoEntry: false })?.isFile() === false ? file : dirname(file), constants.W_OK);
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return systemCodeOf(error) === 'ENOENT' ? 'its folder does not exist' : reasonOf(error);
   }
 }

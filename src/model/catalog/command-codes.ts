@@ -13,6 +13,12 @@ export const cliCodes = {
     fix: 'Remove it, or check its owner',
     example: 'the folder ".ostiary" cannot be used: it belongs to another user',
   },
+  'cli/disk': {
+    meaning: 'A file cannot be read or written',
+    cause: 'The disk is full, the file system is read-only, or permissions do not allow it',
+    fix: 'Check the disk and the permissions',
+    example: '"/work/access/.ostiary" cannot be read or written: no space left on the disk',
+  },
   'cli/unknown-group': {
     level: 'warning',
     meaning: 'Nothing that decides access names this group',

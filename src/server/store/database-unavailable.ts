@@ -15,6 +15,14 @@ const busyCodes: ReadonlySet<string> = new Set(['57014', '55P03', '25P03', '25P0
 // Messages of `pg` for a broken or late connection; these errors have no code.
 const driverErrors = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
 
+/** What to do about a database without disk, memory or connections. */
+export const exhaustedHint = 'free its disk, its memory or its connections (max_connections, pg_stat_activity), then try again';
+
+/** Returns whether PostgreSQL has no disk, memory or connections left (SQLSTATE class 53). */
+export function isExhausted(error: unknown): boolean {
+  return /^53[0-9A-Z]{3}$/.test(systemCodeOf(error) ?? '');
+}
+
 /** Returns why the database is unavailable although the query is valid; undefined when the error has another cause. */
 export function databaseUnavailableReason(error: unknown): string | undefined {
   if (error instanceof AggregateError) return error.errors.map((one) => databaseUnavailableReason(one)).find((why) => why !== undefined);

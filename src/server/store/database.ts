@@ -16,6 +16,7 @@ import {
   requirePrivateFolder,
 } from './database-folder.ts';
 import { connectLite, createEmbedded, loadPglite, logLostConnections, openEmbedded, requireWholeTables } from './embedded-database.ts';
+import { exhaustedHint, isExhausted } from './database-unavailable.ts';
 import { type FolderLock, lockFolder, type LockTimes } from './folder-lock.ts';
 import type { Tables } from './migrations.ts';
 import { keyLength, parseEncryptionKey } from '../secrets.ts';
@@ -57,8 +58,9 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
       ? error
       : new AppError('serve/database', 3, `the database cannot be opened: ${errorReason(error)}`, {
           cause: error,
-          hint:
-            'url' in database
+          hint: isExhausted(error)
+            ? exhaustedHint
+            : 'url' in database
               ? 'check that it exists and that this user has access'
               : 'check --database, its permissions and its disk; restore a damaged folder from a backup',
         });

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { builtPackage, start } from '../../support/cli.ts';
+import { describe, expect, test } from 'vitest';
+import { builtPackage, type Ended, start } from '../../support/cli.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { config, guardrail } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -42,4 +43,39 @@ test.each(['validate', 'plan', 'init', 'apply --yes'])('%s in a working director
   expect([code, stdout]).toEqual([3, '']);
   expect(stderr).toMatch(/^error cli\/working-folder {2}the working directory no longer exists\n {2}hint: .*\n$/m);
   expect(stderr).not.toMatch(/^ +at /m);
+});
+
+/** Runs a script in a folder of a file system of its own, of so many kilobytes; `ostiary` runs a command. */
+async function runOnDisk(script: string, options: string): Promise<Ended> {
+  const cli = join(await builtPackage(), 'dist', 'cli.js');
+  const folder = make({}).folder;
+  const whole = `mount -t tmpfs -o ${options} tmpfs . && cd "$PWD" && ostiary() { "${process.execPath}" "${cli}" "$@"; }; ${script}`;
+  const env = { ...gitEnv, ...gateway.env(), CONFIG: config(gateway.url()) };
+  return start('unshare', ['--user', '--map-root-user', '--mount', 'bash', '--norc', '-c', whole], { cwd: folder, env }).ended;
+}
+
+const canMount = spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+
+describe.skipIf(!canMount)('a full disk and a read-only one are named by', () => {
+  const rule = JSON.stringify(JSON.parse(guardrail('no-drop')));
+  const setup = `mkdir access; cat > ostiary.yaml <<< "$CONFIG"; echo '${rule}' > access/rule.yaml; : > out`;
+  const fill = 'dd if=/dev/zero of=filling bs=1k count=8000 2>/dev/null';
+  const seal = 'mount -o remount,ro .';
+  const [noRoom, sealed] = ['no space left on the disk', 'the file system is read-only'];
+
+  test.each([
+    { line: 'init sub --github', state: fill, code: 3, text: noRoom },
+    { line: 'init sub --github', state: seal, code: 3, text: sealed },
+    { line: 'pull --tests --yes', state: `rm -r access; ${fill}`, code: 3, text: noRoom },
+    { line: 'pull --tests --yes', state: `rm -r access; ${seal}`, code: 3, text: sealed },
+    { line: 'plan --out saved.json', state: fill, code: 3, text: noRoom },
+    { line: 'plan --out saved.json', state: seal, code: 3, text: sealed },
+    { line: 'plan > out', state: fill, code: 1, text: noRoom },
+    { line: 'report access > out', state: fill, code: 1, text: noRoom },
+    { line: 'plan > /dev/full', state: ':', code: 1, text: noRoom },
+  ])('$line with $text', async ({ line, state, code, text }) => {
+    const ended = await runOnDisk(`${setup}; ${state}; ostiary ${line}`, 'size=256k');
+    expect(ended).toMatchObject({ code, stderr: expect.stringContaining(text) });
+    expect(ended.stderr).not.toContain('bug in Ostiary');
+  });
 });

@@ -184,7 +184,7 @@ describe('stdout is the result, stderr is the rest', () => {
         env: gateway.env(),
       }).ended;
       expect(code).toBe(1);
-      expect(stderr).toMatch(/^error cli\/output {2}the result cannot be written: ENOSPC.*\n$/);
+      expect(stderr).toMatch(/^error cli\/output {2}the result cannot be written: no space left on the disk\n {2}hint: .*\n$/);
     }
   });
 

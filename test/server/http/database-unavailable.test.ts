@@ -158,6 +158,12 @@ test('a database that accepts no more connections is answered 503 with Retry-Aft
   await owner.query(`alter role ${role} connection limit -1`);
   expect((await call('GET', '/guardrails')).status).toBe(200);
   await server.close();
+  await owner.query(`alter role ${role} connection limit 0`);
+  await expect(startTestServer({ database: { url: url.href } })).rejects.toMatchObject({
+    code: 'serve/database',
+    message: expect.stringContaining('too many connections'),
+    hint: expect.stringContaining('max_connections'),
+  });
   await owner.query(`reassign owned by ${role} to postgres; drop owned by ${role}`);
   await owner.end();
   await database.drop();
