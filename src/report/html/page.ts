@@ -6,7 +6,7 @@ import type { Cause, ControlColumn, Headline, PostureChange } from '../../model/
 import { type Diagnostic, parsePosition, type Position, sortDiagnostics } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
-import { digestScope, planSummaryText, plural, policiesText, shortList, stayingEdgesText, verdictText } from '../wording/summary.ts';
+import { planSummaryText, plural, policiesText, shortList, stayingEdgesText, verdictText } from '../wording/summary.ts';
 import { driftCause, headlineObjects } from '../wording/impact.ts';
 import type { RowPart } from '../rows/change-rows.ts';
 import type { GroupedChange, SideList } from '../rows/groups.ts';
@@ -152,7 +152,6 @@ function overviewParagraphs(plan: Plan, isApplied: boolean): readonly Html[] {
       element('code', {}, plan.tree.slice(0, 12)),
       ...(plan.base === undefined ? [] : [' · applied last ', element('code', {}, plan.base.slice(0, 12))]),
     ]),
-    element('p', { class: 'quiet' }, [digestScope]),
   ];
 }
 

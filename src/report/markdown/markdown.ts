@@ -17,7 +17,7 @@ import { findingDiagnostics } from '../subjects/findings.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
 import type { OutsideSection } from '../rows/outside-rows.ts';
 import { clip } from '../wrap.ts';
-import { digestScope, plural, policiesText, shortList, stayingEdgesText, type Verdict, verdictText } from '../wording/summary.ts';
+import { plural, policiesText, shortList, stayingEdgesText, type Verdict, verdictText } from '../wording/summary.ts';
 import { driftedBlocks, groupBlocks, outsideObjectBlocks, rankOf } from './changes.ts';
 import { blank, commentLimit, diagnosticsMarkdown, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
@@ -142,7 +142,7 @@ function planResult(plan: Plan): string {
 }
 
 function digestBlock({ digest, tree }: Plan): MarkdownBlock {
-  return { text: `Digest ${codeSpan(digest)} of the manifests ${codeSpan(tree.slice(0, 12))}. ${digestScope}\n\n`, rank: 1, label: 'list' };
+  return { text: `Digest ${codeSpan(digest)} of the manifests ${codeSpan(tree.slice(0, 12))}.\n\n`, rank: 1, label: 'list' };
 }
 
 function allowanceBlocks(allowed: Plan['allowed']): readonly MarkdownBlock[] {

@@ -1,4 +1,4 @@
-import { type Plan, highestPlanRisk } from '../../model/plan/plan.ts';
+import { highestPlanRisk, type Plan } from '../../model/plan/plan.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
 import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SubjectPlace } from '../document.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -6,7 +6,7 @@ import { outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../rows/fold-similar.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
-import { digestScope, planSummaryText, policiesText, shortList, verdictText } from '../wording/summary.ts';
+import { planSummaryText, policiesText, shortList, verdictText } from '../wording/summary.ts';
 import { driftedLines, groupLines, headlineLines, impactLines, outsideLines, riskClassPaint } from './changes.ts';
 import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
@@ -111,8 +111,7 @@ function auditLines(
 }
 
 function digestLines(digest: string, terminal: Terminal, indent: number): readonly string[] {
-  const lines = [`Digest ${escapeTerminal(digest)}`, digestScope];
-  return lines.flatMap((line) => wrap(words(line, terminal.color.dim), terminal, indent));
+  return wrap(words(`Digest ${escapeTerminal(digest)}`, terminal.color.dim), terminal, indent);
 }
 
 function allowanceLines(allowed: Plan['allowed'], terminal: Terminal): readonly string[] {

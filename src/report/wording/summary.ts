@@ -128,10 +128,6 @@ export function stayingEdgesText({ edges }: Pick<Plan, 'edges'>): string {
     .join('');
 }
 
-/** What a digest covers, for every place that prints one. */
-export const digestScope =
-  'The digest identifies the plan: target, changes, attachments, and everything in the repository about secrets and about which fields are stated, ignored, selected and protected; not the values of environment variables.';
-
 /** Returns a count with its noun: `1 error`, `2 errors`. */
 export function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;

@@ -123,7 +123,7 @@ describe('6: refused', () => {
     expect(applied).toMatchObject({ targets: [{ allowed: allowances }] });
     const { digest } = applied.targets[0];
     const text = readFileSync(join(cwd, 'r.txt'), 'utf8');
-    expect(text).toContain(`Apply to production: 4 updated.\n  ${gateway.url()}\nDigest ${digest}\nThe digest identifies the plan: target`);
+    expect(text).toContain(`Apply to production: 4 updated.\n  ${gateway.url()}\nDigest ${digest}\n`);
     expect(text).toContain(`\nOverridden: plan/too-many-updates: the-team-moved\n`);
     const markdown = readFileSync(join(cwd, 'r.md'), 'utf8');
     expect(markdown).toContain(`\`${gateway.url()}\`, plan \`${digest}\`.\n\n- Overridden: \`plan/too-many-updates\`: the-team-moved\n`);
