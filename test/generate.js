@@ -323,7 +323,7 @@ function mapValues(map, convert) {
 function planValidator() {
   const schema = read('schemas/documents/plan.schema.json');
   const ajv = compiler({ allErrors: false });
-  ajv.addSchema(withoutNotes(schema));
+  for (const one of withSharedFields([withoutNotes(schema)])) ajv.addSchema(one);
   // Of an error, only its place and its keyword are reported.
   const body = moduleOf(ajv, { plan: schema.$id }).replaceAll(/,schemaPath:"[^"]*"|,params:\{[^{}]*\}/g, '');
   const calls = body.replaceAll(
@@ -354,9 +354,34 @@ function moduleOf(ajv, names) {
   return [
     '// Generated from the schemas by `npm run generate`; do not edit.',
     ...imports,
-    body.replaceAll(/;(?=(?:export )?(?:const|function) )/g, ';\n').replaceAll(/\}(?=function )/g, '}\n'),
+    withObjectTests(withoutSchemas(body))
+      .replaceAll(/;(?=(?:export )?(?:const|function) )/g, ';\n')
+      .replaceAll(/\}(?=function )/g, '}\n'),
     '',
   ].join('\n');
+}
+
+/** Returns the code of validators with a call instead of each test for an object: there are hundreds. */
+function withObjectTests(body) {
+  return `${body.replaceAll(/(\w+) && typeof \1 == "object" && !Array\.isArray\(\1\)/g, 'isMap($1)')}
+const isMap = (data) => data !== null && typeof data === 'object' && !Array.isArray(data);`;
+}
+
+/** Returns the code of validators with what it reads of their schemas in its place: a list of values, or the names of properties. */
+function withoutSchemas(body) {
+  const schemas = new Map();
+  const code = body.replaceAll(/const (schema\d+) = (\{.*?\});(?=const |function |export )/g, (_, name, text) => {
+    schemas.set(name, JSON.parse(text));
+    return '';
+  });
+  return code.replaceAll(/\b(schema\d+)((?:\.\w+|\["[^"]*"\]|\[\d+\])+)/g, (whole, name, path) => {
+    const keys = [...path.matchAll(/\.(\w+)|\["([^"]*)"\]|\[(\d+)\]/g)].map(([, word, text, index]) => word ?? text ?? index);
+    const value = keys.reduce((node, key) => node[key], schemas.get(name));
+    if (keys.at(-1) !== 'properties') return JSON.stringify(value);
+    return `{${Object.keys(value)
+      .map((key) => `${JSON.stringify(key)}:0`)
+      .join(',')}}`;
+  });
 }
 
 function compiler({ allErrors }) {
