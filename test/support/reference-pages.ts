@@ -110,13 +110,11 @@ function borrowedFields(): readonly string[] {
 export function coveragePage(): string {
   const rows = controlTable.map(({ type, column, fields, lists = [] }) => {
     const covered = gateways.map((gateway) => {
-      const declared = Object.entries(fields).flatMap(([kind, names]) =>
-        (registry.get(kind)?.fields ?? []).flatMap((field) =>
-          names.includes(field.name) && hasField(gateway, kind, field)
-            ? [`\`${kind === 'Connection' ? '' : `${kind}.`}${field.name}\``]
-            : [],
-        ),
-      );
+      const declared = Object.entries(fields).flatMap(([kind, names]) => {
+        const { dialect = gateway.dialect, fields: known = [] } = registry.get(kind) ?? {};
+        const own = known.filter((field) => dialect === gateway.dialect && names.includes(field.name) && hasField(gateway, kind, field));
+        return own.map(({ name }) => `\`${kind === 'Connection' ? '' : `${kind}.`}${name}\``);
+      });
       const read = gateway.dialect === 'hoop' ? lists.map((list) => list.replaceAll('-', ' ')) : [];
       return [declared.join(', '), read.length === 0 ? '' : `read: ${read.join(', ')}`].filter((text) => text !== '').join('; ');
     });
