@@ -81,7 +81,11 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['validate --format html', 'invalid value "html" for --format', 'expected one of: text, json, markdown, junit, codequality, sarif'],
   ['plan --report json', 'invalid value "json" for --report', 'expected FORMAT=PATH with one of: text, json, markdown, html'],
   ['plan --report pdf=x', 'invalid value "pdf=x" for --report', 'expected FORMAT=PATH with one of: text, json, markdown, html'],
-  ['plan --report json=no/x', 'the report "no/x" cannot be written', 'check that its folder exists and is writable'],
+  [
+    'plan --report json=no/x',
+    'the report "no/x" cannot be written: its folder does not exist',
+    'check that its folder exists and is writable',
+  ],
   ['plan --target a --target b', 'option "--target" is given more than once', 'run ostiary plan --help for the list of flags'],
   ['plan --out --full', 'option "--out <file>" has no value: --full is another option', 'run ostiary plan --help for the list of flags'],
   ['plan --tag', 'option "--tag <key=value>" has no value', 'run ostiary plan --help for the list of flags'],
