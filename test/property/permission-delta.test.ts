@@ -63,8 +63,10 @@ function effectText(groups: readonly string[], verb: AccessMode, name: string, e
   return `${groups[0] ?? '(none)'} ${verb} ${name}: ${effect}`;
 }
 
+/** Lists the effects that a plan states for people in one group, and in none; those of several groups have a property of their own. */
 function foundEffects(delta: PermissionDelta | undefined): readonly string[] {
-  return (delta?.changes ?? []).flatMap(({ effect, groups, except = [], verbs: own, connections }) =>
+  const single = (delta?.changes ?? []).filter(({ together }) => together !== true);
+  return single.flatMap(({ effect, groups, except = [], verbs: own, connections }) =>
     connections.flatMap((id) =>
       people
         .filter(([group]) =>
