@@ -3,7 +3,7 @@ import { registry } from '../kinds/index.ts';
 import type { AuditMark, Gateway } from '../model/gateway.ts';
 import { ApiError, AppError, InputError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/outcome.ts';
-import { isWritten, liveKeyOf, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
+import { isWritten, liveKeyOf, noDigest, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
 import { accessAfterPlan, recordAccess, watchScope } from '../reconcile/record/record-access.ts';
 import { orphansAfter, pendingWritesOf, secretVersionsAfter, writesAfter } from '../reconcile/record/record-changes.ts';
 import { withoutLimits } from '../reconcile/guard/refusals.ts';
@@ -143,7 +143,7 @@ async function createOrResumePlan(
   if (source.of === 'drift') return createDriftPlan(source.project, flags, context, { ...options, which: source.which });
   const created = await createPlan(source.project, flags, context, options);
   if (flags.digest === undefined) return created;
-  const refusal = differentPlan(flags.digest, created.plan);
+  const refusal = differentPlan(flags.digest, created.plan, created.planBase.read?.record.digest);
   if (refusal === undefined) return { ...created, plan: withoutLimits(created.plan) };
   const { continueApprovedPlan } = await import('../planning/interrupted-plan.ts');
   const continued = continueApprovedPlan(created, flags.digest) ?? { refusals: [] };
@@ -200,7 +200,9 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   const isFailed = result.interrupted || result.outcomes.some(isUnfinished);
   const complete = !isFailed && planned.isWhole;
   const access = accessAfter({ ...planned, planBase }, flags);
-  const ended = complete || writes > 0 ? await recorder.end({ ...recordedEnd({ ...planned, planBase }, result, complete), access }) : [];
+  const digest = flags.digest === noDigest ? undefined : flags.digest;
+  const ended =
+    complete || writes > 0 ? await recorder.end({ ...recordedEnd({ ...planned, planBase }, result, complete), access, digest }) : [];
   const recorded = [...ended, ...outsideNotice(planned, ended)];
   context.onEvent?.({ diagnostics: [...begun, ...recorded] });
   printer.diagnostics([...begun, ...recorded]);

@@ -101,7 +101,7 @@ export async function keepSections(
     const turn = (Math.max(names.indexOf(updates[0]?.name ?? ''), 0) + attempt * 3) % 10;
     if (isDone === 'when read again') await sleep(settling + turn * step);
   }
-  throw new AppError('forge/overwritten', 4, `other jobs replaced the comment on ${number} ${attempts} times`, {
+  throw new AppError('forge/overwritten', 4, `other jobs replaced the comment on ${number} again and again (${attempts} times)`, {
     hint: 'run the job again',
   });
 }

@@ -69,6 +69,8 @@ export type AppliedRecord = {
   readonly pending: readonly PendingWrites[];
   /** The approved plan that the last apply with a digest began; encrypted, absent after a complete apply. */
   readonly approved?: string;
+  /** The digest of the approved plan that the last complete apply applied; absent if it had none. */
+  readonly digest?: string;
   readonly lease?: ApplyLease;
 };
 

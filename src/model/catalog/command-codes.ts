@@ -17,7 +17,7 @@ export const cliCodes = {
     meaning: 'A file cannot be read or written',
     cause: 'The disk is full, the file system is read-only, or permissions do not allow it',
     fix: 'Check the disk and the permissions',
-    example: '"/work/access/.ostiary" cannot be read or written: no space left on the disk',
+    example: '"access/.ostiary" cannot be read or written: no space left on the disk',
   },
   'cli/unknown-group': {
     level: 'warning',

@@ -107,7 +107,7 @@ export const forgeCodes = {
     meaning: 'A section of the comment was not kept',
     cause: 'Other jobs wrote the comment again and again at the same time',
     fix: 'Run the job again',
-    example: 'other jobs replaced the comment on 7 8 times',
+    example: 'other jobs replaced the comment on 7 again and again (8 times)',
   },
   'forge/rate-limited': {
     meaning: 'The requests of the token are limited',

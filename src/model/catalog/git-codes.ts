@@ -206,7 +206,7 @@ export const gitCodes = {
     meaning: 'Git cannot read or move the ref of the record in this clone',
     cause: 'A git that was killed left an empty file or a lock file, which the message names',
     fix: 'If no git runs in this clone, remove the file',
-    example: 'git cannot move refs/ostiary/applied/production of this clone: /work/access/.git/refs/ostiary/applied/production.lock exists',
+    example: 'git cannot move refs/ostiary/applied/production of this clone: .git/refs/ostiary/applied/production.lock exists',
   },
   'git/record-unreadable': {
     meaning: 'The record of applies cannot be read',

@@ -7,10 +7,10 @@ export const manifestCodes = {
     example: '/spec/reviewers is not edited: the alias *dba on line 9 may use it; write the value in place of the alias',
   },
   'manifest/access-reference': {
-    meaning: 'The manifests grant more than an access reference grants at most',
+    meaning: 'The manifests grant more than an access reference allows',
     cause: 'A group, a rule or an access mode changed, or the reference is wrong',
     fix: 'Undo what the hint names; a change of the reference is reviewed first',
-    example: 'contractors: exec on orders-db: yes without approval, but production grants at most: denied (security/most.yaml:8)',
+    example: 'contractors: exec on orders-db: yes without approval, but reference production allows at most: denied (security/most.yaml:8)',
   },
   'manifest/access-reference-deferred': {
     level: 'notice',

@@ -141,6 +141,7 @@ export function isPlainRecord({
   orphans,
   pending,
   approved,
+  digest,
   lease,
 }: AppliedRecord): boolean {
   return (
@@ -152,6 +153,7 @@ export function isPlainRecord({
     orphans.length === 0 &&
     pending.length === 0 &&
     approved === undefined &&
+    digest === undefined &&
     lease === undefined
   );
 }
@@ -171,6 +173,8 @@ function unreadable({ id }: RecordCommit, reason: string): InputError {
 export type RecordedEnd = {
   /** Everything in the manifests is applied. */
   readonly complete: boolean;
+  /** The digest that approved the plan. */
+  readonly digest?: string | undefined;
   /** The versions of secrets, for the record. */
   readonly secrets?: string | undefined;
   /** What a complete apply has read of objects that decide access and that no manifest declares. */
@@ -203,7 +207,7 @@ export function withPending(record: AppliedRecord, writes: PendingWrites): Appli
 /** Returns the record after an apply that was complete. */
 export function completeRecord(
   { applies }: AppliedRecord,
-  { orphans, secrets, access, overrides = [] }: RecordedEnd,
+  { orphans, secrets, access, digest, overrides = [] }: RecordedEnd,
   commit: string,
 ): AppliedRecord {
   return {
@@ -212,6 +216,7 @@ export function completeRecord(
     ...(applies === undefined ? {} : { applies }),
     ...(secrets === undefined ? {} : { secrets }),
     ...(access === undefined ? {} : { access }),
+    ...(digest === undefined ? {} : { digest }),
     orphans,
     pending: [],
   };
@@ -243,7 +248,7 @@ export function incompleteRecord(
   { writes, deleted, secrets }: RecordedEnd,
   commit: string | undefined,
 ): AppliedRecord {
-  const { lease: _, secrets: __, ...record } = before;
+  const { lease: _, secrets: __, digest: ___, ...record } = before;
   const isLive = ({ id, key = id }: { readonly id: ResourceId; readonly key?: ResourceId }): boolean => !deleted.has(key);
   const { pending, orphans, ...rest } = withPending(record, { ...(commit === undefined ? {} : { commit }), ...writes });
   const left = pending.map((one) => ({ ...one, objects: one.objects.filter(isLive) }));

@@ -12,7 +12,7 @@ import { allConnections, type ProtectionSnapshot } from '../posture/protection-s
 import { entryParts, expectedText, isAbout, termsProblem } from './check-access-tests.ts';
 import { decidingFacts, listsDeciding, neededText, permissionTerms, type PermissionSubject } from './permission.ts';
 
-/** People who could do more than a reference grants at most, or of whom that cannot be known. */
+/** People who could do more than a reference allows, or of whom that cannot be known. */
 export type ExceededReference = {
   readonly reference: string;
   /** The entry that says so; that of the reference where none is about the group. */

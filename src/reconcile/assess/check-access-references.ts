@@ -115,7 +115,7 @@ export function referenceLines(
       access: { connection, groups, verb },
       who: gainerText({ groups }),
       verb,
-      what: `${found}, but ${reference} grants at most: ${most} (${at.file}:${at.line})`,
+      what: `${found}, but reference ${reference} allows at most: ${most} (${at.file}:${at.line})`,
       hint: granted.length === 0 ? 'no manifest decides it' : `decided by ${granted.join(', ')}`,
       at: granting.map(positionOf).find((one) => one !== undefined) ?? at,
     };

@@ -37,13 +37,19 @@ function minorOf(version: string): string {
 /** What a plan says besides its digest about whether it does or accepts anything. */
 type Contents = Pick<Diff, 'digest' | 'changes' | 'unwrittenSecrets'> & Pick<Plan, 'accepted' | 'unwritten'>;
 
-/** Refuses a plan other than the reviewed one; without a reviewed plan, one that writes, accepts drift, or has manifests that changed without a write. */
-export function differentPlan(wanted: string, { digest, changes, accepted, unwritten, unwrittenSecrets }: Contents): Refusal | undefined {
+/**
+ * Refuses a plan other than the reviewed one; without a reviewed plan, one that writes, accepts drift, or has manifests that changed without a
+ * write. `applied` is the digest of the plan that was applied completely last: a plan without changes is what is left of it.
+ */
+export function differentPlan(
+  wanted: string,
+  { digest, changes, accepted, unwritten, unwrittenSecrets }: Contents,
+  applied?: string,
+): Refusal | undefined {
   const isEmpty = !changes.some(isWritten) && accepted.length + unwritten.length + unwrittenSecrets.length === 0;
   if (wanted === noDigest) return isEmpty ? undefined : unreviewedPlan(digest);
   if (wanted === digest) return undefined;
-  // Nothing is left of a reviewed plan that was applied completely.
-  if (isEmpty && changes.length === 0) return undefined;
+  if (wanted === applied && isEmpty && changes.length === 0) return undefined;
   return savedPlanRefusal(
     'plan/other-digest',
     `the plan differs from the approved plan: its digest is ${digest}, expected ${wanted}`,

@@ -154,7 +154,6 @@ describe.each(Object.entries(sides))('drift that the manifests accept, on the di
     const accepted = digestIn((await runAs(side.admin, 'plan', repository)).stdout);
     expect((await runAs(side.admin, 'apply --yes', repository)).code).toBe(0);
     expect(digestIn((await runAs(side.admin, 'plan --format text', repository)).stdout)).not.toBe(accepted);
-    repository.save({ 'access/a.yaml': connection('digested', { access_max_duration: 7200 }) });
     expect(await runAs(side.admin, `apply --yes --digest ${accepted}`, repository)).toMatchObject({ code: 6 });
   });
 

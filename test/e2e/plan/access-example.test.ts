@@ -260,7 +260,8 @@ describe.each<readonly [Target, Readonly<Record<'deferred' | 'violated', readonl
   test('refuses what its reference does not grant, with both lines', async () => {
     const { files, repository, run } = applied;
     repository.save(replace('access/payments.yaml', '[payments]', '[payments, contractors]')(files));
-    const most = /contractors: exec on ledger-db: yes .*but contractors\s+grants at most:\s+denied\s+\(security\/most\.yaml:9\)/s;
+    const most =
+      /contractors: exec on ledger-db: yes .*but\s+reference\s+contractors\s+allows\s+at\s+most:\s+denied\s+\(security\/most\.yaml:9\)/s;
     const validated = await run('validate');
     expect(validated).toMatchObject({ code: 3, stderr: expect.stringMatching(most) });
     expect(validated.stderr).toMatch(/access\/payments\.yaml:14:\d+ error manifest\/access-reference/);

@@ -39,7 +39,7 @@ describe('a reference', () => {
     const { repository, run } = await applied('bounded-db');
     expect(await run('validate')).toMatchObject({ code: 0 });
     repository.save({ [fileOf('bounded-db')]: grouped('bounded-db', 'payments', 'contractors') });
-    const message = `contractors: exec on bounded-db: yes after approval by dba, but production grants at most: denied (${most}:7)`;
+    const message = `contractors: exec on bounded-db: yes after approval by dba, but reference production allows at most: denied (${most}:7)`;
     const validated = await run('validate');
     expect(validated.code).toBe(3);
     expect(oneLine(validated.stdout + validated.stderr)).toContain(message);
@@ -73,7 +73,7 @@ describe('a reference', () => {
     const own = await run('plan');
     expect([own.code, oneLine(own.stdout)]).toEqual([0, expect.stringMatching(new RegExp(`^.{0,300}${line}`))]);
     const reviewed = await run('plan --config-ref main');
-    expect([reviewed.code, oneLine(reviewed.stdout)]).toEqual([6, expect.stringContaining('production grants at most: denied')]);
+    expect([reviewed.code, oneLine(reviewed.stdout)]).toEqual([6, expect.stringContaining('reference production allows at most: denied')]);
     expect(oneLine(reviewed.stdout)).toContain(line);
     expect((await run('plan --max-risk strengthens')).code).toBe(6);
 

@@ -64,7 +64,6 @@ describe('the digest of --digest', () => {
     ['the same digest of a plan that writes nothing', 'a1', idle],
     ['no reviewed plan, and one that writes nothing', noDigest, idle],
     ['no reviewed plan, and one without changes', noDigest, []],
-    ['another digest, and a plan without changes', 'b2', []],
   ])('accepts %s', (_, wanted, changes) => {
     expect(differentPlan(wanted, { ...empty, digest: 'a1', changes })).toBeUndefined();
   });
@@ -72,6 +71,7 @@ describe('the digest of --digest', () => {
   it.each([
     ['another digest', 'b2', writes, 'expected b2'],
     ['another digest of a plan that writes nothing', 'b2', idle, 'expected b2'],
+    ['another digest of a plan without changes', 'b2', [], 'expected b2'],
     ['a prefix of the digest', 'a', writes, 'expected a'],
     ['no reviewed plan, and one that writes', noDigest, writes, 'no plan was approved'],
   ])('refuses %s, and names the digest of the plan', (_, wanted, changes, message) => {
@@ -79,6 +79,21 @@ describe('the digest of --digest', () => {
     expect(refusal).toMatchObject({ code: 'plan/other-digest', allowable: false });
     expect(refusal?.message).toContain(message);
     expect(refusal?.message).toContain('its digest is a1');
+  });
+});
+
+describe('the digest of a plan that was applied completely', () => {
+  const empty = { accepted: [], unwritten: [], unwrittenSecrets: [], digest: 'a1' };
+
+  it('accepts a plan without changes, and no other one', () => {
+    expect(differentPlan('b2', { ...empty, changes: [] }, 'b2')).toBeUndefined();
+    for (const action of ['update', 'blocked', 'held'] as const)
+      expect(differentPlan('b2', { ...empty, changes: [changeOf('Connection/db', action)] }, 'b2')).toMatchObject({
+        code: 'plan/other-digest',
+      });
+    const unwritten = [{ id: 'Connection/db', risks: [] }] as const;
+    expect(differentPlan('b2', { ...empty, unwritten, changes: [] }, 'b2')).toMatchObject({ code: 'plan/other-digest' });
+    expect(differentPlan('c3', { ...empty, changes: [] }, 'b2')).toMatchObject({ code: 'plan/other-digest' });
   });
 });
 
