@@ -18,6 +18,7 @@ const commandsByHeading: CommandList['byHeading'] = {
     {
       name: 'pull',
       usage: '[directory]',
+      aliases: ['export', 'dump'],
       summary: 'import the objects of a gateway as manifests',
       load: async () => (await import('./commands/pull.ts')).definePull,
     },

@@ -102,7 +102,7 @@ async function planOver(
     now: options.now,
     limits: defaultLimits,
     allowed,
-    consent: { adopt: [], revert: [], prune: false, ...consent },
+    consent: { imports: [], revert: [], prune: false, ...consent },
     reportUnmanaged: options.unmanaged === 'report',
   });
   if (draft.value === undefined) return { diagnostics: draft.diagnostics };

@@ -17,6 +17,7 @@ import {
   pathsArgument,
   planOptions,
   selectionOption,
+  startHelp,
   targetOptions,
   writeOptions,
   type DefineCommand,
@@ -60,6 +61,7 @@ export const defineApply: DefineCommand = (command, run) => {
     .option('--plan <file>', 'apply exactly the plan saved by plan --out; - for stdin')
     .option('--digest <digest>', 'apply only if the plan has this digest; none: only if the plan has no changes', parseDigest)
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'targets', run: runApply })));
+  startHelp(command, 'ostiary apply --target production', ['--target', '--only', '--yes', '--plan', '--prune']);
 };
 
 /**

@@ -37,7 +37,7 @@ import { requireWritable, emitDrift } from '../console/output/emit.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { runForTargets } from './command-line/run-for-targets.ts';
 
-type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
+type DriftFlags = Omit<ApplyFlags, 'revert' | 'import' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
   /** How far back the gateway's audit log is read: a time, or hours, days or weeks. */
   readonly since?: string;
   /** Undoes the drift, including held changes. */
@@ -89,7 +89,7 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
     throw new UsageError('--expire cannot be combined with --adopt or --revert', 'run drift --expire first');
   requireWritable(flags.report, context);
   const since = flags.since === undefined ? undefined : parseSince(flags.since, context.now());
-  const planFlags = { ...flags, adopt: [] };
+  const planFlags = { ...flags, import: [] };
   const project = await openProject(flags, context);
   const createWhole = (): Promise<DriftRun> =>
     createDriftPlan(project, { ...planFlags, revert: [] }, context, { which: 'all', purpose: 'preview' });
@@ -143,7 +143,7 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
 
 /** Removes the groups whose access has ended, and prints that to stderr: the result of the command is the drift that remains. */
 function removeExpired(flags: Omit<DriftFlags, 'adopt'>, project: OpenProject, context: CliContext): Promise<number> {
-  const applyFlags: ApplyFlags = { ...flags, adopt: [], revert: [], report: [], format: 'text', onManaged: 'skip' };
+  const applyFlags: ApplyFlags = { ...flags, import: [], revert: [], report: [], format: 'text', onManaged: 'skip' };
   const { onEvent, ...rest } = context;
   const inner = { ...rest, stdout: context.stderr, ...(onEvent === undefined ? {} : { onEvent: withoutPlans(onEvent) }) };
   return runApply(applyFlags, inner, { of: 'drift', which: 'expired', project });

@@ -74,7 +74,7 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
     );
   }
   const project = await openProject(flags, context);
-  const planned = await createPlan(project, { ...flags, allow: [], adopt: [], revert: [] }, context, { purpose: 'preview' });
+  const planned = await createPlan(project, { ...flags, allow: [], import: [], revert: [] }, context, { purpose: 'preview' });
   const { plan, desired, live, base, gateway } = planned;
   await gateway.close();
   announceTarget(project, flags, context);

@@ -81,10 +81,12 @@ const listedThings: Readonly<Record<string, string>> = {
 
 /** Defines `ostiary get`. */
 export const defineGet: DefineCommand = (command, run) => {
-  const listed = new Argument('<what>', 'what to list, in the plural or singular').choices(Object.keys(listedThings)).argParser(pluralOf);
+  const listed = new Argument('<what>', 'what to list, in the plural or singular, or a kind')
+    .choices(Object.keys(listedThings))
+    .argParser((word) => word);
   targetOptions(command.addArgument(listed).argument('[name]', 'list only the one with this name or ID'))
     .addOption(formatOption(viewFormats))
-    .action((what, named, flags) => run((context) => runGet({ ...flags, what, named, only: [], paths: [] }, context)));
+    .action((word, name, flags) => run((context) => runGet({ ...flags, ...askedFor(word, name), only: [], paths: [] }, context)));
 };
 
 /** Lists live objects without their secrets, or other things that the gateway has. Returns exit code 0. */
@@ -95,14 +97,30 @@ async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
   if (view !== undefined) return printObjectView(view, flags, context);
   if (read !== undefined) return printServiceView(read, flags, context);
   const near = suggest(what, Object.entries(listedThings).flat());
+  const byName = `ostiary search ${what} finds an object by its name, and ostiary get connection ${what} prints a connection`;
   throw new UsageError(
     `unknown resource type "${what}"`,
-    near === undefined ? `expected one of: ${Object.keys(listedThings).join(', ')}` : `did you mean "${near}"?`,
+    near === undefined ? `${byName}; expected one of: ${Object.keys(listedThings).join(', ')}` : `did you mean "${near}"?`,
   );
 }
 
-function pluralOf(word: string): string {
-  return Object.keys(listedThings).find((plural) => listedThings[plural] === word) ?? word;
+/** Where objects of kinds are listed that have no list of their own. */
+const listOfKind = new Map([
+  ['guardrailrule', 'rules'],
+  ['datamaskingrule', 'rules'],
+  ['runbookconfiguration', 'runbooks'],
+]);
+
+/** Returns the list and the name that words ask for: a plural, a singular or a kind in any spelling, or KIND/NAME in one word. */
+function askedFor(word: string, name: string | undefined): Pick<GetFlags, 'what' | 'named'> {
+  const [, type = word, named = name] = name === undefined ? (/^([A-Za-z-]+)\/(.+)$/s.exec(word) ?? []) : [];
+  const plain = plainWord(type);
+  const what = Object.keys(listedThings).find((plural) => [plural, listedThings[plural] ?? ''].some((one) => plainWord(one) === plain));
+  return { what: what ?? listOfKind.get(plain.replace(/s$/, '')) ?? type, named };
+}
+
+function plainWord(text: string): string {
+  return text.toLowerCase().replaceAll(/[-_]/g, '');
 }
 
 async function printObjectView(view: ObjectView, flags: GetFlags, context: CliContext): Promise<number> {

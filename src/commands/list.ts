@@ -44,7 +44,7 @@ type ListedObject = { readonly kind: string; readonly name: string; readonly pla
 /** Lists the objects under management, each with its manifest and how it compares with the gateway. Returns exit code 0. */
 async function runList(flags: ListFlags, context: CliContext): Promise<number> {
   const project = await openProject(flags, context);
-  const { plan, desired, gateway } = await createPlan(project, { ...flags, allow: [], adopt: [], revert: [] }, context, {
+  const { plan, desired, gateway } = await createPlan(project, { ...flags, allow: [], import: [], revert: [] }, context, {
     purpose: 'preview',
   });
   await gateway.close();

@@ -8,6 +8,7 @@ import {
   planOptions,
   secretsOption,
   selectionOption,
+  startHelp,
   targetOptions,
   type DefineCommand,
 } from '../console/options.ts';
@@ -33,6 +34,13 @@ export const definePlan: DefineCommand = (command, run) => {
     .addOption(secretsOption())
     .addOption(keepGoingOption())
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'plans', run: runPlan })));
+  startHelp(command, "ostiary plan --target production --only '*/orders-*'", [
+    '--target',
+    '--only',
+    '--format',
+    '--out',
+    '--detailed-exitcode',
+  ]);
 };
 
 /** Shows what apply would do. Exit 0, or 2 with changes if asked, or 6 for what apply would refuse; managed objects do not count. */

@@ -5,6 +5,7 @@ export const workflowCommands: Readonly<Record<'validate' | 'plan' | 'apply' | '
   validate: {
     name: 'validate',
     usage: '[paths...]',
+    aliases: ['lint'],
     summary: 'check manifests and rule samples offline',
     list: 'diagnostics',
     load: async () => (await import('./validate.ts')).defineValidate,
@@ -12,7 +13,7 @@ export const workflowCommands: Readonly<Record<'validate' | 'plan' | 'apply' | '
   plan: {
     name: 'plan',
     usage: '[paths...]',
-    alias: 'diff',
+    aliases: ['diff'],
     summary: 'show the changes that apply would make',
     list: 'plans',
     load: async () => (await import('./plan.ts')).definePlan,

@@ -7,8 +7,9 @@ import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { ProjectSelection } from '../project/resolved-config.ts';
 import { type FormatName, formatsFor, type ReportSubject } from '../report/formats.ts';
 
-/** The headings of options in the help; a command's own options come first. */
+/** The headings of options in the help; the most used come first, then a command's own. */
 export const groups = {
+  common: 'Common options:',
   own: 'Options:',
   from: 'Manifests and gateway:',
   base: 'Base (last applied commit):',
@@ -41,6 +42,12 @@ export function addCommand(program: Command, name: string, description: string):
     .option('--quiet', 'print only the result', false)
     .option('--full', 'print long lists completely', false)
     .option('-v, --verbose', 'log each request to the gateway with its duration', false);
+}
+
+/** Starts the help of a command with an example and the options that most people need. */
+export function startHelp(on: Command, example: string, common: readonly string[]): void {
+  on.addHelpText('before', `Example: ${example}\n`);
+  for (const option of on.options) if (common.includes(option.long ?? '')) option.helpGroup(groups.common);
 }
 
 /** Makes it an error to give another option as the value of one: its own value was forgotten. */
@@ -124,7 +131,7 @@ export function planOptions(on: Command, subject: ReportSubject): Command {
     )
     .option('--no-new-access', 'refuse a plan after which people can do more than before, or need less approval')
     .optionsGroup(groups.plan)
-    .option('--adopt <kind/name>', 'import this existing object; its manifest overwrites it (repeatable)', collect, [])
+    .option('--import <kind/name>', 'agree to import this existing object; its manifest overwrites it (repeatable)', collect, [])
     .option('--revert <kind/name>', 'revert held drift on this object (repeatable)', collect, [])
     .option('--prune', 'delete orphans: objects removed from the manifests (default: set in the config)')
     .option('--no-prune', 'keep orphans for this run');
@@ -341,7 +348,7 @@ export type PlanFlags = TargetFlags &
     /** False: new access is refused, whatever the config says. */
     readonly newAccess?: boolean;
     /** Resources to import although they differ. */
-    readonly adopt: readonly string[];
+    readonly import: readonly string[];
     /** Resources whose drift is undone even if that weakens protection. */
     readonly revert: readonly string[];
     /** Whether objects that the base declares and no manifest does are deleted; otherwise the config decides. */

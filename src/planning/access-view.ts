@@ -36,7 +36,7 @@ type ViewFlags = TargetFlags & PlanBaseOptions & { readonly source: AccessSource
 export async function readAccessView(project: OpenProject, flags: ViewFlags, context: CliContext): Promise<AccessView> {
   const { source } = flags;
   if (source === 'plan') {
-    const planned = await createPlan(project, { ...flags, secrets: 'unresolved', allow: [], adopt: [], revert: [] }, context, {
+    const planned = await createPlan(project, { ...flags, secrets: 'unresolved', allow: [], import: [], revert: [] }, context, {
       purpose: 'preview',
     });
     await planned.gateway.close();

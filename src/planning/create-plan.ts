@@ -381,14 +381,14 @@ export function readOutsideAccess({
 export function recordRefusals(
   plan: Plan,
   { project, desired, planBase, live }: Pick<PlanInput, 'project' | 'desired' | 'planBase'> & Pick<CreatedRun, 'live'>,
-  { adopt }: Pick<CreatePlanFlags, 'adopt'>,
+  { import: imports }: Pick<CreatePlanFlags, 'import'>,
 ): readonly Refusal[] {
   const target = project.target.name;
   const { base, behind, isUnrecorded, remembered, refusals, proof } = planBase;
   const older = behind === undefined || base === undefined ? [] : behindRefusals(behind, { desired, base, target });
   if (proof?.isMissing === true) return [...refusals, ...older, ...unsignedRefusals({ target, desired, live })];
   const isMissing = isUnrecorded === true && !refusals.some(({ code }) => code === 'git/unmerged-base');
-  return [...refusals, ...older, ...(isMissing ? unrecordedRefusals(plan, { target, desired, remembered, adopt }) : [])];
+  return [...refusals, ...older, ...(isMissing ? unrecordedRefusals(plan, { target, desired, remembered, imports }) : [])];
 }
 
 /** Returns the refusals of an apply as warnings of a command that applies nothing; a missing record has its own notice. */
@@ -413,7 +413,7 @@ function inputOf(loaded: PlanInput, identity: GatewayIdentity, flags: CreatePlan
     now,
     limits: flags.newAccess === false ? { ...target.limits, newAccess: 'refuse' } : target.limits,
     allowed: flags.allow,
-    consent: { adopt: flags.adopt, revert: flags.revert, prune: flags.prune ?? target.prune },
+    consent: { imports: flags.import, revert: flags.revert, prune: flags.prune ?? target.prune },
     released: target.released,
     previewOnly: purpose === 'preview',
     readOnly: !mayWrite(identity),
@@ -469,6 +469,6 @@ function unusedAllowances(allowed: readonly Allowance[], { allowed: used }: Plan
   }));
 }
 
-function consentNames({ adopt, revert }: Pick<CreatePlanFlags, 'adopt' | 'revert'>): readonly NamedByOption[] {
-  return [...adopt.map((name) => ['--adopt', name] as const), ...revert.map((name) => ['--revert', name] as const)];
+function consentNames({ import: imports, revert }: Pick<CreatePlanFlags, 'import' | 'revert'>): readonly NamedByOption[] {
+  return [...imports.map((name) => ['--import', name] as const), ...revert.map((name) => ['--revert', name] as const)];
 }

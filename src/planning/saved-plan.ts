@@ -174,7 +174,7 @@ function isSameOutside(left: OutsideAccess | undefined, right: OutsideAccess | u
   return one === other;
 }
 
-const planOptionNames = ['base', 'own', 'adopt', 'revert', 'prune', 'only', 'tag', 'exclude', 'keepGoing'] as const;
+const planOptionNames = ['base', 'own', 'import', 'revert', 'prune', 'only', 'tag', 'exclude', 'keepGoing'] as const;
 
 /** Throws UsageError for options that only affect how a plan is created. */
 function requireNoPlanOptions(flags: ApplyFlags): void {

@@ -18,7 +18,7 @@ async function planByCommand(pair: AccessPair): Promise<Plan> {
     const config = `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets:\n  test: { url: '${model.url}/api' }\n`;
     const files = filesOf(pair.manifests).map(({ path, text }) => [path, text] as const);
     const folder = project({ 'ostiary.yaml': config, ...Object.fromEntries(files) });
-    const adopted = pair.manifests.flatMap(({ kind, metadata }) => ['--adopt', `${kind}/${metadata.name}`]);
+    const adopted = pair.manifests.flatMap(({ kind, metadata }) => ['--import', `${kind}/${metadata.name}`]);
     const args = ['plan', '--format', 'json', '--base', 'none', '--no-prune', ...adopted];
     const { code, stdout, stderr } = await runInFolder(folder, args, { OSTIARY_TOKEN: scenarioToken });
     // A replaced connection that is still named is refused, and planned.

@@ -175,7 +175,7 @@ type Planned = Awaited<ReturnType<typeof planHoop>> & { readonly desired: Desire
 async function planned(gateway: Awaited<ReturnType<typeof openHoop>>, { manifests, removed = [] }: Transition): Promise<Planned> {
   const desired = desiredState(manifests);
   const base = { commit: 'a'.repeat(40), desired: desiredState([...manifests, ...removed]), removedIn: new Map() };
-  const consent = { adopt: [], revert: desired.resources.map(({ id }) => id), prune: true };
+  const consent = { imports: [], revert: desired.resources.map(({ id }) => id), prune: true };
   return { ...(await planHoop(gateway, desired, removed.length === 0 ? {} : { base, consent })), desired };
 }
 

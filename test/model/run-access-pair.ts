@@ -93,7 +93,7 @@ export async function planPair(
   const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
   const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' } as const;
   const ids = desired.resources.map(({ id }) => id);
-  const consent = { adopt: ids, revert: revert ? ids : [], prune: pair.prune };
+  const consent = { imports: ids, revert: revert ? ids : [], prune: pair.prune };
   const remembered = interrupted === undefined ? {} : { remembered: rememberedOf(interrupted, desired) };
   const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent, limits, ...remembered }));
   if (draft === undefined) return undefined;

@@ -54,7 +54,7 @@ async function planPair(pair: Pair, gateway: MemoryGateway, { sight, revert }: P
       ? undefined
       : { commit: 'a'.repeat(40), desired: loadOnce(pair.base, sight !== 'unresolved'), removedIn: new Map() };
   const ids = desired.resources.map(({ id }) => id);
-  const consent: Consent = { adopt: ids, revert: revert ? ids : [], prune: pair.prune };
+  const consent: Consent = { imports: ids, revert: revert ? ids : [], prune: pair.prune };
   const target = { ...testTarget, dialect: pair.dialect };
   const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent, borrowed }));
   if (draft === undefined) return undefined;

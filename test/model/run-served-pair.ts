@@ -46,7 +46,7 @@ export async function runServedPair(
     '--base',
     base,
     pair.prune ? '--prune' : '--no-prune',
-    ...ids.flatMap((id) => ['--adopt', id, ...(revert ? ['--revert', id] : [])]),
+    ...ids.flatMap((id) => ['--import', id, ...(revert ? ['--revert', id] : [])]),
   ];
   const ostiary = (...args: readonly string[]): Promise<Ended> =>
     ostiaryInProcess([...args, ...flags], { cwd: repository.folder, env: { ...gitEnv, ...sources, OSTIARY_TOKEN: gateway.key } });

@@ -55,7 +55,7 @@ test('what an apply leaves weaker than the base is a risk of a change, or of dri
         desired,
         live,
         base: { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
-        consent: { adopt: [], revert: [], prune },
+        consent: { imports: [], revert: [], prune },
       });
       fc.pre(plan !== undefined);
       const had = readPostures(liveSnapshot(liveAs(base), registry, 'interface'));

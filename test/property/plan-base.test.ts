@@ -165,7 +165,7 @@ test('a revert writes only drifted values, leaves no drift, and neither applies 
   await fc.assert(
     fc.asyncProperty(history, async (whole) => {
       const ids = whole.desired.resources.map(({ id }) => id);
-      const past: History = { ...whole, consent: { adopt: [], revert: ids, prune: false } };
+      const past: History = { ...whole, consent: { imports: [], revert: ids, prune: false } };
       const gateway = gatewayOf(past);
       const { plan } = await planHistory(gateway, past);
       const {

@@ -53,7 +53,7 @@ export const history: fc.Arbitrary<History> = fc
     );
     const ids = desired.resources.map(({ id }) => id);
     const base: BaseState = { commit: 'a'.repeat(40), desired: desiredState(applied), removedIn: new Map() };
-    return { one, desired, base, consent: { adopt: ids, revert: reverts && renames !== 'connection' ? ids : [], prune } };
+    return { one, desired, base, consent: { imports: ids, revert: reverts && renames !== 'connection' ? ids : [], prune } };
   });
 
 /** Manifests that are applied, then others, with everything pruned that the others leave out. */
@@ -83,7 +83,7 @@ export function pruning({ before }: Pick<Succession, 'before'> & Partial<Success
   readonly consent: Consent;
 } {
   const base: BaseState = { commit: 'a'.repeat(40), desired: desiredState(before), removedIn: new Map() };
-  return { base, consent: { adopt: [], revert: [], prune: true } };
+  return { base, consent: { imports: [], revert: [], prune: true } };
 }
 
 /** Counts the open connections that a plan deletes while it weakens one of their rules. */

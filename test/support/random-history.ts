@@ -175,7 +175,7 @@ export function repositoryHistory(): RepositoryHistory {
   }
 
   function consentOf({ desired }: Committed, prune = true): Consent {
-    return { adopt: desired.resources.map(({ id }) => id), revert: [], prune };
+    return { imports: desired.resources.map(({ id }) => id), revert: [], prune };
   }
 
   async function playApply(prune: boolean, fault: Fault | undefined): Promise<void> {
@@ -361,7 +361,7 @@ export function repositoryHistory(): RepositoryHistory {
     },
     stated: () => factsOf(head()),
     missing: () => missingFacts(head(), gateway.state()),
-    planHead: (key, prune) => draftAs(key, head(), { adopt: [], revert: [], prune }),
+    planHead: (key, prune) => draftAs(key, head(), { imports: [], revert: [], prune }),
     tryRecent: (most) => tryHeads(commits.slice(-most)),
     trySiblings: () => tryHeads(siblingsOf(head()).map(commitOf)),
     applies: () => applies,

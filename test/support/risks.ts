@@ -95,7 +95,7 @@ export function planWithRisks(
     desired,
     live,
     base: base === undefined ? undefined : { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
-    consent: { adopt: [], revert: [], prune },
+    consent: { imports: [], revert: [], prune },
   };
   const { preflight } = reviewOf();
   const { value, diagnostics } = runReconcile(planned, inherited === undefined ? {} : { preflight: { ...preflight, inherited } });

@@ -111,7 +111,7 @@ async function expectConvergence(gateway: TortureGateway, all: readonly Step[]):
       const output = `${stdout}${stderr}`;
       const known = consents.size;
       for (const [, refusal = ''] of output.matchAll(/override: --allow (\S+)=REASON/g)) consents.add(`--allow ${refusal}=history`);
-      if (output.includes('plan/adoption')) for (const id of ids) consents.add(`--adopt ${id}`);
+      if (output.includes('plan/adoption')) for (const id of ids) consents.add(`--import ${id}`);
       if (consents.size === known) throw new Error(`${args.join(' ')} exits with ${code}:\n${output}`);
     }
   }

@@ -1,11 +1,12 @@
-import { Command, CommanderError, type Option } from 'commander';
+import { Command, CommanderError, Help, type Option } from 'commander';
 import { UsageError } from '../../model/errors.ts';
 import type { CliContext } from '../../console/context/cli-context.ts';
 import { runGuarded } from './guard.ts';
 import { refuseDash } from './refuse-dash.ts';
+import { answerToCommand, answerToOption } from './other-tools.ts';
 import { version } from '../../console/context/version.ts';
 import { suggestCommand } from '../completion/scripts.ts';
-import { addCommand, type DefineCommand, type OutputFlags, refuseForgottenValues, refuseRepeated } from '../../console/options.ts';
+import { addCommand, type DefineCommand, groups, type OutputFlags, refuseForgottenValues, refuseRepeated } from '../../console/options.ts';
 import { colorChoiceOf, optionIn, printerFor, recordPrinted } from '../../console/output/printer.ts';
 import { type DocumentList, fleetDocument } from '../../report/serialize.ts';
 import { diagnosticCounts } from '../../report/wording/diagnostics.ts';
@@ -16,7 +17,8 @@ export type ListedCommand = {
   /** The arguments, as its file declares them. */
   readonly usage: string;
   readonly summary: string;
-  readonly alias?: string;
+  /** Other names of the command; the help shows the first. */
+  readonly aliases?: readonly string[];
   /** The list of its JSON documents, which a document about invalid flags also has. */
   readonly list?: DocumentList;
   readonly load: () => Promise<DefineCommand>;
@@ -56,7 +58,7 @@ async function runCounted(
       if (optionIn(argv, '--format') !== 'json') return;
       const list = Object.values(commands.byHeading)
         .flat()
-        .find(({ name, alias }) => argv[0] === name || argv[0] === alias)?.list;
+        .find(({ name, aliases = [] }) => [name, ...aliases].includes(argv[0] ?? ''))?.list;
       printerFor(context, flags).printDocument(fleetDocument(list, [], [{ target: undefined, exitCode: code, diagnostics }]));
     },
   });
@@ -94,7 +96,7 @@ function isKnown(first: string, program: Command): boolean {
 }
 
 function commandNamed(word: string, program: Command): Command | undefined {
-  return program.commands.find((one) => [one.name(), one.alias()].includes(word));
+  return program.commands.find((one) => [one.name(), ...one.aliases()].includes(word));
 }
 
 /** Prints what can follow the words of an unfinished command line; the completion scripts call it. */
@@ -115,7 +117,7 @@ async function createProgram(argv: readonly string[], context: CliContext, { com
     .helpOption('-h, --help', 'print help')
     .addHelpText('after', footer)
     .showSuggestionAfterError(true)
-    .configureHelp({ optionDescription, minWidthToWrap: 20 })
+    .configureHelp({ optionDescription, minWidthToWrap: 20, groupItems: mostUsedFirst })
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({
@@ -126,10 +128,9 @@ async function createProgram(argv: readonly string[], context: CliContext, { com
   const named = commandsNamedIn(argv);
   for (const [heading, listed] of Object.entries(commands.byHeading)) {
     program.commandsGroup(heading);
-    for (const { name, alias, usage, summary, load } of listed) {
-      const command = addCommand(program, name, summary);
-      if (alias !== undefined) command.alias(alias);
-      if (named.includes(name) || (alias !== undefined && named.includes(alias))) {
+    for (const { name, aliases = [], usage, summary, load } of listed) {
+      const command = addCommand(program, name, summary).aliases(aliases);
+      if ([name, ...aliases].some((one) => named.includes(one))) {
         const define = await load();
         define(command, async (work) => finish(await work(context)));
         refuseRepeated(command);
@@ -146,6 +147,16 @@ function commandsNamedIn(argv: readonly string[]): readonly string[] {
   const [first = '', second = ''] = argv;
   if (first === 'help') return [second];
   return first.startsWith('-') ? argv : [first];
+}
+
+/** Returns the items by heading, as the help of Commander does, with the most used before all others. */
+function mostUsedFirst<T extends Command | Option>(all: T[], visible: T[], headingOf: (item: T) => string): Map<string, T[]> {
+  const isMostUsed = (item: T): number => Number(headingOf(item) === groups.common);
+  return new Help().groupItems(
+    all.toSorted((left, right) => isMostUsed(right) - isMostUsed(left)),
+    visible,
+    headingOf,
+  );
 }
 
 function optionDescription({ description, argChoices, defaultValue }: Option): string {
@@ -173,5 +184,7 @@ function usageError({ code, message }: CommanderError, argv: readonly string[], 
   if (choices !== undefined)
     return new UsageError(`invalid value "${argument}" for ${name}`, choices.replace(allowedChoices, 'expected one of: $1'));
   const [, what = text, near] = /^(.*)\n\((Did you mean .*\?)\)$/s.exec(text) ?? [];
-  return new UsageError(what.replaceAll(/'([^']*)'/g, '"$1"'), near === undefined ? help : near.replace('Did', 'did'));
+  const [, unknown = ''] = /^unknown option '(.*)'$/s.exec(what) ?? [];
+  const answer = code === 'commander.unknownCommand' ? answerToCommand(argv[0] ?? '') : named && answerToOption(unknown, named);
+  return new UsageError(what.replaceAll(/'([^']*)'/g, '"$1"'), answer ?? (near === undefined ? help : near.replace('Did', 'did')));
 }

@@ -48,7 +48,9 @@ function suggestionsFor(line: TypedLine, program: Command, context: CliContext):
 }
 
 function commandsOf(program: Command): readonly Suggestion[] {
-  const listed = program.commands.flatMap((one) => [one.name(), ...one.aliases()].map((word) => ({ word, help: one.description() })));
+  const listed = program.commands.flatMap((one) =>
+    [one.name(), ...one.aliases().slice(0, 1)].map((word) => ({ word, help: one.description() })),
+  );
   return [...listed, { word: 'help', help: 'print help for a command' }];
 }
 

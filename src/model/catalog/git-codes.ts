@@ -119,7 +119,7 @@ export const gitCodes = {
     meaning:
       'No apply is recorded, but objects of the manifests are live and would change, or objects are live that only earlier commits declare',
     cause: 'The record was deleted, or the objects were made outside Ostiary and this is the first apply',
-    fix: 'If the target was applied before, restore the record or pass `--base COMMIT`; otherwise review the changes, then pass `--adopt KIND/NAME`, list removed objects under `released`, or override',
+    fix: 'If the target was applied before, restore the record or pass `--base COMMIT`; otherwise review the changes, then pass `--import KIND/NAME`, list removed objects under `released`, or override',
     example: 'no apply to "production" is recorded, but Connection/orders-db is live and would change',
   },
   'git/no-record-key': {

@@ -56,7 +56,7 @@ export const planCodes = {
     level: 'refusal',
     meaning: 'A live object would be changed for the first time',
     cause: 'An object of this name is live, was never applied by Ostiary, and differs from its manifest',
-    fix: 'Review the changes; then set `metadata.adopt: true`, or pass `--adopt KIND/NAME`',
+    fix: 'Review the changes; then set `metadata.adopt: true`, or pass `--import KIND/NAME`',
     example: 'it is live, was never applied by Ostiary, and differs from its manifest',
   },
   'plan/allow-unused': {
@@ -282,10 +282,10 @@ export const planCodes = {
   },
   'plan/unknown-name': {
     level: 'warning',
-    meaning: '`--adopt` or `--revert` names an unknown object',
+    meaning: '`--import` or `--revert` names an unknown object',
     cause: 'The name has a typo',
     fix: 'Check the name',
-    example: '--adopt Connection/orders-bd has no effect: the object exists neither in the manifests nor on the gateway',
+    example: '--import Connection/orders-bd has no effect: the object exists neither in the manifests nor on the gateway',
   },
   'plan/unreadable-file': {
     meaning: 'The file of `--plan` cannot be read',

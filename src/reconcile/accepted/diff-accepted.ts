@@ -61,7 +61,7 @@ function withLiveAtBase(
   desired: DesiredState,
 ): Prepared {
   const { input, base } = prepared;
-  const { consent = { adopt: [], revert: [] } } = input;
+  const { consent = { imports: [], revert: [] } } = input;
   const isRestored = (key: ResourceId): boolean => restored.has(key);
   return {
     ...prepared,

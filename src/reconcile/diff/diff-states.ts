@@ -145,7 +145,7 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
     const ours = uncertain.has(key) ? undefined : own.get(key);
     const isImport =
       base !== undefined && found !== undefined && found.isLabel !== true && past === undefined && ours === undefined && !renamed.has(key);
-    if (isImport) return adopt || input.consent?.adopt.includes(id) === true ? 'agreed-import' : 'import';
+    if (isImport) return adopt || input.consent?.imports.includes(id) === true ? 'agreed-import' : 'import';
     if (waiting.has(key)) return 'new';
     if (replaces !== undefined && past !== undefined) return 'opened';
     return ours?.unfinished === true ? 'new' : 'known';

@@ -154,7 +154,7 @@ export function checkLimits(prepared: Prepared, { diff, removed }: StateDiff, ac
     losses: withAccepted(findLosses(diff, named.live, { registry, desired: named.desired }), accepted, registry),
     limits,
     allowed,
-    adopts: new Set([...(consent?.adopt ?? []), ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),
+    adopts: new Set([...(consent?.imports ?? []), ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),
   });
 }
 

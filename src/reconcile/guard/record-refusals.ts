@@ -29,24 +29,24 @@ type UnrecordedInput = {
   readonly desired: DesiredState;
   readonly remembered: Remembered | undefined;
   /** Objects that may be imported although they differ. */
-  readonly adopt: readonly string[];
+  readonly imports: readonly string[];
 };
 
 /**
  * Refuses to change live objects while no apply is recorded. That they are live shows that a record may be missing, which costs no request and
  * cannot be removed by pushing refs; without the record, changes of other people would be undone as if the manifests had changed.
  */
-export function unrecordedRefusals(plan: Plan, { target, desired, remembered, adopt }: UnrecordedInput): readonly Refusal[] {
-  const adopted = new Set<string>([...adopt, ...desired.resources.flatMap(({ id, adopt: adopts }) => (adopts ? [id] : []))]);
+export function unrecordedRefusals(plan: Plan, { target, desired, remembered, imports }: UnrecordedInput): readonly Refusal[] {
+  const agreed = new Set<string>([...imports, ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]);
   const created = new Set(remembered?.objects.map(({ key }) => key));
   const written = plan.changes.filter((change) => isWritten(change) && change.action !== 'create' && !created.has(liveKeyOf(change)));
   const isDetached = plan.edges.filter(({ action }) => action === 'detach').flatMap(({ by, rule }) => by ?? rule);
   const detached = isDetached.filter((id) => !created.has(id));
-  const ids = [...new Set([...written.map(({ id }) => id), ...detached])].filter((id) => !adopted.has(id));
+  const ids = [...new Set([...written.map(({ id }) => id), ...detached])].filter((id) => !agreed.has(id));
   if (ids.length === 0) return [];
   const message = `no apply to "${target}" is recorded, but ${firstIds(ids)} ${ids.length === 1 ? 'is' : 'are'} live and would change`;
   const hint =
-    'if it was applied before, restore the record or pass --base COMMIT; if not, review the changes and override, or pass --adopt KIND/NAME';
+    'if it was applied before, restore the record or pass --base COMMIT; if not, review the changes and override, or pass --import KIND/NAME';
   return [{ code: 'git/no-record', message, hint, allowable: true }];
 }
 

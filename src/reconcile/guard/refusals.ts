@@ -73,7 +73,7 @@ function unconfirmedImports(changes: readonly Change[], { adopts }: LimitMeasure
   return changes.flatMap(({ id, adoption }): readonly Refusal[] => {
     if (adoption !== true || adopts.has(id)) return [];
     const message = 'it is live, was never applied by Ostiary, and differs from its manifest';
-    const hint = `review the changes; then set metadata.adopt: true, or pass --adopt ${id}`;
+    const hint = `review the changes; then set metadata.adopt: true, or pass --import ${id}`;
     return [{ code: 'plan/adoption', message, hint, allowable: false, resource: id }];
   });
 }

@@ -55,7 +55,7 @@ export type ReconcileInput = {
 /** Changes by `Kind/name` that the user agreed to, and that a plan leaves out otherwise. */
 export type Consent = {
   /** Resources to import although they differ. */
-  readonly adopt: readonly string[];
+  readonly imports: readonly string[];
   /** Resources whose drift is reverted even where that weakens them. */
   readonly revert: readonly string[];
   readonly prune: boolean;

@@ -190,6 +190,14 @@ describe('get', () => {
     ]);
   });
 
+  test.concurrent('a kind in any spelling, and KIND/NAME, list what the plural lists', async () => {
+    for (const asked of ['Connection/orders', 'connections/orders', 'connection orders'])
+      expect((await table(asked)).slice(1)).toEqual([
+        ['orders', 'database/postgres', 'default', 'connect exec', 'unknown', 'foreign-rule no-drop', ''],
+      ]);
+    for (const asked of ['GuardrailRule', 'guardrail-rules', 'DataMaskingRule']) expect(await table(asked)).toEqual(await table('rules'));
+  });
+
   test.concurrent('lists runbooks and agents', async () => {
     const [headers, books] = await table('runbooks');
     expect(headers).toEqual(['REPOSITORY', 'GIT URL', 'USER', 'HOOK TTL', 'MANAGED BY']);

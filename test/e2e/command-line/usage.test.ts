@@ -27,6 +27,29 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['frobnicate x', 'unknown command "frobnicate"', 'run ostiary --help for the list of commands'],
   ['help frobnicate', 'unknown command "frobnicate"', 'run ostiary --help for the list of commands'],
   ['--frobnicate', 'unknown option "--frobnicate"', 'run ostiary --help for the list of commands'],
+  ['import', 'unknown command "import"', 'ostiary pull imports a gateway as manifests; ostiary apply writes manifests to the gateway'],
+  ['sync --help', 'unknown command "sync"', 'ostiary plan shows the changes, and ostiary apply makes them'],
+  ['status', 'unknown command "status"', 'ostiary drift lists changes made outside Ostiary, and ostiary list the state of each object'],
+  [
+    'describe orders-db',
+    'unknown command "describe"',
+    'ostiary get connection NAME --format yaml prints an object, and ostiary explain KIND/NAME why it changes',
+  ],
+  ['plan -o json', 'unknown option "-o"', '--format json prints JSON; --help lists the other formats'],
+  ['list --output json', 'unknown option "--output"', '--format json prints JSON; --help lists the other formats'],
+  ['pull -o access', 'unknown option "-o"', 'name the folder as an argument: ostiary pull access'],
+  ['apply --dry-run', 'unknown option "--dry-run"', 'ostiary plan shows what apply would do'],
+  ['apply -auto-approve', 'unknown option "-auto-approve"', '--yes writes without asking'],
+  ['plan -out=plan.json', 'unknown option "-out=plan.json"', 'did you mean --out?'],
+  ['plan -f access', 'unknown option "-f"', 'files and folders are arguments: ostiary plan access/orders.yaml'],
+  ...['plan --adopt Connection/x', 'apply --yes --adopt Connection/x'].map(
+    (line) =>
+      [
+        line,
+        'unknown option "--adopt"',
+        '--import KIND/NAME agrees to import an existing object; ostiary drift --adopt accepts drift into the manifests',
+      ] as const,
+  ),
   ['plan --frobnicate', 'unknown option "--frobnicate"', 'run ostiary plan --help for the list of flags'],
   ['plan --detailed-exitcod', 'unknown option "--detailed-exitcod"', 'did you mean --detailed-exitcode?'],
   ['get', 'missing required argument "what"', 'run ostiary get --help for the list of flags'],
@@ -35,12 +58,12 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   [
     'get x',
     'unknown resource type "x"',
-    'expected one of: connections, rules, resources, runbooks, templates, reviews, agents, access-control, attributes, access-request-rules, runbook-rules, rulepacks, analyzer-rules, machine-identities, groups, users',
+    'ostiary search x finds an object by its name, and ostiary get connection x prints a connection; expected one of: connections, rules, resources, runbooks, templates, reviews, agents, access-control, attributes, access-request-rules, runbook-rules, rulepacks, analyzer-rules, machine-identities, groups, users',
   ],
   [
     'get constructor',
     'unknown resource type "constructor"',
-    'expected one of: connections, rules, resources, runbooks, templates, reviews, agents, access-control, attributes, access-request-rules, runbook-rules, rulepacks, analyzer-rules, machine-identities, groups, users',
+    'ostiary search constructor finds an object by its name, and ostiary get connection constructor prints a connection; expected one of: connections, rules, resources, runbooks, templates, reviews, agents, access-control, attributes, access-request-rules, runbook-rules, rulepacks, analyzer-rules, machine-identities, groups, users',
   ],
   ['get reviews --format markdown', 'invalid value "markdown" for --format', 'expected one of: text, json, yaml'],
   ['search', 'missing required argument "term"', 'run ostiary search --help for the list of flags'],
@@ -162,12 +185,12 @@ describe('selection of gateway and manifests', () => {
   test('an unknown name in an option is a warning with a suggestion', async () => {
     const gateway = await startFlakyServer(json(200, []));
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/rule.yaml': guardrail('no-drop') });
-    const line = ['plan', '--revert', 'GuardrailRule/no-drap', '--revert', 'GuardrailRule/no-drop', '--adopt', 'x'];
+    const line = ['plan', '--revert', 'GuardrailRule/no-drap', '--revert', 'GuardrailRule/no-drop', '--import', 'x'];
     const { code, stderr } = await ostiaryInProcess(line, { cwd, env });
     await gateway.close();
     expect(code).toBe(0);
     expect(stderr).toBe(
-      'warning plan/unknown-name  --adopt x has no effect: the object exists neither in the manifests nor on the gateway\n' +
+      'warning plan/unknown-name  --import x has no effect: the object exists neither in the manifests nor on the gateway\n' +
         '  use KIND/NAME as printed by plan\n' +
         'warning plan/unknown-name  --revert GuardrailRule/no-drap has no effect: the object exists neither in the manifests nor on the gateway\n' +
         '  did you mean "GuardrailRule/no-drop"?\n2 warnings\n',
@@ -197,9 +220,9 @@ describe('help', () => {
     review: '--color --no-color --quiet --full --verbose --force --window --help --config --target --url --dialect --auth --format',
     explain:
       '--color --no-color --quiet --full --verbose --all --help --config --target --url --dialect --auth --cache --read-concurrency --base --own --no-origin --format --today --secrets',
-    plan: '--color --no-color --quiet --full --verbose --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --config-ref --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --no-new-access --adopt --revert --prune --no-prune --secrets --keep-going',
+    plan: '--target --only --format --detailed-exitcode --out --color --no-color --quiet --full --verbose --help --all-targets --config --url --dialect --auth --tag --exclude --config-ref --cache --read-concurrency --base --own --no-origin --report --link-base --max-length --today --allow --max-risk --no-new-access --import --revert --prune --no-prune --secrets --keep-going',
     apply:
-      '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --no-new-access --adopt --revert --prune --no-prune --keep-going --yes --concurrency --lock-timeout --journal --on-managed --plan --digest',
+      '--target --only --prune --yes --plan --color --no-color --quiet --full --verbose --help --all-targets --config --url --dialect --auth --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --no-new-access --import --revert --no-prune --keep-going --concurrency --lock-timeout --journal --on-managed --digest',
     drift:
       '--color --no-color --quiet --full --verbose --since --revert --expire --adopt --new --no-commit --label --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --secrets --yes --concurrency --lock-timeout --journal',
     pull: '--color --no-color --quiet --full --verbose --secrets --dry-run --yes --from-state --tests --help --config --target --url --dialect --auth --only --tag --exclude --read-concurrency --format',
@@ -220,7 +243,7 @@ describe('help', () => {
     const named = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map((match) => match[1]);
     expect(named.join(' ')).toBe(flags);
     expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
-    expect(stdout).toMatch(new RegExp(`^Usage: ostiary ${name}(?:\\|\\w+)? `));
+    expect(stdout).toMatch(new RegExp(`^(?:Example: ostiary .*\n\n)?Usage: ostiary ${name}(?:\\|\\w+)? `));
     expect((await ostiaryInProcess(['help', name], { cwd: folder })).stdout).toBe(stdout);
   });
 

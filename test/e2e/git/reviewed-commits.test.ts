@@ -244,11 +244,11 @@ describe('a missing record', () => {
     push(ours);
     ours.git('push', '--quiet', 'origin', `:${ref}`);
     const job = clone(origin);
-    expect(await run('apply --yes --adopt Connection/lost-a', job)).toMatchObject({
+    expect(await run('apply --yes --import Connection/lost-a', job)).toMatchObject({
       code: 6,
       stdout: expect.stringMatching(/git\/no-record\s+no apply to "production" is recorded, but Connection\/lost-b is live/),
     });
-    expect(await run('apply --yes --adopt Connection/lost-a --adopt Connection/lost-b', job)).toMatchObject({ code: 0 });
+    expect(await run('apply --yes --import Connection/lost-a --import Connection/lost-b', job)).toMatchObject({ code: 0 });
     ours.save({ 'access/a.yaml': connection('lost-a', { reviewers: ['sre'] }) });
     push(ours);
     ours.git('push', '--quiet', 'origin', `:${ref}`);

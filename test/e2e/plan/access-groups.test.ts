@@ -94,7 +94,7 @@ test('drift is adopted as null, an empty list and groups; defaults and overlays 
     'access/_defaults.yaml': 'apiVersion: ostiary/v1\nkind: Defaults\nspec:\n  Connection: { access_groups: [payments] }\n',
   });
   const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
-  expect((await run('apply --yes --adopt Connection/payments-db')).code).toBe(0);
+  expect((await run('apply --yes --import Connection/payments-db')).code).toBe(0);
   expect(await served()).toEqual(['payments']);
   for (const wire of [[], ['sre'], ['admin'], ['payments', 'sre'], ['payments']]) {
     await serve(wire);

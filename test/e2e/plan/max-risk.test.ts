@@ -80,7 +80,7 @@ test.each(cases)('--max-risk refuses: $what', async ({ before, after, live, risk
   const repository = make({ 'ostiary.yaml': config(gateway.url()), ...before });
   const run = (line: string): ReturnType<typeof gateway.run> =>
     gateway.run(line, repository.folder, { ...gitEnv, OSTIARY_SECRET_RISK: 'a-secret-value' });
-  expect(await run('apply --yes --base none --adopt Connection/risk-db')).toMatchObject({ code: 0 });
+  expect(await run('apply --yes --base none --import Connection/risk-db')).toMatchObject({ code: 0 });
   const rules = (await gateway.call('GET', '/guardrails')).list;
   for (const rule of live === undefined ? [] : rules)
     await gateway.call('PUT', `/guardrails/${idOf({ body: rule })}`, { body: { ...rule, ...live } });

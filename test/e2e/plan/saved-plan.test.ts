@@ -156,7 +156,7 @@ describe('a saved plan', () => {
     const cwd = project({ 'access/db.yaml': connection('anew', { secret }) });
     const saved = await gateway.run('plan --secrets unresolved --out plan.json', cwd);
     expect([saved.code, saved.stderr]).toEqual([0, expect.stringContaining('apply --plan plan.json')]);
-    for (const flag of ['--only Connection/anew', '--prune', '--base none', '--adopt Connection/anew', 'access'])
+    for (const flag of ['--only Connection/anew', '--prune', '--base none', '--import Connection/anew', 'access'])
       expect(await refused(cwd, `apply --yes --plan plan.json ${flag}`)).toMatchObject({ code: 3 });
     expect(await gateway.run('apply --yes --plan plan.json', cwd)).toMatchObject({
       code: 3,

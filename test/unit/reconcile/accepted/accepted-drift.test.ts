@@ -11,7 +11,7 @@ import type { ReviewInput } from '../../../../src/reconcile/reconcile.ts';
 
 type Sides = { readonly base: readonly Manifest[]; readonly live: readonly Manifest[]; readonly head: readonly Manifest[] };
 
-const consent = { adopt: [], revert: [], prune: true };
+const consent = { imports: [], revert: [], prune: true };
 
 /** Plans from three sets of manifests: those that were applied, what the gateway has, and those of the pull request. */
 function planOfSides({ base, live, head }: Sides, review: Partial<ReviewInput> = {}, more: Partial<TestInput> = {}): Plan {

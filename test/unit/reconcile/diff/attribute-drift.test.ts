@@ -29,7 +29,7 @@ function planDrift(applied: JsonObject, live: JsonObject, access: AccessState = 
     base: { commit: 'a'.repeat(40), desired, removedIn: new Map() },
     target: { ...testTarget, dialect: 'hoop' },
     limits: noLimits,
-    consent: { adopt: [], revert: [], prune: false },
+    consent: { imports: [], revert: [], prune: false },
   });
   if (value === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   return value;

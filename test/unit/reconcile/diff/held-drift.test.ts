@@ -56,7 +56,7 @@ async function planDrift(
     live: { ...state, resources },
     base: { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
     borrowed,
-    consent: { adopt: [], revert: revert ? [id] : [], prune: false },
+    consent: { imports: [], revert: revert ? [id] : [], prune: false },
   });
   if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ message }) => message).join('\n'));
   const change = checked.value.changes.find((one) => one.id === id);

@@ -54,7 +54,7 @@ async function planOver(applied: readonly Manifest[], live: readonly Manifest[],
     live: state,
     base: { commit: 'a'.repeat(40), desired, removedIn: new Map() },
     limits: { ...noLimits, incomparableDrift: choice },
-    consent: { adopt: [], revert, prune: false },
+    consent: { imports: [], revert, prune: false },
     allowed,
   });
   if (value === undefined) throw new Error('there is no plan');

@@ -68,7 +68,7 @@ test.each([
   const closed = desiredState([connectionWith('disabled')]);
   await applyPlan({ gateway, ...(await planAgainst(gateway, closed)), desired: closed });
   const base = { commit: 'a'.repeat(40), desired: desiredState([connectionWith(mode)]), removedIn: new Map() };
-  const history = { desired: desiredState([connectionWith('enabled')]), base, consent: { adopt: [], revert: [], prune: false } };
+  const history = { desired: desiredState([connectionWith('enabled')]), base, consent: { imports: [], revert: [], prune: false } };
   const { plan: result } = await planHistory(gateway, history);
   expect(result.changes.map((change) => change.reasons)).toEqual([reasons]);
   expect(result.protection.headlines.filter(({ direction }) => direction === 'weakens').map(({ text }) => text)).toEqual(lost);
@@ -83,7 +83,7 @@ const past: Pick<History, 'desired' | 'base' | 'consent'> = {
     { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: { connection_ids: ['successor'] } },
   ]),
   base: { commit: 'a'.repeat(40), desired: applied, removedIn: new Map() },
-  consent: { adopt: [], revert: [], prune: false },
+  consent: { imports: [], revert: [], prune: false },
 };
 
 test.each([

@@ -36,7 +36,7 @@ function refusalsOf(
     live: { ...liveAs(desiredState(live)), access: accessState({ 'access-control': [] }), longestAccess: 172_800 },
     target,
     base: { commit: 'a'.repeat(40), desired: desiredState(base), removedIn: new Map() },
-    consent: { adopt: [], revert: [], prune: true },
+    consent: { imports: [], revert: [], prune: true },
     limits: { ...noLimits, newAccess },
     ...more,
   });
@@ -127,7 +127,7 @@ describe('new access', () => {
     const open = db({ ...exec, access_groups: ['dba', 'dev'] });
     expect(refusalsOf({ base: [open], live: [db(exec)], head: [open] })).toEqual([]);
     const reverted = refusalsOf({ base: [open], live: [db(exec)], head: [open] }, 'refuse', {
-      consent: { adopt: [], revert: ['Connection/db'], prune: true },
+      consent: { imports: [], revert: ['Connection/db'], prune: true },
     });
     expect(reverted.map(({ message }) => message)).toEqual(['dev: exec on db: was no, will be yes without approval']);
   });

@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+
+/**
+ * What people type who know other tools, and what to type here. A command that only reads has their name as an alias (`program.ts`); one that
+ * writes has not, because the same word means reading in one tool and writing in another (`import`, `sync`).
+ */
+const commandAnswers: Readonly<Record<string, string>> = {
+  import: 'ostiary pull imports a gateway as manifests; ostiary apply writes manifests to the gateway',
+  sync: 'ostiary plan shows the changes, and ostiary apply makes them',
+  push: 'ostiary plan shows the changes, and ostiary apply makes them',
+  deploy: 'ostiary plan shows the changes, and ostiary apply makes them',
+  up: 'ostiary plan shows the changes, and ostiary apply makes them',
+  preview: 'ostiary plan shows the changes that apply would make',
+  status: 'ostiary drift lists changes made outside Ostiary, and ostiary list the state of each object',
+  refresh: 'every plan reads the gateway; ostiary drift lists changes made outside Ostiary',
+  describe: 'ostiary get connection NAME --format yaml prints an object, and ostiary explain KIND/NAME why it changes',
+  show: 'ostiary get connection NAME --format yaml prints an object, and ostiary explain KIND/NAME why it changes',
+  delete: 'remove the manifest, then run ostiary apply --prune',
+  destroy: 'remove the manifests, then run ostiary apply --prune',
+  check: 'ostiary validate checks manifests offline',
+  format: 'ostiary fmt formats manifests',
+};
+
+type OptionAnswer = {
+  /** The spellings; a single hyphen before a word counts as two. */
+  readonly names: readonly string[];
+  /** The commands for which this is the answer; without it all. */
+  readonly commands?: readonly string[];
+  readonly answer: string;
+};
+
+const optionAnswers: readonly OptionAnswer[] = [
+  {
+    names: ['--adopt'],
+    commands: ['plan', 'apply'],
+    answer: '--import KIND/NAME agrees to import an existing object; ostiary drift --adopt accepts drift into the manifests',
+  },
+  { names: ['-o', '--output', '--json'], commands: ['pull', 'init'], answer: 'name the folder as an argument: ostiary pull access' },
+  { names: ['-o', '--output', '--json', '--yaml'], answer: '--format json prints JSON; --help lists the other formats' },
+  { names: ['--dry-run', '--check', '--preview'], commands: ['apply'], answer: 'ostiary plan shows what apply would do' },
+  {
+    names: ['--dry-run', '--preview'],
+    answer: 'only apply, and drift with --revert, write to the gateway; ostiary plan shows what apply would do',
+  },
+  { names: ['--auto-approve', '--approve', '--force', '-f'], commands: ['apply', 'drift'], answer: '--yes writes without asking' },
+  { names: ['-f', '--file', '--filename', '-s', '--state'], answer: 'files and folders are arguments: ostiary plan access/orders.yaml' },
+  { names: ['--select-tag'], answer: '--tag KEY=VALUE selects connections by a tag' },
+  { names: ['--refresh-only'], answer: 'ostiary drift lists changes made outside Ostiary' },
+];
+
+/** Returns what to type here instead of a command of another tool, or undefined for a word that is none. */
+export function answerToCommand(word: string): string | undefined {
+  return Object.hasOwn(commandAnswers, word) ? commandAnswers[word] : undefined;
+}
+
+/** Returns what to type here instead of an option of another tool, or undefined for an option that is none. */
+export function answerToOption(option: string, command: Command): string | undefined {
+  const name = option.replace(/=.*$/s, '').replace(/^-(?=\w{2})/, '--');
+  if (command.options.some(({ long }) => long === name)) return `did you mean ${name}?`;
+  return optionAnswers.find(({ names, commands }) => names.includes(name) && commands?.includes(command.name()) !== false)?.answer;
+}
