@@ -1,6 +1,6 @@
 import type { suggestWords } from './commands/completion/suggest.ts';
 import { type CommandList, runCommandLine } from './commands/command-line/run-command-line.ts';
-import { askToConfirm } from './commands/confirm.ts';
+import { askToConfirm } from './commands/command-line/confirm.ts';
 import { workflowCommands } from './commands/workflow-commands.ts';
 import type { CliContext } from './console/context/cli-context.ts';
 import { compileLess, processContext, stepContext } from './console/context/process-context.ts';
@@ -43,6 +43,12 @@ const commandsByHeading: CommandList['byHeading'] = {
       summary: 'run rule samples offline',
       list: 'targets',
       load: async () => (await import('./commands/test.ts')).defineTest,
+    },
+    {
+      name: 'schema',
+      usage: '<kind>',
+      summary: 'print an example manifest of a kind, or its schema',
+      load: async () => (await import('./commands/schema.ts')).defineSchema,
     },
     {
       name: 'fmt',

@@ -39,7 +39,7 @@ const outputs = {
   '.github/schemastore/src/schemas/json/ostiary.json': storeSchema,
   'src/manifest/validate/validators.js': manifestValidators,
   'src/reconcile/saved-plan/validators.js': planValidator,
-  'src/project/workflow-texts.ts': workflowTexts,
+  'src/project/templates/workflow-texts.ts': workflowTexts,
   'src/README.md': mapWithPicture,
 };
 

@@ -9,7 +9,7 @@ import type { PullResult, WrittenManifest } from '../model/result/outcome.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { loadWhole, type ManifestSources } from '../project/manifests.ts';
 import type { WholeProject } from '../project/project.ts';
-import { schemaPath } from '../project/schema-files.ts';
+import { schemaPath } from '../project/templates/schema-files.ts';
 import { chooseObjects } from '../pull/choose-objects.ts';
 import type { UpdateContext } from '../pull/update-manifests.ts';
 import { makeManifests } from '../pull/make-manifests.ts';

@@ -1,9 +1,7 @@
 import { withForgeErrors } from '../forge/forge-errors.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { labeledName } from '../report/document.ts';
-import { appliedText } from '../report/subjects/apply.ts';
-import { driftDocument } from '../report/subjects/drift.ts';
-import { planVerdict, verdictText } from '../report/wording/summary.ts';
+import { runEndText } from '../report/subjects/run-end.ts';
 import { clip } from '../report/wrap.ts';
 import { missingTokenOf } from './pull-requests.ts';
 import { openRunForge, stepExitCode, type ActionTask, type TaskResult } from './task.ts';
@@ -37,11 +35,11 @@ export async function setCommitStatus(result: TaskResult & { readonly task: Acti
 }
 
 function descriptionOf({ findings, exitCode }: TaskResult, mode: ActionTask['step']['mode']): string {
-  const { plan, result, drift, diagnostics } = findings;
-  const verdict = drift === undefined ? plan && planVerdict(plan) : driftDocument([drift]).sections()[0]?.verdict;
-  if (result !== undefined) return appliedText(result, plan);
+  const { plan, result, diagnostics } = findings;
+  const end = runEndText(findings);
+  if (result !== undefined && end !== undefined) return end;
   if (mode === 'apply' && exitCode !== 0) return `Not applied: ${codesOf(plan?.refusals ?? diagnostics)}`;
-  if (verdict !== undefined && exitCode !== 3 && exitCode !== 4) return verdictText(verdict);
+  if (end !== undefined && exitCode !== 3 && exitCode !== 4) return end;
   return exitCode === 0 ? 'The manifests are valid' : `Failed: ${codesOf(diagnostics.filter(({ severity }) => severity === 'error'))}`;
 }
 

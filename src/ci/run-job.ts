@@ -22,12 +22,13 @@ import { withoutTakenBranch } from './drift-issue.ts';
 import { findMentioned } from './mentioned-pull-request.ts';
 import { findProposal } from './proposal.ts';
 import { type OnReported, reportRun } from './report-run.ts';
+import { runEndBesideTarget } from '../report/subjects/run-end.ts';
 import { workflowCommands } from '../commands/workflow-commands.ts';
 import type { CliContext, CommandEvent } from '../console/context/cli-context.ts';
 import { readNetwork } from '../console/connect.ts';
 import { attempt, runGuarded } from '../commands/command-line/guard.ts';
 import { runCommandLine } from '../commands/command-line/run-command-line.ts';
-import { printExitCodes, worstExitCode } from '../commands/command-line/run-for-targets.ts';
+import { printTargetEnds, worstExitCode } from '../commands/command-line/run-for-targets.ts';
 import { listCaches, readCache, writeCache } from '../disk/cache.ts';
 import { isFolder, readRunnerFile } from '../disk/write.ts';
 import type { CacheService, CiRun, CiSystem, JobLog } from '../forge/ci-system.ts';
@@ -87,8 +88,10 @@ async function runTasks(job: Job): Promise<readonly TaskResult[]> {
     );
   }
   await prepared.cache?.save();
-  const codes = new Map(results.map(({ task: done, exitCode: code }) => [targetNameOf(done) ?? '', code]));
-  if (results.length > 1) printExitCodes(codes, plainFlags, inner);
+  const ends = results.map(({ task: done, exitCode: code, findings }) => {
+    return { name: targetNameOf(done) ?? '', code, found: runEndBesideTarget(findings) };
+  });
+  if (results.length > 1) printTargetEnds(ends, plainFlags, inner);
   return results;
 }
 

@@ -6,12 +6,13 @@ import { createFile } from '../disk/write.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags, DefineCommand } from '../console/options.ts';
 import { printerFor } from '../console/output/printer.ts';
+import { firstManifests } from '../project/templates/example-documents.ts';
 import { newDigestKey } from '../project/new-digest-key.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { findRepository } from '../project/open-project.ts';
 import { absolutePath, outputPath, resolveConfig } from '../project/resolved-config.ts';
-import { schemaFiles } from '../project/schema-files.ts';
-import { workflowFiles } from '../project/workflow-files.ts';
+import { schemaFiles } from '../project/templates/schema-files.ts';
+import { workflowFiles } from '../project/templates/workflow-files.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 
 function configText(digestKey: string): string {
@@ -32,52 +33,8 @@ targets:
 `;
 }
 
-const manifest = `# yaml-language-server: $schema=../schemas/connection.schema.json
-apiVersion: ostiary/v1
-kind: Connection
-metadata:
-  name: example-db
-spec:
-  type: database
-  subtype: postgres
-  agent_id: default
-  access_mode_connect: disabled
-  access_mode_exec: enabled
-  access_mode_runbooks: enabled
-  access_schema: enabled
-  connection_tags: { env: dev }
-  guardrail_rules: [no-drop]
-  reviewers: [dba-team]
-  secret:
-    envvar:HOST: { value: db.internal }
-    envvar:PASS: { valueFrom: { env: OSTIARY_SECRET_EXAMPLE_DB_PASS } }
-`;
-
-const rule = `# yaml-language-server: $schema=../schemas/guardrail-rule.schema.json
-apiVersion: ostiary/v1
-kind: GuardrailRule
-metadata:
-  name: no-drop
-spec:
-  description: Blocks statements that drop or truncate a table.
-  input:
-    rules:
-      - name: ddl
-        type: pattern_match
-        pattern_regex: (?i)\\b(drop|truncate)\\s+table\\b
-tests:
-  - { input: DROP TABLE orders, expect: blocked }
-  - { input: SELECT 1, expect: allowed }
-`;
-
-const manifests: readonly (readonly [string, string])[] = [
-  ['access/example-db.yaml', manifest],
-  ['access/no-drop.yaml', rule],
-  ['.gitignore', '.ostiary/\n'],
-];
-
 function newProject(): readonly (readonly [string, string])[] {
-  return [['ostiary.yaml', configText(newDigestKey())], ...manifests];
+  return [['ostiary.yaml', configText(newDigestKey())], ...firstManifests, ['.gitignore', '.ostiary/\n']];
 }
 
 type InitFlags = OutputFlags & { readonly folder: string; readonly github: boolean; readonly action?: string };

@@ -21,7 +21,7 @@ import type { SourceFile } from '../model/diagnostic.ts';
 import { resolveEdges } from '../model/edge-ends.ts';
 import { manifestText } from '../report/serialize.ts';
 import { isAtOrBelow, loadWhole, wholeInputOf } from '../project/manifests.ts';
-import { schemaPath } from '../project/schema-files.ts';
+import { schemaPath } from '../project/templates/schema-files.ts';
 import { checkDrafts, type DraftCheck } from './check-drafts.ts';
 import type { PullProject } from './pull-project.ts';
 

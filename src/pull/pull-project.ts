@@ -19,7 +19,7 @@ import {
   type ResolvedConfig,
 } from '../project/resolved-config.ts';
 import { newDigestKey } from '../project/new-digest-key.ts';
-import { schemaPath } from '../project/schema-files.ts';
+import { schemaPath } from '../project/templates/schema-files.ts';
 
 /** The project that a pull writes to, and the manifests that it has already. */
 export type PullProject = WholeProject & {

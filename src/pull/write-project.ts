@@ -6,7 +6,7 @@ import type { SecretVariable } from '../manifest/pull/secret-writer.ts';
 import type { PullResult } from '../model/result/outcome.ts';
 import type { Checked, SourceFile } from '../model/diagnostic.ts';
 import { environmentText, removedBlocks } from '../report/serialize.ts';
-import { schemaFiles } from '../project/schema-files.ts';
+import { schemaFiles } from '../project/templates/schema-files.ts';
 import type { PullManifests } from './make-manifests.ts';
 import type { PullProject } from './pull-project.ts';
 import { terraformProvider } from '../gateway/dialects/choose-dialect.ts';

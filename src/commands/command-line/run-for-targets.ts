@@ -46,10 +46,11 @@ export const exitMeanings: Readonly<Record<number, string>> = {
   6: 'refused',
 };
 
+/** How the run of a target ended; `found` says what it found or did. */
+export type TargetEnd = { readonly name: string; readonly code: number; readonly found: string | undefined };
+
 /** The exit code of a target, its failure if it could not be finished, and its output. */
-type TargetRun = {
-  readonly name: string;
-  readonly code: number;
+type TargetRun = TargetEnd & {
   readonly failure?: TargetFailure;
   readonly documents: readonly JsonObject[];
   /** Whether anything was printed to stdout. */
@@ -79,9 +80,8 @@ export async function runForTargets<F extends MultiTargetFlags>(
   const failures = runs.flatMap(({ failure }) => failure ?? []);
   if (flags.format === 'json') printDocument(fleetDocument(command.list, documents, failures));
   else if (!isText) printDocument(mergeDocuments(documents));
-  const codes = new Map(runs.map(({ name, code }) => [name, code]));
-  printExitCodes(codes, flags, context);
-  return worstExitCode([...codes.values()]);
+  printTargetEnds(runs, flags, context);
+  return worstExitCode(runs.map(({ code }) => code));
 }
 
 type MultiTargetRun<F> = { readonly flags: F; readonly context: CliContext; readonly command: MultiTargetCommand<F> };
@@ -127,10 +127,12 @@ async function runForTarget<F extends MultiTargetFlags>(name: string, run: Multi
   const recording = recordRun({ ...context, onDocument: (document) => documents.push(document) });
   const { code, failed } = await runRecorded(recording, { ...run, flags: flagsForTarget(flags, name) });
   if (code === 1 || code === 3 || code === 4) printerFor(context, flags).note(`  target: ${escapeTerminal(name)}\n`);
-  const { hasOutput, diagnostics } = recording;
+  const { hasOutput, diagnostics, lastResult } = recording;
+  const last = lastResult();
   return {
     name,
     code,
+    found: last && (await foundText(last)),
     ...(failed === undefined ? {} : { failure: failed.failure }),
     documents,
     hasOutput: hasOutput(),
@@ -198,19 +200,21 @@ function withPathsFor<F extends MultiTargetFlags>(flags: F, name: string): F {
   };
 }
 
+type ResultEvent = Extract<CommandEvent, { readonly plan: unknown } | { readonly drift: unknown }>;
+
 /** A context that records what a command prints and reports. */
 type RecordedRun = {
   readonly context: CliContext;
   readonly hasOutput: () => boolean;
   readonly diagnostics: () => readonly Diagnostic[];
   /** The last plan, result or drift. */
-  readonly lastResult: () => CommandEvent | undefined;
+  readonly lastResult: () => ResultEvent | undefined;
 };
 
 function recordRun(context: CliContext): RecordedRun {
   const found: Diagnostic[] = [];
   let hasOutput = false;
-  let last: CommandEvent | undefined;
+  let last: ResultEvent | undefined;
   const write = (text: string): void => {
     hasOutput ||= text !== '';
     context.stdout.write(text);
@@ -243,12 +247,22 @@ async function emptySection({ name, code, diagnostics }: TargetRun, isMarkdown: 
 /** In characters: the limit of a comment on GitHub is 65,536. */
 const longestSection = 60_000;
 
-/** Prints the exit code of each target to stderr. */
-export function printExitCodes(codes: ReadonlyMap<string, number>, flags: OutputFlags, context: CliContext): void {
+async function foundText(event: ResultEvent): Promise<string | undefined> {
+  const { runEndBesideTarget } = await import('../../report/subjects/run-end.ts');
+  return runEndBesideTarget(event);
+}
+
+/** Prints how each target ended to stderr. */
+export function printTargetEnds(ends: readonly TargetEnd[], flags: OutputFlags, context: CliContext): void {
   const { hint } = printerFor(context, flags);
-  hint(`\n${plural(codes.size, 'target')}:\n`);
-  const names = [...codes.keys()].map(escapeTerminal);
-  const widest = largestOf(names.map(visibleWidth), 0);
-  for (const [name, code] of codes)
-    hint(`  ${pad(escapeTerminal(name), widest)}  ${code === 0 ? 'done' : `exit ${code}, ${exitMeanings[code] ?? ''}`}\n`);
+  hint(`\n${plural(ends.length, 'target')}:\n`);
+  const widest = largestOf(
+    ends.map(({ name }) => visibleWidth(escapeTerminal(name))),
+    0,
+  );
+  for (const { name, code, found } of ends) {
+    const failure = code === 0 ? [] : [`exit ${code}, ${exitMeanings[code] ?? ''}`];
+    const end = found === undefined && code === 0 ? ['done'] : [...failure, ...(found === undefined ? [] : [found])];
+    hint(`  ${pad(escapeTerminal(name), widest)}  ${end.join(': ')}\n`);
+  }
 }

@@ -10,7 +10,7 @@ import type { LiveState } from '../../model/live.ts';
 import { accessTestKind } from '../../model/protection/access-test.ts';
 import { declaredSnapshot } from '../../planning/access-tests.ts';
 import { isAtOrBelow, loadWhole } from '../../project/manifests.ts';
-import { schemaPath } from '../../project/schema-files.ts';
+import { schemaPath } from '../../project/templates/schema-files.ts';
 import { proposeExpectations } from '../../protection/permission/propose-access-tests.ts';
 import { plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import { planWithoutBase } from '../../pull/check-drafts.ts';

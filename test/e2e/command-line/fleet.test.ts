@@ -24,7 +24,7 @@ test('several targets in one run: each has a section, an unreachable one does no
     /^Plan for one: [\s\S]*\n\nFailed on down: gateway unreachable or access denied \(exit 4\)\.\n\n\nPlan for two: /,
   );
   expect(planned.stderr).toMatch(
-    /api\/unreachable[\s\S]*target: down\n[\s\S]*one {3}done\n {2}down {2}exit 4, gateway unreachable or access denied\n {2}two {3}done\n/,
+    /api\/unreachable[\s\S]*target: down\n[\s\S]*one {3}[^\n]*1 to create\n {2}down {2}exit 4, gateway unreachable or access denied\n {2}two {3}[^\n]*1 to create\n/,
   );
   const written = ['one', 'down', 'two'].map((name) => readDocument('plan', readFileSync(join(cwd, `plan-${name}.json`), 'utf8')));
   expect(written).toEqual([{ plans: ['one'] }, { plans: [], failures: [['down', 4, 'api/unreachable']] }, { plans: ['two'] }]);
@@ -36,10 +36,16 @@ test('several targets in one run: each has a section, an unreachable one does no
   const document: { readonly plans: readonly { readonly target: { readonly name: string } }[] } = JSON.parse(json.stdout);
   expect([json.code, document.plans.map(({ target }) => target.name)]).toEqual([2, ['one', 'two']]);
 
-  expect((await gateway.run('apply --yes --target one,two --no-origin', cwd)).code).toBe(0);
+  expect(json.stderr).toMatch(/one {2}exit 2, changes: [^\n]*1 to create\n/);
+
+  expect(await gateway.run('apply --yes --target one,two --no-origin', cwd)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/one {2}Applied: 1 created\n {2}two {2}Applied: nothing to do\n/),
+  });
   expect(await gateway.run('drift --target two,one', cwd)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/No drift[\s\S]*No drift/),
+    stderr: expect.stringMatching(/two {2}No drift\n {2}one {2}No drift\n/),
   });
 });
 

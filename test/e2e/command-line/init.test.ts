@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { schemaFiles } from '../../../src/project/schema-files.ts';
+import { schemaFiles } from '../../../src/project/templates/schema-files.ts';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ostiary } from '../../support/cli.ts';

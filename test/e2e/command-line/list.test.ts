@@ -38,5 +38,11 @@ test('list names every managed object with its manifest and its state, also an o
   expect(JSON.parse((await run('list --only Connection/orders --format json')).stdout)).toEqual({
     objects: [{ kind: 'Connection', name: 'orders', place: 'access/orders.yaml:1', state: 'drift, to revert' }],
   });
+  const inState = async (...states: readonly string[]): Promise<readonly string[]> =>
+    (await rows(`list ${states.map((state) => `--state ${state}`).join(' ')}`)).slice(1).map((row) => row.split(/ +/)[1] ?? '');
+  expect(await inState('drifted')).toEqual(['orders']);
+  expect(await inState('orphan', 'update')).toEqual(['reports', 'no-drop']);
+  expect(await inState('in-sync')).toEqual([]);
+  expect(await run('list --state drift')).toMatchObject({ code: 3, stderr: expect.stringContaining('expected one of: in-sync, create, ') });
   expect(await run('list --only Connection/order')).toMatchObject({ code: 3, stderr: expect.stringContaining('did you mean') });
 });

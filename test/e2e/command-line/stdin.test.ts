@@ -22,7 +22,7 @@ function piped(line: string, cwd: string, stdin = ''): Promise<Ended> {
 async function pathsOf(command: string): Promise<readonly string[]> {
   const { stdout } = await ostiaryInProcess([command, '--help'], { cwd: '/' });
   const options = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+) <(?:file|folder|format=path)>/gm)].map(([, name = '']) => name);
-  const [, usage = ''] = /^Usage: ostiary \w+ \[options\]\s+(.*)/.exec(stdout) ?? [];
+  const [, usage = ''] = /^Usage: ostiary \w+(?:\|\w+)? \[options\]\s+(.*)/m.exec(stdout) ?? [];
   const places = usage.match(/\[(?:paths\.\.\.|directory|folder)\]/g) ?? [];
   return [...options, ...places];
 }

@@ -1,12 +1,12 @@
-import { registry } from '../kinds/index.ts';
-import { toText } from '../manifest/json-values.ts';
-import { toKebabCase } from '../manifest/pull/draft-manifests.ts';
-import { configSchema } from '../manifest/read-config.ts';
-import { defaultsSchema } from '../manifest/read-defaults.ts';
-import { accessReferenceSchema } from '../manifest/read-access-references.ts';
-import { accessTestSchema } from '../manifest/read-access-tests.ts';
-import { policySchema } from '../manifest/read-policies.ts';
-import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { registry } from '../../kinds/index.ts';
+import { toText } from '../../manifest/json-values.ts';
+import { toKebabCase } from '../../manifest/pull/draft-manifests.ts';
+import { configSchema } from '../../manifest/read-config.ts';
+import { defaultsSchema } from '../../manifest/read-defaults.ts';
+import { accessReferenceSchema } from '../../manifest/read-access-references.ts';
+import { accessTestSchema } from '../../manifest/read-access-tests.ts';
+import { policySchema } from '../../manifest/read-policies.ts';
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 
 /** Returns the schemas that the first lines of manifests, policies, defaults and the config name: the path below the project's folder, and the text. */
 export function schemaFiles(): readonly (readonly [path: string, text: string])[] {

@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { isObject, type Json, type JsonObject } from '../../../src/model/json.ts';
-import { schemaFiles } from '../../../src/project/schema-files.ts';
-import { objectAt, textAt } from '../../support/field-tables.ts';
+import { isObject, type Json, type JsonObject } from '../../../../src/model/json.ts';
+import { schemaFiles } from '../../../../src/project/templates/schema-files.ts';
+import { objectAt, textAt } from '../../../support/field-tables.ts';
 
 const schemas = schemaFiles().map(([path, text]): { readonly path: string; readonly schema: JsonObject } => {
   return { path, schema: objectAt(JSON.parse(text)) };

@@ -1,6 +1,6 @@
 import { isAbsolute, posix, relative, sep } from 'node:path';
-import type { DesiredState } from '../model/desired.ts';
-import type { ResolvedConfig } from './resolved-config.ts';
+import type { DesiredState } from '../../model/desired.ts';
+import type { ResolvedConfig } from '../resolved-config.ts';
 import { workflowTexts } from './workflow-texts.ts';
 
 type WorkflowInput = {

@@ -1,0 +1,30 @@
+import { Argument } from 'commander';
+import { suggest } from '../model/diagnostic.ts';
+import { UsageError } from '../model/errors.ts';
+import type { DefineCommand } from '../console/options.ts';
+import { printerFor } from '../console/output/printer.ts';
+import { exampleDocument, exampleKinds } from '../project/templates/example-documents.ts';
+import { schemaFiles, schemaPath } from '../project/templates/schema-files.ts';
+
+/** Defines `ostiary schema`. */
+export const defineSchema: DefineCommand = (command, run) => {
+  command
+    .addArgument(new Argument('<kind>', 'the kind of a manifest').choices([...exampleKinds]).argParser(kindNamed))
+    .option('--json', 'print the JSON Schema instead', false)
+    .action((kind: string, flags) =>
+      run((context) => {
+        const schema = schemaFiles().find(([path]) => path === schemaPath(kind))?.[1] ?? '';
+        printerFor(context, flags).print(flags.json ? schema : exampleDocument(kind));
+        return Promise.resolve(0);
+      }),
+    );
+};
+
+/** Returns the kind that a word names in upper or lower case. Throws UsageError for none. */
+function kindNamed(word: string): string {
+  const plain = word.toLowerCase().replaceAll(/[-_]/g, '');
+  const kind = exampleKinds.find((one) => one.toLowerCase() === plain);
+  if (kind !== undefined) return kind;
+  const near = suggest(word, exampleKinds);
+  throw new UsageError(`unknown kind "${word}"`, near === undefined ? `kinds: ${exampleKinds.join(', ')}` : `did you mean "${near}"?`);
+}
