@@ -3,8 +3,7 @@
 // and exits with 1.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import standalone from 'ajv/dist/standalone/index.js';
+import { compiler, moduleOf } from './validator-modules.js';
 
 const kinds = readdirSync('schemas')
   .filter((file) => file.endsWith('.schema.json'))
@@ -330,73 +329,10 @@ function planValidator() {
     /\{instancePath:?([^{}]*?),keyword:("\w+")\}/g,
     (_, place, keyword) => `error(${place || 'instancePath'},${keyword})`,
   );
-  return `${calls}const error = (instancePath, keyword) => ({ instancePath, keyword });\n`;
-}
-
-/** Returns the validators as one ES module that imports only the parts of ajv that run with them. */
-function moduleOf(ajv, names) {
-  const imports = [];
-  const body = standalone
-    .default(ajv, names)
-    .replace('"use strict";', '')
-    // Only schemas that refer to data need their parents.
-    .replaceAll(/,parentData:[^,{}]+,parentDataProperty:[^,{}]+,rootData(?=[,}])/g, '')
-    .replaceAll('{instancePath="", parentData, parentDataProperty, rootData=data}={}', '{instancePath=""}={}')
-    .replaceAll(
-      /const (err\d+) = (\{.*?\});if\(vErrors === null\)\{vErrors = \[\1\];\}else \{vErrors\.push\(\1\);\}/g,
-      '(vErrors ??= []).push($2);',
-    )
-    .replaceAll(/require\("(ajv\/dist\/runtime\/(\w+))"\)\.default/g, (_, path, name) => {
-      const line = `import ${name} from '${path}.js';`;
-      if (!imports.includes(line)) imports.push(line);
-      return `(${name}.default ?? ${name})`;
-    });
-  return [
-    '// Generated from the schemas by `npm run generate`; do not edit.',
-    ...imports,
-    withObjectTests(withoutSchemas(body))
-      .replaceAll(/;(?=(?:export )?(?:const|function) )/g, ';\n')
-      .replaceAll(/\}(?=function )/g, '}\n'),
-    '',
-  ].join('\n');
-}
-
-/** Returns the code of validators with a call instead of each test for an object: there are hundreds. */
-function withObjectTests(body) {
-  return `${body.replaceAll(/(\w+) && typeof \1 == "object" && !Array\.isArray\(\1\)/g, 'isMap($1)')}
-const isMap = (data) => data !== null && typeof data === 'object' && !Array.isArray(data);`;
-}
-
-/** Returns the code of validators with what it reads of their schemas in its place: a list of values, or the names of properties. */
-function withoutSchemas(body) {
-  const schemas = new Map();
-  const code = body.replaceAll(/const (schema\d+) = (\{.*?\});(?=const |function |export )/g, (_, name, text) => {
-    schemas.set(name, JSON.parse(text));
-    return '';
-  });
-  return code.replaceAll(/\b(schema\d+)((?:\.\w+|\["[^"]*"\]|\[\d+\])+)/g, (whole, name, path) => {
-    const keys = [...path.matchAll(/\.(\w+)|\["([^"]*)"\]|\[(\d+)\]/g)].map(([, word, text, index]) => word ?? text ?? index);
-    const value = keys.reduce((node, key) => node[key], schemas.get(name));
-    if (keys.at(-1) !== 'properties') return JSON.stringify(value);
-    return `{${Object.keys(value)
-      .map((key) => `${JSON.stringify(key)}:0`)
-      .join(',')}}`;
-  });
-}
-
-function compiler({ allErrors }) {
-  const ajv = new Ajv2020({
-    allErrors,
-    strict: true,
-    strictRequired: false,
-    allowUnionTypes: true,
-    inlineRefs: false,
-    messages: false,
-    code: { source: true, esm: true },
-  });
-  // No schema uses these keywords, whose bookkeeping would be a third of the code.
-  Object.assign(ajv.opts, { unevaluated: false, dynamicRef: false });
-  return ajv;
+  return `${calls.replaceAll(/\{(validate\d+)\.errors = \[error\(([^;{}]*)\)\];return false;\}/g, '{return fail($1,$2);}')}
+const error = (instancePath, keyword) => ({ instancePath, keyword });
+const fail = (validate, ...found) => ((validate.errors = [error(...found)]), false);
+`;
 }
 
 function read(path) {
