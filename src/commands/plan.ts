@@ -1,4 +1,4 @@
-import { hasDifferences, unplannedChanges } from '../model/plan/plan.ts';
+import { hasDifferences, isDeletedOutside, unplannedChanges } from '../model/plan/plan.ts';
 import {
   type PlanFlags,
   configRefOption,
@@ -57,7 +57,7 @@ async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<nu
     await savePlan(flags.out, made, context);
     printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} applies exactly this plan.\n`);
   }
-  if (unplannedChanges(result).length > 0) return 3;
+  if (unplannedChanges(result).some((change) => !isDeletedOutside(change))) return 3;
   if (result.refusals.length > 0) return 6;
   return flags.detailedExitcode && hasDifferences(result) ? 2 : 0;
 }

@@ -5,6 +5,8 @@ import type { AuditedWrite } from '../model/result/drift.ts';
 import { withService } from '../console/connect.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import type { TargetFlags } from '../console/options.ts';
+import type { PlanBase } from '../project/plan-base.ts';
+import type { AuditedChanges } from '../reconcile/accepted/assess-accepted.ts';
 import { type OpenProject, readableRepository } from '../project/project.ts';
 
 const maxWrites = 1000;
@@ -29,4 +31,14 @@ export async function readAuditedWrites(
     if (error instanceof ApiError) return undefined;
     throw error;
   }
+}
+
+/** Reads who changed the gateway since a commit; undefined if its audit log cannot be read. */
+export async function readAudit(
+  { project, planBase }: { readonly project: OpenProject; readonly planBase: PlanBase },
+  since: string | undefined,
+  { flags, context }: { readonly flags: TargetFlags; readonly context: CliContext },
+): Promise<AuditedChanges | undefined> {
+  const writes = await readAuditedWrites(await timeOfBase(since, project, context), project.target, { flags, context });
+  return writes === undefined ? undefined : { writes, record: planBase.read?.record };
 }

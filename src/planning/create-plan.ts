@@ -19,7 +19,7 @@ import type { PlanFlags, TargetFlags } from '../console/options.ts';
 import { findForgotten, type ForgottenObject } from '../project/forgotten-objects.ts';
 import { type PlanBase, readPlanBase } from '../project/plan-base.ts';
 import { connect, mayWrite, readLiveAndAccess, trackSecretReads, withMissingToken } from '../console/connect.ts';
-import { readAuditedWrites, timeOfBase } from './audit-log.ts';
+import { readAudit } from './audit-log.ts';
 import { compileTargetPolicies, type TargetPolicies, timeOf } from './target-policies.ts';
 import type { OpenProject } from '../project/project.ts';
 import { isPartialSelection } from '../project/resolved-config.ts';
@@ -53,6 +53,7 @@ import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
 import { watchScope } from '../reconcile/record/record-access.ts';
 import { findOutsideAccess } from '../reconcile/record/outside-access.ts';
 import { withChangedSecrets } from '../reconcile/record/record-changes.ts';
+import { nameDeleters } from './name-deleters.ts';
 import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
 
 type GatherInput = {
@@ -155,7 +156,8 @@ type Gathered = {
   readonly input: ReconcileInput;
   /** What completes a draft, besides the answers of the gateway. */
   readonly review: Omit<ReviewInput, 'preflight' | 'rules' | 'audit'>;
-  readonly readAudit: () => Promise<ReviewInput['audit']>;
+  /** Reads who changed the gateway since a commit; without one, in the last 30 days. */
+  readonly readAudit: (since: string | undefined) => Promise<ReviewInput['audit']>;
   readonly unwritten: string | undefined;
   /** Live objects that show that a record of applies is missing. */
   readonly forgotten: readonly ForgottenObject[];
@@ -193,7 +195,7 @@ async function withInput<T>(
       gateway,
       input: { ...inputOf(loaded, identity, flags), live },
       review: { policies, maxRisk: flags.maxRisk, own: planBase.own, request: context.request },
-      readAudit: () => readAudit(loaded, flags, context),
+      readAudit: (since) => readAudit(loaded, since, { flags, context }),
       unwritten,
     });
   } catch (error) {
@@ -255,7 +257,7 @@ async function draftAndReview(gathered: Gathered): Promise<DraftAndReview> {
     const draft = required(draftPlan({ ...gathered.input, unplannable }));
     const { value: reviewed, diagnostics } = await reviewDraft(draft, gathered);
     if (reviewed !== undefined) return { draft, reviewed, diagnostics };
-    const known = draft.prepared.input.unplannable;
+    const known = unplannable && draft.prepared.input.unplannable;
     const more = known === undefined ? [] : unplannableByErrors(diagnostics, draft.prepared.desired);
     if (known === undefined || more.length === 0) throw new InputError(diagnostics);
     unplannable = [...known, ...more];
@@ -266,15 +268,12 @@ async function draftAndReview(gathered: Gathered): Promise<DraftAndReview> {
 async function reviewDraft(draft: PlanDraft, { gateway, review, readAudit: readLog }: Gathered): Promise<Checked<ReviewedPlan>> {
   const preflight = await gateway.preflight(draft.preflightRequest);
   const rules = await loadRuleChecks(draft);
-  const audit = draft.accepted?.isAudited === true ? await readLog() : undefined;
-  return reviewPlan(draft, { ...review, preflight, rules, audit });
-}
-
-/** Reads who changed the gateway since the base; undefined if its audit log cannot be read. */
-async function readAudit({ project, planBase }: PlanInput, flags: TargetFlags, context: CliContext): Promise<ReviewInput['audit']> {
-  const since = await timeOfBase(planBase.base?.commit, project, context);
-  const writes = await readAuditedWrites(since, project.target, { flags, context });
-  return writes === undefined ? undefined : { writes, record: planBase.read?.record };
+  const audit = draft.accepted?.isAudited === true ? await readLog(draft.prepared.base?.commit) : undefined;
+  const reviewed = reviewPlan(draft, { ...review, preflight, rules, audit });
+  // A deletion may be older than the last apply, which left it.
+  return reviewed.value === undefined
+    ? reviewed
+    : { ...reviewed, value: await nameDeleters(reviewed.value, draft, () => readLog(undefined)) };
 }
 
 type PlanInput = {

@@ -3,7 +3,7 @@ import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../mo
 import type { PreflightRequest, PreflightResult } from '../model/gateway.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Diff, ForgeRequest, Plan, RiskClass } from '../model/plan/plan.ts';
+import { deletedOutside, type Diff, type ForgeRequest, type Plan, type RiskClass } from '../model/plan/plan.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import type { AuditedChanges } from './accepted/assess-accepted.ts';
 import { type AcceptedDiff, diffAccepted } from './accepted/diff-accepted.ts';
@@ -123,8 +123,19 @@ function draftOnce(input: ReconcileInput): Checked<PlanDraft> {
 /** Both sides of a plan in one form, and everything that differs. */
 export type Comparison = { readonly prepared: Prepared; readonly states: StateDiff; readonly diagnostics: readonly Diagnostic[] };
 
-/** Finds everything that differs: prepare → diff. Without a value on errors in the manifests. */
+/**
+ * Finds everything that differs: prepare → diff. Without a value on errors in the manifests. Objects that were deleted outside Ostiary, and
+ * that their manifests cannot recreate, are unplannable: the rest is compared without them.
+ */
 export function compareStates(input: ReconcileInput): Checked<Comparison> {
+  const compared = compareOnce(input);
+  const deleted = compared.diagnostics.filter(({ code, severity }) => code === deletedOutside && severity === 'error');
+  if (compared.value !== undefined || deleted.length === 0) return compared;
+  const { unplannable = [] } = input;
+  return compareOnce({ ...input, unplannable: [...unplannable, ...unplannableByErrors(deleted, input.desired)] });
+}
+
+function compareOnce(input: ReconcileInput): Checked<Comparison> {
   const { value: prepared, diagnostics: preparing } = prepare(input);
   if (prepared === undefined) return { diagnostics: preparing };
   const { value: states, diagnostics: comparing } = diffStates(prepared);

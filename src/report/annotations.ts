@@ -3,7 +3,15 @@ import { outsideSection } from './rows/outside-rows.ts';
 import { driftedObjects } from './subjects/drift.ts';
 import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
-import { highestRisk, isWritten, remainingOrphans, type Action, type AssessedChange, type Plan } from '../model/plan/plan.ts';
+import {
+  highestRisk,
+  isDeletedOutside,
+  isWritten,
+  remainingOrphans,
+  type Action,
+  type AssessedChange,
+  type Plan,
+} from '../model/plan/plan.ts';
 import { findingRuns, type ReportDocument, type TargetFindings } from './document.ts';
 import { changedPosition, refusalDiagnostics, acceptedDiagnostics } from './subjects/findings.ts';
 import { blockedReason, changeNote, changeRows, risksText } from './rows/change-rows.ts';
@@ -110,7 +118,13 @@ function weight({ action, own, risks }: AssessedChange): number {
 
 function changeAnnotation(change: AssessedChange): Annotation {
   const { action, id, risks, error } = change;
-  if (error !== undefined) return { severity: 'error', title: `blocked ${id}`, message: blockedReason(change), at: change.at };
+  if (error !== undefined)
+    return {
+      severity: isDeletedOutside(change) ? 'warning' : 'error',
+      title: `blocked ${id}`,
+      message: blockedReason(change),
+      at: change.at,
+    };
   const at = action === 'create' ? change.at : changedPosition(change);
   const whole = action === 'create' || action === 'delete';
   const isWarning = action === 'delete' || !isWritten(change) || highestRisk(risks) === 'weakens';

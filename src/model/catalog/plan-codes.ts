@@ -123,6 +123,13 @@ export const planCodes = {
     fix: 'Look at both; then `--revert KIND/NAME`, or `ostiary drift --adopt`',
     example: 'apply would revert drift that cannot be compared with the manifest: command',
   },
+  'plan/deleted-outside': {
+    level: 'warning',
+    meaning: 'An object was deleted on the gateway, and its manifest keeps secrets that the gateway no longer has',
+    cause: 'Ostiary cannot recreate it without values: it is drift, and plan and apply continue with the rest',
+    fix: 'Remove the manifest, or set the listed secrets to recreate the object',
+    example: 'Connection/orders-db was deleted outside Ostiary by ada; its manifest keeps 2 secrets: envvar:PASS, envvar:USER',
+  },
   'plan/keep-missing': {
     meaning: 'A manifest declares `{ keep: true }`, but the gateway has no value',
     cause: 'The value was never set, or was removed; `drift` and `pull` report it as a warning',

@@ -158,6 +158,14 @@ export type Change = {
 /** Why one object is left out of a plan that otherwise goes on. */
 export type BlockingError = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
 
+/** The code of an object that was deleted on the gateway, and that its manifest cannot recreate: drift, which stops no plan. */
+export const deletedOutside = 'plan/deleted-outside';
+
+/** Returns whether a change is blocked because its object was deleted outside Ostiary. */
+export function isDeletedOutside({ error }: Pick<Change, 'error'>): boolean {
+  return error?.code === deletedOutside;
+}
+
 /** Returns the changes of objects that cannot be planned. */
 export function unplannedChanges<T extends Pick<Change, 'error'>>({ changes }: { readonly changes: readonly T[] }): readonly T[] {
   return changes.filter(({ error }) => error !== undefined);

@@ -34,6 +34,7 @@ import {
 import { findExposed } from './unplannable-dependents.ts';
 import { declaredEnds, type EdgeInput, indexEdges } from '../compare/edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
+import { explainMissing } from './missing-objects.ts';
 import { type HoldableChange, holdStricterDrift, judgeAttachments } from './held-drift.ts';
 import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
 import { decidePrune, draftClose, draftDelete, findRemoved, orphanOf, type PruneDecision, type RemovedObject } from './removed-objects.ts';
@@ -77,7 +78,11 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
   const { reverted, incomparable } = judgeAttachments(prepared, holding.compared.drafted, holding);
   const { diagnostics, reasons, changesOf, compared, ...final } = reverted.size === 0 ? holding : compareWith(reverted);
   const edges = incomparable.size === 0 ? final.edges : final.edges.map((edge) => markEdge(edge, incomparable));
-  const found = unrepeated([...named.diagnostics, ...compared.drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
+  const ofObjects = explainMissing(
+    prepared,
+    compared.drafted.flatMap((one) => one.diagnostics),
+  );
+  const found = unrepeated([...named.diagnostics, ...ofObjects, ...diagnostics]);
   if (hasErrors(found)) return { diagnostics: found };
   const drafts = [...holdStricterDrift(prepared, compared.drafted, { edges, changesOf }), ...replaced];
   const diff = assembleDiff(prepared, { ...compared, resources, drafts, edges, reasons, removed, kept: removal.kept });

@@ -2,6 +2,7 @@ import { addToGroup } from '../../model/collections.ts';
 import type { BaseState } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
 import {
+  isDeletedOutside,
   isWritten,
   liveKeyOf,
   remainingOrphans,
@@ -57,6 +58,7 @@ export function filterDrift(given: Diff, { base, registry }: DriftInput, which: 
     if (
       kept.fields.length === 0 &&
       !writes &&
+      !isDeletedOutside(change) &&
       kept.action !== 'create' &&
       !(change.action === 'blocked' && blockedEnds.has(liveKeyOf(change)))
     )

@@ -173,8 +173,11 @@ function summaryOf(subject: ExplainedSubject): string {
   if (orphan !== undefined && resource === undefined) return orphanWhy(orphan, change);
   if (resource === undefined && found === undefined) return 'it is not live, and no manifest declares it';
   if (resource === undefined) return undeclaredWhy(subject);
-  if (found === undefined)
-    return past === undefined ? 'it is not live: apply creates it' : 'it was deleted outside Ostiary: apply creates it again';
+  if (found === undefined && past === undefined) return 'it is not live: apply creates it';
+  if (found === undefined) {
+    const isLost = Object.values(resource.secrets).some(({ state }) => state === 'keep');
+    return `it was deleted outside Ostiary: ${isLost ? 'apply cannot create it again without the secrets that the manifest keeps' : 'apply creates it again'}`;
+  }
   const uncompared = notComparedText(plan.notCompared.filter((one) => one.id === id));
   if (change === undefined && uncompared !== '') return `no change seen: ${uncompared}`;
   if (change === undefined && accepted !== undefined) return 'nothing to write: the gateway matches the manifest';

@@ -8,6 +8,7 @@ import {
   type EdgeChange,
   type FieldChange,
   isClosedBetween,
+  isDeletedOutside,
   type Orphan,
   type Plan,
   type Risk,
@@ -243,6 +244,7 @@ function isIncomparable({ fields }: Change): boolean {
 
 /** Returns the note of a change's headline: its manager, its former name, the commit that removed its manifest. */
 export function changeNote(change: Change, orphan?: Orphan): string {
+  if (isDeletedOutside(change)) return 'deleted outside Ostiary, not recreated';
   if (change.error !== undefined) return `not written: ${escapeTerminal(change.error.code)}`;
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'another manager')}, not written`;
   if (change.action === 'delete') return deletionNote(change, orphan);

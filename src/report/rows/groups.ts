@@ -5,6 +5,7 @@ import {
   type EdgeAction,
   type EdgeChange,
   type FieldChange,
+  isDeletedOutside,
   liveKeyOf,
   type Orphan,
   type OutsideReference,
@@ -310,7 +311,9 @@ export function orphanNotices(plan: Pick<Plan, 'orphans' | 'changes'>): readonly
 /** Returns a line for each object that cannot be planned, with the reason; escaped. */
 export function blockedNotices(plan: Pick<Plan, 'changes'>): readonly string[] {
   return shortList(
-    unplannedChanges(plan).map((change) => `${escapeTerminal(change.id)} is blocked: ${blockedReason(change)}`),
+    unplannedChanges(plan).map((change) =>
+      isDeletedOutside(change) ? blockedReason(change) : `${escapeTerminal(change.id)} is blocked: ${blockedReason(change)}`,
+    ),
     mostOrphans,
   );
 }

@@ -1,6 +1,6 @@
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/outcome.ts';
-import type { Action } from '../../model/plan/plan.ts';
+import { type Action, deletedOutside } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
 import { orphanNotices } from '../rows/groups.ts';
 import { countOrphans, countStayingEdges, stayingEdgesText, type ActionCounts } from '../wording/summary.ts';
@@ -100,7 +100,7 @@ export function outcomeCounts(outcomes: readonly Outcome[], plan: Partial<Applie
 
 /** Returns whether a part of the change is left to do. */
 export function isUnfinished({ status, code }: Outcome): boolean {
-  if (status === 'blocked') return code !== 'plan/managed';
+  if (status === 'blocked') return code !== 'plan/managed' && code !== deletedOutside;
   return status === 'failed' || status === 'skipped' || status === 'interrupted';
 }
 

@@ -83,9 +83,13 @@ test('a connection that was deleted with a secret that it kept is a drift like a
   await gateway.call('DELETE', '/connections/kept');
   const { code, stdout, stderr } = await run('drift');
   expect(stdout).toMatch(/- Connection\/kept {2}access\/gone\.yaml:1 {2}deleted outside Ostiary/);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('warning plan/keep-missing')]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('warning plan/deleted-outside  Connection/kept was deleted')]);
   expect(`${stdout}${stderr}`).not.toContain('canary-pass');
-  expect(await run('drift --revert --yes')).toMatchObject({ code: 3, stderr: expect.stringContaining('error plan/keep-missing') });
+  const reverted = await run('drift --revert --yes');
+  expect(reverted).toMatchObject({
+    code: 2,
+    stdout: expect.stringMatching(/Connection\/kept was deleted outside Ostiary by \S+; its manifest/),
+  });
 });
 
 test.each(['tomorrow', '2999-01-01', '5m', ''])('--since %j is no time that has passed', async (text) => {

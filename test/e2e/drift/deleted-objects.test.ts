@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
+import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { type DialectSide, useBothDialects } from '../both-dialects.ts';
+import { config, connection, guardrail } from '../project.ts';
+
+const sides = useBothDialects();
+const { make, clone } = useRepositories();
+
+type Run = (line: string) => ReturnType<typeof ostiaryInProcess>;
+
+function runIn({ folder }: TestRepository, { admin }: DialectSide): Run {
+  return (line) => ostiaryInProcess(line.split(' '), { cwd: folder, env: { ...gitEnv, OSTIARY_TOKEN: admin } });
+}
+
+const secret = { 'envvar:HOST': { value: 'canary-host' }, 'envvar:PASS': { value: 'canary-pass' } };
+
+/** Fills a gateway, imports it into a repository, and records that as the base. */
+async function importGateway(side: DialectSide, prefix: string): Promise<TestRepository> {
+  const names = ['a', 'b', 'c'].map((name) => `${prefix}-${name}`);
+  const written = make({
+    'ostiary.yaml': config(side.url),
+    'access/rule.yaml': guardrail(`${prefix}-rule`, ['canary'], { connection_ids: names }),
+    ...Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { secret, reviewers: ['dba'] })])),
+  });
+  expect(await runIn(written, side)('apply --yes')).toMatchObject({ code: 0 });
+  const repository = make({ 'ostiary.yaml': config(side.url) });
+  expect(await runIn(repository, side)(`pull --only */${prefix}-*`)).toMatchObject({ code: 0 });
+  repository.commit();
+  expect(await runIn(repository, side)('apply --yes')).toMatchObject({ code: 0 });
+  return repository;
+}
+
+/** Returns the path of an object that the gateway lists; undefined if it does not. */
+async function listed({ send }: DialectSide, id: string): Promise<string | undefined> {
+  const [kind, name] = id.split('/');
+  const path = kind === 'Connection' ? '/connections' : '/guardrails';
+  const { body } = await send('GET', path);
+  const found: unknown = Array.isArray(body) ? body.find((one) => Object(one).name === name) : undefined;
+  return found === undefined ? undefined : `${path}/${kind === 'Connection' ? name : Object(found).id}`;
+}
+
+async function deleteByHand(side: DialectSide, id: string): Promise<void> {
+  expect((await side.send('DELETE', (await listed(side, id)) ?? '')).status).toBe(204);
+}
+
+describe.each(Object.entries(sides))('on the dialect %s', (_, open) => {
+  let side: DialectSide;
+  beforeAll(async () => {
+    side = await open();
+  });
+
+  test('after any object is deleted by hand, drift names it, and plans and applies continue', { timeout: 120_000 }, async () => {
+    const repository = await importGateway(side, 'lost');
+    const run = runIn(repository, side);
+    for (const [index, id] of ['Connection/lost-b', 'GuardrailRule/lost-rule', 'Connection/lost-a'].entries()) {
+      await deleteByHand(side, id);
+      const isLost = id.startsWith('Connection/');
+      // A pull request changes another connection meanwhile.
+      repository.save({ 'access/other.yaml': connection('lost-other', { access_max_duration: 60 * (index + 1) }) });
+      const plan = await run('plan');
+      expect([id, plan.code, plan.stderr]).toEqual([id, 0, expect.not.stringContaining('error')]);
+      const says = isLost
+        ? `${id} was deleted outside Ostiary by a\\w+; its manifest keeps 2 secrets: envvar:HOST, envvar:PASS`
+        : 'deleted outside Ostiary, will be recreated';
+      expect(plan.stdout).toMatch(new RegExp(says));
+      const drift = await run('drift');
+      expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining(`- ${id} `)]);
+      expect(drift.stderr.includes(`warning plan/deleted-outside  ${id} `)).toBe(isLost);
+      const applied = await run('apply --yes');
+      expect([applied.code, applied.stdout]).toEqual([0, expect.stringMatching(/: [12] (created|updated), ([12] \w+, )?[12] blocked\./)]);
+      // The object is still drift, and the revert of the rest says so.
+      expect((await run('drift')).code).toBe(2);
+      expect(await run('drift --revert --yes')).toMatchObject({ code: 2, stdout: expect.stringContaining('was deleted outside Ostiary') });
+      expect((await listed(side, id)) === undefined).toBe(isLost);
+    }
+    // Removing the manifests accepts the deletions.
+    repository.remove('access/connections/lost-a.yaml', 'access/connections/lost-b.yaml');
+    repository.git('rm', '-rq', 'access/guardrail-rules');
+    repository.commit();
+    const accepted = await run('apply --yes');
+    expect([accepted.code, accepted.stdout]).toEqual([0, expect.not.stringMatching(/blocked|canary-/)]);
+  });
+
+  test('a new name and another gateway say what to do', { timeout: 120_000 }, async () => {
+    const repository = await importGateway(side, 'moved');
+    const renamed = clone(repository);
+    renamed.git('mv', 'access/connections/moved-c.yaml', 'access/connections/moved-new.yaml');
+    renamed.save({
+      'access/connections/moved-new.yaml': connection('moved-new', { secret: { 'envvar:HOST': { keep: true } }, reviewers: ['dba'] }),
+    });
+    const plan = await runIn(renamed, side)('plan');
+    expect([plan.code, plan.stderr]).toEqual([
+      3,
+      expect.stringMatching(
+        /1:1 error plan\/keep-missing {2}Connection\/moved-new [\s\S]*if it is the new name of Connection\/moved-c, write metadata\.replaces: moved-c/,
+      ),
+    ]);
+    for (const name of ['a', 'b', 'c']) await deleteByHand(side, `Connection/moved-${name}`);
+    const elsewhere = await runIn(repository, side)('plan');
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([3, expect.stringContaining(' error plan/keep-missing  3 objects keep secrets')]);
+    expect(elsewhere.stderr).toMatch(/\n1 error\n/);
+  });
+});
