@@ -74,6 +74,15 @@ export function withMissingToken(found: readonly Diagnostic[], target: Target, c
   return [...found, { code: 'cli/usage', severity: 'error', message, hint }];
 }
 
+const secretCodes: ReadonlySet<string> = new Set(['secret/undefined-variable', 'secret/unreadable-file']);
+
+/** Adds to the hint of each secret that cannot be read how to go on without its value. */
+export function withSecretsHint(found: readonly Diagnostic[]): readonly Diagnostic[] {
+  return found.map((one) =>
+    secretCodes.has(one.code) ? { ...one, hint: `${one.hint ?? ''}, or pass --secrets unresolved to go without the value` } : one,
+  );
+}
+
 function tokenOf(target: Target, { env }: CliContext): string {
   return env[target.token.env] ?? '';
 }

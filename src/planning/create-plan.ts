@@ -18,7 +18,7 @@ import { findUncommittedRemovals, removalWarnings } from '../project/uncommitted
 import type { PlanFlags, TargetFlags } from '../console/options.ts';
 import { findForgotten, type ForgottenObject } from '../project/forgotten-objects.ts';
 import { type PlanBase, readPlanBase } from '../project/plan-base.ts';
-import { connect, mayWrite, readLiveAndAccess, trackSecretReads, withMissingToken } from '../console/connect.ts';
+import { connect, mayWrite, readLiveAndAccess, trackSecretReads, withMissingToken, withSecretsHint } from '../console/connect.ts';
 import { readAudit } from './audit-log.ts';
 import { compileTargetPolicies, type TargetPolicies, timeOf } from './target-policies.ts';
 import type { OpenProject } from '../project/project.ts';
@@ -301,7 +301,7 @@ async function loadPlanInput(
   if (flags.prune === true && isPartialSelection(project.selection)) throw new UsageError('--prune requires all manifests', wholeHint);
   const read = await readWorkingTree(project);
   const now = timeOf(flags, context);
-  const { loaded, diagnostics, unplannable } = loadPlannedManifests(project, flags, context, { read, ends: { now, ended } });
+  const { loaded, diagnostics, unplannable } = loadPlannedManifests(project, flags, context, { read, purpose, ends: { now, ended } });
   const desired = await withTrackedContents(loaded, project);
   const policies = await compileTargetPolicies(project, desired, now.slice(0, 10));
   const planBase = await readPlanBase({ ...project, desired, options: flags, applies: purpose === 'apply' });
@@ -319,12 +319,13 @@ function loadPlannedManifests(
   project: OpenProject,
   flags: CreatePlanFlags,
   context: CliContext,
-  sources: Required<Pick<LoadOptions, 'ends'>> & { readonly read: CheckedSources },
+  { purpose, ...sources }: Required<Pick<LoadOptions, 'ends'>> & { readonly read: CheckedSources; readonly purpose: PlanPurpose },
 ): PlannedManifests {
   const load = (secrets: LoadOptions['secrets']): Checked<DesiredState> => loadTarget(project, { secrets, ...sources });
   const { value: loaded, diagnostics } = load(secretsToRead(flags));
   if (loaded !== undefined) return { loaded, diagnostics, unplannable: flags.keepGoing === true ? [] : undefined };
-  const errors = withMissingToken(diagnostics, project.target, context);
+  const named = withMissingToken(diagnostics, project.target, context);
+  const errors = purpose === 'apply' ? named : withSecretsHint(named);
   const unread = flags.keepGoing === true && errors.length === diagnostics.length ? load('leave').value : undefined;
   const unplannable = unread === undefined ? [] : unplannableByErrors(diagnostics, unread);
   const failed = new Set(unplannable.map(({ resource }) => resource.id));

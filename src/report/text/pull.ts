@@ -22,6 +22,20 @@ export function pulledLines(pulled: PullResult, terminal: Terminal): readonly st
     ...listLines('Terraform keeps:', keptEntries(pulled), terminal),
     ...listLines('In the state but not on the gateway:', goneEntries(pulled), terminal),
     ...listLines('Not declared by the manifests:', unstatedEntries(pulled), terminal),
+    ...nextLines(pulled),
+  ];
+}
+
+/** Returns the commands after the pull that created a project. */
+function nextLines({ preview, files, folder }: PullResult): readonly string[] {
+  if (preview === true || !files.some((file) => /(?:^|\/)ostiary\.yaml$/.test(file))) return [];
+  const place = folder === '.' ? '' : `, in ${escapeTerminal(folder)}`;
+  return [
+    '',
+    `Next${place}:`,
+    '  git add . && git commit -m Import  keeps the manifests in git (git init first in a new folder)',
+    '  ostiary plan                       compares them with the gateway',
+    '  ostiary apply                      writes nothing yet; records the commit that later plans compare with',
   ];
 }
 

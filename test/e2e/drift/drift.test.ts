@@ -103,7 +103,12 @@ test('a drift can be reported without resolving secrets; a revert needs them', a
   const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/sealed.yaml': connection('sealed', { secret }) });
   const run = (line: string, env = {}): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, { ...gitEnv, ...env });
   expect((await run('apply --yes', { OSTIARY_SECRET_PASS: 'canary-pass' })).code).toBe(0);
-  expect(await run('drift')).toMatchObject({ code: 3, stderr: expect.stringContaining('secret/undefined-variable') });
+  for (const line of ['drift', 'plan'])
+    expect(await run(line)).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/secret\/undefined-variable[\s\S]*--secrets unresolved/),
+    });
+  expect((await run('apply --yes')).stderr).toMatch(/secret\/undefined-variable(?![\s\S]*--secrets unresolved)/);
   const unread = await run('drift --secrets unresolved');
   expect(unread).toMatchObject({
     code: 0,

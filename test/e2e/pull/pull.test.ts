@@ -32,6 +32,7 @@ test('pulls a gateway into an empty folder; a plan there finds no changes', asyn
   expect([pulled.code, pulled.stderr]).toEqual([0, '']);
   expect(pulled.stdout).toContain('Connection/owned  managed by platform');
   expect(pulled.stdout).toContain('Pulled 5 objects from production. 3 secrets kept.');
+  expect(pulled.stdout).toMatch(/\nNext, in project:\n {2}git add .*\n {2}ostiary plan .*\n {2}ostiary apply .*\n$/);
   const project = join(cwd, 'project');
   expect(filesBelow(project).filter((path) => path.startsWith('access/'))).toEqual(pulledFiles);
   const planned = await gateway.run('plan --detailed-exitcode', project);
