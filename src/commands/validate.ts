@@ -1,7 +1,9 @@
 import { largestOf } from '../model/collections.ts';
 import { registry } from '../kinds/index.ts';
 import { findDeferredReferences } from '../manifest/collect-edges.ts';
-import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
+import type { Acknowledged } from '../model/desired.ts';
+import { type Diagnostic, formatPosition, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
+import { escapeTerminal } from '../report/escape.ts';
 import type { RuleSampleResults } from '../model/protection/protection.ts';
 import { formatsFor } from '../report/formats.ts';
 import type { ReportDocument } from '../report/document.ts';
@@ -66,6 +68,7 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
   const repository = piped === undefined ? await findRepository(config.root, context) : undefined;
   const { ruleInspector, notSimulatedNotice } = await import('../protection/rule-inspector.ts');
   const checked: CheckedTarget[] = [];
+  const accepted = new Set<string>();
   for (const target of targets) {
     const tried: RuleSampleResults[] = [];
     const inspect = ruleInspector('error', (one) => tried.push(one));
@@ -81,6 +84,7 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
     const access = value === undefined ? [] : accessDiagnostics(await checkDeclaredAccess(value, project));
     const references = value === undefined ? [] : await referenceDiagnostics(value, project);
     const deferred = value === undefined ? [] : findDeferredReferences(value, registry);
+    if (flags.verbose === true) for (const one of value?.acknowledged ?? []) accepted.add(acknowledgedLine(one));
     checked.push({
       target: target.name,
       resources: value?.resources.length ?? 0,
@@ -90,6 +94,7 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
   const all = sortDiagnostics(findingDiagnostics({ targets: checked }));
   context.onEvent?.({ diagnostics: all });
   const printer = printerFor(context, flags);
+  for (const line of accepted) printer.hint(`${line}\n`);
   const isText = flags.format === 'text';
   // The sentence about valid manifests counts the diagnostics.
   if (isText && hasErrors(all)) printer.diagnostics(all);
@@ -109,6 +114,13 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
     );
   await emitForTargets(checked, documentOf, { flags, context, printer, printed: isText });
   return hasErrors(all) ? 3 : 0;
+}
+
+/** Returns `access/rule.yaml:12:7 acknowledged rule/case-variant  …` and the reason in another line. */
+function acknowledgedLine({ finding, reason }: Acknowledged): string {
+  const { code, message, at } = finding;
+  const place = at === undefined ? '' : `${formatPosition(at)} `;
+  return `${escapeTerminal(`${place}acknowledged ${code}  ${message}`)}\n  because: ${escapeTerminal(reason)}`;
 }
 
 type CheckedTarget = { readonly target: string; readonly resources: number; readonly diagnostics: readonly Diagnostic[] };

@@ -1,6 +1,6 @@
 import { appendAll } from '../model/collections.ts';
 import { createHash } from 'node:crypto';
-import type { DesiredResource, DesiredState, DigestSecret } from '../model/desired.ts';
+import type { Acknowledged, DesiredResource, DesiredState, DigestSecret } from '../model/desired.ts';
 import {
   type Checked,
   type Diagnostic,
@@ -28,6 +28,7 @@ import {
   type UnmatchedTerm,
 } from '../model/resource-selection.ts';
 import { readStrings, suggestWord } from './json-values.ts';
+import { acknowledge } from './acknowledge.ts';
 import { checkGrants, type GrantCheck } from './validate/check-grants.ts';
 import { checkManifest } from './validate/check-manifest.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
@@ -80,7 +81,7 @@ export type LoadInput = {
 export function loadManifests(input: LoadInput): Checked<DesiredState> {
   const { sources, manifests, policies, accessTests, accessReferences, diagnostics } = readTargetManifests(input);
   const isValid = !hasErrors(diagnostics);
-  const { resources, diagnostics: found } = toResources(sources, manifests, input);
+  const { resources, diagnostics: found, acknowledged } = toResources(sources, manifests, input);
   appendAll(diagnostics, found);
   const { edges, diagnostics: edgeDiagnostics } = collectEdges(manifests);
   const selected = selectManifests(manifests, input.selection);
@@ -105,6 +106,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     ...(accessReferences.length === 0 ? {} : { accessReferences }),
     tree: input.tree ?? hashTree([...input.files, ...input.overlays.flat()], input.pathInTree),
     ...(ids === undefined ? {} : { partial: true as const }),
+    ...(acknowledged.length === 0 ? {} : { acknowledged }),
     unselected: resources.filter(({ id }) => !chosen(id)).map(({ id, key, ignore }) => ({ id, key, ignore })),
     notices: sorted,
     diagnose: createDiagnose(sources, manifests),
@@ -162,7 +164,8 @@ function createDiagnose(sources: SourceMap, manifests: readonly Manifest[]): Non
     byId ??= new Map(manifests.map((manifest) => [manifest.id, manifest]));
     const manifest = byId.get(id);
     if (manifest === undefined) throw new Error(`${id} has no manifest`);
-    return locateDiagnostic(sources, createManifestLocate(manifest), finding, id);
+    const located = acknowledge(sources, locateDiagnostic(sources, createManifestLocate(manifest), finding, id));
+    return located.reason === undefined ? located.finding : undefined;
   };
 }
 
@@ -243,10 +246,15 @@ function toResources(
   sources: SourceMap,
   manifests: readonly Manifest[],
   input: LoadInput,
-): { readonly resources: readonly DesiredResource[]; readonly diagnostics: readonly Diagnostic[] } {
+): {
+  readonly resources: readonly DesiredResource[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly acknowledged: readonly Acknowledged[];
+} {
   const rules = createSecretRules(input);
   const isChosen = manifestMatcher(input.selection);
   const diagnostics: Diagnostic[] = [];
+  const acknowledged: Acknowledged[] = [];
   const resources = manifests.map((manifest) => {
     const { resource, problems } = toResource(manifest, rules(manifest));
     if (problems.length > 0) appendAll(diagnostics, locateAll(sources, manifest, problems));
@@ -255,10 +263,14 @@ function toResources(
     }
     if (input.ends !== undefined && resource.grants !== undefined && isChosen(manifest))
       appendAll(diagnostics, locateAll(sources, manifest, checkGrants(manifest, resource.grants, input.ends)));
-    if (input.inspect !== undefined && isChosen(manifest)) appendAll(diagnostics, locateAll(sources, manifest, input.inspect(resource)));
+    for (const found of input.inspect !== undefined && isChosen(manifest) ? locateAll(sources, manifest, input.inspect(resource)) : []) {
+      const { finding, reason } = acknowledge(sources, found);
+      if (reason === undefined) diagnostics.push(finding);
+      else acknowledged.push({ finding, reason });
+    }
     return resource;
   });
-  return { resources, diagnostics };
+  return { resources, diagnostics, acknowledged };
 }
 
 /** Creates the rules for the secrets of each manifest. Sources of manifests outside the selection are never read. */

@@ -86,6 +86,9 @@ export const desiredByKey: (resources: readonly DesiredResource[]) => ReadonlyMa
 /** A text that only readers of the repository know: `random`, the key of the config; otherwise a hash of the manifests that contain secrets. */
 export type DigestSecret = { readonly text: string; readonly random: boolean };
 
+/** A finding that a comment accepts, and the reason that it states. */
+export type Acknowledged = { readonly finding: Diagnostic; readonly reason: string };
+
 /** The content of all manifests of one target. */
 export type DesiredState = {
   readonly resources: readonly DesiredResource[];
@@ -97,8 +100,10 @@ export type DesiredState = {
   /** Resources that the selection excluded: they are never orphans, and their names still resolve. */
   readonly unselected: readonly Pick<DesiredResource, 'id' | 'key' | 'ignore'>[];
   readonly notices: readonly Diagnostic[];
-  /** Converts a finding in a resource's manifest to a diagnostic with position and code frame. */
-  readonly diagnose?: (id: ResourceId, finding: DocumentDiagnostic) => Diagnostic;
+  /** Findings about rules that comments in the manifests accept; absent without any. */
+  readonly acknowledged?: readonly Acknowledged[];
+  /** Converts a finding in a resource's manifest to a diagnostic with position and code frame; undefined if a comment there accepts it. */
+  readonly diagnose?: (id: ResourceId, finding: DocumentDiagnostic) => Diagnostic | undefined;
   /** Returns what seals contents of secrets in digests. */
   readonly digestSecret: () => DigestSecret;
   /** Policies about connections; absent when no manifest declares one. */

@@ -31,7 +31,7 @@ export function checkRules({ input, base, live }: Prepared, diff: Diff, checks: 
       : rules.flatMap((rule) =>
           checks
             .inspect(rule)
-            .map((finding) => diagnose(rule.id, isLive(rule, finding, live) ? { ...finding, severity: 'warning' } : finding)),
+            .flatMap((finding) => diagnose(rule.id, isLive(rule, finding, live) ? { ...finding, severity: 'warning' } : finding) ?? []),
         );
   if (hasErrors(found)) return { changedSamples: [], diagnostics: sortDiagnostics(found) };
   return { changedSamples: checks.findSampleChanges(diff, { desired, base }, { live, registry }), diagnostics: found };

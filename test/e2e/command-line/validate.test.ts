@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../../../src/model/json.ts';
 import { builtPackage, ostiary, type Run } from '../../support/cli.ts';
 import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
@@ -192,4 +192,71 @@ test('the gateway resolves references: a dangling and an ambiguous one are error
   expect(dangling.stderr).toMatch(/\n2 errors\n$/);
   expect([...new Set(gateway.seen.map((one) => one.method))]).toEqual(['GET']);
   await gateway.close();
+});
+
+function ruleWith(word: string): string {
+  return `apiVersion: ostiary/v1\nkind: GuardrailRule\nmetadata: { name: words }\nspec:\n  input:\n    rules:\n      - name: ddl\n        type: deny_words_list\n        words:\n${word}`;
+}
+
+function validateRule(word: string, ...flags: readonly string[]): ReturnType<typeof ostiaryInProcess> {
+  const files = { 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/rule.yaml': ruleWith(word) };
+  return ostiaryInProcess(['validate', ...flags], { cwd: makeProject(files) });
+}
+
+async function planErrors(comment: string): Promise<string> {
+  const files = { 'ostiary.yaml': config(server.url), 'access/rule.yaml': ruleWith(`          - DROP TABLE${comment}\n`) };
+  const { code, stderr } = await ostiaryInProcess(['plan'], { cwd: makeProject(files), env });
+  expect(code).toBe(0);
+  return stderr;
+}
+
+describe('a comment that acknowledges a finding', () => {
+  test('accepts it with the code and a reason, on its line or the line above; --verbose lists it', async () => {
+    expect((await validateRule('          - DROP TABLE\n')).stderr).toContain('access/rule.yaml:10:13 warning rule/case-variant  ');
+    for (const word of [
+      '          - DROP TABLE # ostiary:ok rule/case-variant the client sends upper case\n',
+      '          # ostiary:ok rule/case-variant the client sends upper case\n          - DROP TABLE\n',
+    ]) {
+      expect(await validateRule(word)).toMatchObject({ code: 0, stderr: '', stdout: 'Valid. 1 resource.\n' });
+      const { stderr } = await validateRule(word, '--verbose');
+      expect(stderr).toMatch(
+        /^access\/rule\.yaml:1[01]:13 acknowledged rule\/case-variant {2}.*\n {2}because: the client sends upper case\n$/,
+      );
+    }
+  });
+
+  test('a plan does not report it either', async () => {
+    expect(await planErrors('')).toContain('rule/case-variant');
+    expect(await planErrors(' # ostiary:ok rule/case-variant the client sends upper case')).not.toContain('rule/');
+  });
+
+  test.each([
+    ['no reason', '          - DROP TABLE # ostiary:ok rule/case-variant\n'],
+    ['another code', '          - DROP TABLE # ostiary:ok rule/duplicate the client sends upper case\n'],
+  ])('has no effect with %s, and the hint says so', async (_, word) => {
+    expect(await validateRule(word)).toMatchObject({
+      code: 0,
+      stdout: 'Valid. 1 resource. 1 warning.\n',
+      stderr: expect.stringContaining('to keep it, write # ostiary:ok rule/case-variant and a reason'),
+    });
+  });
+
+  test.each([
+    ['on another line', '          - DROP TABLE\n          # ostiary:ok rule/case-variant too late\n'],
+    ['in a text', '          - "DROP TABLE # ostiary:ok rule/case-variant in a text"\n'],
+  ])('has no effect %s', async (_, word) => {
+    expect((await validateRule(word)).stdout).toBe('Valid. 1 resource. 1 warning.\n');
+  });
+
+  test('never accepts an error', async () => {
+    const text = ruleWith('          - x\n').replace(
+      /type: deny[\s\S]*/,
+      "type: pattern_match\n        pattern_regex: '(?=x)' # ostiary:ok rule/pattern-refused we know\n",
+    );
+    const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/rule.yaml': text });
+    expect(await ostiaryInProcess(['validate'], { cwd })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('error rule/pattern-refused'),
+    });
+  });
 });
