@@ -335,3 +335,15 @@ test.each<readonly [string, object, readonly string[]]>([
   await project.send('PUT', '/access-requests/rules/prod', { ...rule, ...change, name: 'renamed' });
   expect(driftHeadlines(await run('drift --format json'))).toEqual(headlines);
 });
+
+test.each(['ab', 'two words', 'a-b', '-rule'])(
+  'the name %j, which the gateway rejects, is an error before the first write',
+  async (name) => {
+    const project = await hoopProject();
+    project.write({ 'access/a.yaml': connection('orders-db'), 'access/rule.yaml': ruleManifest(name) });
+    const { spec } = JSON.parse(ruleManifest(name));
+    const body = { ...spec, name, approval_required_groups: [], force_approval_groups: [], all_groups_must_approve: false };
+    expect(await project.send('POST', '/access-requests/rules', body)).toMatchObject({ status: 422 });
+    await expectRefused(project, 'hoop/name');
+  },
+);

@@ -268,7 +268,7 @@ export const hoopCodes = {
     example: 'the attribute "protection-standard" is managed by the gateway’s protection profile',
   },
   'hoop/name': {
-    meaning: 'The gateway rejects the name of a connection',
+    meaning: 'The gateway rejects the name of a connection or of an access-request rule',
     cause: 'It is too long, or has characters that are not allowed',
     fix: 'Use at least three letters or digits, with single `-` and `.` between them',
     example: 'the gateway rejects the name "a b"',

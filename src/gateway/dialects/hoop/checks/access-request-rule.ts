@@ -6,12 +6,13 @@ import { pointer, type Pointer } from '../../../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, type Spec } from '../../../../model/resource.ts';
 import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
 import type { CheckContext } from './connection.ts';
+import { checkName } from './name.ts';
 
 const kind = 'AccessRequestRule';
 
-/** Warns about groups of an access-request rule that the gateway does not have. */
+/** Reports what the gateway rejects of an access-request rule, and warns about groups that it does not have. */
 export function checkRequestRule(write: ProposedWrite, { groups }: CheckContext): readonly Diagnostic[] {
-  return [...checkApprovals(write), ...checkGroups('hoop/unknown-group', write, groups)];
+  return [...checkName(write), ...checkApprovals(write), ...checkGroups('hoop/unknown-group', write, groups)];
 }
 
 /** Reports what the gateway accepts, although it does something else than it says. */

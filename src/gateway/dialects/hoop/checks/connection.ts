@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { asArray, asText, isObject, type Json } from '../../../../model/json.ts';
 import { pointer, type Pointer } from '../../../../model/pointer.ts';
 import { diagnosticAt, type ProposedWrite, checkGroups, proposedWrites } from '../../rest.ts';
+import { checkName } from './name.ts';
 import { types, valueNames } from '../fields.ts';
 import type { PreflightRequest } from '../../../../model/gateway.ts';
 import type { LiveState } from '../../../../model/live.ts';
@@ -105,17 +106,10 @@ export function checkConnection(write: ProposedWrite, context: CheckContext): re
   ];
 }
 
-/**
- * Applies the gateway's own rule without its backtracking: blocks of word characters joined by single - or . The rule holds
- * for replacements as well, although other routes of the gateway create connections with any name.
- */
 function checkConnectionName(write: ProposedWrite): readonly Diagnostic[] {
   const { name, spec } = write;
-  const wordCharacters = name.replaceAll(/[-.]/g, '').length;
-  const hint = 'expected at least three letters, digits or _, separated by single - or .';
-  if (!/^\w+(?:[-.]\w+)*$/.test(name) || wordCharacters < 3) {
-    return [diagnosticAt(write, '', { code: 'hoop/name', message: `the gateway rejects the name "${name}"`, hint })];
-  }
+  const rejected = checkName(write);
+  if (rejected.length > 0) return rejected;
   const resource = spec['resource_name'];
   const own = typeof resource !== 'string' || resource === '' || resource === name;
   if (write.creates && (name.length > maxNameLength || (own && name.length > maxResourceNameLength))) {
