@@ -33,12 +33,14 @@ export async function readAuditedWrites(
   }
 }
 
-/** Reads who changed the gateway since a commit; undefined if its audit log cannot be read. */
+/** Reads who changed the gateway since a commit; undefined if its audit log cannot be read, or no record separates the writes of applies. */
 export async function readAudit(
   { project, planBase }: { readonly project: OpenProject; readonly planBase: PlanBase },
   since: string | undefined,
   { flags, context }: { readonly flags: TargetFlags; readonly context: CliContext },
 ): Promise<AuditedChanges | undefined> {
+  const record = planBase.read?.record;
+  if (record?.applies === undefined || record.applies.length === 0) return undefined;
   const writes = await readAuditedWrites(await timeOfBase(since, project, context), project.target, { flags, context });
-  return writes === undefined ? undefined : { writes, record: planBase.read?.record };
+  return writes === undefined ? undefined : { writes, record };
 }

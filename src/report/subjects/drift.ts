@@ -181,7 +181,10 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const undeclared = `${plural(outside, 'object')} that no manifest declares`;
   const changed = [...(others === 0 ? [] : [plural(others, 'object')]), ...(outside === 0 ? [] : [undeclared])].join(' and ');
   const expiry = expired === 0 ? [] : [`${plural(expired, 'group')} still ${expired === 1 ? 'has' : 'have'} expired access`];
-  const first = [...(changed === '' ? [] : [`${changed} changed outside Ostiary`, ...parts]), ...expiry].join(', ');
+  // Without a base, the difference may come from an apply.
+  const isKnown = drift.plan.base !== undefined || outside > 0;
+  const what = isKnown ? 'changed outside Ostiary' : others === 1 ? 'differs from its manifest' : 'differ from their manifests';
+  const first = [...(changed === '' ? [] : [`${changed} ${what}`, ...parts]), ...expiry].join(', ');
   const { notCompared } = drift.plan;
   const uncompared = notComparedText(notCompared);
   const record = [

@@ -74,6 +74,9 @@ describe.each(Object.entries(sides))('on the dialect %s', (_, open) => {
       expect(await run('drift --revert --yes')).toMatchObject({ code: 2, stdout: expect.stringContaining('was deleted outside Ostiary') });
       expect((await listed(side, id)) === undefined).toBe(isLost);
     }
+    // A clone without the record cannot know whose write it was.
+    const unrecorded = await runIn(clone(repository), side)('plan --no-origin');
+    expect([unrecorded.code, unrecorded.stdout]).toEqual([0, expect.stringMatching(/it was deleted outside Ostiary, or never created/)]);
     // Removing the manifests accepts the deletions.
     repository.remove('access/connections/lost-a.yaml', 'access/connections/lost-b.yaml');
     repository.git('rm', '-rq', 'access/guardrail-rules');
