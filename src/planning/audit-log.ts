@@ -40,7 +40,8 @@ export async function readAudit(
   { flags, context }: { readonly flags: TargetFlags; readonly context: CliContext },
 ): Promise<AuditedChanges | undefined> {
   const record = planBase.read?.record;
-  if (record?.applies === undefined || record.applies.length === 0) return undefined;
+  // An import that writes nothing records its commit alone.
+  if (record === undefined || (record.commit === undefined && (record.applies ?? []).length === 0)) return undefined;
   const writes = await readAuditedWrites(await timeOfBase(since, project, context), project.target, { flags, context });
   return writes === undefined ? undefined : { writes, record };
 }
