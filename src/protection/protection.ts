@@ -1,4 +1,3 @@
-import { addToGroup } from '../model/collections.ts';
 import type { Registry } from '../model/kind.ts';
 import type { InheritedKeys, LiveState } from '../model/live.ts';
 import type {
@@ -12,7 +11,7 @@ import type {
   TagCount,
 } from '../model/protection/protection.ts';
 import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
-import { hiddenPhrase } from './controls/access-rows.ts';
+import { deletionPhrase, hiddenPhrase } from './controls/access-rows.ts';
 import { controlRow } from './controls/control-table.ts';
 import { extensionHeadlines } from './extension-headlines.ts';
 import { givenUpHeadlines } from './given-up-headlines.ts';
@@ -45,12 +44,12 @@ import {
   liveKeyOf,
   type Plan,
 } from '../model/plan/plan.ts';
-import { isPointerWithin, type Pointer } from '../model/pointer.ts';
+import { isPointerWithin } from '../model/pointer.ts';
 import { deciderPositions } from './permission/decider-positions.ts';
 import { diffPermissions } from './permission/diff-permissions.ts';
 import { acceptedLosses, acceptedRisks, type StatedEffects } from './accepted-effects.ts';
 import { findRisks } from './risk/risks.ts';
-import { reroutePhrase } from './risk/risk-codes.ts';
+import { rerouteHeadlines, unwatchedHeadlines } from './risk-headlines.ts';
 
 /** Returns how a plan changes the protection of connections: which lose or gain protection, and why. */
 export function protectionOf(plan: PlannedWrites, live: LiveState, registry: Registry): Protection {
@@ -138,6 +137,7 @@ const verdictOrder: readonly (HeadlineVerdict | ProtectionVerdict)[] = [
 
 function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
   if (affected.change.created === true && affected.change.replaces === undefined) return newAccessPhrases(affected);
+  if (affected.change.deleted === true) return affected.isReplaced ? [] : [deletionHeadline(affected)];
   return affected.differences.flatMap((difference) => {
     const { control, lost, gained, incomparable, coexisting } = difference;
     const phrases = (direction: WordedVerdict, controls: readonly Control[]): readonly Phrase[] =>
@@ -165,6 +165,10 @@ function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
     ...(phrase === undefined ? [] : [{ direction: 'exposes', weight: 0, ...phrase, causes } as const]),
     ...(hidden === undefined ? [] : [hiddenHeadline(hidden, causes)]),
   ];
+}
+
+function deletionHeadline({ before, change: { connection } }: AffectedConnection): Phrase {
+  return { direction: 'availability', weight: 0, ...deletionPhrase(before), causes: [{ by: connection }] };
 }
 
 function hiddenHeadline(phrase: VerbPhrase, causes: readonly Cause[]): Phrase {
@@ -297,7 +301,11 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
   const effects = findEffects(diff, input);
   const changes = diff.changes.map((change) => ({ ...change, risks: effects.byChange.get(liveKeyOf(change)) ?? [] }));
   const protection = withOwnHeadlines(summarizeAffected(effects.affected), changes, effects);
-  const headlines = withHeadlines(protection.headlines, extensionHeadlines(input, effects.snapshots));
+  const more = [
+    ...extensionHeadlines(input, effects.snapshots),
+    ...unwatchedHeadlines([...changes, ...effects.unwritten], effects.snapshots),
+  ];
+  const headlines = withHeadlines(protection.headlines, more);
   const permissions = diffPermissions(diff, effects.snapshots, deciderPositions(input.desired));
   return {
     changes,
@@ -364,48 +372,6 @@ function withOwnHeadlines(
 
 /** The effect of accepted drift: the risks by the live key of each change, and what connections lost. */
 type AcceptedEffects = Pick<Protection, 'headlines' | 'losing'> & { readonly risks: ReadonlyMap<ResourceId, readonly Risk[]> };
-
-/** Builds one headline for each way in which credentials are or may be redirected, by connections and by other objects that name none. */
-function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, postureAfter }: PlanSnapshots): readonly Headline[] {
-  const groups = new Map<string, { readonly change: AssessedChange; readonly risk: Risk }[]>();
-  for (const change of changes)
-    for (const risk of change.risks)
-      if (reroutePhrase(risk.code) !== undefined)
-        addToGroup(groups, `${risk.code} ${connectionsOf(change, risk).length > 0}`, { change, risk });
-  return [...groups.values()].flatMap((members): readonly Headline[] => {
-    const first = members[0]?.risk;
-    const phrase = first && reroutePhrase(first.code);
-    if (phrase === undefined) return [];
-    const ids = [...new Set(members.flatMap(({ change, risk }) => connectionsOf(change, risk)))];
-    const [subject, count] = ids.length > 0 ? ['connection', ids.length] : ['runbook configuration', members.length];
-    return [
-      {
-        direction: first?.class === 'unknown' ? 'unknown' : 'reroutes',
-        text: count === 1 ? `1 ${subject} ${phrase.one}` : `${count} ${subject}s ${phrase.many}`,
-        connections: ids,
-        tags: sharedTags(ids.map((id) => (postureAfter(id) ?? postureBefore(id))?.tags ?? {})),
-        causes: members.map(({ change, risk: { path, place } }) => ({
-          by: change.id,
-          ...(path === undefined ? {} : { path }),
-          ...(place === undefined ? {} : { place }),
-          ...(revertsDrift(change, path) ? { byHand: true } : {}),
-        })),
-      },
-    ];
-  });
-}
-
-/** Returns the connections whose credentials a change redirects: the one that it changes, or those on which its runbooks can be run. */
-function connectionsOf(change: AssessedChange, { connections = [] }: Risk): readonly ResourceId[] {
-  const key = liveKeyOf(change);
-  return kindOf(key) === 'Connection' ? [key] : connections;
-}
-
-/** Returns whether a change only undoes drift in the fields at a path. */
-function revertsDrift({ fields }: AssessedChange, path: Pointer | undefined): boolean {
-  const written = fields.filter((field) => field.held !== true && path !== undefined && isPointerWithin(field.path, path));
-  return written.length > 0 && written.every(({ origin }) => origin === 'drift');
-}
 
 /** Adds headlines after those with the same verdict. */
 function withHeadlines(headlines: readonly Headline[], more: readonly Headline[]): readonly Headline[] {

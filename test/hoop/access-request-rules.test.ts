@@ -43,7 +43,7 @@ test('a rule is created, changed, and renamed in place', { timeout }, async () =
 
   const easier = { min_approvals: 1, force_approval_groups: ['oncall'] };
   project.write({ 'access/rule.yaml': ruleManifest('prod', easier) });
-  expect((await planSummary(project)).headlines).toEqual(['weakens: 1 connection is easier to approve']);
+  expect((await planSummary(project)).headlines).toEqual(['weakens: 1 connection can be approved by any 1 of 2 groups (was 2 of 2)']);
   await applyAndExpectInSync(project);
 
   project.write({ 'access/rule.yaml': ruleManifest('production', easier, { renamedFrom: 'prod' }) });
@@ -141,7 +141,7 @@ test('reviewers of a connection go after the rule that replaces them, and come b
 const two = { 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('other-db'), 'access/rule.yaml': ruleManifest('prod') };
 
 test.each([
-  ['a weaker rule', { min_approvals: 1 }, 'min_approvals', 'is easier to approve'],
+  ['a weaker rule', { min_approvals: 1 }, 'min_approvals', 'can be approved by any 1 of 2 groups (was 2 of 2)'],
   ['a group that skips the review', { skip_review_groups: ['sre'] }, 'skip_review_groups', 'sre no longer need approval'],
   ['a rule that asks one group alone', { approval_required_groups: ['sre'] }, 'approval_required_groups', 'no longer'],
 ])('%s, made by hand, is drift that the next apply reverts', { timeout }, async (_, change, shown, headline) => {
@@ -173,7 +173,7 @@ test.each([
 });
 
 test.each([
-  ['a weaker rule', { min_approvals: 1 }, '1 connection is easier to approve in the manifests'],
+  ['a weaker rule', { min_approvals: 1 }, '1 connection can be approved by any 1 of 2 groups (was 2 of 2) in the manifests'],
   ['a group that skips the review', { skip_review_groups: ['sre'] }, 'sre no longer need approval on orders-db in the manifests'],
   ['a rule that lets go of a connection', { connection_names: ['other-db'] }, '1 connection loses approval in the manifests'],
   ['no rule', undefined, '1 connection loses approval in the manifests'],
@@ -323,11 +323,11 @@ test(
 
 test.each<readonly [string, object, readonly string[]]>([
   ['alone', {}, []],
-  ['and weakened', { min_approvals: 1 }, ['weakens: 1 connection is easier to approve']],
+  ['and weakened', { min_approvals: 1 }, ['weakens: 1 connection can be approved by any 1 of 2 groups (was 2 of 2)']],
   [
     'and strengthened',
     { reviewers_groups: ['dba', 'security', 'sre'], min_approvals: 3 },
-    ['strengthens: 1 connection is harder to approve'],
+    ['strengthens: 1 connection needs approval by 3 of 3 groups (was 2 of 2)'],
   ],
 ])('a rule renamed by hand %s is judged by what changed', { timeout }, async (_, change, headlines) => {
   const { project, run } = await repositories.apply(await hoopProject(), two);

@@ -152,7 +152,7 @@ describe('a change by hand of an object that no manifest declares', () => {
     [
       'access control is switched on',
       ({ send, uidOf }) => send('POST', '/plugins', { name: 'access_control', connections: [{ id: uidOf('sales-db'), config: ['sre'] }] }),
-      'Visible to no group: 1 connection.',
+      'Blocks users of 1 connection.',
       '1 connection is visible to no group: access control is on (orders-db) only sre can reach sales-db ~ access control: switched on',
     ],
     [

@@ -160,7 +160,12 @@ export type Headline = {
   readonly causes: readonly Cause[];
   /** The manifests accept drift: the gateway already has the change. */
   readonly accepted?: true;
+  /** What a reroute sends credentials to, or whose code it runs. */
+  readonly target?: RerouteTarget;
 };
+
+/** The kinds of reroutes: a credential goes to another endpoint, agent or command, or code of another repository uses it. */
+export type RerouteTarget = 'endpoint' | 'agent' | 'command' | 'code' | 'other';
 
 /** A tag and the number of connections with it. */
 export type TagCount = { readonly tag: string; readonly connections: number };

@@ -9,7 +9,7 @@ import {
   runbooksOf,
   seesConnection,
 } from '../access/effective-access.ts';
-import { compareApproval, everybody, isEasierApproval, otherApproval } from './compare-approvals.ts';
+import { compareApproval, everybody, isEasierApproval, otherApproval, quotaPhrase } from './compare-approvals.ts';
 import { compareSets, type CoverageRule, noDifference } from './compare-controls.ts';
 import { requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';
 import { runbookRuleFields, runbookRuleRisks, runbookRules as rulesOfRunbooks } from './runbook-rule-fields.ts';
@@ -18,6 +18,7 @@ import {
   controlsOf,
   controlTexts,
   exclusiveTexts,
+  namesText,
   setRisks,
   strengthening,
   verbPhrase,
@@ -89,6 +90,14 @@ export function hiddenPhrase({ access: { groups, isControlled }, incomplete }: P
   return verbPhrase('is', 'are', `visible to no group${isControlled ? ': access control is on' : ''}`);
 }
 
+/** Returns what a headline states about a deleted connection: who could reach it. */
+export function deletionPhrase({ access: { groups }, incomplete }: Posture): VerbPhrase {
+  const names = groups === undefined || incomplete.has('who') ? [everybody] : groups;
+  const people = joinNames(names.map((name) => ({ name })));
+  const who = people === '' ? '' : `: ${people} ${names.length === 1 ? 'loses' : 'lose'} access`;
+  return verbPhrase('is', 'are', `deleted${who}`);
+}
+
 const reachCodes = {
   granted: weakening('group-granted', 'one more group can reach the connection'),
   revoked: strengthening('group-revoked', 'one fewer group can reach the connection'),
@@ -131,7 +140,7 @@ export const whoRow: Omit<ControlRow, 'type'> = {
     Connection: [accessGroupRisks, attributeRisks],
     Attribute: [setRisks(['access_groups'], { added: reachCodes.granted, removed: reachCodes.revoked })],
   },
-  weight: 1,
+  weight: 2,
   column: { heading: 'who', none: 'admins', all: everybody },
   about: 'access groups',
   loses: (controls) => peoplePhrase(controls, { one: 'can reach', many: 'can reach' }),
@@ -175,19 +184,38 @@ export const approvalRow: Omit<ControlRow, 'type'> = {
   ],
   compare: compareApproval,
   risks: { Connection: [attributeRisks], AccessRequestRule: requestRuleRisks },
-  weight: 1,
+  weight: 0,
   column: { heading: 'approval by rules', isOptional: true },
   about: 'approval',
-  loses: (controls) =>
-    approvalPhrase(controls, { one: 'loses', many: 'lose' }, { one: 'no longer needs', many: 'no longer need' }, 'easier'),
-  gains: (controls) => approvalPhrase(controls, { one: 'gains', many: 'gain' }, { one: 'now needs', many: 'now need' }, 'harder'),
+  loses: (controls, after, before) =>
+    approvalPhrase(controls, { one: 'loses', many: 'lose' }, { one: 'no longer needs', many: 'no longer need' }) ??
+    otherApprovalPhrase('easier', before, after),
+  gains: (controls, before, after) =>
+    approvalPhrase(controls, { one: 'gains', many: 'gain' }, { one: 'now needs', many: 'now need' }) ??
+    otherApprovalPhrase('harder', before, after),
 };
 
-function approvalPhrase(controls: readonly Control[], all: VerbPhrase, some: VerbPhrase, approval: string): VerbPhrase {
+function approvalPhrase(controls: readonly Control[], all: VerbPhrase, some: VerbPhrase): VerbPhrase | undefined {
   const people = controls.filter(({ name }) => name !== otherApproval);
-  if (people.length === 0) return verbPhrase('is', 'are', `${approval} to approve`);
+  if (people.length === 0) return undefined;
   if (people.some(({ name }) => name === everybody)) return verbPhrase(all.one, all.many, 'approval');
   return peoplePhrase(people, { one: `${some.one} approval on`, many: `${some.many} approval on` });
+}
+
+/** Names the number of approvals or the groups that can force one, if a rule changes them; otherwise only the direction. */
+function otherApprovalPhrase(direction: 'easier' | 'harder', { access: from }: Posture, { access: to }: Posture): VerbPhrase {
+  for (const step of ['jit', 'command'] as const) {
+    const [had, has] = [from.rules[step], to.rules[step]];
+    if (had === undefined || has === undefined) continue;
+    const [before, after] = [had, has].map(({ reviewers_groups: groups, approvals: needed }) => ({ groups, needed }));
+    const quota = quotaPhrase(direction === 'easier', before, after);
+    if (quota !== undefined) return quota;
+    const [more, fewer] = direction === 'easier' ? [has, had] : [had, has];
+    const forced = more.force_approval_groups.filter((group) => !fewer.force_approval_groups.includes(group));
+    const can = direction === 'easier' ? 'can be' : 'can no longer be';
+    if (forced.length > 0) return verbPhrase(can, can, `force-approved by ${namesText('group', forced)}`);
+  }
+  return verbPhrase('is', 'are', `${direction} to approve`);
 }
 
 const everyRunbook = 'all runbooks';
@@ -299,7 +327,7 @@ export const rulepacksRow: Omit<ControlRow, 'type'> = {
     rulepacks.map(({ name, digest }) => ({ name, content: digest, text: `${name} (unmanaged)` })),
   compare: (before, after) => compareSets(controlsOf(before, 'rulepacks'), controlsOf(after, 'rulepacks'), byRulepack),
   risks: {},
-  weight: 2,
+  weight: 3,
   column: { heading: 'rulepacks', isOptional: true },
   about: 'rulepacks',
   loses: (controls) => verbPhrase('loses', 'lose', `the rulepack${controls.length === 1 ? '' : 's'} ${joinNames(controls)}`),

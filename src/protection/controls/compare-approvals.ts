@@ -12,7 +12,16 @@ import {
   seesConnection,
 } from '../access/effective-access.ts';
 import { noDifference } from './compare-controls.ts';
-import { controlsOf, controlTexts, exclusiveTexts, type Control, type ControlComparison, type Posture } from './control-row.ts';
+import {
+  controlsOf,
+  controlTexts,
+  exclusiveTexts,
+  verbPhrase,
+  type Control,
+  type ControlComparison,
+  type Posture,
+  type VerbPhrase,
+} from './control-row.ts';
 
 /** The name of the pseudo-control for the number of approvals when no group changes; no group has this name. */
 export const approvalCount = '(approvals)';
@@ -79,6 +88,18 @@ function admitsMore(one: Approval | undefined, other: Approval | undefined): boo
 }
 
 const noApproval: Approval = { groups: [], needed: 0, force: [] };
+
+type Quota = Pick<Approval, 'groups' | 'needed'>;
+
+/** Returns `can be approved by any 1 of 3 groups (was 2 of 3)`; undefined unless the numbers show that approval is easier (a loss) or harder. */
+export function quotaPhrase(isLoss: boolean, before: Quota | undefined, after: Quota | undefined): VerbPhrase | undefined {
+  if (before === undefined || after === undefined) return undefined;
+  const [fewer, more] = isLoss ? [after, before] : [before, after];
+  if (fewer.needed > more.needed || (fewer.needed === more.needed && fewer.groups.length <= more.groups.length)) return undefined;
+  const is = `${after.needed} of ${after.groups.length} group${after.groups.length === 1 ? '' : 's'}`;
+  const rest = `${is} (was ${before.needed} of ${before.groups.length})`;
+  return isLoss ? verbPhrase('can be', 'can be', `approved by any ${rest}`) : verbPhrase('needs', 'need', `approval by ${rest}`);
+}
 
 /** Returns whether a group may approve alone in `one` by force, and is not enough in `other`. */
 function forcesMore(one: Approval | undefined, other: Approval | undefined): boolean {

@@ -1,6 +1,7 @@
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
+import { durationText } from '../../model/time.ts';
 import { accessModes, type Approval } from '../access/effective-access.ts';
-import { approvalCount, compareDuration, compareForce, compareReview } from './compare-approvals.ts';
+import { approvalCount, compareDuration, compareForce, compareReview, quotaPhrase } from './compare-approvals.ts';
 import { approvalCodes, requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';
 import { byName, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import {
@@ -9,14 +10,15 @@ import {
   type Posture,
   type ControlComparison,
   attributeRisks,
+  joinWords,
   limitRisks,
+  namesText,
   setRisks,
   strengthening,
   switchRisks,
   verbPhrase,
   weakening,
   type ControlRow,
-  type PhraseBuilder,
   type VerbPhrase,
 } from './control-row.ts';
 
@@ -52,7 +54,7 @@ export const accessRow: Omit<ControlRow, 'type'> = {
   ofConnection: (spec) => controlsNamed(accessModes.filter((mode) => isEnabled(spec[`access_mode_${mode}`]))),
   compare: compareGranted('access'),
   risks: { Connection: accessModes.map((mode) => switchRisks(`access_mode_${mode}`, accessCodes)) },
-  weight: 0,
+  weight: 5,
   column: { heading: 'access modes', none: 'closed' },
   about: 'access modes',
   loses: (controls) => verbPhrase('enables', 'enable', joinModes(controls)),
@@ -64,8 +66,7 @@ const modeWords: Readonly<Record<string, string>> = { connect: 'native access' }
 
 /** Returns the names of access modes as headlines print them. */
 export function joinModes(controls: readonly Control[]): string {
-  const names = controls.map(({ name }) => modeWords[name] ?? name);
-  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((text) => text !== '').join(' and ');
+  return joinWords(controls.map(({ name }) => modeWords[name] ?? name));
 }
 
 /** The lists that decide whether the reviewers of a connection count, or an access-request rule instead. */
@@ -83,11 +84,11 @@ export const reviewRow: Omit<ControlRow, 'type'> = {
     AccessRequestRule: requestRuleRisks,
   },
   ofAccess: requestRules,
-  weight: 1,
+  weight: 0,
   column: { heading: 'reviewers' },
   about: 'reviewers',
-  loses: reviewPhrase({ one: 'loses', many: 'lose' }, 'easier'),
-  gains: reviewPhrase({ one: 'gains', many: 'gain' }, 'harder'),
+  loses: (controls, after, before) => reviewPhrase(controls, { one: 'loses', many: 'lose' }, [before, after]),
+  gains: (controls, before, after) => reviewPhrase(controls, { one: 'gains', many: 'gain' }, [before, after]),
 };
 
 /** Lists groups; a blank name is no group, so it approves nothing. */
@@ -103,14 +104,23 @@ export function ownApproval(spec: JsonObject): Approval | undefined {
   return needed > 0 ? { groups, needed, force: textsIn(force) } : undefined;
 }
 
-/** Builds the phrase for review: all of it, a group, or only the number of approvals. */
-function reviewPhrase({ one, many }: VerbPhrase, approval: string): PhraseBuilder {
-  return (controls, other) => {
-    if (controlsOf(other, 'review').length === 0) return verbPhrase(one, many, 'review');
-    return controls.some(({ name }) => name !== approvalCount)
-      ? verbPhrase(one, many, 'a reviewer group')
-      : verbPhrase('is', 'are', `${approval} to approve`);
-  };
+/** Returns the phrase for review: all of it, its groups, or the number of approvals where that is all that changes. */
+function reviewPhrase(
+  controls: readonly Control[],
+  { one, many }: VerbPhrase,
+  sides: readonly [before: Posture, after: Posture],
+): VerbPhrase {
+  if (sides.some((side) => controlsOf(side, 'review').length === 0)) return verbPhrase(one, many, 'review');
+  const [before, after] = sides.map(({ access: { own } }) => own);
+  const groups = controlNames(controls).filter((name) => name !== approvalCount);
+  const [isLoss, isFewer] = [one === 'loses', (after?.needed ?? 0) < Math.min(before?.needed ?? 0, after?.groups.length ?? 0)];
+  const quota = quotaPhrase(isLoss, before, after);
+  if (groups.length === 0) return quota ?? verbPhrase('is', 'are', `${isLoss ? 'easier' : 'harder'} to approve`);
+  return verbPhrase(
+    one,
+    many,
+    `${namesText('reviewer group', groups)}${isLoss && isFewer && quota !== undefined ? `, and ${quota.one}` : ''}`,
+  );
 }
 
 const redactionFields = ['redact_types', 'redact_enabled'];
@@ -140,9 +150,19 @@ export const redactionRow: Omit<ControlRow, 'type'> = {
   weight: 4,
   column: { heading: 'redacted' },
   about: 'redaction',
-  loses: (_, other) => (isNone(other) ? verbPhrase('loses', 'lose', 'redaction') : verbPhrase('redacts', 'redact', 'less')),
-  gains: (_, other) => (isNone(other) ? verbPhrase('gains', 'gain', 'redaction') : verbPhrase('redacts', 'redact', 'more')),
+  loses: (types, other) =>
+    isNone(other) ? verbPhrase('loses', 'lose', 'redaction') : verbPhrase('no longer redacts', 'no longer redact', typesText(types)),
+  gains: (types, other) =>
+    isNone(other) ? verbPhrase('gains', 'gain', 'redaction') : verbPhrase('now redacts', 'now redact', typesText(types)),
 };
+
+function typesText(controls: readonly Control[]): string {
+  return namesText('type', controlNames(controls), false);
+}
+
+function controlNames(controls: readonly Control[]): readonly string[] {
+  return controls.map(({ name }) => name);
+}
 
 function isNone(posture: Posture): boolean {
   return controlsOf(posture, 'redaction').length === 0;
@@ -159,11 +179,11 @@ export const forceRow: Omit<ControlRow, 'type'> = {
     AccessRequestRule: requestRuleRisks,
   },
   ofAccess: requestRules,
-  weight: 5,
+  weight: 1,
   column: { heading: 'force-approvers' },
   about: 'force-approvers',
-  loses: () => verbPhrase('can be', 'can be', 'force-approved by more groups'),
-  gains: () => verbPhrase('can be', 'can be', 'force-approved by fewer groups'),
+  loses: (groups) => verbPhrase('can be', 'can be', `force-approved by ${namesText('group', controlNames(groups))}`),
+  gains: (groups) => verbPhrase('can no longer be', 'can no longer be', `force-approved by ${namesText('group', controlNames(groups))}`),
 };
 
 /** The longest access. */
@@ -183,9 +203,17 @@ export const durationRow: Omit<ControlRow, 'type'> = {
   weight: 6,
   column: { heading: 'longest session', isSingle: true, unit: 's' },
   about: 'the duration of access',
-  loses: () => verbPhrase('allows', 'allow', 'longer access'),
-  gains: () => verbPhrase('allows', 'allow', 'only shorter access'),
+  loses: (_, after, before) => verbPhrase('allows', 'allow', `longer access${limitsText(before, after)}`),
+  gains: (_, before, after) => verbPhrase('allows', 'allow', `only shorter access${limitsText(before, after)}`),
 };
+
+/** Returns `: 8 h (was 1 h)` where only the limits of the connection decide. */
+function limitsText(before: Posture, after: Posture): string {
+  const [had, has] = [before, after].map((side) => controlsOf(side, 'duration'));
+  const [was, is] = [had?.[0]?.limit, has?.[0]?.limit];
+  const isOwn = had?.length === 1 && has?.length === 1 && was !== is;
+  return isOwn && was !== undefined && is !== undefined ? `: ${durationText(is)} (was ${durationText(was)})` : '';
+}
 
 /** Whether the schema is shown. */
 export const schemaRow: Omit<ControlRow, 'type'> = {
@@ -223,8 +251,8 @@ export const metadataRow: Omit<ControlRow, 'type'> = {
   weight: 8,
   column: { heading: 'required metadata', isOptional: true },
   about: 'required metadata',
-  loses: () => verbPhrase('asks', 'ask', 'for less metadata'),
-  gains: () => verbPhrase('asks', 'ask', 'for more metadata'),
+  loses: (fields) => verbPhrase('no longer requires', 'no longer require', namesText('metadata field', controlNames(fields))),
+  gains: (fields) => verbPhrase('now requires', 'now require', namesText('metadata field', controlNames(fields))),
 };
 
 /** The attributes, by which rules of every kind and access groups refer to connections. */

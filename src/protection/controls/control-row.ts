@@ -212,6 +212,24 @@ export function verbPhrase(one: string, many: string, rest: string): VerbPhrase 
   return { one: `${one} ${rest}`, many: `${many} ${rest}` };
 }
 
+const mostNames = 3;
+const longestName = 60;
+
+/** Returns names as headlines print them, after their noun unless the verb is enough; many are a number: `4 reviewer groups`. */
+export function namesText(noun: string, names: readonly string[], isNounPrinted = true): string {
+  const unique = [...new Set(names)].map((name) =>
+    name.length > longestName ? `${Array.from(name).slice(0, longestName).join('')}…` : name,
+  );
+  const nouns = unique.length === 1 ? noun : `${noun}s`;
+  if (unique.length > mostNames) return `${unique.length} ${nouns}`;
+  return isNounPrinted ? `${nouns} ${joinWords(unique)}` : joinWords(unique);
+}
+
+/** Returns `a, b and c`. */
+export function joinWords(names: readonly string[]): string {
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((text) => text !== '').join(' and ');
+}
+
 /** A reason of a risk: its name, its usual class, its meaning, and the words of its headline. */
 export type RiskCode = {
   readonly name: string;

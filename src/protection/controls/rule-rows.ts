@@ -1,10 +1,9 @@
 import { asText, isObject, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { byBlockedText, byMaskedText, compareEnforced, compareSets } from './compare-controls.ts';
 import {
   controlsOf,
   type Control,
-  type Posture,
   attributeRisks,
   ruleAttributeRisks,
   enforcementRisks,
@@ -17,7 +16,9 @@ import {
   weakening,
   type ControlRow,
   type FieldRisks,
+  namesText,
   type PhraseBuilder,
+  type VerbPhrase,
   uncertain,
   type RiskCode,
   type RiskDraft,
@@ -163,12 +164,12 @@ function blockedRow(side: Side, wording: { readonly heading: string; readonly ve
     },
     compare: compareEnforced(side, byBlockedText),
     risks: { Connection: onConnection, GuardrailRule: [ruleAttributeRisks, blockedTextRisks(side)] },
-    weight: 2,
+    weight: 3,
     column: { heading: wording.heading },
     about: 'guardrail patterns',
     enforced: 'guardrails',
-    loses: guardrailPhrase('loses', 'lose'),
-    gains: guardrailPhrase('gains', 'gain'),
+    loses: guardrailPhrase({ one: 'loses', many: 'lose' }, { one: 'no longer blocks', many: 'no longer block' }),
+    gains: guardrailPhrase({ one: 'gains', many: 'gain' }, { one: 'now blocks', many: 'now block' }),
   };
 }
 
@@ -218,14 +219,30 @@ function hasPattern(controls: readonly Control[]): boolean {
   return controls.some(({ form }) => form !== 'word');
 }
 
-function guardrailPhrase(one: string, many: string): PhraseBuilder {
-  return (controls, other) => verbPhrase(one, many, isWholeRule(controls, other) ? 'a guardrail' : 'guardrail checks');
+/** Names the rules that are lost or gained completely, otherwise what they block. */
+function guardrailPhrase(whole: VerbPhrase, some: VerbPhrase): PhraseBuilder {
+  return (controls, other) => {
+    const there = (['input', 'output'] as const).map((side) => rulesOf(controlsOf(other, side)));
+    const rules = [...rulesOf(controls)].filter((rule) => there.every((known) => !known.has(rule)));
+    if (rules.length > 0) return verbPhrase(whole.one, whole.many, namesText('guardrail', rules.map(nameOf)));
+    const others = [...controlsOf(other, 'input'), ...controlsOf(other, 'output')];
+    const isPart = whole.one === 'loses' && others.some(({ form }) => form === 'pattern');
+    return verbPhrase(
+      some.one,
+      some.many,
+      namesText(
+        'text',
+        controls.map((one) => blockedName(one, isPart)),
+        false,
+      ),
+    );
+  };
 }
 
-/** Returns whether one of the rules is missing completely from the other posture. */
-function isWholeRule(controls: readonly Control[], other: Posture): boolean {
-  const there = (['input', 'output'] as const).map((side) => rulesOf(controlsOf(other, side)));
-  return [...rulesOf(controls)].some((rule) => there.every((rules) => !rules.has(rule)));
+/** Returns a word as it is, in quotes where it is not one word; a pattern between slashes, which another one may cover in part. */
+function blockedName({ name, text = name, form }: Control, isPart: boolean): string {
+  if (form === 'word') return /^[\w.$-]+$/.test(name) ? name : JSON.stringify(name);
+  return isPart ? `all of ${text}` : text;
 }
 
 const knownRules = new WeakMap<readonly Control[], ReadonlySet<ResourceId>>();
@@ -253,13 +270,44 @@ export const maskingRow: Omit<ControlRow, 'type'> = {
   },
   compare: compareEnforced('masking', byMaskedText),
   risks: { Connection: onConnection, DataMaskingRule: [ruleAttributeRisks, ...maskingRisks] },
-  weight: 3,
+  weight: 4,
   column: { heading: 'masked' },
   about: 'masking',
-  loses: (_, other) => (isNone(other) ? verbPhrase('loses', 'lose', 'masking') : verbPhrase('masks', 'mask', 'less')),
-  gains: (_, other) => (isNone(other) ? verbPhrase('gains', 'gain', 'masking') : verbPhrase('masks', 'mask', 'more')),
+  loses: maskingPhrase({ one: 'loses', many: 'lose' }, { one: 'no longer masks', many: 'no longer mask' }, 'less'),
+  gains: maskingPhrase({ one: 'gains', many: 'gain' }, { one: 'now masks', many: 'now mask' }, 'more'),
 };
 
-function isNone(posture: Posture): boolean {
-  return controlsOf(posture, 'masking').length === 0;
+/** Returns the entity type of a control: a custom type has a control for each of its words and its pattern. */
+function entityTypeOf({ name, entityType = name }: Control): string {
+  return entityType;
+}
+
+/** Names the entity types that the other side does not mask at all, otherwise the score from which it masks them. */
+function maskingPhrase(whole: VerbPhrase, some: VerbPhrase, direction: 'less' | 'more'): PhraseBuilder {
+  return (controls, other) => {
+    const others = controlsOf(other, 'masking');
+    if (others.length === 0) return verbPhrase(whole.one, whole.many, 'masking');
+    const gone = controls.map(entityTypeOf).filter((type) => others.every((one) => entityTypeOf(one) !== type));
+    if (gone.length > 0) return verbPhrase(some.one, some.many, namesText('entity type', gone, false));
+    const types = namesText('entity type', controls.map(entityTypeOf), false);
+    const limits = new Set(
+      controls.map((one) =>
+        limitsText(
+          one,
+          others.find(({ name }) => name === one.name),
+          direction,
+        ),
+      ),
+    );
+    const [only = ''] = limits;
+    return verbPhrase('masks', 'mask', limits.size === 1 && only !== '' ? `${types} ${only}` : `${direction} of ${types}`);
+  };
+}
+
+/** Returns `only from a score of 0.7 (was 0.5)` for a registered type. */
+function limitsText(own: Control, other: Control | undefined, direction: 'less' | 'more'): string {
+  if ([own, other].some((one) => one?.limit === undefined || one.form !== undefined || one.relativeToGateway === true)) return '';
+  return direction === 'less'
+    ? `only from a score of ${other?.limit} (was ${own.limit})`
+    : `already from a score of ${own.limit} (was ${other?.limit})`;
 }

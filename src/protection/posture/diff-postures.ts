@@ -42,6 +42,8 @@ export type AffectedConnection = {
   readonly after: Posture;
   /** The causes by control type; for a created connection the cause of its creation. */
   readonly contributions: ReadonlyMap<ControlType, readonly Contribution[]>;
+  /** Another connection replaces the deleted one. */
+  readonly isReplaced: boolean;
 };
 
 /** The protection before and after a plan, with readers of the postures. */
@@ -277,7 +279,14 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
     controls: controlChanges,
     ...(rulesOnIt.length === 0 ? {} : { rules: rulesOnIt }),
   };
-  return { change, differences: isCompared ? differences : [], before: first, after: last, contributions };
+  return {
+    change,
+    differences: isCompared ? differences : [],
+    before: first,
+    after: last,
+    contributions,
+    isReplaced: own?.reasons.includes('replaced') === true,
+  };
 }
 
 function withVerdict(contributions: readonly Contribution[], difference: ControlDifference): readonly Contribution[] {

@@ -9,6 +9,7 @@ import {
   isRiskierThan,
   type RiskClass,
 } from '../../model/plan/plan.ts';
+import type { RerouteTarget } from '../../model/protection/protection.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { controlTable } from '../controls/control-table.ts';
 import { verbPhrase, type RiskCode, type VerbPhrase } from '../controls/control-row.ts';
@@ -113,6 +114,18 @@ function isGeneralRisk(name: string): name is GeneralRiskName {
 /** Returns the phrase of the headline of a reroute, for one connection and for several. */
 export function reroutePhrase(code: Risk['code']): VerbPhrase | undefined {
   return riskCodes[code.slice('risk/'.length)]?.headline;
+}
+
+const targets: ReadonlyMap<string, RerouteTarget> = new Map([
+  ['endpoint-rerouted', 'endpoint'],
+  ['agent-rerouted', 'agent'],
+  ['command-rerouted', 'command'],
+  ['runbooks-rerouted', 'code'],
+] satisfies readonly (readonly [GeneralRiskName, RerouteTarget])[]);
+
+/** Returns what a reroute sends credentials to, or whose code it runs. */
+export function rerouteTarget(code: Risk['code']): RerouteTarget {
+  return targets.get(code.slice('risk/'.length)) ?? 'other';
 }
 
 /** Returns the code that reports print and `--allow` takes. */

@@ -302,8 +302,8 @@ function permissionsObject({ changes, changed, same }: PermissionDelta): JsonObj
   };
 }
 
-function headlineObject({ causes, ...headline }: Headline): JsonObject {
-  return { ...headline, causes: causes.map(causeObject) };
+function headlineObject({ direction, text, connections, tags, accepted, causes }: Headline): JsonObject {
+  return definedFields({ direction, text, connections, tags, accepted, causes: causes.map(causeObject) });
 }
 
 function outsideObject({ changes, headlines, unreadable, role, unrecorded }: OutsideAccess): JsonObject {

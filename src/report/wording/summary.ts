@@ -1,4 +1,4 @@
-import type { Headline, HeadlineVerdict } from '../../model/protection/protection.ts';
+import type { Headline, HeadlineVerdict, RerouteTarget } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { highestPlanRisk, remainingOrphans, type Action, type Plan, type RiskClass } from '../../model/plan/plan.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
@@ -195,8 +195,17 @@ export function withEffect(counts: string, headlines: readonly Headline[], highe
   const direction = worstEffect(headlines, highest);
   const connections = new Set(headlines.flatMap((headline) => (headline.direction === direction ? headline.connections : [])));
   if (direction === 'strengthens') return connections.size === 0 ? [counts] : [counts, effectText(direction, connections.size)];
-  return [effectText(direction, connections.size), counts];
+  const [target, ...others] = new Set(headlines.flatMap((headline) => (headline.direction === direction ? (headline.target ?? []) : [])));
+  const reroute = others.length > 0 || target === undefined || target === 'other' || connections.size === 0 ? undefined : reroutes[target];
+  return [reroute?.(plural(connections.size, 'connection')) ?? effectText(direction, connections.size), counts];
 }
+
+const reroutes: Readonly<Record<Exclude<RerouteTarget, 'other'>, (connections: string) => string>> = {
+  endpoint: (connections) => `Sends credentials of ${connections} to another endpoint.`,
+  agent: (connections) => `Sends credentials of ${connections} to another agent.`,
+  command: (connections) => `Passes credentials of ${connections} to another command.`,
+  code: (connections) => `Runs code from another repository on ${connections}.`,
+};
 
 /** Returns the worst effect; one that is certain comes before one that is unknown, and a deletion that no headline names is a count. */
 function worstEffect(headlines: readonly Headline[], highest: RiskClass | undefined): HeadlineVerdict {
@@ -212,7 +221,7 @@ const effects: Readonly<Record<HeadlineVerdict, readonly [effect: string, object
   unknown: ['Unknown effect on protection', ' of '],
   exposes: ['Gives access without review', ' to '],
   reroutes: ['Reroutes credentials or code', ' of '],
-  availability: ['Visible to no group', ': '],
+  availability: ['Blocks users', ' of '],
   strengthens: ['Strengthens protection', ' of '],
 };
 

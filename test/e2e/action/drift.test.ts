@@ -74,7 +74,7 @@ describe('the issue of a drift', () => {
       { number: Number(first.outputs['issue']), state: 'open', labels: ['drift'], body: expect.any(String) },
     ]);
     expect(issue?.body).toMatch(
-      /1 connection loses a reviewer group[\s\S]*`Connection\/one-a`[\s\S]* by admin, [\s\S]*\n- reviewers: sre\n/,
+      /1 connection loses reviewer group sre[\s\S]*`Connection\/one-a`[\s\S]* by admin, [\s\S]*\n- reviewers: sre\n/,
     );
     expect(issue?.body).toContain('https://github.test/octo/access/blob/');
     expect(first.summary).toContain('Drift on `one`');

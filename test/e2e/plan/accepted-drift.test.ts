@@ -58,7 +58,7 @@ const stories: Readonly<Record<string, Story>> = {
     byHand: (side) => remove(side, '/guardrails', 'gone-rule'),
     after: { 'access/a.yaml': connection('bare', reviewed) },
     risk: 'weakens',
-    says: `1 connection loses a guardrail ${already}`,
+    says: `1 connection loses guardrail gone-rule ${already}`,
   },
   'a host that was moved': {
     before: { 'access/a.yaml': connection('moved', { ...reviewed, secret: hostOf('canary-old-host') }) },

@@ -108,11 +108,11 @@ const changes: Readonly<Record<string, Change>> = {
     ),
     hoop: [
       '1 to update. Strengthens protection of 3 connections.',
-      '3 connections are harder to approve (ledger-db, orders-db, warehouse-db; all env=prod)  rules/approval.yaml:7',
+      '3 connections can no longer be force-approved by group oncall-leads (ledger-db, orders-db, warehouse-db; all env=prod)  rules/approval.yaml:7',
     ],
     serve: [
       '2 to update. Strengthens protection of 2 connections.',
-      '2 connections can be force-approved by fewer groups (ledger-db, warehouse-db; all env=prod)  overlays/serve/approval.yaml:6, overlays/serve/approval.yaml:15',
+      '2 connections can no longer be force-approved by group oncall-leads (ledger-db, warehouse-db; all env=prod)  overlays/serve/approval.yaml:6, overlays/serve/approval.yaml:15',
     ],
   },
   'fewer approvals': {
@@ -122,11 +122,11 @@ const changes: Readonly<Record<string, Change>> = {
     ),
     hoop: [
       'Weakens protection of 3 connections. 1 to update.',
-      '3 connections are easier to approve (ledger-db, orders-db, warehouse-db; all env=prod)  rules/approval.yaml:12',
+      '3 connections can be approved by any 1 of 2 groups (was 2 of 2) (ledger-db, orders-db, warehouse-db; all env=prod)  rules/approval.yaml:12',
     ],
     serve: [
       'Weakens protection of 2 connections. 2 to update.',
-      '2 connections are easier to approve (ledger-db, warehouse-db; all env=prod)  overlays/serve/approval.yaml:8, overlays/serve/approval.yaml:17',
+      '2 connections can be approved by any 1 of 2 groups (was 2 of 2) (ledger-db, warehouse-db; all env=prod)  overlays/serve/approval.yaml:8, overlays/serve/approval.yaml:17',
     ],
   },
   'a new connection': {

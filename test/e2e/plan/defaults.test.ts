@@ -40,7 +40,7 @@ test('a change of defaults is a change of each object below; the base has the de
   expect((await run('explain Connection/one-b reviewers', repository)).stdout).toContain('access/prod/_defaults.yaml:5');
   repository.save({ 'access/prod/_defaults.yaml': defaults('reviewers: [dba]', 'access_max_duration: 600') });
   const lowered = await run('plan --detailed-exitcode --max-risk neutral', repository);
-  expect(lowered.stdout).toMatch(/2 connections lose a reviewer group \(one-a, one-b\)\s+access\/prod\/_defaults\.yaml:5/);
+  expect(lowered.stdout).toMatch(/2 connections lose reviewer group security \(one-a, one-b\)\s+access\/prod\/_defaults\.yaml:5/);
   expect([lowered.code, (await run('drift', repository)).code]).toEqual([6, 0]);
   // A path selects the manifests that a defaults file is part of.
   const selected = await run('plan access/prod/_defaults.yaml', repository);

@@ -49,19 +49,38 @@ describe('headlines of a connection’s own fields', () => {
       'reviewers',
       ['dba', 'sre'],
       ['dba'],
-      'weakens: 1 connection loses a reviewer group',
-      'strengthens: 1 connection gains a reviewer group',
+      'weakens: 1 connection loses reviewer group sre',
+      'strengthens: 1 connection gains reviewer group sre',
     ],
-    ['access_max_duration', 60, 3600, 'weakens: 1 connection allows longer access', 'strengthens: 1 connection allows only shorter access'],
+    [
+      'access_max_duration',
+      60,
+      3600,
+      'weakens: 1 connection allows longer access: 1 h (was 1 min)',
+      'strengthens: 1 connection allows only shorter access: 1 min (was 1 h)',
+    ],
     ['access_schema', 'disabled', 'enabled', 'weakens: 1 connection shows the schema', 'strengthens: 1 connection hides the schema'],
     ['redact_types', ['PERSON'], [], 'weakens: 1 connection loses redaction', 'strengthens: 1 connection gains redaction'],
-    ['redact_types', ['PERSON', 'URL'], ['URL'], 'weakens: 1 connection redacts less', 'strengthens: 1 connection redacts more'],
+    [
+      'redact_types',
+      ['PERSON', 'URL'],
+      ['URL'],
+      'weakens: 1 connection no longer redacts PERSON',
+      'strengthens: 1 connection now redacts PERSON',
+    ],
+    [
+      'reviewers',
+      ['dba', 'a', 'b', 'c', 'd'],
+      ['dba'],
+      'weakens: 1 connection loses 4 reviewer groups',
+      'strengthens: 1 connection gains 4 reviewer groups',
+    ],
     [
       'mandatory_metadata_fields',
       ['ticket'],
       [],
-      'weakens: 1 connection asks for less metadata',
-      'strengthens: 1 connection asks for more metadata',
+      'weakens: 1 connection no longer requires metadata field ticket',
+      'strengthens: 1 connection now requires metadata field ticket',
     ],
   ])('%s %j → %j', (field, before, after, there, back) => {
     expect(thereAndBack(field, before, after)).toEqual([[there], [back]]);
@@ -69,8 +88,8 @@ describe('headlines of a connection’s own fields', () => {
 
   it('compares forced approval where review is required', () => {
     const both = [
-      'weakens: 1 connection can be force-approved by more groups',
-      'strengthens: 1 connection can be force-approved by fewer groups',
+      'weakens: 1 connection can be force-approved by group sre',
+      'strengthens: 1 connection can no longer be force-approved by group sre',
     ];
     expect(thereAndBack('force_approve_groups', [], ['sre'], { reviewers: ['dba'] })).toEqual(both.map((text) => [text]));
     expect(thereAndBack('force_approve_groups', [], ['sre'])).toEqual([[], []]);
@@ -87,8 +106,8 @@ describe('headlines of a connection’s own fields', () => {
     ]);
     const { headlines } = protectionOfWrites([connection('db', before)], [write]);
     expect(headlines.map((one) => [one.text, ...one.causes.map(({ path }) => path)])).toEqual([
-      ['1 connection is easier to approve', '/reviewers/a', '/min_review_approvals'],
-      ['1 connection can be force-approved by more groups', '/force_approve_groups/a'],
+      ['1 connection can be approved by any 1 of 2 groups (was 1 of 1)', '/reviewers/a', '/min_review_approvals'],
+      ['1 connection can be force-approved by group a', '/force_approve_groups/a'],
     ]);
   });
 
@@ -113,20 +132,22 @@ describe('headlines of a connection’s own fields', () => {
   it('compares the number of approvals, not only the groups', () => {
     const reviewers = ['dba', 'sre'];
     expect(thereAndBack('min_review_approvals', null, 1, { reviewers })).toEqual([
-      ['weakens: 1 connection is easier to approve'],
-      ['strengthens: 1 connection is harder to approve'],
+      ['weakens: 1 connection can be approved by any 1 of 2 groups (was 2 of 2)'],
+      ['strengthens: 1 connection needs approval by 2 of 2 groups (was 1 of 2)'],
     ]);
     expect(thereAndBack('min_review_approvals', 2, null, { reviewers })).toEqual([[], []]);
     // If one approval is enough, another reviewer group is another way in.
     expect(thereAndBack('reviewers', ['dba'], ['dba', 'sre'], { min_review_approvals: 1 })).toEqual([
-      ['weakens: 1 connection is easier to approve'],
-      ['strengthens: 1 connection is harder to approve'],
+      ['weakens: 1 connection can be approved by any 1 of 2 groups (was 1 of 1)'],
+      ['strengthens: 1 connection needs approval by 1 of 1 group (was 1 of 2)'],
     ]);
   });
 
   it('reports a loss and a gain when one group replaces another', () => {
-    const both = ['weakens: 1 connection loses a reviewer group', 'strengthens: 1 connection gains a reviewer group'];
-    expect(thereAndBack('reviewers', ['dba'], ['sre'])).toEqual([both, both]);
+    expect(thereAndBack('reviewers', ['dba'], ['sre'])).toEqual([
+      ['weakens: 1 connection loses reviewer group dba', 'strengthens: 1 connection gains reviewer group sre'],
+      ['weakens: 1 connection loses reviewer group sre', 'strengthens: 1 connection gains reviewer group dba'],
+    ]);
   });
 
   it.each<[string, Json, Json]>([
@@ -166,13 +187,13 @@ describe('headlines of rules', () => {
   it('names every connection of a rule', () => {
     expect(
       headlinesOf(guardrail('g', ['DROP', 'GRANT'], ['a', 'b']), onRule(['/input/rules/ddl/words/GRANT', 'GRANT', undefined])),
-    ).toEqual(['weakens: 2 connections lose guardrail checks (Connection/a, Connection/b)']);
+    ).toEqual(['weakens: 2 connections no longer block GRANT (Connection/a, Connection/b)']);
   });
 
   it('counts a longer word as covered by a shorter word inside it', () => {
     const rule = guardrail('g', ['DROP TABLE'], ['a']);
     expect(headlinesOf(rule, onRule(['/input/rules/ddl/words/DROP', undefined, 'DROP']))).toEqual([
-      'strengthens: 1 connection gains guardrail checks (Connection/a)',
+      'strengthens: 1 connection now blocks DROP (Connection/a)',
     ]);
     expect(
       headlinesOf(guardrail('g', ['DROP', 'DROP TABLE'], ['a']), onRule(['/input/rules/ddl/words/DROP TABLE', 'DROP TABLE', undefined])),
@@ -186,16 +207,16 @@ describe('headlines of rules', () => {
       'unknown: 1 connection changes guardrail patterns in a way that cannot be compared (Connection/a)',
     ]);
     expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', 'b+']))).toEqual([
-      'weakens: 1 connection loses guardrail checks (Connection/a)',
+      'weakens: 1 connection no longer blocks all of /a+/ (Connection/a)',
     ]);
     expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', '[ab]+']))).toEqual([
-      'strengthens: 1 connection gains guardrail checks (Connection/a)',
+      'strengthens: 1 connection now blocks /[ab]+/ (Connection/a)',
     ]);
     expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', '^a+']))).toEqual([
-      'weakens: 1 connection loses guardrail checks (Connection/a)',
+      'weakens: 1 connection no longer blocks all of /a+/ (Connection/a)',
     ]);
     expect(headlinesOf(rule, onRule([`/input/rules/${name}`, entry, undefined]))).toEqual([
-      'weakens: 1 connection loses a guardrail (Connection/a)',
+      'weakens: 1 connection loses guardrail g (Connection/a)',
     ]);
   });
 
@@ -210,16 +231,20 @@ describe('headlines of rules', () => {
     const rule = guardrail('g', [], ['a'], { output: { rules: [entry] } });
     expect(headlinesOf(rule, onRule(['/output/rules/x', entry, undefined]))).toEqual([]);
     expect(headlinesOf(rule, onRule(['/output/rules/x/type', 'pattern', 'pattern_match']))).toEqual([
-      'strengthens: 1 connection gains a guardrail (Connection/a)',
+      'strengthens: 1 connection gains guardrail g (Connection/a)',
     ]);
   });
 
   it('compares masking by entity type and threshold', () => {
     const rule = masking('m', { score_threshold: 0.5, supported_entity_types: types('PERSON', 'URL') }, ['a']);
-    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, 0.8]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
-    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, 0.2]))).toEqual(['strengthens: 1 connection masks more (Connection/a)']);
+    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, 0.8]))).toEqual([
+      'weakens: 1 connection masks PERSON and URL only from a score of 0.8 (was 0.5) (Connection/a)',
+    ]);
+    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, 0.2]))).toEqual([
+      'strengthens: 1 connection masks PERSON and URL already from a score of 0.2 (was 0.5) (Connection/a)',
+    ]);
     expect(headlinesOf(rule, onMask(['/supported_entity_types/GROUP/entity_types/URL', 'URL', undefined]))).toEqual([
-      'weakens: 1 connection masks less (Connection/a)',
+      'weakens: 1 connection no longer masks URL (Connection/a)',
     ]);
     expect(headlinesOf(rule, onMask(['/supported_entity_types/GROUP', types('PERSON', 'URL'), undefined]))).toEqual([
       'weakens: 1 connection loses masking (Connection/a)',
@@ -242,7 +267,9 @@ describe('headlines of rules', () => {
     const custom = [{ name: 'EMP', score: 0.5, deny_list: ['x', 'y'], regex: 'E+' }];
     const rule = masking('m', { score_threshold: 0.4, custom_entity_types: custom }, ['a']);
     const at = '/custom_entity_types/EMP';
-    expect(headlinesOf(rule, onMask([`${at}/deny_list/x`, 'x', undefined]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
+    expect(headlinesOf(rule, onMask([`${at}/deny_list/x`, 'x', undefined]))).toEqual([
+      'weakens: 1 connection masks less of EMP (Connection/a)',
+    ]);
     // A score that reaches the threshold masks everything that is found, however high it is.
     expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.9]))).toEqual([]);
     expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.1]))).toEqual(['weakens: 1 connection loses masking (Connection/a)']);
@@ -295,8 +322,8 @@ describe('the causes of a headline', () => {
     const fields = [fieldOf('/reviewers/dba', 'dba', undefined), fieldOf('/reviewers/sre', undefined, 'sre')];
     const positions = { byPath: { '/reviewers/dba': atLine(3), '/reviewers/sre': atLine(4) } };
     expect(causes([live], [changeOf('Connection/db', fields, { positions })])).toEqual({
-      '1 connection loses a reviewer group': [['Connection/db', '/reviewers/dba', 'a.yaml:3:3']],
-      '1 connection gains a reviewer group': [['Connection/db', '/reviewers/sre', 'a.yaml:4:3']],
+      '1 connection loses reviewer group dba': [['Connection/db', '/reviewers/dba', 'a.yaml:3:3']],
+      '1 connection gains reviewer group sre': [['Connection/db', '/reviewers/sre', 'a.yaml:4:3']],
     });
   });
 
@@ -304,10 +331,10 @@ describe('the causes of a headline', () => {
     const live = [connection('a'), connection('b'), guardrail('g', ['DROP', 'ALTER'], ['a', 'b'])];
     const words = fieldOf('/input/rules/ddl/words/ALTER', 'ALTER', undefined);
     expect(causes(live, [changeOf('GuardrailRule/g', [words])])).toEqual({
-      '2 connections lose guardrail checks': [['GuardrailRule/g', '/input/rules/ddl', 'access.yaml:7:1']],
+      '2 connections no longer block ALTER': [['GuardrailRule/g', '/input/rules/ddl', 'access.yaml:7:1']],
     });
     const { at: _, ...gone } = changeOf('GuardrailRule/g', [], { action: 'delete' });
-    expect(causes(live, [gone])).toEqual({ '2 connections lose a guardrail': [['GuardrailRule/g', '', '']] });
+    expect(causes(live, [gone])).toEqual({ '2 connections lose guardrail g': [['GuardrailRule/g', '', '']] });
     const open = [fieldOf('/access_mode_connect', undefined, 'enabled', { origin: 'drift' })];
     const [back] = protectionOfWrites([], [changeOf('Connection/new', open, { action: 'create' })]).headlines;
     expect(back?.causes).toEqual([{ by: 'Connection/new', place: 'access.yaml:7:1', byHand: true }]);

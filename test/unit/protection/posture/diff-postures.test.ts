@@ -157,7 +157,7 @@ describe('the protection of connections in a plan', () => {
     const live = [connection('a'), guardrail('g', ['DROP'], ['a']), guardrail('h', ['DROP'], ['a'])];
     const gone = changeOf('GuardrailRule/g', [], { action: 'delete' });
     expect(protectionOfWrites(live, [gone]).connections).toEqual([]);
-    expect(sentences(protectionOfWrites(live.slice(0, 2), [gone]))).toEqual(['weakens: 1 connection loses a guardrail (Connection/a)']);
+    expect(sentences(protectionOfWrites(live.slice(0, 2), [gone]))).toEqual(['weakens: 1 connection loses guardrail g (Connection/a)']);
   });
 
   it('keeps the controls of a renamed rule', () => {
@@ -193,7 +193,11 @@ describe('created and deleted connections', () => {
   it('reports no loss for a deleted connection', () => {
     const gone = changeOf('Connection/a', [], { action: 'delete' });
     const protection = protectionOfWrites([connection('a', { reviewers: ['dba'] }), guardrail('g', ['DROP'], ['a'])], [gone]);
-    expect(protection).toMatchObject({ headlines: [], connections: [{ deleted: true, direction: 'neutral' }], losing: [] });
+    expect(protection).toMatchObject({
+      headlines: [{ direction: 'availability', text: '1 connection is deleted: everybody loses access' }],
+      connections: [{ deleted: true, direction: 'neutral' }],
+      losing: [],
+    });
   });
 });
 
@@ -250,7 +254,7 @@ describe('attributes', () => {
     const there = changeOf('Connection/a', [fieldOf('/attributes/pci', undefined, 'pci')]);
     expect(sentences(protectionOfWrites([connection('a'), pci], [there], { dialect: 'hoop' }))).toEqual([
       'unknown: 1 connection changes attributes in a way that cannot be compared (Connection/a)',
-      'strengthens: 1 connection gains a guardrail (Connection/a)',
+      'strengthens: 1 connection gains guardrail g (Connection/a)',
     ]);
   });
 
@@ -258,7 +262,7 @@ describe('attributes', () => {
     const back = changeOf('Connection/a', [fieldOf('/attributes/pci', 'pci', undefined)]);
     const live = [connection('a', { attributes: ['pci'] }), pci];
     expect(sentences(protectionOfWrites(live, [back], { dialect: 'hoop' }))).toEqual([
-      'weakens: 1 connection loses a guardrail (Connection/a)',
+      'weakens: 1 connection loses guardrail g (Connection/a)',
       'unknown: 1 connection changes attributes in a way that cannot be compared (Connection/a)',
     ]);
   });
@@ -267,7 +271,7 @@ describe('attributes', () => {
     const live = [connection('a', { attributes: ['pci'] }), connection('b'), pci];
     const change = changeOf('GuardrailRule/g', [fieldOf('/attributes/pci', 'pci', undefined)]);
     expect(sentences(protectionOfWrites(live, [change], { dialect: 'hoop' }))).toEqual([
-      'weakens: 1 connection loses a guardrail (Connection/a)',
+      'weakens: 1 connection loses guardrail g (Connection/a)',
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { seal } from '../../../../src/model/secret.ts';
-import type { Headline, HeadlineVerdict } from '../../../../src/model/protection/protection.ts';
+import type { Headline, HeadlineVerdict, RerouteTarget } from '../../../../src/model/protection/protection.ts';
 import { planSummaryText, planVerdict, policiesText, verdictText, withEffect } from '../../../../src/report/wording/summary.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest, liveAs } from '../../../support/risks.ts';
@@ -15,7 +15,7 @@ test('a manifest that gives up a field is in the first line, where nothing is wr
   const { value: plan } = runReconcile({ desired, live: liveAs(before), base });
   expect(plan?.changes).toEqual([]);
   expect(plan && verdictText(planVerdict(plan))).toBe(
-    'Plan for test: Weakens protection. Nothing to write: 1 manifest changed without a write, 1 unchanged.',
+    'Plan for test: Weakens protection of 1 connection. Nothing to write: 1 manifest changed without a write, 1 unchanged.',
   );
 });
 
@@ -38,13 +38,26 @@ test.each<readonly [HeadlineVerdict, number, string]>([
   ['unknown', 1, 'Unknown effect on protection of 1 connection. 1 to update.'],
   ['exposes', 1, 'Gives access without review to 1 connection. 1 to update.'],
   ['reroutes', 0, 'Reroutes credentials or code. 1 to update.'],
-  ['availability', 1, 'Visible to no group: 1 connection. 1 to update.'],
+  ['availability', 1, 'Blocks users of 1 connection. 1 to update.'],
   ['strengthens', 3, '1 to update. Strengthens protection of 3 connections.'],
   ['strengthens', 0, '1 to update.'],
 ])('the first line of a plan that %s protection of %i connections', (direction, count, line) => {
   const connections = Array.from({ length: count }, (_, index) => `Connection/${index}` as const);
   const headline: Headline = { direction, text: 'changes', connections, tags: {}, causes: [] };
   expect(withEffect('1 to update.', [headline], direction).join(' ')).toBe(line);
+});
+
+test.each<readonly [readonly RerouteTarget[], string]>([
+  [['endpoint'], 'Sends credentials of 2 connections to another endpoint.'],
+  [['agent'], 'Sends credentials of 2 connections to another agent.'],
+  [['command'], 'Passes credentials of 2 connections to another command.'],
+  [['code'], 'Runs code from another repository on 2 connections.'],
+  [['other'], 'Reroutes credentials or code of 2 connections.'],
+  [['endpoint', 'code'], 'Reroutes credentials or code of 2 connections.'],
+])('the first line of a reroute to %j', (targets, line) => {
+  const connections = ['Connection/a', 'Connection/b'] as const;
+  const headlines = targets.map((target): Headline => ({ direction: 'reroutes', text: '', connections, tags: {}, causes: [], target }));
+  expect(withEffect('1 to update.', headlines, 'reroutes')[0]).toBe(line);
 });
 
 test('a certain reroute comes before an unknown effect, and a deletion that no headline names is a count', () => {

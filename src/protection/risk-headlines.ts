@@ -1,0 +1,77 @@
+import { addToGroup } from '../model/collections.ts';
+import { type AssessedChange, liveKeyOf, type Risk, type UnwrittenRisks } from '../model/plan/plan.ts';
+import { isPointerWithin, type Pointer, tokensOf } from '../model/pointer.ts';
+import type { Headline } from '../model/protection/protection.ts';
+import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
+import type { PlanSnapshots } from './posture/diff-postures.ts';
+import { generalRisk, riskCode, reroutePhrase, rerouteTarget } from './risk/risk-codes.ts';
+import { sharedTags } from './shared-tags.ts';
+
+/** Builds one headline for each way in which credentials are or may be redirected, by connections and by other objects that name none. */
+export function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, postureAfter }: PlanSnapshots): readonly Headline[] {
+  const groups = new Map<string, { readonly change: AssessedChange; readonly risk: Risk }[]>();
+  for (const change of changes)
+    for (const risk of change.risks)
+      if (reroutePhrase(risk.code) !== undefined)
+        addToGroup(groups, `${risk.code} ${connectionsOf(change, risk).length > 0}`, { change, risk });
+  return [...groups.values()].flatMap((members): readonly Headline[] => {
+    const first = members[0]?.risk;
+    const phrase = first && reroutePhrase(first.code);
+    if (first === undefined || phrase === undefined) return [];
+    const ids = [...new Set(members.flatMap(({ change, risk }) => connectionsOf(change, risk)))];
+    const [subject, count] = ids.length > 0 ? ['connection', ids.length] : ['runbook configuration', members.length];
+    return [
+      {
+        direction: first.class === 'unknown' ? 'unknown' : 'reroutes',
+        ...(first.class === 'reroutes' ? { target: rerouteTarget(first.code) } : {}),
+        text: count === 1 ? `1 ${subject} ${phrase.one}` : `${count} ${subject}s ${phrase.many}`,
+        connections: ids,
+        tags: sharedTags(ids.map((id) => (postureAfter(id) ?? postureBefore(id))?.tags ?? {})),
+        causes: members.map(({ change, risk: { path, place } }) => ({
+          by: change.id,
+          ...(path === undefined ? {} : { path }),
+          ...(place === undefined ? {} : { place }),
+          ...(revertsDrift(change, path) ? { byHand: true } : {}),
+        })),
+      },
+    ];
+  });
+}
+
+/** Returns the connections whose credentials a change redirects: the one that it changes, or those on which its runbooks can be run. */
+function connectionsOf(change: AssessedChange, { connections = [] }: Risk): readonly ResourceId[] {
+  const key = liveKeyOf(change);
+  return kindOf(key) === 'Connection' ? [key] : connections;
+}
+
+/** Returns whether a change only undoes drift in the fields at a path. */
+function revertsDrift({ fields }: AssessedChange, path: Pointer | undefined): boolean {
+  const written = fields.filter((field) => field.held !== true && path !== undefined && isPointerWithin(field.path, path));
+  return written.length > 0 && written.every(({ origin }) => origin === 'drift');
+}
+
+/** Builds one headline for each protecting field that manifests no longer watch (`metadata.ignore`). */
+export function unwatchedHeadlines(all: readonly UnwrittenRisks[], { postureAfter }: PlanSnapshots): readonly Headline[] {
+  const groups = new Map<string, { readonly id: UnwrittenRisks['id']; readonly risk: Risk }[]>();
+  for (const { id, risks } of all) {
+    for (const risk of risks) {
+      if (risk.code !== riskCode(generalRisk('ignore-added'))) continue;
+      const field = tokensOf(risk.path ?? '').join('.') || 'all fields';
+      addToGroup(groups, kindOf(id) === 'Connection' ? field : `${field} of ${nameOf(id)}`, { id, risk });
+    }
+  }
+  return [...groups].map(([what, members]): Headline => {
+    const ids = members.flatMap(({ id, risk: { connections = [] } }) => (kindOf(id) === 'Connection' ? [id] : connections));
+    return {
+      direction: 'weakens',
+      text: `${what} ${/s( of |$)/.test(what) ? 'are' : 'is'} no longer watched`,
+      connections: [...new Set(ids)],
+      tags: sharedTags(ids.map((id) => postureAfter(id)?.tags ?? {})),
+      causes: members.map(({ id, risk: { path, place } }) => ({
+        by: id,
+        ...(path === undefined ? {} : { path }),
+        ...(place === undefined ? {} : { place }),
+      })),
+    };
+  });
+}
