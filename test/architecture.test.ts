@@ -231,6 +231,7 @@ const namesKinds = [
     'posture/causes.ts',
     'posture/posture.ts',
     'posture/protection-snapshot.ts',
+    'permission/hidden-fields.ts',
     'permission/permission.ts',
     'protection-matrix.ts',
     'risk/contributions.ts',

@@ -262,7 +262,7 @@ function toResources(
       appendAll(diagnostics, locateAll(sources, manifest, checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec'])));
     }
     if (input.ends !== undefined && resource.grants !== undefined && isChosen(manifest))
-      appendAll(diagnostics, locateAll(sources, manifest, checkGrants(manifest, resource.grants, input.ends)));
+      appendAll(diagnostics, locateAll(sources, manifest, checkGrants(manifest, resource, input.ends)));
     for (const found of input.inspect !== undefined && isChosen(manifest) ? locateAll(sources, manifest, input.inspect(resource)) : []) {
       const { finding, reason } = acknowledge(sources, found);
       if (reason === undefined) diagnostics.push(finding);

@@ -9,15 +9,20 @@ import type { ResourceId } from '../model/resource.ts';
 import type { Project } from '../project/project.ts';
 import { deciderTexts, failureTexts, type FoldedResult, foldResults } from '../protection/permission/access-test-findings.ts';
 import { desiredSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
+import { withoutIgnored } from '../protection/permission/hidden-fields.ts';
 import { lineDiagnostics, referenceLines } from '../reconcile/assess/check-access-references.ts';
 import { plural } from '../report/wording/summary.ts';
 
-/** Takes the snapshot of a gateway that has what the manifests declare, and nothing else: attributes that a manifest does not state are none. */
+/**
+ * Takes the snapshot of a gateway that has what the manifests declare, and nothing else: attributes that a manifest does not state are none.
+ * What a manifest ignores is not known: the value of the gateway decides.
+ */
 export function declaredSnapshot(desired: DesiredState, { target }: Pick<Project, 'target'>): ProtectionSnapshot {
   const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
-  const resources = [...snapshot.resources].map(([id, { spec, unknown }]) => {
-    const known = unknown.filter((path) => path !== pointer('attributes'));
-    return [id, { spec, unknown: known }] as const;
+  const ignored = new Map(desired.resources.map(({ key, ignore }) => [key, ignore]));
+  const resources = [...snapshot.resources].map(([id, resource]) => {
+    const known = resource.unknown.filter((path) => path !== pointer('attributes'));
+    return [id, withoutIgnored({ ...resource, unknown: known }, id, ignored.get(id) ?? [])] as const;
   });
   return { ...snapshot, resources: new Map(resources), listed: { ...snapshot.listed, incomplete: new Set() } };
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { connection, manifest } from '../e2e/project.ts';
-import { file, open, useAccessProjects, type AccessProject } from '../support/access-project.ts';
+import { file, oneLine, open, useAccessProjects, type AccessProject } from '../support/access-project.ts';
 
 const accessProject = useAccessProjects();
 
@@ -164,4 +164,46 @@ test('access that has ended is no, a skipped review keeps the limit of its rule,
   const { stdout } = await access.run('can --matrix --format csv');
   expect(stdout).toContain(String.raw`\u001b[31mred`);
   expect(stdout).not.toContain('\u001B');
+});
+
+describe('what a manifest ignores is not known without the gateway', () => {
+  test.each([
+    ['access_groups', 'payments exec', 4, 'Cannot be known: whether payments can use exec on orders-db.'],
+    ['access_groups', 'audit exec', 0, 'Yes: audit can use exec on orders-db without approval.'],
+    ['attributes', 'audit exec', 4, 'Cannot be known: whether audit can use exec on orders-db.'],
+    ['access_mode_exec', 'payments exec', 4, 'Cannot be known: whether payments can use exec on orders-db.'],
+    ['reviewers', 'audit exec', 0, 'Yes: audit can use exec on orders-db; the approval is not known.'],
+    ['reviewers_groups', 'payments exec', 0, 'Yes: payments can use exec on orders-db; the approval is not known.'],
+    ['approval_required_groups', 'audit exec', 0, 'Yes: audit can use exec on orders-db; the approval is not known.'],
+    ['pci', 'audit exec', 4, 'Cannot be known: whether audit can use exec on orders-db.'],
+    ['user_groups', 'payments runbooks', 4, 'Cannot be known: whether payments can use runbooks on orders-db.'],
+  ])('%s: %s', async (field, question, code, answer) => {
+    const ignoring = (...fields: readonly string[]): { readonly ignore?: string[] } =>
+      fields.includes(field) ? { ignore: [`/${field === 'pci' ? 'access_groups' : field}`] } : {};
+    access = await accessProject({
+      [file('orders-db')]: connection(
+        'orders-db',
+        { ...open, access_groups: ['payments'], attributes: ['pci'] },
+        ignoring('access_groups', 'attributes', 'access_mode_exec', 'reviewers'),
+      ),
+      'access/prod.yaml': manifest('AccessRequestRule', 'prod', rule, ignoring('reviewers_groups', 'approval_required_groups')),
+      'access/pci.yaml': manifest('Attribute', 'pci', { access_groups: ['audit'] }, ignoring('pci')),
+      'access/books.yaml': manifest(
+        'RunbookRule',
+        'books',
+        { connections: ['orders-db'], runbooks: [], user_groups: ['payments'] },
+        ignoring('user_groups'),
+      ),
+    });
+    expect(await can(`can ${question} orders-db`)).toMatchObject({ code, lines: expect.arrayContaining([answer]) });
+  });
+
+  test('and what has ended there stays', async () => {
+    const ended = [{ group: 'contractors', until: '2020-12-31' }];
+    access = await accessProject({
+      [file('orders-db')]: connection('orders-db', { ...open, access_groups: ended }, { ignore: ['/access_groups'] }),
+    });
+    const { code, stderr } = await can('can contractors exec orders-db');
+    expect([code, oneLine(stderr)]).toEqual([4, expect.stringContaining('the manifest ignores access_groups, so nothing takes it away')]);
+  });
 });

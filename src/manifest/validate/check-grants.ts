@@ -1,7 +1,8 @@
+import type { DesiredResource } from '../../model/desired.ts';
 import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { asArray, isObject } from '../../model/json.ts';
-import { pointer, tokensOf } from '../../model/pointer.ts';
-import { grantedName, type TimedGrant } from '../../model/protection/timed-grants.ts';
+import { overlapTest, pointer, tokensOf } from '../../model/pointer.ts';
+import { grantedName } from '../../model/protection/timed-grants.ts';
 import { hasEnded, isEnd, nearEndText } from '../../model/time.ts';
 import type { Manifest } from '../manifest.ts';
 
@@ -11,7 +12,7 @@ export type GrantCheck = { readonly now: string; readonly ended: 'error' | 'warn
 /** Reports access that has ended, and warns of access that ends soon. */
 export function checkGrants(
   { view, spec }: Manifest,
-  grants: readonly TimedGrant[],
+  { grants = [], ignore }: Pick<DesiredResource, 'grants' | 'ignore'>,
   { now, ended }: GrantCheck,
 ): readonly DocumentDiagnostic[] {
   return grants.flatMap(({ path, group, until }): readonly DocumentDiagnostic[] => {
@@ -24,7 +25,10 @@ export function checkGrants(
     const whose = `the access of ${group}`;
     if (hasEnded(until, now)) {
       const message = `${whose} ended on ${until} (today is ${now.slice(0, 10)})`;
-      return [{ code: 'manifest/grant-ended', severity: ended, pointer: place, message, hint: 'remove the entry, or move its end' }];
+      const hint = overlapTest(ignore)(pointer(name))
+        ? `the manifest ignores ${name}, so nothing takes it away: take it away on the gateway, or remove ${pointer(name)} from ignore`
+        : 'remove the entry, or move its end';
+      return [{ code: 'manifest/grant-ended', severity: ended, pointer: place, message, hint }];
     }
     const ending = nearEndText(until, now);
     if (ending === undefined) return [];

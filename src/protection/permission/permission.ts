@@ -1,4 +1,4 @@
-import type { AccessMode, AccessRequestRule } from '../../model/protection/access-objects.ts';
+import type { AccessMode, AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
 import { compareText, textsIn } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
 import type { Answer, Decider, NeededApproval, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
@@ -17,6 +17,7 @@ import {
 } from '../access/effective-access.ts';
 import { effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { attributesOf, isGoverningHidden, isHidden, isRunbookHidden, isWhoHidden } from './hidden-fields.ts';
 
 /** A connection in one state of a gateway. */
 export type PermissionSubject = { readonly id: ResourceId; readonly posture: Posture; readonly snapshot: ProtectionSnapshot };
@@ -156,40 +157,30 @@ function worst(answers: readonly Answer[]): Answer {
 
 const ownField = (id: ResourceId, field: string): Decider => ({ id, path: pointer(field) });
 
-/** Returns whether a field of an object is not known: the token may not read it, or a manifest keeps it as it is on the gateway. */
-function isHidden({ resources }: ProtectionSnapshot, id: ResourceId, field: string): boolean {
-  return resources.get(id)?.unknown.some((path) => path === '' || path === pointer(field)) === true;
-}
-
-/** The fields of a connection that decide who sees it. */
-const whoFields = ['access_groups', 'attributes'];
-
 function seesFact({ id, posture, snapshot }: PermissionSubject, member: readonly string[]): PermissionFact {
   const { access } = posture;
   const part = 'sees it';
   const all = member.filter((group) => seeingAll.includes(group));
   if (all.length > 0) return { part, answer: 'yes', text: `${all.join(', ')}: sees every connection`, by: [] };
   const seeing = member.filter((group) => seesConnection(access, [group]));
-  const isWhoHidden = snapshot.listed.incomplete.has('who') || whoFields.some((field) => isHidden(snapshot, id, field));
+  const isUnsure = isWhoHidden(snapshot, id);
   const stated = snapshot.resources.get(id)?.spec['access_groups'];
   const own: readonly Decider[] = stated === undefined ? [] : [ownField(id, 'access_groups')];
   if (access.groups === undefined) {
     const granted = grantsOf({ id, snapshot }, member);
     if (granted.length > 0) return { part, answer: 'yes', text: member.join(', '), by: granted };
-    if (isWhoHidden) return { part, answer: 'unknown', text: 'the groups that see it are kept as they are on the gateway', by: own };
+    if (isUnsure) return { part, answer: 'unknown', text: 'the groups that see it are kept as they are on the gateway', by: own };
     return { part, answer: 'yes', text: access.isControlled ? 'every group' : 'everybody: no groups restrict it', by: own };
   }
   if (seeing.length > 0) return { part, answer: 'yes', text: seeing.join(', '), by: grantsOf({ id, snapshot }, seeing) };
   const those = access.groups.length === 0 ? 'only admins and auditors' : `only ${access.groups.join(', ')}`;
-  if (isWhoHidden) return { part, answer: 'unknown', text: `${those}, and groups that are not known`, by: own };
+  if (isUnsure) return { part, answer: 'unknown', text: `${those}, and groups that are not known`, by: own };
   return { part, answer: 'no', text: those, by: own.length > 0 ? own : grantsOf({ id, snapshot }, access.groups) };
 }
 
 /** Returns what grants a connection to one of the groups: its own list, and its attributes. */
 function grantsOf({ id, snapshot }: Pick<PermissionSubject, 'id' | 'snapshot'>, groups: readonly string[]): readonly Decider[] {
-  const spec = snapshot.resources.get(id)?.spec ?? {};
-  const attributes = textsIn(spec['attributes']).map((name) => resourceId('Attribute', name));
-  return [id, ...attributes].flatMap((granting) => {
+  return [id, ...attributesOf(snapshot, id)].flatMap((granting) => {
     const granted = textsIn(snapshot.resources.get(granting)?.spec['access_groups']);
     return groups.filter((group) => granted.includes(group)).map((group) => ({ id: granting, path: pointer('access_groups', group) }));
   });
@@ -205,17 +196,20 @@ function openFact({ id, posture, snapshot }: PermissionSubject, { groups, verb }
   return { part: 'open', answer: 'no', text: `${verb} is disabled`, by };
 }
 
-function runbooksFact({ posture }: PermissionSubject, member: readonly string[]): PermissionFact {
+function runbooksFact({ posture, snapshot }: PermissionSubject, member: readonly string[]): PermissionFact {
   const { access, incomplete } = posture;
   const part = 'runbooks';
-  const allowed = runbooksOf(access, member);
-  const rules = access.runbooks ?? [];
+  const isKnown = ({ name }: RunbookRule): boolean => !isRunbookHidden(snapshot, resourceId('RunbookRule', name));
+  const known = access.runbooks?.filter(isKnown);
+  const allowed = runbooksOf({ ...access, runbooks: known }, member);
+  const rules = known ?? [];
   const having = rules.filter(({ groups }) => groups.length === 0 || groups.some((group) => member.includes(group)));
   const by = having.map(({ name }) => ({ id: resourceId('RunbookRule', name), path: pointer('runbooks') }));
   if (allowed.length === 0) {
     const all = rules.map(({ name }) => ({ id: resourceId('RunbookRule', name), path: pointer('user_groups') }));
-    const answer = incomplete.has('runbooks') ? 'unknown' : 'no';
-    return { part, answer, text: 'no runbook rule lets them run one here', by: all };
+    if (incomplete.has('runbooks') || known?.length !== access.runbooks?.length)
+      return { part, answer: 'unknown', text: 'no runbook rule that is known lets them run one here', by: all };
+    return { part, answer: 'no', text: 'no runbook rule lets them run one here', by: all };
   }
   const files = allowed.map(({ repository, name }) => (name === '' ? 'every runbook' : `${repository ?? ''}:${name}`));
   return { part, answer: 'yes', text: [...new Set(files)].toSorted(compareText).join(', '), by };
@@ -231,7 +225,8 @@ function knownApproval({ id, snapshot }: PermissionSubject, { by, rule }: Review
   const { incomplete } = snapshot.listed;
   const governing = rule === undefined ? id : resourceId('AccessRequestRule', rule);
   const reviewers = rule === undefined ? 'reviewers' : 'reviewers_groups';
-  if (governingControls.some((control) => incomplete.has(control)) || isHidden(snapshot, governing, reviewers)) return 'unknown';
+  if (governingControls.some((control) => incomplete.has(control)) || isGoverningHidden(snapshot, id)) return 'unknown';
+  if (isHidden(snapshot, governing, reviewers)) return 'unknown';
   if (by === undefined || by === 'refused' || rule !== undefined) return by;
   return isHidden(snapshot, id, 'min_review_approvals') ? { ...by, needed: 1, atLeast: true } : by;
 }
@@ -263,8 +258,10 @@ export function approvalText({ groups, needed, force, atLeast }: Exclude<NeededA
 
 type Limited = { readonly limit: number | undefined; readonly rule: string | undefined; readonly verb: AccessMode };
 
-function durationFacts({ id, posture }: PermissionSubject, { limit, rule, verb }: Limited): readonly PermissionFact[] {
+function durationFacts({ id, posture, snapshot }: PermissionSubject, { limit, rule, verb }: Limited): readonly PermissionFact[] {
   if (verb !== 'connect') return [];
+  const governing = posture.access.rules.jit === undefined ? id : resourceId('AccessRequestRule', posture.access.rules.jit.name);
+  if (isHidden(snapshot, governing, 'access_max_duration')) return [{ part: 'longest', answer: 'yes', text: 'not known', by: [] }];
   if (limit === undefined) return [{ part: 'longest', answer: 'yes', text: 'no limit', by: [] }];
   const { rules, ownLimit } = posture.access;
   // The rule that governs limits those, too, whose review it skips.
