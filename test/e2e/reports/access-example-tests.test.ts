@@ -90,3 +90,17 @@ test.each(cases)('on %s, expectation %i fails after one edit, and names the line
   expect(errors.every((one) => /\ndecided by \S+\.yaml:\d+/.test(one))).toBe(true);
   expect(errors.join('\n')).toMatchSnapshot();
 });
+
+test('more than an access reference is refused by validate and by test, which shows the failing expectation, too', async () => {
+  const [path, from, to] = edits.serve[1] ?? ['', '', ''];
+  const given = { ...files, [path]: (files[path] ?? '').replaceAll(from, to) };
+  const codes = ['validate', 'test'].map(async (command) => {
+    const { code, stdout, stderr } = await ostiaryInProcess([command, '--target', 'serve'], { cwd: make(given) });
+    const printed = `${stdout}${stderr}`;
+    return [code, printed.includes('manifest/access-reference '), printed.includes(expectationLines('serve')[1] ?? 'none')];
+  });
+  expect(await Promise.all(codes)).toEqual([
+    [3, true, true],
+    [3, true, true],
+  ]);
+});
