@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundledPackages } from './.github/bundled-packages.js';
 import { fastSpreads } from './.github/fast-spreads.js';
-import { onlyCalledEndpoints, withCompressedParser, withoutExamples, withoutUnusedParts } from './.github/unused-code.js';
+import {
+  onlyCalledEndpoints,
+  withCompressedParser,
+  withCompressedSchema,
+  withoutExamples,
+  withoutUnusedParts,
+} from './.github/unused-code.js';
 
 const { version, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -17,7 +23,15 @@ export default {
   external: [/^@electric-sql\/pglite/, 'pg-native'],
   // The same package as ES modules: it loads in half the time of its CommonJS build.
   resolve: { alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)) } },
-  plugins: [withoutUnusedParts(), withCompressedParser(), onlyCalledEndpoints(), withoutExamples(), fastSpreads(), bundledPackages()],
+  plugins: [
+    withoutUnusedParts(),
+    withCompressedParser(),
+    withCompressedSchema(),
+    onlyCalledEndpoints(),
+    withoutExamples(),
+    fastSpreads(),
+    bundledPackages(),
+  ],
   transform: {
     define: {
       __OSTIARY_VERSION__: JSON.stringify(version),

@@ -142,7 +142,7 @@ const inside: Readonly<Record<string, string>> = {
     'formats.ts reports.ts',
   server:
     'log.ts principal.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search monitoring app.ts process',
-  console: 'context options.ts output connect.ts',
+  console: 'context options.ts output read-pem.ts connect.ts',
   planning:
     'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts planned-run.ts create-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts',
   commands:

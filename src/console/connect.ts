@@ -13,6 +13,7 @@ import type { LiveState } from '../model/live.ts';
 import type { Service } from '../model/service.ts';
 import type { TrackSteps } from '../model/concurrency.ts';
 import type { OutputFlags, TargetFlags } from './options.ts';
+import { withTargetTls } from './read-pem.ts';
 import { counted, interject, waiting } from './output/progress.ts';
 import { printerFor } from './output/printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
@@ -106,7 +107,7 @@ function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOp
     auth,
     dialect,
     readConcurrency,
-    network: readNetwork(context.env),
+    network: withTargetTls(readNetwork(context.env), target, context),
     onRetry: retryPrinter(flags, context),
     onRequest: observers.length === 0 ? undefined : (event) => observers.forEach((observe) => observe(event)),
   };

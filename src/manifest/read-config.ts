@@ -1,6 +1,15 @@
 import schema from '../../schemas/documents/config.schema.json' with { type: 'json' };
 import { dialectNames } from '../model/dialects.ts';
-import { type Config, defaultLimits, defaultReadConcurrency, incomparableDriftChoices, type Limits, type Target } from '../model/config.ts';
+import {
+  type Config,
+  defaultLimits,
+  defaultReadConcurrency,
+  incomparableDriftChoices,
+  type Limits,
+  type PemSource,
+  type Target,
+  type TargetTls,
+} from '../model/config.ts';
 import {
   type Checked,
   type Diagnostic,
@@ -69,7 +78,8 @@ function problemsOf(document: ManifestDocument): readonly DocumentDiagnostic[] {
 }
 
 function targetProblems(name: string, target: JsonObject): readonly DocumentDiagnostic[] {
-  return [...urlProblems(toText(target['url']), pointer('targets', name, 'url')), ...pathProblems(target, ['targets', name])];
+  const url = urlProblems(toText(target['url']), pointer('targets', name, 'url'));
+  return [...url, ...pathProblems(target, ['targets', name]), ...tlsProblems(name, target)];
 }
 
 function urlProblems(text: string, at: string): readonly DocumentDiagnostic[] {
@@ -157,7 +167,8 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
     const allowed = asObject(value['allow_values']);
     const allowedValues = Object.fromEntries(Object.entries(allowed).map(([field, values]) => [field, readStrings(values)]));
     const overlays = paths(target['overlays']);
-    return { ...toTarget(name, target, value), manifests, reference, overlays, allowedValues };
+    const tls = toTls(target, root);
+    return { ...toTarget(name, target, value), manifests, reference, overlays, allowedValues, ...(tls === undefined ? {} : { tls }) };
   });
   const digestKey = toText(value['digest_key']);
   const recordKeys = readStrings(asObject(value['record'])['keys']);
@@ -191,6 +202,34 @@ function toTarget(
     released: readStrings(target['released']),
     ...(typeof reviewed === 'string' ? { reviewed } : {}),
   };
+}
+
+/** Returns what a target says about certificates; undefined if it says nothing. */
+function toTls(target: JsonObject, root: string): TargetTls | undefined {
+  const source = (value: Json | undefined): PemSource | undefined => {
+    const { env, file } = asObject(value);
+    if (typeof env === 'string') return { env };
+    if (typeof file !== 'string') return undefined;
+    return /^(?:\/|[A-Za-z]:[\\/])/.test(file) ? { file } : { file: joinPath(root, file), below: root };
+  };
+  const [ca, clientCertificate, clientKey] = [source(target['ca']), source(target['client_certificate']), source(target['client_key'])];
+  if (ca === undefined && clientCertificate === undefined && clientKey === undefined) return undefined;
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    ...(clientKey === undefined ? {} : { clientKey }),
+  };
+}
+
+/** Reports a certificate without its key, and a key without its certificate. */
+function tlsProblems(name: string, target: JsonObject): readonly DocumentDiagnostic[] {
+  const pair = ['client_certificate', 'client_key'] as const;
+  const stated = pair.filter((field) => isObject(target[field]));
+  const [present] = stated;
+  if (present === undefined || stated.length === 2) return [];
+  const missing = present === 'client_key' ? 'client_certificate' : 'client_key';
+  const hint = `add ${missing}: { env: NAME } or { file: PATH }`;
+  return [createError('config/incomplete-tls', pointer('targets', name, present), `${present} needs ${missing}`, hint)];
 }
 
 /** Converts a percentage such as `20%` to a fraction from 0 to 1. */

@@ -7,6 +7,15 @@ export type AllowedValues = Readonly<Record<string, readonly string[]>>;
 /** Names the source of a token; it never holds the token itself. */
 type TokenSource = { readonly env: string };
 
+/** Names the source of a text in PEM. */
+export type PemSource = { readonly env: string } | PemFile;
+
+/** A file by its absolute path; `below` is the folder of the config that a relative path began at, `text` what a reviewed commit has there. */
+export type PemFile = { readonly file: string; readonly below?: string; readonly text?: string };
+
+/** How a gateway proves who it is, and how Ostiary does; absent where only Node's authorities and the token count. */
+export type TargetTls = { readonly ca?: PemSource; readonly clientCertificate?: PemSource; readonly clientKey?: PemSource };
+
 /** One gateway and the manifests that are applied to it. */
 export type Target = {
   readonly name: string;
@@ -14,6 +23,7 @@ export type Target = {
   readonly dialect: DialectChoice;
   readonly auth: 'auto' | 'bearer' | 'api-key';
   readonly token: TokenSource;
+  readonly tls?: TargetTls;
   /** Environment variables named by `valueFrom.env` must start with one of these prefixes. */
   readonly secretPrefixes: readonly string[];
   /** Values without a warning. */

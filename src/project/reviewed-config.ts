@@ -1,5 +1,8 @@
-import { resolveCommit } from '../git/repository.ts';
-import { type Config, defaultApprovals, type Target } from '../model/config.ts';
+import { join, posix, relative, sep } from 'node:path';
+import { maxBytes } from '../disk/text-file.ts';
+import { readThroughLinks } from '../git/read-tree.ts';
+import { type Repository, resolveCommit } from '../git/repository.ts';
+import { type Config, defaultApprovals, type PemSource, type Target } from '../model/config.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { readCommittedConfig, readCommittedChecks, readCommittedTree } from './committed-manifests.ts';
@@ -32,9 +35,31 @@ export async function reviewConfig(opened: Omit<OpenProject, 'target'>): Promise
   const commit = await resolveCommit(repository, selection.configRef);
   const target = { name: selection.target ?? config.targets[0]?.name ?? '' };
   const { value: reviewed, diagnostics } = await readCommittedConfig({ repository, config, target }, commit);
-  if (reviewed !== undefined && !hasErrors(diagnostics)) return withReviewedTargets(reviewed, config);
+  if (reviewed !== undefined && !hasErrors(diagnostics)) {
+    const targets = await Promise.all(reviewed.targets.map((one) => withReviewedPem(one, { repository, commit, root: config.root })));
+    return withReviewedTargets({ ...reviewed, targets }, config);
+  }
   if (diagnostics.some(({ code }) => code === 'git/no-config')) return withReviewedTargets({ root: config.root, targets: [] }, config);
   throw new InputError(diagnostics);
+}
+
+type PemPlace = { readonly repository: Repository; readonly commit: string; readonly root: string };
+
+/** Takes certificates and keys below the folder of the config from the commit: files of the checkout are not reviewed. */
+async function withReviewedPem(target: Target, place: PemPlace): Promise<Target> {
+  if (target.tls === undefined) return target;
+  const entries = Object.entries(target.tls).map(async ([name, source]) => [name, await reviewedPem(source, place)] as const);
+  return { ...target, tls: Object.fromEntries(await Promise.all(entries)) };
+}
+
+async function reviewedPem(source: PemSource, { repository, commit, root }: PemPlace): Promise<PemSource> {
+  if (!('file' in source) || source.below === undefined) return source;
+  const path = relative(source.below, source.file);
+  const place = posix.join(repository.prefix, path.split(sep).join('/'));
+  const [found] = await readThroughLinks(repository, commit, { paths: [place], maxBytes });
+  if (found !== undefined && 'bytes' in found) return { file: join(root, path), below: root, text: found.bytes.toString('utf8') };
+  const message = `${JSON.stringify(path)} is not in the commit whose config applies (${commit.slice(0, 7)})`;
+  throw new AppError('api/bad-pem', 3, message, { hint: 'commit it there, or name a variable or an absolute path' });
 }
 
 /** Returns the config with the reviewed targets and the manifest folders of the working tree; adds a warning for each difference. */
@@ -92,12 +117,18 @@ function describeDifferences(name: string, then: Target | undefined, now: Target
   });
 }
 
+function pemText(source: PemSource | undefined): string {
+  if (source === undefined) return 'none';
+  return 'env' in source ? `env:${source.env}` : `file:${source.file}`;
+}
+
 /** Returns the fields of a target that decide how it is checked, as text. */
 function checkFieldsOf({
   url,
   dialect,
   auth,
   token,
+  tls = {},
   secretPrefixes,
   limits,
   prune,
@@ -114,6 +145,9 @@ function checkFieldsOf({
     ['dialect', dialect],
     ['auth', auth],
     ['token', token.env],
+    ['ca', pemText(tls.ca)],
+    ['client_certificate', pemText(tls.clientCertificate)],
+    ['client_key', pemText(tls.clientKey)],
     ['secret_prefixes', secretPrefixes.join(', ')],
     ['prune', String(prune)],
     ['unmanaged', reportUnmanaged ? 'report' : 'silent'],

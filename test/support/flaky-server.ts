@@ -14,7 +14,8 @@ export type FlakyServer = {
   readonly close: () => Promise<void>;
 };
 
-type Options = { readonly tls?: { readonly key: string; readonly cert: string } };
+/** With `ca`, the server demands a client certificate of that authority. */
+type Options = { readonly tls?: { readonly key: string; readonly cert: string; readonly ca?: string; readonly maxVersion?: 'TLSv1.2' } };
 
 /** Starts a server that answers its requests with the replies in order, and repeats the last one. */
 export async function startFlakyServer(replies: readonly Reply[] | Reply, options: Options = {}): Promise<FlakyServer> {
@@ -34,7 +35,10 @@ export async function startFlakyServer(replies: readonly Reply[] | Reply, option
       reply?.(response, one);
     });
   };
-  const server: Server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
+  const server: Server =
+    options.tls === undefined
+      ? createServer(listener)
+      : createTlsServer({ ...options.tls, requestCert: options.tls.ca !== undefined }, listener);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

@@ -63,11 +63,16 @@ export function unreadableFailure(context: RequestContext, response: RawResponse
   };
 }
 
+const certificateHint = 'set client_certificate and client_key of the target';
+
 type StatusMeaning = { readonly code: ApiFailure['code']; readonly words: string; readonly hint?: string };
 
 function meaningOf(context: RequestContext, response: RawResponse): StatusMeaning {
   const { status } = response;
   if (status >= 300 && status < 400) return redirectMeaning(context, response);
+  // nginx answers 400 with a page, and 496 to its own configuration.
+  if (status === 496 || (status === 400 && response.text.includes('No required SSL certificate was sent')))
+    return { code: 'api/tls', words: 'the server requires a client certificate', hint: certificateHint };
   if (status >= 500)
     return { code: 'api/server-error', words: 'the gateway failed', hint: 'check the log of the gateway, or try again later' };
   const known: Readonly<Record<number, StatusMeaning>> = {
@@ -191,6 +196,13 @@ function describeNetworkError(
       'check the port, and whether the gateway requires https',
     );
   if (isTls(code)) return describe(`TLS connection to ${host} failed: ${tlsWords(code)} (${detail})`, 'api/tls', tlsHint(code));
+  // A server that checks certificates after the handshake of TLS 1.3 may close without an alert.
+  if (context.url.startsWith('https:') && isUnanswered(error))
+    return describe(
+      `${host} closed the connection after the TLS handshake, perhaps because it requires a client certificate (${detail})`,
+      'api/unreachable',
+      `check that the gateway is running; ${certificateHint}, if it requires one`,
+    );
   return describe(
     `the connection to ${host} was lost (${detail})`,
     'api/unreachable',
@@ -198,11 +210,21 @@ function describeNetworkError(
   );
 }
 
+function isUnanswered(error: unknown): boolean {
+  const socket = error instanceof Error && 'socket' in error ? error.socket : undefined;
+  return typeof socket === 'object' && socket !== null && 'bytesRead' in socket && socket.bytesRead === 0;
+}
+
 function isTls(code: string): boolean {
   return /CERT|_SSL_|^ERR_TLS|^EPROTO$|^UNABLE_TO_/.test(code);
 }
 
 function tlsWords(code: string): string {
+  // TLS 1.3 says that a certificate is missing, TLS 1.2 only that the handshake failed.
+  if (code.endsWith('_ALERT_CERTIFICATE_REQUIRED')) return 'it requires a client certificate';
+  if (code.endsWith('_ALERT_HANDSHAKE_FAILURE')) return 'it refused the handshake, perhaps because it requires a client certificate';
+  if (/_ALERT_(?:BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA|ACCESS_DENIED)$/.test(code))
+    return 'it does not accept the client certificate';
   if (code === 'CERT_HAS_EXPIRED') return 'its certificate has expired';
   if (code === 'CERT_NOT_YET_VALID') return 'its certificate is not valid yet';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'its certificate is for another name';
@@ -212,8 +234,10 @@ function tlsWords(code: string): string {
 }
 
 function tlsHint(code: string): string {
+  if (/_ALERT_(?:CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE)$/.test(code)) return certificateHint;
+  if (code.includes('_ALERT_')) return 'check client_certificate and client_key of the target: expiry, authority and purpose';
   if (code.includes('SELF_SIGNED') || code.startsWith('UNABLE_TO_'))
-    return 'set NODE_EXTRA_CA_CERTS to the certificate file of its authority';
+    return 'set ca of the target, or NODE_EXTRA_CA_CERTS, to the certificate file of its authority';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use the host name of the certificate';
   if (code.startsWith('CERT_')) return 'renew the certificate, and check the clock of this machine';
   return 'check whether the URL needs http instead of https, or a proxy intercepts the connection';

@@ -36,6 +36,8 @@ export type NetworkOptions = {
   readonly proxies?: { readonly http: string; readonly https: string; readonly exceptions: string };
   /** Certificates in PEM of authorities to trust besides those of Node. */
   readonly certificates: readonly string[];
+  /** The certificate that Ostiary shows, and its private key, in PEM. */
+  readonly client?: { readonly cert: string; readonly key: string };
 };
 
 type Opened = {
@@ -54,9 +56,9 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number, net
   let opened: Promise<Opened> | undefined;
 
   async function open(): Promise<Opened> {
-    const { proxies, certificates = [] } = network ?? {};
+    const { proxies, certificates = [], client = {} } = network ?? {};
     const ca = certificates.length === 0 ? {} : { ca: [...(await import('node:tls')).rootCertificates, ...certificates] };
-    const connect = { timeout: timeouts.connectMs, ...ca };
+    const connect = { timeout: timeouts.connectMs, ...ca, ...client };
     const options = { connections: 64, connect, headersTimeout: timeouts.idleMs, bodyTimeout: timeouts.idleMs };
     if (proxies !== undefined) return openProxied(options, proxies);
     const [agentModule, requestModule] = await Promise.all([
@@ -89,7 +91,9 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number, net
   };
 }
 
-type AgentOptions = { readonly connections: number; readonly connect: { readonly timeout: number; readonly ca?: string[] } };
+type ConnectOptions = { readonly timeout: number; readonly ca?: string[]; readonly cert?: string; readonly key?: string };
+
+type AgentOptions = { readonly connections: number; readonly connect: ConnectOptions };
 
 /** Opens connections through proxies: a tunnel for https, requests with the whole URL for http, as other programs do. */
 async function openProxied(options: AgentOptions, { http, https, exceptions }: NonNullable<NetworkOptions['proxies']>): Promise<Opened> {
@@ -104,7 +108,8 @@ async function openProxied(options: AgentOptions, { http, https, exceptions }: N
   const agent = new proxyModule.default({
     ...options,
     requestTls: options.connect,
-    proxyTls: options.connect,
+    // Only the gateway is shown who Ostiary is.
+    proxyTls: { timeout: options.connect.timeout, ...(options.connect.ca === undefined ? {} : { ca: options.connect.ca }) },
     proxyTunnel: false,
     httpProxy: http,
     httpsProxy: https,

@@ -122,6 +122,12 @@ export const configCodes = {
     fix: 'Pass `--config FILE` to use it',
     example: 'the config file belongs to another user (id 1001) and is ignored',
   },
+  'config/incomplete-tls': {
+    meaning: 'A client certificate without its key, or a key without its certificate',
+    cause: 'Only one of the two fields is set',
+    fix: 'Set `client_certificate` and `client_key`',
+    example: 'client_certificate needs client_key',
+  },
   'config/insecure-url': {
     level: 'warning',
     meaning: 'The token travels unencrypted',

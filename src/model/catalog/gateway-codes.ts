@@ -12,6 +12,12 @@ export const apiCodes = {
     fix: 'Correct the variable, or unset it',
     example: '"ca.pem" of SSL_CERT_FILE cannot be read: no such file or directory',
   },
+  'api/bad-pem': {
+    meaning: 'A certificate or key that the config names cannot be used',
+    cause: 'The file or variable does not exist, is not PEM, or the key belongs to another certificate',
+    fix: 'Correct `ca`, `client_certificate` or `client_key` of the target',
+    example: 'client_key of the target "production" is not the key of client_certificate',
+  },
   'api/bad-token': {
     meaning: 'The token is empty or cannot be sent',
     cause: 'The variable contains a space, a line break or other invalid characters',
