@@ -9,6 +9,7 @@ import { fieldTables } from './support/field-tables.ts';
 import { replacedPhrases, replacedWords } from './support/vocabulary.ts';
 import { actionPage, commandPage, diagnosticPage, jsonPage, riskPage, coveragePage } from './support/reference-pages.ts';
 import { reasonsNotToRun, uncheckedCommands } from './support/page-steps.ts';
+import { loadText } from './support/policies.ts';
 import { createTestContext } from './support/cli-context.ts';
 
 /** A page and its code: the fenced lines, with continued ones joined, and the code spans. */
@@ -308,6 +309,17 @@ test('every page that code, schemas and examples name exists', () => {
       .map(([page]) => `${path}: ${page}`),
   );
   expect(wrong).toEqual([]);
+});
+
+test('every whole manifest and policy on a page is valid', () => {
+  const blocks = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, block = '']) => ({ path, block })),
+  );
+  const whole = blocks.filter(({ block }) => ['apiVersion: ostiary/v1', 'metadata:', 'spec:'].every((part) => block.includes(part)));
+  expect(whole.map(({ path }) => path)).toContain('docs/how-to/policies.md');
+  const found = whole.flatMap(({ path, block }) => loadText(block, path).diagnostics.map((one) => ({ path, ...one })));
+  // A page may have a policy alone.
+  expect(found.filter(({ code: is }) => is !== 'manifest/none').map(({ path, message }) => `${path}: ${message}`)).toEqual([]);
 });
 
 test('docs/reference/fields.md matches the schemas', async () => {

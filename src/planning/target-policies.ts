@@ -30,7 +30,8 @@ export async function compileTargetPolicies(project: OpenProject, desired: Desir
   const { rules, diagnostics } = compilePolicies(policies, registry);
   const later = reviewed === undefined ? [] : compilePolicies(proposed, registry).diagnostics;
   if (hasErrors([...diagnostics, ...later])) throw new InputError([...diagnostics, ...later]);
-  return { rules, today, ...tests, diagnostics: reviewed === undefined ? [] : warnChangedPolicies(reviewed, proposed) };
+  if (reviewed === undefined) return { rules, today, ...tests, diagnostics: [] };
+  return { rules, today, ...tests, isReviewed: true, diagnostics: warnChangedPolicies(reviewed, proposed) };
 }
 
 /** Returns the time at which ends of waivers and of access are checked (ISO 8601), or the day of `--today`. */
@@ -106,6 +107,7 @@ export async function checkManifestPolicies(desired: DesiredState, target: Targe
   const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
   const { rules, diagnostics } = compilePolicies(policies, registry);
   const { checkPolicies, namingConnection, policyDiagnostic } = await import('../protection/policy/check-policies.ts');
+  const { baselineNotices } = await import('../protection/policy/baseline.ts');
   const { desiredSnapshot } = await import('../protection/posture/protection-snapshot.ts');
   const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
   const checked = checkPolicies({ rules, snapshot, resources: desired.resources, registry, today });
@@ -116,6 +118,7 @@ export async function checkManifestPolicies(desired: DesiredState, target: Targe
     ...diagnostics,
     ...failed.map((one) => namingConnection(policyDiagnostic(one))),
     ...checked.diagnostics,
+    ...baselineNotices(policies, checked.report),
     ...(unevaluated.length === 0 ? [] : [deferredNotice(unevaluated)]),
   ];
 }

@@ -86,6 +86,20 @@ export const policyCodes = {
     fix: 'Nothing: the change applies after the merge',
     example: 'the policy "reviewed" is removed',
   },
+  'policy/baseline': {
+    level: 'notice',
+    meaning: 'Connections violate a policy, and its baseline lists them',
+    cause: 'They did so when `ostiary policy baseline` ran',
+    fix: 'Change the manifests, then run `ostiary policy baseline`',
+    example: '1 connection of the baseline still violates policy "reviewed": orders-db',
+  },
+  'policy/baseline-unused': {
+    level: 'warning',
+    meaning: 'A baseline lists a connection that does not violate the policy',
+    cause: 'It was changed or removed, or the expression was',
+    fix: 'Run `ostiary policy baseline`',
+    example: 'the baseline of "reviewed" has entries that it does not need: no such violation: orders-db',
+  },
   'policy/deferred': {
     level: 'notice',
     meaning: '`validate` cannot evaluate some policies',
@@ -135,7 +149,7 @@ export const policyCodes = {
   'policy/waiver-ending': {
     level: 'warning',
     meaning: 'A waiver ends within 14 days',
-    cause: 'Its end date is near; after it the plan is refused',
+    cause: 'Its end date is near; after it the policy has its severity again',
     fix: 'Satisfy the policy, or extend the waiver',
     example: 'the waiver of "reviewed" for Connection/orders-db ends in 3 days (2027-02-28)',
   },

@@ -3,10 +3,20 @@ import type { DesiredResource } from '../../model/desired.ts';
 import { type Diagnostic, formatPosition, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { LeftMatch, PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
+import type {
+  BaselineFinding,
+  LeftMatch,
+  PolicyResult,
+  PolicyFinding,
+  PolicyReport,
+  WaivedFinding,
+  Policy,
+  Waiver,
+} from '../../model/protection/policy.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
+import { splitByBaseline } from './baseline.ts';
 import { findLeftMatch, type FormerConnections, policyMatches } from './match.ts';
 import { matchesGlob } from '../pattern/glob.ts';
 import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
@@ -75,6 +85,7 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
   const findings: PolicyFinding[] = [];
   const waived: WaivedFinding[] = [];
   const left: LeftMatch[] = [];
+  const baseline: BaselineFinding[] = [];
   const reached = new Set<string>();
   const declared = resources.map((desired) => ({ id: desired.id, key: desired.key, desired }));
   const others = unmanaged.map((id) => ({ id, key: id, desired: undefined }));
@@ -108,20 +119,23 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
         continue;
       }
       reached.add(id);
-      const waiver = results.length === 0 ? undefined : waiverFor(one.policy, nameOf(id), today);
-      if (waiver === undefined) appendAll(findings, results);
+      const { known, others: open } = splitByBaseline(one.policy, results);
+      appendAll(
+        baseline,
+        known.map(({ policy, connection, expression }) => ({ policy, connection, expression })),
+      );
+      const waiver = open.length === 0 ? undefined : waiverFor(one.policy, nameOf(id), today);
+      if (waiver === undefined) appendAll(findings, open);
       else {
-        const result = results.some((each) => each.result === 'violated') ? 'violated' : 'unknown';
+        const result = open.some((each) => each.result === 'violated') ? 'violated' : 'unknown';
         waived.push({ policy: one.policy.name, connection: id, result, until: waiver.until, reason: waiver.reason });
       }
     }
   }
   const names = [...resources.map(({ id }) => id), ...unmanaged].filter((id) => kindOf(id) === 'Connection').map(nameOf);
   const policies = rules.map(({ policy }) => policy);
-  return {
-    report: { today, policies: rules.length, connections: reached.size, findings, waived, left },
-    diagnostics: waiverDiagnostics(policies, names, today),
-  };
+  const report = { today, policies: rules.length, connections: reached.size, findings, waived, baseline, left };
+  return { report, diagnostics: waiverDiagnostics(policies, names, today) };
 }
 
 /** Returns the result of every policy that applies to one connection, including those that pass. */
@@ -147,11 +161,13 @@ export function policiesOn(
     const results = findingsOf(one, subject, asked);
     if (results === undefined) return [];
     const { name: policy, at } = one.policy;
-    const messages = results.map(({ message }) => message);
+    const { others } = splitByBaseline(one.policy, results);
+    const messages = (others.length === 0 ? results : others).map(({ message }) => message);
     if (results.length === 0) return [{ policy, at, result: 'passes', messages }];
+    if (others.length === 0) return [{ policy, at, result: 'baseline', messages }];
     const waiver = waiverFor(one.policy, nameOf(id), today);
     if (waiver !== undefined) return [{ policy, at, result: 'waived', messages, until: waiver.until, reason: waiver.reason }];
-    return [{ policy, at, result: results.some(({ result }) => result === 'violated') ? 'violated' : 'unknown', messages }];
+    return [{ policy, at, result: others.some(({ result }) => result === 'violated') ? 'violated' : 'unknown', messages }];
   });
 }
 
@@ -233,7 +249,7 @@ function waiverDiagnostics(policies: readonly Policy[], names: readonly string[]
         return [{ code: 'policy/waiver-ended', severity, message: `${whose} ended on ${until} (today is ${today})`, hint, at }];
       }
       const ending = nearEndText(until, today);
-      const hint = 'after that date, the plan is refused';
+      const hint = severity === 'error' ? 'after that date, the plan is refused' : 'after that date, the violation is a warning again';
       const soon: readonly Diagnostic[] =
         ending === undefined ? [] : [{ code: 'policy/waiver-ending', severity: 'warning', message: `${whose} ${ending}`, hint, at }];
       return [...soon, ...unusedWaiver(waiver, whose, names)];

@@ -28,6 +28,7 @@ import {
   policyDiagnostic,
   type PolicyCheckInput,
 } from '../../protection/policy/check-policies.ts';
+import { baselineNotices, unusedBaselines } from '../../protection/policy/baseline.ts';
 import { leftMatchDiagnostic, type FormerConnection, type FormerConnections } from '../../protection/policy/match.ts';
 import type { CompiledPolicy } from '../../protection/policy/compile-policies.ts';
 import { plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
@@ -111,6 +112,8 @@ function withAcceptedLosses(protection: Protection, headlines: readonly Headline
 export type CompiledPolicies = {
   readonly rules: readonly CompiledPolicy[];
   readonly today: string;
+  /** The policies are those of the reviewed commit: what they do not need any more is not reported, because the proposal may remove it. */
+  readonly isReviewed?: boolean;
   /** The access tests of the reviewed commit, if the proposal does not choose its own. */
   readonly accessTests?: readonly AccessTest[];
   /** The access references of that commit. */
@@ -125,7 +128,7 @@ type PolicyResults = {
 };
 
 /** Checks the connections as they are after the plan against policies. */
-function checkPlannedPolicies(prepared: Prepared, diff: Diff, { rules, today }: CompiledPolicies): PolicyResults {
+function checkPlannedPolicies(prepared: Prepared, diff: Diff, { rules, today, isReviewed }: CompiledPolicies): PolicyResults {
   const { input, desired, live } = prepared;
   if (rules.length === 0) return { report: undefined, refusals: [], diagnostics: [] };
   const snapshot = plannedSnapshot(diff, live, input.registry);
@@ -142,7 +145,14 @@ function checkPlannedPolicies(prepared: Prepared, diff: Diff, { rules, today }: 
   const checked = checkPolicies(checking);
   const { findings, left } = checked.report;
   const remedyFor = heldRemedies(checking, prepared, diff);
-  const found = [...findings.map((one) => policyDiagnostic(one, remedyFor(one))), ...left.map(leftMatchDiagnostic), ...checked.diagnostics];
+  const policies = rules.map(({ policy }) => policy);
+  const found = [
+    ...findings.map((one) => policyDiagnostic(one, remedyFor(one))),
+    ...left.map(leftMatchDiagnostic),
+    ...checked.diagnostics,
+    ...baselineNotices(policies, checked.report),
+    ...(isReviewed === true ? [] : unusedBaselines(policies, checked.report, desired.unselected)),
+  ];
   return {
     report: checked.report,
     refusals: found.filter(({ severity }) => severity === 'error').map(refusalOf),

@@ -372,7 +372,7 @@ function flipObject({ rule, name, side, text, type, before, after, at, gone }: S
   return definedFields({ rule, name, side, text, type, before, after, at: at && positionObject(at), gone });
 }
 
-function policiesObject({ today, policies, connections, findings, waived, left }: PolicyReport): JsonObject {
+function policiesObject({ today, policies, connections, findings, waived, baseline, left }: PolicyReport): JsonObject {
   return {
     today,
     policies,
@@ -391,6 +391,7 @@ function policiesObject({ today, policies, connections, findings, waived, left }
       }),
     ),
     waived: waived.map(({ policy, connection, result, until, reason }) => ({ policy, connection, result, until, reason })),
+    ...(baseline.length === 0 ? {} : { baseline: baseline.map((one) => ({ ...one })) }),
     left: left.map(({ policy, connection, result, severity, conditions, message, at, match }) => ({
       policy,
       connection,

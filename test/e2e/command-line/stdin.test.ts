@@ -53,6 +53,7 @@ describe('"-"', () => {
       apply: ['--yes'],
       pull: ['--dry-run'],
       record: ['key'],
+      policy: ['baseline'],
       who: ['piped'],
       report: ['access'],
       ci: ['validate'],

@@ -231,6 +231,8 @@ describe('help', () => {
     report:
       '--color --no-color --quiet --full --verbose --live --plan --format --no-git --verify --help --config --target --url --dialect --auth --base --own --no-origin',
     who: '--color --no-color --quiet --full --verbose --live --plan --help --config --target --url --dialect --auth --base --own --no-origin --format',
+    policy:
+      '--color --no-color --quiet --full --verbose --check --help --config --target --url --dialect --auth --base --own --no-origin --today --secrets',
     init: '--color --no-color --quiet --full --verbose --github --action --help',
     ci: '--color --no-color --quiet --full --verbose --no-comment --no-issue --labels --assignees --status --label --digest --config-ref --detailed-exitcode --fail-on --overrides --environment --sarif --help',
     record: '--color --no-color --quiet --full --verbose --out --help',

@@ -114,6 +114,8 @@ function policyOf(name: string, text = 'a'): Policy {
     message: '',
     severity: 'error',
     waivers: [],
+    baseline: [],
+    isShared: false,
     text,
   };
 }

@@ -132,3 +132,11 @@ describe('an invalid policy document', () => {
     expect(value?.policies).toBeUndefined();
   });
 });
+
+test('the end of a waiver is as severe as its policy', () => {
+  const waived = waiver('orders', '2026-11-21');
+  const hintFor = (severity: string): unknown =>
+    checkManifests(several, policyText(reviewed, `  severity: ${severity}\n${waived}`), { today: '2026-11-20' }).diagnostics[0]?.hint;
+  expect(hintFor('error')).toBe('after that date, the plan is refused');
+  expect(hintFor('warning')).toBe('after that date, the violation is a warning again');
+});

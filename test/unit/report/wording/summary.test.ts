@@ -90,7 +90,7 @@ test('the results of policies are counted by their severity', () => {
   } as const;
   const waiver = { policy: 'p', connection: 'Connection/a', result: 'violated', until: '2026-12-01', reason: 'r' } as const;
   const left = { ...finding, result: 'violated', conditions: [], match: at } as const;
-  const none = { today: '2026-11-21', policies: 1, connections: 1, findings: [], waived: [], left: [] } as const;
+  const none = { today: '2026-11-21', policies: 1, connections: 1, findings: [], waived: [], baseline: [], left: [] } as const;
   expect(policiesText(none)).toBe('1 policy on 1 connection as of 2026-11-21: all satisfied');
   const findings = [
     { ...finding, result: 'violated' },
@@ -100,6 +100,8 @@ test('the results of policies are counted by their severity', () => {
   expect(policiesText({ ...none, policies: 5, connections: 31, findings, waived: [waiver], left: [left] })).toBe(
     '5 policies on 31 connections as of 2026-11-21: 2 violated (1 error, 1 warning), 1 unknown, 1 waived, 1 no longer applies to a connection',
   );
+  const baseline = [{ policy: 'p', connection: 'Connection/b', expression: 'e' }] as const;
+  expect(policiesText({ ...none, baseline })).toBe('1 policy on 1 connection as of 2026-11-21: 1 in the baseline');
   expect(policiesText({ ...none, findings: findings.slice(1, 2), left: [left, left] })).toBe(
     '1 policy on 1 connection as of 2026-11-21: 1 violated (1 warning), 2 no longer apply to a connection',
   );
