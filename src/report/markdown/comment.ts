@@ -42,7 +42,8 @@ export function runReportMarkdown(report: RunReport, limit: number): string {
   const partRoom = Math.min(12_000, Math.floor(limit / 5));
   const changed = diagnostics.filter(isOfConfig);
   const errors = diagnostics.filter((one) => !isOfConfig(one) && one.severity === 'error');
-  const others = diagnostics.filter((one) => !isOfConfig(one) && one.severity !== 'error');
+  const isStated = plan !== undefined && report.result === undefined && drift === undefined;
+  const others = diagnostics.filter((one) => !isOfConfig(one) && one.severity !== 'error' && !(isStated && isOfPolicy(one)));
   const notes = report.notes.map((note) => `> ${escapeMarkdown(clip(note, 1000))}\n\n`).join('');
   const isTitled = report.isTitled === true || (plan === undefined && drift === undefined) || errors.length > 0;
   const titled = isTitled ? `### ${escapeMarkdown(clip(title, 300))}\n\n` : '';
@@ -84,6 +85,11 @@ function bodyOf({ plan, result, drift, linkOf, at, label }: RunReport, room: num
 /** Returns whether the diagnostic is about a change of the checks themselves; those come first. */
 function isOfConfig({ code }: Diagnostic): boolean {
   return code === 'config/after-merge';
+}
+
+/** Returns whether the report of a plan lists the diagnostic with the warnings of policies. */
+function isOfPolicy({ code, resource }: Diagnostic): boolean {
+  return resource !== undefined && (code === 'policy/violated' || code === 'policy/unknown' || code === 'policy/expression');
 }
 
 function footer({ at, version }: Pick<RunReport, 'at' | 'version'>): string {

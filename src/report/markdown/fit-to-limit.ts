@@ -1,5 +1,6 @@
 import { plural } from '../wording/summary.ts';
 import { type Diagnostic, type Severity, sortDiagnostics } from '../../model/diagnostic.ts';
+import { mergeEqual, mostConnections } from '../rows/equal-findings.ts';
 import { diagnosticCounts } from '../wording/diagnostics.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
 import { type LinkOf, positionMarkdown } from '../links.ts';
@@ -66,13 +67,25 @@ const longestMessage = 1000;
 export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[], limit: number = commentLimit, linkOf?: LinkOf): string {
   if (diagnostics.length === 0) return '';
   const head: MarkdownBlock = { text: `**${diagnosticCounts(diagnostics)}**\n\n`, rank: 0, label: 'count' };
-  const lines = sortDiagnostics(diagnostics).map((diagnostic) => ({
-    text: diagnosticLine(diagnostic, linkOf),
-    rank: 1 + importance[diagnostic.severity],
-    label: diagnostic.severity,
+  const lines = mergeEqual(sortDiagnostics(diagnostics)).map(({ first, message, all }) => ({
+    text:
+      all.length === 1
+        ? diagnosticLine(first, linkOf)
+        : `${diagnosticLine({ ...first, message, at: undefined, resource: undefined }, linkOf)}${equalPlaces(all, linkOf)}`,
+    rank: 1 + importance[first.severity],
+    label: first.severity,
   }));
   const blocks = [head, ...lines, { text: '\n', rank: 0, label: 'blank' }];
   return fitToLimit(blocks, limit, { labels: ['error', 'warning', 'notice'], rest: 'The log has more.' });
+}
+
+/** Returns the connections of equal findings with their places, as an entry below their own. */
+export function equalPlaces(all: readonly Pick<Diagnostic, 'resource' | 'at'>[], linkOf: LinkOf | undefined): string {
+  const texts = all.slice(0, mostConnections).map(({ resource = '', at }) => {
+    return `${codeSpan(clip(resource, 200))}${at === undefined ? '' : ` ${positionMarkdown(at, linkOf)}`}`;
+  });
+  const more = all.length - texts.length;
+  return `  - ${[...texts, ...(more === 0 ? [] : [`and ${more} more`])].join(', ')}\n`;
 }
 
 function diagnosticLine({ at, resource, severity, code, message, hint }: Diagnostic, linkOf?: LinkOf): string {

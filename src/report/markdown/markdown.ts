@@ -14,12 +14,13 @@ import { type LinkOf, positionMarkdown } from '../links.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
 import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
+import { type EqualFindings, mergeEqual, policyWarnings } from '../rows/equal-findings.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
 import type { OutsideSection } from '../rows/outside-rows.ts';
 import { clip } from '../wrap.ts';
 import { plural, policiesText, shortList, stayingEdgesText, type Verdict, verdictText } from '../wording/summary.ts';
 import { driftedBlocks, groupBlocks, outsideObjectBlocks, rankOf } from './changes.ts';
-import { blank, commentLimit, diagnosticsMarkdown, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
+import { blank, commentLimit, diagnosticsMarkdown, equalPlaces, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import type { PermissionChange, Headline, Impact, SampleChange } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -78,7 +79,7 @@ function sectionBlocks(
     ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideMarkdown(section)),
     ...blocksOfType(blocks, 'outcomes').flatMap(({ result }) => outcomeBlocks(result)),
     ...paragraph(blocksOfType(blocks, 'list').map(({ list }) => listBlock(list))),
-    ...(summary?.type === 'plan' ? [digestBlock(summary.plan)] : []),
+    ...(summary?.type === 'plan' ? [...policyWarningBlocks(summary.plan, linkOf), digestBlock(summary.plan)] : []),
   ];
 }
 
@@ -158,11 +159,13 @@ function allowanceBlocks(allowed: Plan['allowed']): readonly MarkdownBlock[] {
 function refusalBlocks(refusals: readonly Refusal[], linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
   if (refusals.length === 0) return [];
   const title = { text: '**Apply rejects this plan:**\n\n', rank: 1, label: 'refusal' };
-  return [title, ...paragraph(refusals.map((refusal) => refusalBlock(refusal, linkOf)))];
+  return [title, ...paragraph(mergeEqual(refusals).map((equal) => refusalBlock(equal, linkOf)))];
 }
 
-/** Returns the reason of a refusal, and how to override it. */
-function refusalBlock({ code, message, hint, allowable, resource, at }: Refusal, linkOf: LinkOf | undefined): MarkdownBlock {
+/** Returns the reason of a refusal, or of several that are equal, and how to override it. */
+function refusalBlock({ first, message, all }: EqualFindings<Refusal>, linkOf: LinkOf | undefined): MarkdownBlock {
+  const { code, hint, allowable } = first;
+  const { resource, at } = all.length === 1 ? first : {};
   const place = at === undefined ? '' : ` ${positionMarkdown(at, linkOf)}`;
   const about = `${place}${resource === undefined ? '' : ` ${codeSpan(resource)}:`}`;
   const advice = [
@@ -170,7 +173,19 @@ function refusalBlock({ code, message, hint, allowable, resource, at }: Refusal,
     ...(allowable ? [`override: ${codeSpan(`--allow ${code}=REASON`)}`] : []),
   ].filter((text) => text !== '');
   const lines = [`- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestText))}`, ...advice.map((text) => `  - ${text}`)];
-  return { text: `${lines.join('\n')}\n`, rank: 2, label: 'refusal' };
+  const places = all.length === 1 ? '' : equalPlaces(all, linkOf);
+  return { text: `${lines.join('\n')}\n${places}`, rank: 2, label: 'refusal' };
+}
+
+/** Returns the warnings of policies as a list, each with its connections. */
+function policyWarningBlocks({ policies }: Pick<Plan, 'policies'>, linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
+  const found = mergeEqual(policyWarnings(policies));
+  const rows = found.map(({ first: { code }, message, all }): MarkdownBlock => {
+    const text = `- ${codeSpan(code)} ${escapeMarkdown(clip(message, longestText))}\n${equalPlaces(all, linkOf)}`;
+    return { text, rank: 3, label: 'list' };
+  });
+  const title = { text: `**${plural(rows.length, 'policy warning')}:**\n\n`, rank: 3, label: 'blank' };
+  return rows.length === 0 ? [] : [title, ...paragraph(rows)];
 }
 
 function noticeBlock(line: string): MarkdownBlock {

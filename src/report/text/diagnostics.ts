@@ -1,4 +1,4 @@
-import { type CodeFrame, type Diagnostic, type Severity, sortDiagnostics } from '../../model/diagnostic.ts';
+import { type CodeFrame, type Diagnostic, formatPosition, type Severity, sortDiagnostics } from '../../model/diagnostic.ts';
 import { escapeTerminal } from '../escape.ts';
 import {
   clip,
@@ -13,6 +13,7 @@ import {
   words,
   wrap,
 } from '../wrap.ts';
+import { type EqualFindings, mergeEqual, mostConnections } from '../rows/equal-findings.ts';
 import { diagnosticCounts } from '../wording/diagnostics.ts';
 
 /** The diagnostics that are printed without `full`. */
@@ -33,17 +34,39 @@ export function diagnosticsLines(diagnostics: readonly Diagnostic[], terminal: T
 
 /** Returns the lines of `diagnosticsText` without the counts. */
 export function uncountedLines(diagnostics: readonly Diagnostic[], terminal: Terminal): readonly string[] {
-  const most = terminal.full === true ? diagnostics.length : mostDiagnostics;
-  const lines = sortBySeverity(diagnostics, most).flatMap((diagnostic) => diagnosticLines(diagnostic, terminal));
-  const more = diagnostics.length - most;
+  const all = mergeEqual(sortDiagnostics(diagnostics));
+  const shown = chooseBySeverity(all, terminal.full === true ? all.length : mostDiagnostics);
+  const lines = shown.flatMap((findings) => findingLines(findings, terminal));
+  const more = diagnostics.length - shown.reduce((sum, one) => sum + one.all.length, 0);
   return [...lines, ...(more > 0 ? [`and ${more} more; --full prints them`] : [])];
 }
 
-/** Returns the first diagnostics by position; where there are more, the most severe ones. */
-function sortBySeverity(diagnostics: readonly Diagnostic[], most: number): readonly Diagnostic[] {
-  const sorted = sortDiagnostics(diagnostics);
+/** Returns all findings in their order; where there are more, the most severe ones. */
+function chooseBySeverity(sorted: readonly EqualFindings<Diagnostic>[], most: number): readonly EqualFindings<Diagnostic>[] {
   if (sorted.length <= most) return sorted;
-  return sortDiagnostics(severities.flatMap((severity) => sorted.filter((one) => one.severity === severity)).slice(0, most));
+  const chosen = new Set(severities.flatMap((severity) => sorted.filter(({ first }) => first.severity === severity)).slice(0, most));
+  return sorted.filter((one) => chosen.has(one));
+}
+
+function findingLines({ first, message, all }: EqualFindings<Diagnostic>, terminal: Terminal): readonly string[] {
+  if (all.length === 1) return diagnosticLines(first, terminal);
+  const { at: _, resource: __, ...rest } = first;
+  return [...diagnosticLines({ ...rest, message }, terminal), ...equalPlaceLines(all, terminal, 2)];
+}
+
+/** Returns a line for each connection of equal findings: `Connection/db  access/db.yaml:3:1`. */
+export function equalPlaceLines(
+  all: readonly Pick<Diagnostic, 'resource' | 'at'>[],
+  terminal: Terminal,
+  indent: number,
+): readonly string[] {
+  const shown = terminal.full === true ? all : all.slice(0, mostConnections);
+  const start = ' '.repeat(indent);
+  const lines = shown.flatMap(({ resource = '', at }) => {
+    const place = at === undefined ? [] : [...gap, { text: escapeTerminal(formatPosition(at)), paint: terminal.color.dim, noBreak: true }];
+    return wrap([{ text: start }, { text: escapeTerminal(resource) }, ...place], terminal, indent + 2);
+  });
+  return shown.length === all.length ? lines : [...lines, `${start}and ${all.length - shown.length} more; --full prints them`];
 }
 
 function diagnosticLines(diagnostic: Diagnostic, terminal: Terminal): readonly string[] {

@@ -4,11 +4,12 @@ import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, Subject
 import { escapeTerminal } from '../escape.ts';
 import { outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
+import { mergeEqual } from '../rows/equal-findings.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../rows/fold-similar.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
 import { planSummaryText, policiesText, shortList, verdictText } from '../wording/summary.ts';
 import { driftedLines, groupLines, headlineLines, impactLines, outsideLines, riskClassPaint } from './changes.ts';
-import { diagnosticsLines } from './diagnostics.ts';
+import { diagnosticsLines, equalPlaceLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
 import { permissionLines } from './permissions.ts';
 import { pulledLines } from './pull.ts';
@@ -135,7 +136,9 @@ function listLines(list: SideList, terminal: Terminal): readonly string[] {
 function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly string[] {
   if (refusals.length === 0) return [];
   const { bold, dim, red } = terminal.color;
-  const lines = foldSimilar(refusals, ({ code }) => code, terminal).flatMap(({ entry: refusal, others }) => {
+  const lines = foldSimilar(mergeEqual(refusals), ({ first }) => first.code, terminal).flatMap(({ entry, others }) => {
+    const { all, message } = entry;
+    const refusal = all.length === 1 ? entry.first : { ...entry.first, message, resource: undefined, at: undefined };
     const about = refusal.resource === undefined ? [] : words(escapeTerminal(`${refusal.resource}:`));
     const code = { text: escapeTerminal(refusal.code), paint: red };
     const place = refusal.at === undefined ? '' : escapeTerminal(`${refusal.at.file}:${refusal.at.line}:${refusal.at.column}`);
@@ -151,6 +154,7 @@ function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly 
         6,
       ),
       ...advice.flatMap((pieces) => wrap([{ text: '      ' }, ...pieces], terminal, 6)),
+      ...(all.length === 1 ? [] : equalPlaceLines(all, terminal, 6)),
       ...(others.length === 0 ? [] : [`      and ${others.length} more of this code; --full prints them`]),
     ];
   });

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { runInFolder } from '../../support/run-in-process.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { useGateway } from '../use-gateway.ts';
-import { config, connection, manifest, useProjects } from '../project.ts';
+import { config, connection, manifest, manyConnections, useProjects } from '../project.ts';
 
 const gateway = useGateway();
 const makeProject = useProjects();
@@ -73,6 +73,27 @@ describe('plan and apply', () => {
     expect(await gateway.run('plan', cwd)).toMatchObject({ code: 0, stdout: expect.not.stringContaining('could not be evaluated') });
     const other = makeProject({ ...files, 'access/a.yaml': connection('secretful', { secret: { 'envvar:A': 'YQ==' } }) });
     expect(await gateway.run('plan', other)).toMatchObject({ code: 6, stdout: expect.stringContaining('policy/violated') });
+  });
+
+  test('print equal violations as one with its connections; JSON has each', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': asked, ...manyConnections('equal', 12) });
+    const text = (await gateway.run('plan', cwd)).stdout;
+    expect(text.split('policy "reviewed": reviewers exist')).toHaveLength(2);
+    expect(text).toMatch(/\): 12 connections\n/);
+    expect(text).toMatch(/\n {6}Connection\/equal-10 {2}access\/equal-10\.yaml:1:1\n {6}and 2 more; --full prints them\n/);
+    expect((await gateway.run('plan --full', cwd)).stdout).toContain('\n      Connection/equal-12  access/equal-12.yaml:1:1\n');
+    const { refusals, policies } = JSON.parse((await gateway.run('plan --format json', cwd)).stdout).plans[0];
+    expect([refusals.length, policies.findings.length]).toEqual([12, 12]);
+    const list = '  - `Connection/equal-01` `access/equal-01.yaml:1`, ';
+    const { stdout: refused } = await gateway.run('plan --format markdown', cwd);
+    expect(refused).toMatch(/^- `policy\/violated` policy "reviewed": reviewers exist .*: 12 connections$/m);
+    expect(refused).toContain(list);
+    writeFileSync(join(cwd, 'access/policy.yaml'), manifest('Policy', 'p', { require: ['false', '!true'], severity: 'warning' }));
+    const { stdout: warned, stderr } = await gateway.run('plan --format markdown', cwd);
+    expect(warned).toContain('**2 policy warnings:**\n\n- `policy/violated` policy "p": violates p (false): 12 connections\n');
+    expect(warned.split(list)).toHaveLength(3);
+    expect(warned).toContain(', and 2 more\n');
+    expect(stderr).toMatch(/^warning policy\/violated {2}policy "p": violates p \(false\): 12 connections$/m);
   });
 
   test('refuse a risk that is too high, unless it is allowed', async () => {
