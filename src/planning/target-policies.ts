@@ -79,7 +79,8 @@ export async function checkLivePolicies(
   const { liveSnapshot, plannedSnapshot } = await import('../protection/posture/protection-snapshot.ts');
   const snapshot = liveSnapshot(live, registry, plan.target.dialect);
   const unmanaged = plan.unmanagedAccess?.map(({ id }) => id);
-  const checking = { rules, resources: desired.resources, live: live.resources, registry, today, unmanaged };
+  const { resources, unselected } = desired;
+  const checking = { rules, resources, unselected, live: live.resources, registry, today, unmanaged };
   const checked = checkPolicies({ ...checking, snapshot });
   const { findings } = checked.report;
   const fixedBy = (changes: Parameters<typeof plannedSnapshot>[0]): ((finding: PolicyFinding) => boolean) => {
@@ -110,7 +111,8 @@ export async function checkManifestPolicies(desired: DesiredState, target: Targe
   const { baselineNotices } = await import('../protection/policy/baseline.ts');
   const { desiredSnapshot } = await import('../protection/posture/protection-snapshot.ts');
   const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
-  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, registry, today });
+  const { resources, unselected } = desired;
+  const checked = checkPolicies({ rules, snapshot, resources, unselected, registry, today });
   const { findings } = checked.report;
   const unevaluated = findings.filter(({ result, error }) => result === 'unknown' && error === undefined);
   const failed = findings.filter((finding) => !unevaluated.includes(finding));

@@ -66,6 +66,8 @@ export type PolicyCheckInput = {
   readonly rules: readonly CompiledPolicy[];
   readonly snapshot: ProtectionSnapshot;
   readonly resources: readonly DesiredResource[];
+  /** Objects of manifests that are not selected: not checked, but known to waivers. */
+  readonly unselected?: readonly { readonly id: ResourceId }[];
   /** The live objects; absent where the gateway was not read. */
   readonly live?: readonly LiveResource[];
   readonly registry: Registry;
@@ -78,7 +80,7 @@ export type PolicyCheckInput = {
 
 /** Checks all declared connections against all policies. An expression that cannot be evaluated does not pass. */
 export function checkPolicies(checking: PolicyCheckInput): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
-  const { rules, snapshot, resources, live, registry, today, unmanaged = [], former } = checking;
+  const { rules, snapshot, resources, live, registry, today, unselected = [], unmanaged = [], former } = checking;
   const liveResources = new Map(live?.map((resource) => [resource.id, resource]));
   const postures = readPostures(snapshot);
   const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
@@ -132,7 +134,9 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
       }
     }
   }
-  const names = [...resources.map(({ id }) => id), ...unmanaged].filter((id) => kindOf(id) === 'Connection').map(nameOf);
+  const names = [...[...resources, ...unselected].map(({ id }) => id), ...unmanaged]
+    .filter((id) => kindOf(id) === 'Connection')
+    .map(nameOf);
   const policies = rules.map(({ policy }) => policy);
   const report = { today, policies: rules.length, connections: reached.size, findings, waived, baseline, left };
   return { report, diagnostics: waiverDiagnostics(policies, names, today) };

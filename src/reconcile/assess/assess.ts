@@ -136,6 +136,7 @@ function checkPlannedPolicies(prepared: Prepared, diff: Diff, { rules, today, is
     rules,
     snapshot,
     resources: desired.resources,
+    unselected: desired.unselected,
     live: live.resources,
     registry: input.registry,
     today,

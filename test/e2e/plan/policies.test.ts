@@ -39,6 +39,9 @@ describe('plan and apply', () => {
     });
     expect(readFileSync(join(cwd, 'access/orders.yaml'), 'utf8').split('\n')[plan.refusals[0].at.line - 1]).toContain('reviewers');
     expect(await gateway.run('apply --yes --today 2026-11-21', cwd)).toMatchObject({ code: 6 });
+    const other = await gateway.run('plan --today 2026-11-21 --only Connection/policy-orders', cwd);
+    expect(other).toMatchObject({ code: 6, stderr: expect.not.stringContaining('policy/waiver-unused') });
+    expect((await gateway.run('validate --today 2026-11-21 --only Connection/policy-orders', cwd)).stderr).not.toContain('waiver-unused');
     const ended = await gateway.run('plan --today 2027-02-01', cwd);
     expect(ended).toMatchObject({ code: 6, stdout: expect.stringContaining('policy/waiver-ended') });
     const allowed = await gateway.run('apply --yes --today 2026-11-21 --allow policy/violated=incident-7', cwd);
