@@ -6,6 +6,7 @@ import { type Diff, liveKeyOf, type Refusal, renamesOf, withNames } from '../../
 import type { Decider, Permission, PermissionPart } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { hasTags } from '../../protection/permission/check-access-tests.ts';
+import { extensionText, findExtensions } from '../../protection/extensions.ts';
 import { type AccessGain, findAccessGains, gainerText } from '../../protection/permission/access-gains.ts';
 import { neededText, permissionOf, type PermissionSubject } from '../../protection/permission/permission.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
@@ -29,7 +30,24 @@ export function newAccessRefusals(prepared: Prepared, diff: Diff, accepted: Acce
   const lines = states.flatMap((state) =>
     newAccessSince(liveSnapshot(withNames(state, renamesOf(diff.changes)), registry, diff.target.dialect), since),
   );
-  return lineRefusals('plan/new-access', lines);
+  return lineRefusals('plan/new-access', [...lines, ...extensionLines(prepared, since)]);
+}
+
+/** Returns the groups that keep their access for longer than the applied manifests state. */
+function extensionLines({ desired, base, live }: Prepared, { after, diff, limit }: Since): readonly AccessLine[] {
+  const removed = new Set(diff.changes.filter(({ action }) => action === 'delete').map(liveKeyOf));
+  const specs = new Map(live.resources.map(({ id, spec }) => [id, spec]));
+  const counts = (id: ResourceId): boolean =>
+    limit === 'refuse' || [specIn(after, id), specs.get(id)].some((spec) => hasTags(limit.tags, spec));
+  return findExtensions({ desired, base: base?.desired }, after).flatMap(({ resource, end, reached }) =>
+    reached
+      .filter((id) => !removed.has(id) && counts(id))
+      .map((connection): AccessLine => {
+        const at = resource.locate(end.path);
+        const access = { connection, groups: [end.group] };
+        return { access, who: end.group, verb: 'access', what: extensionText(end), at };
+      }),
+  );
 }
 
 type Since = {

@@ -24,6 +24,16 @@ const thirty = (groups: (index: number) => readonly string[]): readonly Manifest
 const tagged = (groups: readonly string[], env: string, name: string): Manifest =>
   db({ ...exec, access_groups: groups, connection_tags: { env, team: 'a' } }, name);
 
+const until = (day: string | undefined, env = 'prod'): Manifest => {
+  const dev = day === undefined ? 'dev' : { group: 'dev', until: day, reason: 'a migration' };
+  return db({ ...exec, access_groups: ['dba', dev], connection_tags: { env } });
+};
+
+const grant = (day: string): readonly Manifest[] => [
+  db({ ...exec, access_groups: [], attributes: ['payments'] }),
+  { kind: 'Attribute', metadata: { name: 'payments' }, spec: { access_groups: [{ group: 'dev', until: day }] } },
+];
+
 type Sides = { readonly live: readonly Manifest[]; readonly head: readonly Manifest[]; readonly base?: readonly Manifest[] };
 
 function refusalsOf(
@@ -53,6 +63,12 @@ describe('new access', () => {
       [db(exec)],
       [db({ ...exec, access_groups: ['dba', 'dev'] })],
       ['dev: exec on db: was no, will be yes without approval'],
+    ],
+    [
+      'a time instead of forever',
+      [db({ ...exec, access_groups: ['dba', 'dev'] })],
+      [db({ ...exec, access_groups: ['dba', { group: 'dev', until: '2030-01-01' }] })],
+      [],
     ],
     ['one group less', [db({ ...exec, access_groups: ['dba', 'dev'] })], [db(exec)], []],
     [
@@ -99,6 +115,26 @@ describe('new access', () => {
     ['a connection that is deleted', [db(exec), db(exec, 'other')], [db(exec)], []],
   ])('%s', (_, live, head, messages) => {
     expect(messagesOf({ live, head })).toEqual(messages);
+  });
+
+  test('a group that keeps its access for longer', () => {
+    const [soon, later] = ['2030-01-01', '2030-06-30'];
+    expect(messagesOf({ live: [until(soon)], head: [until(later)] })).toEqual([`dev: access on db: until ${later}, was ${soon}`]);
+    expect(messagesOf({ live: [until(soon)], head: [until(undefined)] })).toEqual([`dev: access on db: without an end, was until ${soon}`]);
+    expect(refusalsOf({ live: [until(soon)], head: [until(later)] })).toMatchObject([
+      { newAccess: [{ connection: 'Connection/db', groups: ['dev'] }], at: { line: expect.any(Number) } },
+    ]);
+    for (const head of [until(soon), db({ ...exec, access_groups: ['dba'] })])
+      expect(messagesOf({ live: [until(later)], head: [head] })).toEqual([]);
+    const prod = { tags: { env: 'prod' } };
+    expect(messagesOf({ live: [until(soon, 'dev')], head: [until(later, 'dev')] }, prod)).toEqual([]);
+    expect(messagesOf({ live: [until(soon)], head: [until(later, 'dev')] }, prod)).toHaveLength(1);
+  });
+
+  test('a group of an attribute that keeps its access for longer', () => {
+    expect(messagesOf({ live: grant('2030-01-01'), head: grant('2030-06-30') })).toEqual([
+      'dev: access on db: until 2030-06-30, was 2030-01-01',
+    ]);
   });
 
   test('everybody', () => {
