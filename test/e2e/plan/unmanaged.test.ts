@@ -79,7 +79,10 @@ describe.each(['interface', 'hoop'])('unmanaged connections on a gateway of the 
     repository.save({ 'access/policy.yaml': reviewed, 'ostiary.yaml': silent });
     expect((await run('plan')).code).toBe(0);
     repository.save({ 'ostiary.yaml': reporting });
-    expect(await run('plan')).toMatchObject({ code: 6, stdout: expect.stringMatching(/policy\/violated[^\n]*\n?[^\n]*theirs/) });
+    expect(await run('plan')).toMatchObject({
+      code: 6,
+      stdout: expect.stringMatching(/policy\/violated[^\n]*: 2 connections\n(?: {6}.*\n)* {6}Connection\/theirs\n/),
+    });
     expect(await run('drift')).toMatchObject({ code: 2, stderr: expect.stringContaining('Connection/theirs') });
   });
 
