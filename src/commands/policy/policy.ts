@@ -51,8 +51,8 @@ async function runBaseline(flags: PolicyFlags, context: CliContext): Promise<num
   }
   const edits = editBaselines(targets, isWhole);
   const { print, hint } = printerFor(context, flags);
-  for (const edit of edits) print(editText(edit, flags.full === true));
   if (!flags.check) writeBaselines(edits, targets);
+  for (const edit of edits) print(editText(edit, flags.full === true));
   hint(summaryText(targets, edits, flags.check));
   return flags.check && edits.length > 0 ? 2 : 0;
 }
