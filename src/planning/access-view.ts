@@ -10,6 +10,7 @@ import { loadTarget } from '../project/manifests.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { OpenProject } from '../project/project.ts';
 import { type DeciderPosition, deciderPositions } from '../protection/permission/decider-positions.ts';
+import { type GrantEnds, grantEnds } from '../protection/permission/grant-ends.ts';
 import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
 import { grantedAt } from '../reconcile/prepare/ended-grants.ts';
 import { declaredSnapshot } from './access-tests.ts';
@@ -25,6 +26,8 @@ export type AccessView = {
   readonly snapshot: ProtectionSnapshot;
   /** Returns the line of a manifest; undefined for an object without one. */
   readonly placeOf: DeciderPosition;
+  /** Returns the end of a grant; absent for a gateway as it is, which knows none. */
+  readonly endOf?: GrantEnds;
   /** The manifests; undefined where they do not decide. */
   readonly desired?: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
@@ -41,7 +44,8 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
     });
     await planned.gateway.close();
     const { plan, live, desired, warnings } = planned;
-    return { source, snapshot: plannedSnapshot(plan, live, registry), placeOf: deciderPositions(desired), diagnostics: warnings };
+    const snapshot = plannedSnapshot(plan, live, registry);
+    return { source, snapshot, placeOf: deciderPositions(desired, snapshot), endOf: grantEnds(desired), diagnostics: warnings };
   }
   if (source === 'live') {
     const { gateway, identity } = await connect(project.target, { flags, context });
@@ -56,7 +60,8 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
   const read = await readWorkingTree(project);
   const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read, ends: { now, ended: 'warning' } });
   if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
-  return { source, snapshot: grantedSnapshot(value, now, project), placeOf: deciderPositions(value), desired: value, diagnostics };
+  const snapshot = grantedSnapshot(value, now, project);
+  return { source, snapshot, placeOf: deciderPositions(value), endOf: grantEnds(value), desired: value, diagnostics };
 }
 
 /** Takes the snapshot of a gateway that has what the manifests declare, without the grants that have ended. */

@@ -2,7 +2,7 @@ import { addToGroup } from '../model/collections.ts';
 import { formatPosition } from '../model/diagnostic.ts';
 import type { Headline } from '../model/protection/protection.ts';
 import { nameOf } from '../model/resource.ts';
-import { type AppliedManifests, type Extension, extensionText, findExtensions } from './extensions.ts';
+import { type AppliedManifests, type Extension, extensionText, findExtensions } from './permission/extensions.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
 import { sharedTags } from './shared-tags.ts';
 

@@ -45,7 +45,6 @@ import {
   type Plan,
 } from '../model/plan/plan.ts';
 import { isPointerWithin } from '../model/pointer.ts';
-import { deciderPositions } from './permission/decider-positions.ts';
 import { diffPermissions } from './permission/diff-permissions.ts';
 import { acceptedLosses, acceptedRisks, type StatedEffects } from './accepted-effects.ts';
 import { findRisks } from './risk/risks.ts';
@@ -306,7 +305,7 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
     ...unwatchedHeadlines([...changes, ...effects.unwritten], effects.snapshots),
   ];
   const headlines = withHeadlines(protection.headlines, more);
-  const permissions = diffPermissions(diff, effects.snapshots, deciderPositions(input.desired));
+  const permissions = diffPermissions(diff, effects.snapshots, input);
   return {
     changes,
     unwritten: effects.unwritten,

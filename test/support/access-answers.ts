@@ -1,8 +1,8 @@
 import { registry, type LiveState } from '../../src/index.ts';
 import type { AccessMode } from '../../src/model/protection/access-objects.ts';
 import { resourceId } from '../../src/model/resource.ts';
-import { canUse, reviewFor, runbooksOf, seesConnection, type AllowedRunbook } from '../../src/protection/access/effective-access.ts';
-import type { Permission } from '../../src/model/protection/permission.ts';
+import { canUse, reviewFor, runbooksOf, seesConnection } from '../../src/protection/access/effective-access.ts';
+import type { AllowedRunbook, Permission } from '../../src/model/protection/permission.ts';
 import { permissionOf } from '../../src/protection/permission/permission.ts';
 import { readPostures } from '../../src/protection/posture/posture.ts';
 import { liveSnapshot } from '../../src/protection/posture/protection-snapshot.ts';

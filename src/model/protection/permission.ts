@@ -32,6 +32,9 @@ export type NeededApproval =
     }
   | 'refused';
 
+/** A file that can be run, or all that begin with its name; without a repository every file. */
+export type AllowedRunbook = { readonly repository?: string; readonly name: string };
+
 /** The answer to a question, and what people need. */
 export type PermissionTerms = {
   readonly answer: Answer;
@@ -39,6 +42,11 @@ export type PermissionTerms = {
   readonly approval?: NeededApproval | 'unknown';
   /** The longest access in seconds; absent without a limit, and for commands. */
   readonly longest?: number;
+  /** The only runbooks that they may run; absent: every one, or another verb. */
+  readonly runbooks?: readonly AllowedRunbook[];
+  /** The day or time at which the manifests take the access away, and why it is for a time. */
+  readonly until?: string;
+  readonly reason?: string;
 };
 
 /** Whether people in some groups may use a connection in one way, and what they need for it. */

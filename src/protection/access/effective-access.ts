@@ -1,6 +1,7 @@
 import type { AccessMode, AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
+import type { AllowedRunbook } from '../../model/protection/permission.ts';
 import type { AccessFacts } from './access-index.ts';
 
 /** Who approves: as many of the groups as are needed, or one that forces it. */
@@ -111,9 +112,6 @@ export function canUse(access: ConnectionAccess, member: readonly string[], mode
   if (member.includes('auditor')) return mode === 'connect';
   return mode !== 'runbooks' || runbooksOf(access, member).length > 0;
 }
-
-/** A file that can be run, or all that begin with its name; without a repository every file. */
-export type AllowedRunbook = { readonly repository?: string; readonly name: string };
 
 /** Lists the runbooks that a member of some groups may run. */
 export function runbooksOf({ runbooks }: ConnectionAccess, member: readonly string[]): readonly AllowedRunbook[] {

@@ -1,14 +1,8 @@
+import type { AllowedRunbook } from '../../model/protection/permission.ts';
 import { compareText, textsIn } from '../../model/json.ts';
 import type { AccessRequestRule, AnalyzerRule, RunbookRule } from '../../model/protection/access-objects.ts';
 import { durationText } from '../../model/time.ts';
-import {
-  type AllowedRunbook,
-  type AnalyzedCommand,
-  type Approval,
-  riskLevels,
-  runbooksOf,
-  seesConnection,
-} from '../access/effective-access.ts';
+import { type AnalyzedCommand, type Approval, riskLevels, runbooksOf, seesConnection } from '../access/effective-access.ts';
 import { compareApproval, everybody, isEasierApproval, otherApproval, quotaPhrase } from './compare-approvals.ts';
 import { compareSets, type CoverageRule, noDifference } from './compare-controls.ts';
 import { requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';

@@ -1,10 +1,10 @@
 import { canonical, compareText } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
+import type { AllowedRunbook } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import {
   accessOf,
-  type AllowedRunbook,
   canUse,
   type ConnectionAccess,
   type MemberSort,

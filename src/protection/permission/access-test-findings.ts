@@ -4,11 +4,15 @@ import { formatPosition, type Position } from '../../model/diagnostic.ts';
 import { accessTestKind, type AccessExpectation, type AccessTest, type AccessTestResult } from '../../model/protection/access-test.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
+import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { deciderPositions } from './decider-positions.ts';
 
-/** Returns what names an object or a field: the line of its manifest, or the object. */
-export function deciderTexts(desired: Pick<DesiredState, 'resources'>): (decider: Decider) => string {
-  const positionOf = deciderPositions(desired);
+/** Returns what names an object or a field: the line of its manifest, or the object where the gateway alone decides. */
+export function deciderTexts(
+  desired: Pick<DesiredState, 'resources'>,
+  state?: Pick<ProtectionSnapshot, 'resources'>,
+): (decider: Decider) => string {
+  const positionOf = deciderPositions(desired, state);
   return (decider) => {
     const at = positionOf(decider);
     return at === undefined ? decider.id : `${at.file}:${at.line}`;

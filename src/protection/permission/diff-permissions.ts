@@ -1,9 +1,10 @@
 import { addToGroup, appendAll } from '../../model/collections.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
-import { canonical, compareText } from '../../model/json.ts';
+import { canonical, compareText, equal } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import {
+  type AllowedRunbook,
   type Decider,
   type Permission,
   type PermissionFact,
@@ -19,30 +20,37 @@ import {
 } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { accessModes, type ConnectionAccess, memberSortsBy, seeingAll } from '../access/effective-access.ts';
+import { coversRunbook } from '../controls/access-rows.ts';
 import { isEasierApproval } from '../controls/compare-approvals.ts';
 import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
-import { allConnections } from '../posture/protection-snapshot.ts';
-import type { DeciderPosition } from './decider-positions.ts';
-import { decidingFacts, groupsIn, type PermissionSubject, permissionTerms } from './permission.ts';
+import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { type DeciderPosition, deciderPositions } from './decider-positions.ts';
+import { type AppliedManifests, findMovedEnds } from './extensions.ts';
+import { grantEnds } from './grant-ends.ts';
+import { decidingFacts, endTerms, groupsIn, type PermissionSubject, permissionTerms } from './permission.ts';
 import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
+import { endsLater } from '../../model/time.ts';
 
 /**
  * Compares what every group, and people in none, may do on every connection before and after a plan; undefined if that stays the same.
  * A connection that replaces another is compared with that one. Connections that no written change can affect are not read.
  */
-export function diffPermissions(plan: PlannedWrites, snapshots: PlanSnapshots, positionOf: DeciderPosition): PermissionDelta | undefined {
-  if (!plan.changes.some(isWritten)) return undefined;
+export function diffPermissions(plan: PlannedWrites, snapshots: PlanSnapshots, manifests: AppliedManifests): PermissionDelta | undefined {
+  const moved = findMovedEnds(manifests, snapshots.after).flatMap(({ reached }) => reached);
+  if (!plan.changes.some(isWritten) && moved.length === 0) return undefined;
   const { before, after, postureBefore, postureAfter, predecessors } = snapshots;
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
-  const all = affectedIds(plan, before, after).flatMap((id): readonly ConnectionDelta[] => {
+  const [endBefore, endAfter] = [grantEnds(manifests.base ?? manifests.desired), grantEnds(manifests.desired)];
+  const affected = plan.changes.some(isWritten) ? affectedIds(plan, before, after) : [];
+  const all = [...new Set([...affected, ...moved])].toSorted(compareText).flatMap((id): readonly ConnectionDelta[] => {
     const own = postureBefore(id);
     const predecessor = isFirstOpening(changes.get(id), own) ? predecessors.get(id) : undefined;
     const former = predecessor ?? id;
     const [had, has] = [predecessor === undefined ? own : postureBefore(former), postureAfter(id)];
     const sides: Sides = {
       id,
-      had: had && { id: former, posture: had, snapshot: before },
-      has: has && { id, posture: has, snapshot: after },
+      had: had && { id: former, posture: had, snapshot: before, endOf: endBefore },
+      has: has && { id, posture: has, snapshot: after, endOf: endAfter },
     };
     return [...changesOn(sides), ...jointGainsOn(sides)];
   });
@@ -50,9 +58,19 @@ export function diffPermissions(plan: PlannedWrites, snapshots: PlanSnapshots, p
   const groups = new Set([...groupsIn(before), ...groupsIn(after), ...all.flatMap(({ named }) => named)]);
   const changed = all.reduce((sum, { who, verbs }) => sum + verbs.length * countPeople(who, groups.size), 0);
   return {
-    changes: foldConnections(all, positionOf),
+    changes: foldConnections(all, causePositions(manifests, before, after)),
     changed,
     same: allConnections(before, after).length * accessModes.length * (groups.size + 1) - changed,
+  };
+}
+
+/** Returns a lookup of positions: of what a plan writes the manifest's, even where it keeps a part of what the gateway has. */
+function causePositions({ desired }: AppliedManifests, before: ProtectionSnapshot, after: ProtectionSnapshot): DeciderPosition {
+  const [stated, kept] = [deciderPositions(desired), deciderPositions(desired, after)];
+  return (decider) => {
+    const [field = ''] = tokensOf(decider.path);
+    const [had, has] = [before, after].map(({ resources }) => resources.get(decider.id)?.spec[field]);
+    return equal(had, has) ? kept(decider) : stated(decider);
   };
 }
 
@@ -164,7 +182,7 @@ type Sort = readonly string[];
 
 /** Sorts the groups that something names on a connection by what they can decide there, those that nothing names first. */
 function peopleOn({ had, has }: Sides): readonly Sort[] {
-  const lists = [had, has].flatMap((side) => (side === undefined ? [] : namedBy(side.posture.access)));
+  const lists = [had, has].flatMap((side) => (side === undefined ? [] : [...namedBy(side.posture.access), ...endingOn(side)]));
   const alike = new Map<string, string[]>();
   for (const group of new Set(lists.flat()))
     if (!seeingAll.includes(group)) addToGroup(alike, lists.map((list) => (list.includes(group) ? 1 : 0)).join(''), group);
@@ -176,6 +194,11 @@ function namedBy({ groups, rules, runbooks = [] }: ConnectionAccess): readonly (
     rule === undefined ? [] : [rule.approval_required_groups, rule.skip_review_groups],
   );
   return [groups ?? [], ...asking, ...runbooks.map((rule) => rule.groups)];
+}
+
+/** Lists the groups that lose a connection at a time, each alone. */
+function endingOn(side: PermissionSubject): readonly (readonly string[])[] {
+  return (side.posture.access.groups ?? []).map((group) => [group]).filter((member) => endTerms(side, member).until !== undefined);
 }
 
 /** Returns what differs for people; undefined if they can do the same as before. */
@@ -193,10 +216,20 @@ function effectOf(before: PermissionTerms, after: PermissionTerms): PermissionEf
     if (isEasierApproval(has, had)) return 'eased';
     if (isEasierApproval(had, has)) return 'stricter';
   }
-  const [most, longest] = [before, after].map(({ longest: limit = Infinity }) => limit);
-  if (most === longest || most === undefined || longest === undefined) return undefined;
-  return longest > most ? 'longer' : 'stricter';
+  if (!includesRunbooks(after, before)) return 'eased';
+  const [most = Infinity, longest = Infinity] = [before.longest, after.longest];
+  if (longest !== most) return longest > most ? 'longer' : 'stricter';
+  if (!includesRunbooks(before, after)) return 'stricter';
+  if (before.until === after.until || before.until === undefined) return before.until === after.until ? undefined : 'stricter';
+  return after.until === undefined || endsLater(after.until, before.until) ? 'longer' : 'stricter';
 }
+
+/** Returns whether the runbooks of one side certainly include those of the other one. */
+function includesRunbooks({ runbooks: some = everyFile }: PermissionTerms, { runbooks: by = everyFile }: PermissionTerms): boolean {
+  return some.every((one) => by.some((other) => canonical({ ...other }) === canonical({ ...one }) || coversRunbook(other, one) === true));
+}
+
+const everyFile: readonly AllowedRunbook[] = [{ name: '' }];
 
 /** Returns what decides a changed permission of groups that decide the same; a grant names each of them. */
 function decidersOfSort(
@@ -212,9 +245,9 @@ function decidersOfSort(
 
 /** The facts that decide each effect on people with access before and after. */
 const decidingParts: Readonly<Partial<Record<PermissionEffect, readonly PermissionPart[]>>> = {
-  eased: ['approval'],
-  longer: ['longest'],
-  stricter: ['approval', 'longest'],
+  eased: ['approval', 'runbooks', 'longest'],
+  longer: ['longest', 'sees it'],
+  stricter: ['approval', 'runbooks', 'longest', 'sees it'],
 };
 
 /** Returns what decides a changed permission: what made the difference after the plan, or before it where nothing does any more. */

@@ -4,7 +4,8 @@ import { type Pointer, pointer } from '../../model/pointer.ts';
 import type { Answer, Decider, NeededApproval, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type ResourceId, resourceId } from '../../model/resource.ts';
-import { durationText } from '../../model/time.ts';
+import { endText } from '../../model/protection/timed-grants.ts';
+import { durationText, endsLater } from '../../model/time.ts';
 import {
   accessModes,
   modesOfStep,
@@ -17,10 +18,17 @@ import {
 } from '../access/effective-access.ts';
 import { effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import type { GrantEnds } from './grant-ends.ts';
 import { attributesOf, isGoverningHidden, isHidden, isRunbookHidden, isWhoHidden } from './hidden-fields.ts';
 
 /** A connection in one state of a gateway. */
-export type PermissionSubject = { readonly id: ResourceId; readonly posture: Posture; readonly snapshot: ProtectionSnapshot };
+export type PermissionSubject = {
+  readonly id: ResourceId;
+  readonly posture: Posture;
+  readonly snapshot: ProtectionSnapshot;
+  /** Absent: the ends of grants are not asked for. */
+  readonly endOf?: GrantEnds;
+};
 
 /** People, and what they want to do. */
 export type Question = { readonly groups: readonly string[]; readonly verb: AccessMode };
@@ -48,6 +56,8 @@ function decide(subject: PermissionSubject, { groups, verb }: Question): Decisio
     answer: worst([...entry, approvedBy].map((fact) => fact.answer)),
     ...(known === undefined ? {} : { approval: known }),
     ...(limit === undefined ? {} : { longest: limit }),
+    ...runbookTerms(subject, { groups, verb }),
+    ...endTerms(subject, groups),
     entry,
     approvedBy,
     rule: review.rule,
@@ -56,9 +66,8 @@ function decide(subject: PermissionSubject, { groups, verb }: Question): Decisio
 
 /** Returns the answer to a question with what people need, without what decides it; nothing is needed for what is not possible. */
 export function permissionTerms(subject: PermissionSubject, question: Question): PermissionTerms {
-  const { answer, approval, longest } = decide(subject, question);
-  if (answer === 'no') return { answer };
-  return { answer, ...(approval === undefined ? {} : { approval }), ...(longest === undefined ? {} : { longest }) };
+  const { entry: _, approvedBy: _by, rule: _rule, ...terms } = decide(subject, question);
+  return terms.answer === 'no' ? { answer: 'no' } : terms;
 }
 
 /** Returns the facts that decide the answer, the approval and the duration; of people without access, only those that refuse it. */
@@ -157,7 +166,8 @@ function worst(answers: readonly Answer[]): Answer {
 
 const ownField = (id: ResourceId, field: string): Decider => ({ id, path: pointer(field) });
 
-function seesFact({ id, posture, snapshot }: PermissionSubject, member: readonly string[]): PermissionFact {
+function seesFact(subject: PermissionSubject, member: readonly string[]): PermissionFact {
+  const { id, posture, snapshot } = subject;
   const { access } = posture;
   const part = 'sees it';
   const all = member.filter((group) => seeingAll.includes(group));
@@ -172,7 +182,10 @@ function seesFact({ id, posture, snapshot }: PermissionSubject, member: readonly
     if (isUnsure) return { part, answer: 'unknown', text: 'the groups that see it are kept as they are on the gateway', by: own };
     return { part, answer: 'yes', text: access.isControlled ? 'every group' : 'everybody: no groups restrict it', by: own };
   }
-  if (seeing.length > 0) return { part, answer: 'yes', text: seeing.join(', '), by: grantsOf({ id, snapshot }, seeing) };
+  if (seeing.length > 0) {
+    const text = seeing.map((group) => `${group}${termText(endTerms(subject, [group]))}`).join(', ');
+    return { part, answer: 'yes', text, by: grantsOf(subject, seeing) };
+  }
   const those = access.groups.length === 0 ? 'only admins and auditors' : `only ${access.groups.join(', ')}`;
   if (isUnsure) return { part, answer: 'unknown', text: `${those}, and groups that are not known`, by: own };
   return { part, answer: 'no', text: those, by: own.length > 0 ? own : grantsOf({ id, snapshot }, access.groups) };
@@ -184,6 +197,29 @@ function grantsOf({ id, snapshot }: Pick<PermissionSubject, 'id' | 'snapshot'>, 
     const granted = textsIn(snapshot.resources.get(granting)?.spec['access_groups']);
     return groups.filter((group) => granted.includes(group)).map((group) => ({ id: granting, path: pointer('access_groups', group) }));
   });
+}
+
+/** Returns when the manifests take access away: the end of the grant that ends last, unless one of the groups has it without an end. */
+export function endTerms(
+  { id, posture: { access }, snapshot, endOf }: PermissionSubject,
+  member: readonly string[],
+): Pick<PermissionTerms, 'until' | 'reason'> {
+  if (endOf === undefined || access.groups === undefined || member.some((group) => seeingAll.includes(group))) return {};
+  const grants = grantsOf({ id, snapshot }, member).map(endOf);
+  const last = grants.reduce((one, other) => one && other && (endsLater(other.until, one.until) ? other : one), grants[0]);
+  return last === undefined ? {} : { until: last.until, ...(last.reason === undefined ? {} : { reason: last.reason }) };
+}
+
+/** Returns until when access is granted: ` until 2026-12-31 (migration)`; empty without an end. */
+export function termText({ until, reason }: Pick<PermissionTerms, 'until' | 'reason'>): string {
+  return until === undefined ? '' : endText({ until, ...(reason === undefined ? {} : { reason }) });
+}
+
+/** Returns the only runbooks that people may run. */
+function runbookTerms({ posture: { access } }: PermissionSubject, { groups, verb }: Question): Pick<PermissionTerms, 'runbooks'> {
+  if (verb !== 'runbooks') return {};
+  const runbooks = runbooksOf(access, groups);
+  return runbooks.some(({ repository }) => repository === undefined) ? {} : { runbooks };
 }
 
 function openFact({ id, posture, snapshot }: PermissionSubject, { groups, verb }: Question): PermissionFact {

@@ -49,7 +49,7 @@ export function checkReferencedAccess(
     return former === undefined || isChanged([before, former], [after, one.connection]);
   };
   const isDecidedNow = ({ id }: Decider): boolean => before.resources.get(id)?.spec !== after.resources.get(id)?.spec;
-  const lineOf = referenceLines(desired, isDecidedNow);
+  const lineOf = referenceLines(desired, isDecidedNow, after);
   const lines = found.map((one) => [one, lineOf(one)] as const);
   const linesOf = (is: (one: ExceededReference) => boolean): readonly AccessLine[] =>
     lines.flatMap(([one, line]) => (is(one) ? [line] : []));
@@ -104,9 +104,10 @@ function statedBy(desired: DesiredState): (decider: Decider) => boolean {
 export function referenceLines(
   desired: DesiredState,
   isDecidedNow: (decider: Decider) => boolean = () => false,
+  state?: ProtectionSnapshot,
 ): (finding: ExceededReference) => AccessLine {
-  const positionOf = deciderPositions(desired);
-  const textOf = deciderTexts(desired);
+  const positionOf = deciderPositions(desired, state);
+  const textOf = deciderTexts(desired, state);
   return ({ reference, at, connection, groups, verb, most, found, by }) => {
     const deciders = [...by.filter(isDecidedNow), ...by];
     const granting = [...deciders, { id: connection, path: '' }];

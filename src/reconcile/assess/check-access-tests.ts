@@ -32,8 +32,9 @@ export function checkPlannedAccess(
 ): AccessTestFindings {
   const tests = desired.accessTests ?? [];
   const removed = removedExpectations(tests, [...(applied?.accessTests ?? []), ...reviewed]);
-  const textOf = deciderTexts(desired);
-  const after = tests.length === 0 ? [] : checkAccessTests(tests, plannedSnapshot(diff, live, input.registry), textOf);
+  const planned = plannedSnapshot(diff, live, input.registry);
+  const textOf = deciderTexts(desired, planned);
+  const after = tests.length === 0 ? [] : checkAccessTests(tests, planned, textOf);
   const broken = after.filter(({ outcome }) => outcome !== 'passed');
   // What fails because a connection is missing says nothing about the connection that the plan creates.
   const keyOf = ({ at, connection, found }: (typeof after)[number]): string =>

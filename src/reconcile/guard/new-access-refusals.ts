@@ -6,7 +6,7 @@ import { type Diff, liveKeyOf, type Refusal, renamesOf, withNames } from '../../
 import type { Decider, Permission, PermissionPart } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { hasTags } from '../../protection/permission/check-access-tests.ts';
-import { extensionText, findExtensions } from '../../protection/extensions.ts';
+import { extensionText, findExtensions } from '../../protection/permission/extensions.ts';
 import { type AccessGain, findAccessGains, gainerText } from '../../protection/permission/access-gains.ts';
 import { neededText, permissionOf, type PermissionSubject } from '../../protection/permission/permission.ts';
 import { readPostures } from '../../protection/posture/posture.ts';

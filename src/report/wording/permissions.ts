@@ -17,19 +17,17 @@ export const permissionsTitle = 'Who can do what';
 
 /**
  * Returns the changes of permissions that no headline or deletion states. Headlines are about everybody: they state what everybody loses
- * or needs less approval for, and which new connection is open without an approval.
+ * or needs another approval for; who gains what, until when and for how long is stated here alone.
  */
 export function unstatedPermissions({ permissions, connections, headlines }: Protection): readonly PermissionChange[] {
   if (permissions === undefined) return [];
   const postures = new Map(connections.map((one) => [one.connection, one]));
   const named = new Set(headlines.flatMap((headline) => headline.connections));
-  const isStated = ({ effect, except, connections: own }: PermissionChange): boolean =>
-    own.every((id) => {
-      const posture = postures.get(id);
-      if (posture?.deleted === true) return true;
-      if (effect === 'opened') return posture?.created === true && posture.replaces === undefined && named.has(id);
-      return !isGain(effect) && except?.length === 0 && named.has(id);
-    });
+  const isStated = ({ effect, except, connections: own, before, after }: PermissionChange): boolean => {
+    const isSameTime = after.answer === 'no' || (before.longest === after.longest && before.until === after.until);
+    const isAboutAll = !isGain(effect) && isSameTime && except?.length === 0;
+    return own.every((id) => postures.get(id)?.deleted === true || (isAboutAll && named.has(id)));
+  };
   return permissions.changes.filter((change) => !isStated(change));
 }
 
@@ -74,14 +72,18 @@ function turnText(before: PermissionTerms, after: PermissionTerms): string {
     const granted = after.answer === 'yes' ? `, ${needsText(after)}` : '';
     return `was ${before.answer}, will be ${after.answer}${granted}`;
   }
-  const [had, has] = [before, after].map(approvalText);
-  if (had === has) return `was ${limitText(before)}, will be ${limitText(after)}`;
-  return `was ${had}, will be ${has}`;
+  const differing = termTexts.map((textOf) => [textOf(before), textOf(after)] as const).filter(([had, has]) => had !== has);
+  return `was ${differing.map(([had]) => had).join(', ')}, will be ${differing.map(([, has]) => has).join(', ')}`;
 }
 
 /** Returns what people need who can do something: `after an approval of dba, at most 1 h`. */
 export function needsText(terms: PermissionTerms): string {
-  return `${approvalText(terms)}${terms.longest === undefined ? '' : `, ${limitText(terms)}`}`;
+  return [
+    approvalText(terms),
+    ...(terms.longest === undefined ? [] : [limitText(terms)]),
+    ...(terms.runbooks === undefined ? [] : [filesText(terms)]),
+    ...(terms.until === undefined ? [] : [lastText(terms)]),
+  ].join(', ');
 }
 
 function approvalText({ approval }: PermissionTerms): string {
@@ -95,6 +97,19 @@ function approvalText({ approval }: PermissionTerms): string {
 function limitText({ longest }: PermissionTerms): string {
   return longest === undefined ? 'without limit' : `at most ${durationText(longest)}`;
 }
+
+function filesText({ runbooks }: PermissionTerms): string {
+  return runbooks === undefined
+    ? 'every runbook'
+    : `only ${runbooks.map(({ repository = '', name }) => `${repository}:${name}`).join(', ')}`;
+}
+
+function lastText({ until, reason }: PermissionTerms): string {
+  return until === undefined ? 'without an end' : `until ${until}${reason === undefined ? '' : ` (${reason})`}`;
+}
+
+/** The texts of what people need, one for each part that can differ. */
+const termTexts: readonly ((terms: PermissionTerms) => string)[] = [approvalText, filesText, limitText, lastText];
 
 /** Returns who approves: `dba and security`, `2 of dba, security, sre`. */
 export function approversText({ groups, needed, atLeast }: Exclude<NeededApproval, 'refused'>): string {

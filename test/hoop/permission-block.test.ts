@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import type { Json } from '../../src/model/json.ts';
+import { connection, manifest } from '../e2e/project.ts';
+import { file, grouped, oneLine, open, useAccessProjects, type AccessProject } from '../support/access-project.ts';
+
+const accessProject = useAccessProjects();
+
+/** Returns the lines of the block in a plan. */
+async function blockOf({ run }: AccessProject, command = 'plan'): Promise<readonly string[]> {
+  const [, block = ''] = (await run(command)).stdout.split('  Who can do what:\n');
+  return (block.split('\n\n')[0] ?? '').split('\n').map((text) => oneLine(text.trim()));
+}
+
+const rule = (change: Readonly<Record<string, Json>> = {}): string =>
+  manifest('AccessRequestRule', 'prod', {
+    access_type: 'jit_command',
+    connection_names: ['orders-db'],
+    approval_required_groups: [],
+    reviewers_groups: ['dba', 'security'],
+    min_approvals: 1,
+    access_max_duration: 3600,
+    ...change,
+  });
+
+const own = (limit: number): string => connection('open-db', { ...open, reviewers: ['dba'], access_max_duration: limit });
+
+test('a new connection, longer and shorter access, and the last runbook rule are in the block', async () => {
+  const access = await accessProject({
+    [file('orders-db')]: connection('orders-db', open),
+    [file('open-db')]: own(3600),
+    'access/prod.yaml': rule(),
+    'access/books.yaml': manifest('RunbookRule', 'books', {
+      connections: ['orders-db', 'open-db'],
+      runbooks: [{ repository: 'github.com/acme/books', name: 'ops/' }],
+      user_groups: ['payments'],
+    }),
+  });
+  const { repository, run } = access;
+  expect((await run('apply --yes --allow plan/window=test')).code).toBe(0);
+  repository.write({ [file('new-db')]: connection('new-db', open) });
+  expect(await blockOf(access)).toEqual([
+    expect.stringMatching(/^everybody: connect, exec on new-db: was no, will be yes, without approval access\/new-db\.yaml:/),
+  ]);
+  repository.remove(file('new-db'));
+  repository.write({ 'access/prod.yaml': rule({ access_max_duration: 7200 }), [file('open-db')]: own(1800) });
+  expect(await blockOf(access)).toEqual([
+    expect.stringMatching(/^everybody: connect on orders-db: was at most 1 h, will be at most 2 h access\/prod\.yaml:\d+$/),
+    expect.stringMatching(/^everybody: connect on open-db: was at most 1 h, will be at most 30 min access\/open-db\.yaml:\d+$/),
+  ]);
+  repository.write({ 'access/prod.yaml': rule({ access_max_duration: 7200, reviewers_groups: ['dba', 'security', 'sre'] }) });
+  expect(await blockOf(access)).toContainEqual(
+    expect.stringContaining(
+      'was after approval by 1 of dba, security, at most 1 h, will be after approval by 1 of dba, security, sre, at most 2 h',
+    ),
+  );
+  repository.git('checkout', '--', '.');
+  repository.remove('access/books.yaml');
+  repository.commit();
+  expect(await blockOf(access, 'plan --prune')).toContain(
+    'payments: runbooks on open-db: was only github.com/acme/books:ops/, will be every runbook RunbookRule/books',
+  );
+});
+
+const orders = (until?: string): string =>
+  grouped('orders-db', ['payments', until === undefined ? 'sre' : { group: 'sre', until, reason: 'the migration' }]);
+
+test('an end that a manifest moves, adds or removes is in the block', async () => {
+  const access = await accessProject({ [file('orders-db')]: orders('2099-01-01') });
+  expect(await blockOf(access, 'apply --yes --allow plan/access-control-on=test')).toEqual([
+    expect.stringMatching(/^payments: .* will be yes, without approval access/),
+    expect.stringMatching(/^sre: .* will be yes, without approval, until 2099-01-01 \(the migration\) access\/orders-db\.yaml:\d+$/),
+  ]);
+  for (const [until, text] of [
+    ['2099-03-01', 'until 2099-03-01 (the migration)'],
+    ['2098-03-01', 'until 2098-03-01 (the migration)'],
+    [undefined, 'without an end'],
+  ] as const) {
+    access.repository.write({ [file('orders-db')]: orders(until) });
+    const line = `sre: connect, exec, runbooks on orders-db: was until 2099-01-01 (the migration), will be ${text} access/orders-db.yaml:`;
+    expect(await blockOf(access)).toEqual([expect.stringContaining(line)]);
+  }
+});
+
+test('what the gateway decides otherwise than the manifest is no line of the manifest', async () => {
+  const access = await accessProject({
+    [file('orders-db')]: connection('orders-db', { ...open, reviewers: ['dba'], min_review_approvals: 1 }),
+  });
+  await access.run('apply --yes');
+  const { body } = await access.project.send('GET', '/connections/orders-db');
+  await access.project.send('PUT', '/connections/orders-db', { ...Object(body), reviewers: ['dba', 'security'], min_review_approvals: 2 });
+  const { stdout } = await access.run('can payments exec orders-db --plan');
+  expect(oneLine(stdout)).toMatch(/approval dba and security Connection\/orders-db/);
+  expect(oneLine((await access.run('can payments exec orders-db')).stdout)).toMatch(/approval dba access\/orders-db\.yaml:\d+/);
+});
