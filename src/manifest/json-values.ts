@@ -1,8 +1,9 @@
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 
-/** Formats a place for users: `reviewers[0]`, `input.rules[1].type`; fields of spec without `spec`. */
+/** Formats a place for users: `reviewers[0]`, `input.rules[1].type`; fields of spec without `spec`, entries of a spec that is a list with it. */
 export function formatPlace(tokens: readonly string[]): string {
-  const shown = tokens.length > 1 && tokens[0] === 'spec' ? tokens.slice(1) : tokens;
+  const [first, second = ''] = tokens;
+  const shown = tokens.length > 1 && first === 'spec' && !/^\d+$/.test(second) ? tokens.slice(1) : tokens;
   return shown.map((token, index) => (/^\d+$/.test(token) && index > 0 ? `[${token}]` : `${index === 0 ? '' : '.'}${token}`)).join('');
 }
 

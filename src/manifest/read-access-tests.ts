@@ -3,6 +3,7 @@ import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
 import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { AccessMode } from '../model/protection/access-objects.ts';
 import { pointer } from '../model/pointer.ts';
+import { everyGroup } from '../model/protection/access-reference.ts';
 import type { AccessExpectation, AccessTest } from '../model/protection/access-test.ts';
 import { quoteValue, readEntries, readObject, toText } from './json-values.ts';
 import type { SourceMap } from './source-map.ts';
@@ -23,7 +24,7 @@ export function readAccessTests(
     noun: 'access test',
     schema,
     validator,
-    check: (value: JsonObject) => [...verbProblems(value['spec'], ['spec']), ...uncheckedProblems(value['spec'], ['spec'])],
+    check: ({ spec }: JsonObject) => [...groupProblems(spec), ...verbProblems(spec, ['spec']), ...uncheckedProblems(spec, ['spec'])],
     read: toAccessTest,
   };
   const { found, diagnostics } = readTargetDocuments(sources, documents, { target, reader });
@@ -41,6 +42,16 @@ function toAccessTest(document: ManifestDocument, value: JsonObject): AccessTest
 }
 
 const modes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
+
+/** Finds a group that means all groups in an access reference: a test with it would be about nothing. */
+function groupProblems(entries: Json | undefined): readonly DocumentDiagnostic[] {
+  return readEntries(entries).flatMap((entry, index): readonly DocumentDiagnostic[] => {
+    if (!isObject(entry) || !oneOrMore(entry['group']).includes(everyGroup)) return [];
+    const message = `invalid value ${quoteValue(everyGroup)} of group: a test is about people in one group, or in all of a list`;
+    const hint = `name the groups; an AccessReference with group: "${everyGroup}" bounds all of them`;
+    return [{ code: 'manifest/not-allowed-value', severity: 'error', pointer: pointer('spec', String(index), 'group'), message, hint }];
+  });
+}
 
 /** Finds verbs that do not exist. */
 export function verbProblems(entries: Json | undefined, within: readonly string[]): readonly DocumentDiagnostic[] {

@@ -1,8 +1,9 @@
 import { registry } from '../kinds/index.ts';
 import type { DesiredState } from '../model/desired.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Diagnostic, suggest } from '../model/diagnostic.ts';
 import { assumedDialect } from '../model/gateway.ts';
 import { pointer } from '../model/pointer.ts';
+import { everyGroup } from '../model/protection/access-reference.ts';
 import { accessTestKind, type AccessTestResult } from '../model/protection/access-test.ts';
 import type { RuleSampleResults } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
@@ -11,6 +12,8 @@ import { deciderTexts, failureTexts, type FoldedResult, foldResults } from '../p
 import { desiredSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
 import { withoutIgnored } from '../protection/permission/hidden-fields.ts';
 import { lineDiagnostics, referenceLines } from '../reconcile/assess/check-access-references.ts';
+import { seeingAll } from '../protection/access/effective-access.ts';
+import { groupsIn } from '../protection/permission/permission.ts';
 import { plural } from '../report/wording/summary.ts';
 
 /**
@@ -70,6 +73,33 @@ export function accessDiagnostics(results: readonly AccessTestResult[]): readonl
 
 function failureDiagnostic(failed: FoldedResult): Diagnostic {
   return { code: 'manifest/access-test', severity: 'error', at: failed.at, ...failureTexts(failed) };
+}
+
+/**
+ * Warns about groups of access tests and references that nothing names, where another group has nearly the same name: an entry about a
+ * misspelled group checks nothing. A group without a similar one may have nothing on purpose.
+ */
+export function misspelledGroups(desired: DesiredState, project: Pick<Project, 'target'>): readonly Diagnostic[] {
+  const { accessTests = [], accessReferences = [], unselected } = desired;
+  const entries = [...accessTests.flatMap(({ expectations }) => expectations), ...accessReferences.flatMap((one) => one.entries)];
+  if (entries.length === 0 || unselected.length > 0) return [];
+  const known = groupsIn(declaredSnapshot(desired, project));
+  const names = new Set([...known, ...seeingAll, everyGroup]);
+  return entries.flatMap(({ groups, at }) =>
+    groups.flatMap((group): readonly Diagnostic[] => {
+      const near = names.has(group) ? undefined : suggest(group, known);
+      if (near === undefined) return [];
+      return [
+        {
+          code: 'manifest/unknown-group',
+          severity: 'warning',
+          message: `nothing names the group "${group}"`,
+          hint: `did you mean "${near}"?`,
+          at,
+        },
+      ];
+    }),
+  );
 }
 
 /** Returns the results as those of samples: one group for each test. */

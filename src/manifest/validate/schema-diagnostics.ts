@@ -13,7 +13,7 @@ import {
   toText,
 } from '../json-values.ts';
 import type { SchemaError } from './validators.d.ts';
-import { fieldNodes, findNode, isOpenMap, readAnnotation } from '../schema-nodes.ts';
+import { fieldNodes, findNode, isOpenMap, readAnnotation, resolveReference } from '../schema-nodes.ts';
 
 type SchemaPlace = {
   readonly schema: JsonObject;
@@ -28,11 +28,18 @@ export function describeSchemaErrors(schema: JsonObject, value: Json, errors: re
   for (const error of errors) {
     if (error.schemaPath !== undefined || error.keyword === 'if' || error.keyword === 'propertyNames') continue;
     const tokens = tokensOf(error.instancePath);
-    const problem = describeSecretError(schema, value, tokens) ?? describeError(findPlace(schema, value, tokens), error);
-    const place = `${problem.pointer}\n${error.keyword === 'required' ? problem.message : ''}`;
-    const rank = ranks.indexOf(error.keyword);
-    const known = byPlace.get(place);
-    if (known === undefined || rank < known.rank) byPlace.set(place, { rank, problem });
+    const secret = describeSecretError(schema, value, tokens);
+    const found = findPlace(schema, value, tokens);
+    const isChoice = error.keyword === 'anyOf' && secret === undefined;
+    const within = errors.filter(({ instancePath }) => instancePath.startsWith(`${error.instancePath}/`));
+    const describeWithin = (one: SchemaError): DocumentDiagnostic =>
+      describeError(findPlace(schema, value, tokensOf(one.instancePath)), one);
+    for (const problem of isChoice ? describeChoice(found, within, describeWithin) : [secret ?? describeError(found, error)]) {
+      const place = `${problem.pointer}\n${error.keyword === 'required' ? problem.message : ''}`;
+      const rank = ranks.indexOf(error.keyword);
+      const known = byPlace.get(place);
+      if (known === undefined || rank < known.rank) byPlace.set(place, { rank, problem });
+    }
   }
   return [...byPlace.values()].map(({ problem }) => problem);
 }
@@ -64,7 +71,6 @@ function describeSecretError(schema: JsonObject, value: Json, tokens: readonly s
 
 function describeError(place: SchemaPlace, error: SchemaError): DocumentDiagnostic {
   if (error.propertyName !== undefined) return badKey(place, error.propertyName);
-  const at = pointer(...place.tokens);
   switch (error.keyword) {
     case 'additionalProperties':
       return unknownField(place, toText(error.params['additionalProperty']));
@@ -78,14 +84,64 @@ function describeError(place: SchemaPlace, error: SchemaError): DocumentDiagnost
       return notAllowed(place, [error.params['allowedValue']]);
     case 'uniqueItems':
       return duplicateEntry(place, error.params['i'], error.params['j']);
-    case 'anyOf':
-      return {
-        ...createError('manifest/missing-field', at, `${placeName(place)}: missing required field`, hintOf(place.node)),
-        part: 'value',
-      };
     default:
       return outOfBounds(place, error);
   }
+}
+
+/** Describes a value that none of several forms allows, by the form that it was meant to have; `within` are the errors inside the value. */
+function describeChoice(
+  place: SchemaPlace,
+  within: readonly SchemaError[],
+  describeWithin: (error: SchemaError) => DocumentDiagnostic,
+): readonly DocumentDiagnostic[] {
+  const { schema, tokens, node, value } = place;
+  const at = pointer(...tokens);
+  const forms = formsOf(schema, node);
+  if (forms.every((form) => form['type'] === undefined && form['enum'] === undefined))
+    return [{ ...createError('manifest/missing-field', at, `${placeName(place)}: missing required field`, hintOf(node)), part: 'value' }];
+  const types = forms.map((form) => form['type']);
+  const map = forms.find((form) => form['type'] === 'object');
+  if (isObject(value) && map !== undefined) {
+    const fields = Object.keys(fieldNodes(map));
+    const required = Array.isArray(map['required']) ? map['required'].map(toText) : [];
+    const meant = { ...place, node: map };
+    const found = [
+      ...Object.keys(value).flatMap((key) => (fields.includes(key) ? [] : [unknownField(meant, key)])),
+      ...required.flatMap((key) => (key in value ? [] : [missingField(meant, key)])),
+    ];
+    if (found.length > 0) return found;
+    if (within.some(({ schemaPath, keyword }) => schemaPath === undefined && keyword !== 'if')) return [];
+    if (within.length > 0) return within.map(describeWithin);
+  }
+  if (Array.isArray(value) && types.includes('array')) {
+    const entry = (index: number): SchemaPlace => ({ schema, node: {}, tokens: [...tokens, String(index)], value: value[index] });
+    const found = value.flatMap((one, index): readonly DocumentDiagnostic[] => {
+      if (typeof one !== 'string') return [wrongType(entry(index), 'string')];
+      if (value.indexOf(one) < index) return [duplicateEntry(place, value.indexOf(one), index)];
+      return one === '' ? [emptyText(entry(index))] : [];
+    });
+    if (found.length > 0) return found;
+  }
+  if (value === '' || (Array.isArray(value) && value.length === 0)) return [emptyText(place)];
+  if (types.includes('string') && (typeof value === 'number' || typeof value === 'boolean')) return [wrongType(place, 'string')];
+  const words = forms.flatMap((form) => (Array.isArray(form['enum']) ? form['enum'] : []));
+  if (words.length === 0)
+    return [createError('manifest/wrong-type', at, `invalid value ${quoteValue(value)} of ${formatPlace(tokens)}`, hintOf(node))];
+  const maps = map === undefined ? [] : [`a map with ${Object.keys(fieldNodes(map)).join(', ')}`];
+  return [notAllowed(place, [...words, ...maps])];
+}
+
+function emptyText(place: SchemaPlace): DocumentDiagnostic {
+  const hint = Array.isArray(place.value) ? 'add at least one entry' : hintOf(place.node);
+  return createError('manifest/too-short', pointer(...place.tokens), `${placeName(place)} is empty`, hint);
+}
+
+/** Lists the forms of a value, those of nested choices included. */
+function formsOf(schema: JsonObject, node: JsonObject): readonly JsonObject[] {
+  const forms = node['anyOf'];
+  if (!Array.isArray(forms)) return [node];
+  return forms.flatMap((form) => (isObject(form) ? formsOf(schema, resolveReference(schema, form)) : []));
 }
 
 function badKey(place: SchemaPlace, key: string): DocumentDiagnostic {

@@ -288,6 +288,13 @@ export const fieldCodes = {
     fix: 'Follow the hint; see [Fields](fields.md)',
     example: 'unknown field "pasword" in Connection',
   },
+  'manifest/unknown-group': {
+    level: 'warning',
+    meaning: 'An access test or reference is about a group that nothing names, and another group has nearly the same name',
+    cause: 'The name has a typo, so that the entry checks nothing',
+    fix: 'Correct the name',
+    example: 'nothing names the group "contractor"',
+  },
   'manifest/unknown-kind': {
     meaning: 'The kind does not exist',
     cause: 'The value of `kind` has a typo',
