@@ -98,6 +98,19 @@ test('the page of an apply starts with the applied, failed and held objects', as
   expect(shown).toMatch(/Not changed · 1 object .*Done · 1 object/);
 });
 
+test('the matrix shows changed connections until a person asks for the others, and effects stay beside their causes on a phone', async () => {
+  const { page } = await open(await pageOf(...few), { width: 400 });
+  const rows = page.locator('table.picture tbody tr[data-name]:visible');
+  const changed = await rows.count();
+  expect(await page.locator('table.picture tr[data-direction=same]:visible').count()).toBe(0);
+  await page.locator('#same').check();
+  expect(await rows.count()).toBeGreaterThan(changed);
+  await page.locator('#fold').click();
+  const sizes = await page.locator('table.stack').evaluateAll((tables) => tables.map((table) => table.getBoundingClientRect().right));
+  expect(sizes.length).toBeGreaterThan(0);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(400);
+});
+
 test('search and filters show the matching objects and their count, also by keyboard', async () => {
   const { page } = await open(await pageOf(...few));
   const shown = (): Promise<number> => page.locator('table.picture tbody tr[data-name]:visible').count();
@@ -125,7 +138,7 @@ const reviewedBy =
 test('changes beyond 20 are folded until a search finds them; a single change has no table of before and after', async () => {
   const { page } = await open(await pageOf(some(25, reviewedBy('dba', 'sre')), some(25, reviewedBy('dba'))), { width: 360 });
   const folds = page.locator('details[data-rest] > summary');
-  expect(await folds.allInnerTexts()).toEqual(['5 more connections', '5 more changes']);
+  expect(await folds.allInnerTexts()).toEqual(['5 more changes', '5 more connections']);
   const last = page.locator('details[data-direction]', { hasText: 'db-0024' }).last();
   expect(await last.isVisible()).toBe(false);
   await page.locator('#search').fill('db-0024');
@@ -133,7 +146,7 @@ test('changes beyond 20 are folded until a search finds them; a single change ha
   const legend = await page.locator('table.picture caption').boundingBox();
   expect(legend?.width).toBeLessThanOrEqual(360);
   const single = await open(await pageOf(some(1, reviewedBy('dba', 'sre')), some(1, reviewedBy('dba'))));
-  expect(await single.page.locator('h2').allInnerTexts()).toEqual(['Protection', 'Connections and their protection', 'Changes']);
+  expect(await single.page.locator('h2').allInnerTexts()).toEqual(['Protection', 'Changes', 'Connections and their protection']);
 });
 
 const seenBy = (...access_groups: readonly string[]): JsonObject => ({ access_groups: [...access_groups], reviewers: ['dba'] });

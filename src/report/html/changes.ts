@@ -178,7 +178,7 @@ export function postureDetails(change: PostureChange, columns: readonly ControlC
       ' ',
       element('span', { class: 'quiet' }, note),
     ]),
-    element('div', { class: 'scroll' }, [element('table', {}, [head, element('tbody', {}, rows)])]),
+    element('div', { class: 'scroll' }, [element('table', { class: 'stack' }, [head, element('tbody', {}, rows)])]),
   ]);
 }
 
@@ -188,8 +188,8 @@ function aspectRow({ direction, before, after, atLeast, causes }: ControlChange,
   const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least; more are possible') : '';
   return element('tr', {}, [
     element('th', { scope: 'row' }, column.heading),
-    element('td', {}, partsOnOneSide(first, last, 'loses')),
-    element('td', {}, [...partsOnOneSide(last, first, 'gains'), least]),
+    element('td', { 'data-label': 'before' }, partsOnOneSide(first, last, 'loses')),
+    element('td', { 'data-label': 'after' }, [...partsOnOneSide(last, first, 'gains'), least]),
     element('td', {}, [verdictBadge(direction)]),
     element('td', {}, causesHtml(causes, linkOf)),
   ]);
@@ -212,8 +212,8 @@ function rulesRow(rules: readonly ConnectionRule[]): Html {
   };
   return element('tr', {}, [
     element('th', { scope: 'row' }, 'rules on it'),
-    element('td', {}, side('before', 'loses')),
-    element('td', {}, side('after', 'gains')),
+    element('td', { 'data-label': 'before' }, side('before', 'loses')),
+    element('td', { 'data-label': 'after' }, side('after', 'gains')),
     element('td', {}, ''),
     element('td', {}, ''),
   ]);
@@ -258,7 +258,7 @@ export function impactTable(causes: readonly Impact[], linkOf: LinkOf | undefine
   const more = causes.length - mostImpacts;
   return [
     element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Impact' }, [
-      element('table', {}, [head, element('tbody', {}, rows)]),
+      element('table', { class: 'stack' }, [head, element('tbody', {}, rows)]),
     ]),
     ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more`)] : []),
   ];

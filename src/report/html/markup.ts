@@ -276,9 +276,13 @@ function cellOf(
       { class: last === '·' ? 'none' : undefined, title: `${listText(column, after)}${rulesText(control, rules)}` },
       `${last}${least}`,
     );
-  const said = `${column.heading}: ${listText(column, before)} → ${listText(column, after)}, ${verdictWord(direction)}${rulesText(control, rules)}`;
+  const sides = [listText(column, before), listText(column, after)];
+  // Rules can differ in what no entry of the list names.
+  const what = sides[0] === sides[1] ? 'other conditions' : sides.join(' → ');
+  const said = `${column.heading}: ${what}, ${verdictWord(direction)}${rulesText(control, rules)}`;
+  const shown = sides[0] === sides[1] ? [`${last}${least} `] : [`${first} `, icon('arrow'), ` ${last}${least} `];
   return element('td', { class: direction, title: said }, [
-    element('span', { 'aria-hidden': 'true' }, [`${first} `, icon('arrow'), ` ${last}${least} `, verdictIcon(direction)]),
+    element('span', { 'aria-hidden': 'true' }, [...shown, verdictIcon(direction)]),
     element('span', { class: 'said' }, said),
   ]);
 }

@@ -51,6 +51,9 @@ summary { cursor: pointer; padding: .35rem 0; } .many details { content-visibili
 details[open] > summary { border-bottom: 1px solid var(--line); margin-bottom: .4rem; }
 summary .mono { font-weight: 600; }
 .gains { color: var(--strengthens); } .loses { color: var(--weakens); } .becomes { color: var(--both); }
+@media screen and (max-width: 40rem) { table.stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  table.stack, table.stack tbody, table.stack tr, table.stack th, table.stack td { display: block; border: 0; overflow-wrap: anywhere; } table.stack tr { border: 1px solid var(--line); margin: .4rem 0; }
+  table.stack td[data-label]::before { content: attr(data-label) ': '; color: var(--quiet); } table.stack td.tags { min-width: 0; } table.stack td:empty { display: none; } }
 .refusals { border: 2px solid var(--weakens); border-radius: 6px; padding: .2rem 1rem; }
 [hidden] { display: none !important; }
 @media print { .tools, .skip { display: none; } body { max-width: none; } details { break-inside: avoid; content-visibility: visible !important; }
@@ -77,23 +80,26 @@ export const htmlScript: string = `
   const search = document.getElementById('search');
   const direction = document.getElementById('direction');
   const count = document.getElementById('count');
+  const same = document.getElementById('same');
   const rows = [...document.querySelectorAll('[data-name]')];
   const parts = [...document.querySelectorAll('[data-part]')];
 ${choiceScript}  const apply = () => {
     const words = search.value.trim().toLowerCase().split(/\\s+/);
+    const filters = search.value.trim() !== '' || direction.value !== '' || choices.some((choice) => choice.value !== '');
     let shown = 0;
     for (const row of rows) {
-      const fits = words.every((word) => row.dataset.name.includes(word)) && (direction.value === '' || row.dataset.direction === direction.value) && isChosen(row);
+      const fits = (filters || same.checked || row.dataset.direction !== 'same') && words.every((word) => row.dataset.name.includes(word)) && (direction.value === '' || row.dataset.direction === direction.value) && isChosen(row);
       row.hidden = !fits;
       if (fits) shown += 1;
     }
-    const filters = search.value.trim() !== '' || direction.value !== '' || choices.some((choice) => choice.value !== '');
     for (const rest of document.querySelectorAll('[data-rest]')) if (filters) rest.open = true;
     for (const part of parts) part.hidden = part.querySelector('[data-name]:not([hidden])') === null;
     count.textContent = !filters ? '' : shown + ' of ' + rows.length + ' shown';
   };
   search.addEventListener('input', apply);
   direction.addEventListener('change', apply);
+  same.addEventListener('change', apply);
+  apply();
   for (const choice of choices) choice.addEventListener('change', apply);
   const folded = () => [...document.querySelectorAll('details:not([open])')];
   let opened = [];

@@ -76,6 +76,7 @@ function tools(): Html {
       empty('input', { type: 'search', id: 'search', placeholder: 'a name, or env=prod', autocomplete: 'off' }),
     ]),
     element('label', {}, ['Show ', element('select', { id: 'direction' }, [element('option', { value: '' }, 'everything'), ...choices])]),
+    element('label', {}, [empty('input', { type: 'checkbox', id: 'same' }), ' Unchanged connections']),
     element('button', { type: 'button', id: 'fold' }, 'Unfold or fold all'),
     element('span', { id: 'count', class: 'quiet', 'aria-live': 'polite' }, ''),
   ]);
@@ -97,6 +98,8 @@ function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf
     ...blocksOfType(blocks, 'notices').flatMap(({ lines }) => noticeList(lines)),
     element('h2', {}, 'Protection'),
     ...blocksOfType(blocks, 'headlines').map(({ headlines, deletions }) => headlineList(headlines, deletions, linkOf)),
+    ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
+    ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideParts(section, linkOf)),
     ...blocksOfType(blocks, 'permission-matrix').flatMap(({ delta }) =>
       isSingle && blocksOfType(blocks, 'permissions').every(({ changes: unstated }) => unstated.length === 0)
         ? []
@@ -105,14 +108,12 @@ function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf
     ...blocksOfType(blocks, 'impact').flatMap(({ causes }) =>
       causes.length === 0 ? [] : [element('h2', {}, 'Other impact'), ...impactTable(causes, linkOf)],
     ),
-    ...blocksOfType(blocks, 'matrix').flatMap(({ matrix }) =>
-      matrix.rows.length === 0 ? [] : [element('h2', {}, 'Connections and their protection'), matrixTable(matrix)],
-    ),
     ...blocksOfType(blocks, 'postures').flatMap(({ connections, columns }) =>
       connections.length === 0 || isSingle ? [] : [element('h2', {}, 'Before and after'), postureList(connections, columns, linkOf)],
     ),
-    ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
-    ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideParts(section, linkOf)),
+    ...blocksOfType(blocks, 'matrix').flatMap(({ matrix }) =>
+      matrix.rows.length === 0 ? [] : [element('h2', {}, 'Connections and their protection'), matrixTable(matrix)],
+    ),
     ...(lists.length === 0 ? [] : [element('h2', {}, 'Notes'), ...lists]),
   ]);
 }
