@@ -9,7 +9,7 @@ import { registry } from '../kinds/index.ts';
 import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
 import type { LiveDifference } from '../manifest/accept/field-edits.ts';
 import { type Diagnostic, hasErrors, type SourceFile } from '../model/diagnostic.ts';
-import type { ResourceId } from '../model/resource.ts';
+import { nameOf, type ResourceId } from '../model/resource.ts';
 import type { Adoption, Drift } from '../model/result/drift.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { liveKeyOf, type Plan } from '../model/plan/plan.ts';
@@ -31,6 +31,7 @@ import {
 } from '../project/manifests.ts';
 import { type OpenProject, readableRepository, type WholeProject } from '../project/project.ts';
 import { absolutePath } from '../project/resolved-config.ts';
+import { lastWriters } from '../report/subjects/drift.ts';
 import { shortList } from '../report/wording/summary.ts';
 import { adoptionBranch, adoptTrailer, type FileUpdate, findBlockingPaths, pushBranch, updateBranch } from '../git/branch.ts';
 import { readFilesAt } from '../git/read-tree.ts';
@@ -291,15 +292,27 @@ function notPushed(branch: string, { message }: AppError): Diagnostic {
   };
 }
 
-/** Builds the commit message; characters in names that could close issues are replaced. */
+/** Builds the commit message: the objects, who changed each and when, and what that does; characters in names that could close issues are replaced. */
 function messageOf({ accepted, created = [] }: Adoption, target: string): string {
-  const ids = new Set(accepted?.plan.changes.map(({ id }) => plain(id)));
+  const writers = accepted === undefined ? undefined : lastWriters(accepted);
+  const written = (id: ResourceId): string => (writers?.has(id) === true ? `, ${plain(writers.get(id) ?? '')}` : '');
+  const ids = new Set(accepted?.plan.changes.map(({ id }) => `${plain(id)}${written(id)}`));
   const edges = accepted?.plan.edges.map(({ rule, connection }) => `${plain(rule)} on ${plain(connection)}`) ?? [];
   const list = [...ids, ...edges, ...created.map(({ id }) => `${plain(id)} (new manifest)`)].slice(0, 50).map((line) => `- ${line}`);
-  const changes = list.length === 0 ? [] : [...list, ''];
+  const headlines = accepted?.protection.headlines ?? [];
+  const directions = [...new Set(headlines.map(({ direction }) => direction))];
+  // The text of a headline can quote any value of the gateway.
+  const effects = directions.map((effect) => {
+    const names = new Set(headlines.flatMap(({ direction, connections }) => (direction === effect ? connections.map(nameOf) : [])));
+    return `- ${plain(`${effect}: ${shortList([...names], 50).join(', ')}`)}`;
+  });
+  const changes = [list, effects.length === 0 ? [] : ['Effect on protection:', ...effects]].flatMap((part) =>
+    part.length === 0 ? [] : [...part, ''],
+  );
   return [`Accept drift on ${target}`, '', ...changes, `${adoptTrailer}: ${target}`, ''].join('\n');
 }
 
-function plain(id: ResourceId): string {
-  return id.replaceAll(/[^\w/.: -]/g, '_');
+/** Replaces what could close an issue or mention a person; addresses of people stay. */
+function plain(text: string): string {
+  return text.replaceAll(/[^\w/.:,@ -]|(?<![\w.-])@/g, '_');
 }

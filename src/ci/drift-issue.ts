@@ -11,6 +11,7 @@ import type { Drift } from '../model/result/drift.ts';
 import { isDrifted, needsReport } from '../reconcile/drift/filter-drift.ts';
 import { adoptionContent, adoptionRequest, driftIssue, type RunReport } from '../report/markdown/comment.ts';
 import { driftMarkdown } from '../report/reports.ts';
+import { driftTitleEnd } from '../report/subjects/drift.ts';
 import { codeSpan } from '../report/escape.ts';
 import { fileLinks } from '../report/links.ts';
 import { labeledName } from '../report/document.ts';
@@ -120,7 +121,7 @@ async function keep(forge: Forge, result: ReportedTask, found: Drift): Promise<C
   const note = result.findings.diagnostics.some(isBranchTaken) ? takenBranch(task) : '';
   return keepIssue(forge, {
     key,
-    title: `Drift on ${labeledName(codeSpan(drift.plan.target.name), task.inputs.label)}`,
+    title: `Drift on ${labeledName(codeSpan(drift.plan.target.name), task.inputs.label)}${driftTitleEnd(drift)}`,
     bodyWithin: (limit) => driftIssue({ drift: rest, note, ...reportOrigin(task) }, limit),
     // Links contain the commit, so the comparison uses the text without links.
     content: `${driftMarkdown([rest])}${note}`,

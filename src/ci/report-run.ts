@@ -154,7 +154,7 @@ function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): st
   const { run, step, checkout, inputs } = task;
   const { commit, pathOf } = checkout;
   const linkOf = fileLinks({ page: run.links ?? run.page, commit, pathOf });
-  const at = { commit, runUrl: run.url };
+  const at = { commit: knownCommit(task), runUrl: run.url };
   const isRefused = step.mode === 'apply' && exitCode === 6 && plan !== undefined && result === undefined;
   return runReportMarkdown(
     {
@@ -173,6 +173,12 @@ function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): st
     },
     limit,
   );
+}
+
+/** Returns the commit that people know: of a test merge, which a forge makes for an open pull request, the head of the pull request. */
+function knownCommit({ run, checkout: { commit } }: ActionTask): string {
+  const { pullRequest, mention } = run;
+  return pullRequest !== undefined && !pullRequest.merged && mention === undefined && commit === run.commit ? pullRequest.head : commit;
 }
 
 /** Returns what is live after an apply that was refused. */

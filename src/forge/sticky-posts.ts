@@ -65,7 +65,7 @@ export async function keepIssue(forge: Forge, issue: StickyIssue): Promise<Check
     return forge.openIssue({ title, body, labels: [label.name, ...labels], assignees });
   }
   if (ours.digest === digest) return { value: ours.number, diagnostics: [] };
-  await forge.updateIssue(ours.number, { body, ...(ours.open ? {} : { open: true }) });
+  await forge.updateIssue(ours.number, { title, body, ...(ours.open ? {} : { open: true }) });
   return { value: ours.number, diagnostics: await say(forge, ours.number, onChange) };
 }
 

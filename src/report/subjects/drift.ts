@@ -95,6 +95,10 @@ const undone: Readonly<Record<Action, Action>> = {
 };
 
 function noteOf({ id, action, key, managedBy, fields }: Change): string {
+  if (action === 'held') {
+    const why = fields.some(({ incomparable }) => incomparable === true) ? 'apply cannot compare it' : 'it is stricter';
+    return `held: left in place because ${why}; apply --revert ${escapeTerminal(id)} undoes it`;
+  }
   if (action === 'create') return 'deleted outside Ostiary';
   if (action === 'rename' && key !== undefined) return `renamed from ${escapeTerminal(nameOf(key))}`;
   if (action === 'update' && fields.some(({ cause }) => cause === 'gateway'))
@@ -206,6 +210,25 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   if (drifted === 0 && uncompared !== '') return { before: 'On ', name, after: `: No drift seen; ${uncompared}.${more}` };
   if (drifted === 0) return { before: 'No drift on ', name, after: `.${more}` };
   return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, headlinesOf(drift)).join(' ')}${source}${more}` };
+}
+
+/** Returns the count and the worst effect for a title: `: 2 objects, weakens protection of 1 connection`; empty text without drifted objects. */
+export function driftTitleEnd(drift: Drift): string {
+  const { changed, outside } = driftCounts(drift);
+  const effect = effectOfDrift(drift);
+  return changed + outside === 0 ? '' : `: ${plural(changed + outside, 'object')}${effect === '' ? '' : `, ${effect}`}`;
+}
+
+/** Returns the worst effect of a drift within a sentence: `weakens protection of 1 connection`; empty text if it has none. */
+function effectOfDrift(drift: Drift): string {
+  const effect = withEffect('', headlinesOf(drift)).join('');
+  return `${effect.charAt(0).toLowerCase()}${effect.slice(1)}`.replace(/\.$/, '');
+}
+
+/** Returns `by ada, 2026-11-20 03:12 UTC` of the last write to each object outside Ostiary; escaped. */
+export function lastWriters(drift: Drift): ReadonlyMap<ResourceId, string> {
+  const found = driftedObjects(drift).flatMap(({ change: { id }, writers: [last] }) => (last === undefined ? [] : [[id, last] as const]));
+  return new Map(found.map(([id, last]) => [id, last.replace(/(, from [^ ]*)? \(.*\)$/, '')]));
 }
 
 /** Returns the headlines of a drift and of what changed in no manifest, the worst first. */

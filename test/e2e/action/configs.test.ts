@@ -91,8 +91,8 @@ test('two configs with targets of one name have their own comments, deployments,
     return (await Promise.all([...issues, ...pulls])).map(({ data: { title, state } }) => [title, state]);
   };
   expect(await posts()).toEqual([
-    ['Drift on `production` (payments)', 'open'],
-    ['Drift on `production` (logistics_eu)', 'open'],
+    ['Drift on `production` (payments): 1 object, weakens protection of 1 connection', 'open'],
+    ['Drift on `production` (logistics_eu): 1 object, weakens protection of 1 connection', 'open'],
     ['Accept drift on production (payments)', 'open'],
     ['Accept drift on production (logistics_eu)', 'open'],
   ]);

@@ -34,7 +34,7 @@ async function change(name: string, spec: object): Promise<void> {
 async function issuesOf(target: string): Promise<readonly { number: number; state: string; body: string; labels: readonly string[] }[]> {
   const { data } = await bench.github().person.issues.listForRepo({ ...place, state: 'all', per_page: 100 });
   return data
-    .filter(({ title }) => title === `Drift on \`${target}\``)
+    .filter(({ title }) => title.startsWith(`Drift on \`${target}\``))
     .map(({ number, state, body, labels }) => ({
       number,
       state,

@@ -157,8 +157,8 @@ test('each target has its own drift issue and pull request', async () => {
   const issueNumbers = issues.map(({ number, title }) => [title, number]);
   expect(new Map(issueNumbers.map(([title, number]) => [title, number]))).toEqual(
     new Map([
-      ['Drift on `east`', targets['east']?.issue],
-      ['Drift on `west`', targets['west']?.issue],
+      ['Drift on `east`: 1 object, strengthens protection of 1 connection', targets['east']?.issue],
+      ['Drift on `west`: 1 object, weakens protection of 1 connection', targets['west']?.issue],
     ]),
   );
   const { data: requests } = await person.pulls.list({ ...place, state: 'open' });
