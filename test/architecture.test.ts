@@ -217,6 +217,7 @@ const namesKinds = [
     'risk-headlines.ts',
     'protection.ts',
     'lint/lint-guardrail.ts',
+    'permission/check-access-tests.ts',
     'policy/check-policies.ts',
     'policy/compile-policies.ts',
     'policy/subject.ts',

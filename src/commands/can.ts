@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { suggest } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import { asObject, type Json } from '../model/json.ts';
+import { asObject, type Json, textsIn } from '../model/json.ts';
 import type { AccessMode } from '../model/protection/access-objects.ts';
 import type { Permission } from '../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
@@ -154,7 +154,7 @@ function permissionIn(
 ): Permission {
   const posture = readPostures(view.snapshot)(id);
   if (posture === undefined) throw new Error(`no posture of ${id}`);
-  return permissionOf({ id, posture, snapshot: view.snapshot }, { groups: people, verb });
+  return permissionOf({ id, posture, snapshot: view.snapshot, endOf: view.endOf }, { groups: people, verb });
 }
 
 /** Returns the groups of a user. Throws UsageError if the gateway has no such user, or none at all. */
@@ -200,25 +200,42 @@ function connectionNamed(name: string, { connections, view: { source } }: Asked)
   throw new UsageError(`${where} connection "${name}"`, near === undefined ? 'ostiary can --matrix lists all' : `did you mean "${near}"?`);
 }
 
-/** A group that decides nothing is as good as none; it may be misspelled. */
-function warnUnknownGroups({ groups: people }: Permission, { groups: known, printer }: Asked): void {
+/** Lists the groups that review, whose access ended, or that access tests are about: they decide no access of their own members. */
+function groupsNamedIn({ snapshot: { resources }, desired }: AccessView): readonly string[] {
+  const reviewing = [...resources.values()].flatMap(({ spec }) => reviewerFields.flatMap((field) => textsIn(spec[field])));
+  const ended = (desired?.resources ?? []).flatMap(({ grants = [] }) => grants.map(({ group }) => group));
+  const tested = (desired?.accessTests ?? []).flatMap(({ expectations }) => expectations.flatMap((one) => one.groups));
+  return [...reviewing, ...ended, ...tested];
+}
+
+const reviewerFields = ['reviewers', 'force_approve_groups', 'reviewers_groups', 'force_approval_groups'];
+
+/** A group that nothing names is as good as none; it may be misspelled. */
+function warnUnknownGroups({ groups: people }: Permission, { groups: known, printer, view }: Asked): void {
+  const named = new Set([...known, ...groupsNamedIn(view), 'admin', 'auditor']);
   for (const group of people) {
-    if (known.includes(group) || group === 'admin' || group === 'auditor') continue;
-    const near = suggest(group, known);
-    const hint = near === undefined ? 'it has only what everybody has' : `did you mean "${near}"?`;
+    if (named.has(group)) continue;
+    const near = suggest(group, [...named]);
+    const several = group.split(/[\s+;]+/).filter((one) => named.has(one));
+    const hint =
+      several.length > 1
+        ? `ask for people in all of several groups with commas: ${several.join(',')}`
+        : near === undefined
+          ? 'it has only what everybody has'
+          : `did you mean "${near}"?`;
     printer.diagnostics([{ code: 'cli/unknown-group', severity: 'warning', message: `nothing names the group "${group}"`, hint }]);
   }
 }
 
 function printWho(connections: readonly ResourceId[], asked: Asked, format: AccessFlags['format']): void {
   const { printer, placeOf, target, groups: known, view } = asked;
-  const { source, snapshot } = view;
+  const { source, snapshot, endOf } = view;
   const postures = readPostures(snapshot);
   const all = connections.map((id) => {
     const posture = postures(id);
     const tags = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
     if (posture === undefined) return { tags, people: [] };
-    const { byGroup, others } = permissionsByGroup({ id, posture, snapshot }, known);
+    const { byGroup, others } = permissionsByGroup({ id, posture, snapshot, endOf }, known);
     return { tags, people: [others, ...known.map((group) => byGroup.get(group) ?? others.map((one) => ({ ...one, groups: [group] })))] };
   });
   const flat = all.flatMap(({ people }) => people.flat());

@@ -66,6 +66,38 @@ async function after(change: Readonly<Record<string, string>>, line: string): Pr
 }
 
 describe('access tests', () => {
+  test.each([
+    ['min_approvals', 'prod', { [file('prod')]: manifest('AccessRequestRule', 'prod', { ...rule, min_approvals: 1 }) }],
+    [
+      'reviewers_groups',
+      'prod',
+      { [file('prod')]: manifest('AccessRequestRule', 'prod', { ...rule, reviewers_groups: ['sre', 'ops', 'qa'] }) },
+    ],
+    [
+      'connection_tags',
+      'orders-db',
+      {
+        [file('orders-db')]: connection('orders-db', { ...orders, connection_tags: { env: 'staging' } }),
+        [file('prod')]: manifest('AccessRequestRule', 'prod', {
+          ...rule,
+          connection_names: [],
+          connection_selector: { match_tags: { env: 'prod' } },
+        }),
+      },
+    ],
+  ])('a failure names the line of %s alone', async (field, name, change) => {
+    for (const command of ['validate', 'plan']) {
+      const { text } = await after(
+        { [file('cards-db')]: connection('cards-db', orders), ...change, 'access/people.yaml': accessTest(expectations[1] ?? '') },
+        command,
+      );
+      const [, path = '', line = ''] = /orders-db: exec: .*?decided by (\S+):(\d+)(?!, access)/.exec(text) ?? [];
+      expect(path).toBe(file(name));
+      expect(readFileSync(join(access.repository.folder, path), 'utf8').split('\n')[Number(line) - 1]).toContain(field);
+    }
+    access.repository.remove(file('cards-db'));
+  });
+
   test('pass on what they describe', async () => {
     expect(await access.run('validate')).toMatchObject({ code: 0 });
     expect(await access.run('test')).toMatchObject({ code: 0, stdout: expect.stringContaining('3 passed') });

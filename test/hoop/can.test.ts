@@ -58,7 +58,7 @@ describe('can', () => {
         'DECIDED BY',
         expect.stringMatching(/^sees it \| payments \| access\/orders-db\.yaml:\d+$/),
         expect.stringMatching(/^open \| connect is enabled \| access\/orders-db\.yaml:\d+$/),
-        expect.stringMatching(/^approval \| 1 of dba, security; leads can force it \| access\/prod\.yaml:\d+$/),
+        expect.stringMatching(/^approval \| 1 of dba, security; leads can force it \| (?:access\/prod\.yaml:\d+(?:, )?){3}$/),
         expect.stringMatching(/^longest \| 1 h \| access\/prod\.yaml:\d+$/),
         expect.stringMatching(/^blocked \| DROP, drop \| access\/no-drop\.yaml:\d+$/),
       ],
@@ -98,6 +98,9 @@ describe('can', () => {
 
   test('warns about a group that nothing names', async () => {
     expect(await can('can payment exec orders-db')).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "payments"?') });
+    expect(oneLine((await can('can payments+audit exec orders-db')).stderr)).toContain('with commas: payments,audit');
+    for (const reviewing of ['dba', 'leads', 'dba,payments'])
+      expect((await can(`can ${reviewing} exec orders-db`)).stderr).not.toContain('nothing names');
   });
 
   test('asks the gateway as it is, and as the plan would leave it', async () => {
@@ -164,6 +167,25 @@ test('access that has ended is no, a skipped review keeps the limit of its rule,
   const { stdout } = await access.run('can --matrix --format csv');
   expect(stdout).toContain(String.raw`\u001b[31mred`);
   expect(stdout).not.toContain('\u001B');
+});
+
+test('the end of a grant, and its reason, are in every answer', async () => {
+  const groups = ['payments', { group: 'sre', until: '2099-12-01', reason: 'the migration of orders' }];
+  access = await accessProject({ [file('orders-db')]: connection('orders-db', { ...open, access_groups: groups }) });
+  const until = 'until 2099-12-01 (the migration of orders)';
+  const { lines } = await can('can sre exec orders-db');
+  expect([lines[0], lines[3]]).toEqual([
+    `Yes: sre can use exec on orders-db without approval ${until}.`,
+    expect.stringMatching(/^sees it \| sre until 2099-12-01 \(the migration of orders\) \| access\/orders-db\.yaml:\d+$/),
+  ]);
+  const end = { until: '2099-12-01', reason: 'the migration of orders' };
+  expect(JSON.parse((await access.run('can sre exec orders-db --format json')).stdout)).toMatchObject(end);
+  expect((await access.run('can sre exec orders-db --format csv')).stdout).toMatch(/,2099-12-01,the migration of orders\r\n$/);
+  expect((await can('can payments,sre exec orders-db')).lines[0]).toBe('Yes: payments, sre can use exec on orders-db without approval.');
+  expect((await can('who orders-db')).lines).toContainEqual(expect.stringContaining(`orders-db | sre | yes ${until} | yes ${until}`));
+  expect((await access.run('report access --format csv')).stdout).toContain(`sre,yes ${until},`);
+  const [, row] = JSON.parse((await access.run('report access --format json')).stdout).rows;
+  expect(row.exec).toMatchObject(end);
 });
 
 describe('what a manifest ignores is not known without the gateway', () => {

@@ -19,6 +19,11 @@ export function endText({ until, reason }: Pick<TimedGrant, 'until' | 'reason'>)
   return ` until ${until}${reason === undefined ? '' : ` (${reason})`}`;
 }
 
+/** Returns until when access is granted: ` until 2026-12-31 (migration)`; empty without an end. */
+export function termText({ until, reason }: Partial<Pick<TimedGrant, 'until' | 'reason'>>): string {
+  return until === undefined ? '' : endText({ until, ...(reason === undefined ? {} : { reason }) });
+}
+
 /** Returns the element of a list that may have an end: the name itself, or the one in its map. */
 export function grantedName({ timed }: Pick<TimedField, 'timed'>, element: Json): Json {
   return timed !== undefined && isObject(element) ? (element[timed] ?? element) : element;

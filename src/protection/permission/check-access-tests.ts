@@ -2,7 +2,8 @@ import { asObject, type JsonObject } from '../../model/json.ts';
 import type { AccessExpectation, AccessTest, AccessTestResult, ExpectedApproval } from '../../model/protection/access-test.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Decider, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
-import { nameOf } from '../../model/resource.ts';
+import { pointer, tokensOf } from '../../model/pointer.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { accessModes } from '../access/effective-access.ts';
 import { patternCache } from '../pattern/compile.ts';
@@ -82,7 +83,11 @@ type Found = Pick<AccessTestResult, 'outcome' | 'found' | 'because'>;
 function resultOf(expectation: AccessExpectation, subject: PermissionSubject, textOf: DeciderText): Found {
   const { groups, verbs: asked, expect } = expectation;
   const permissions = (asked ?? accessModes).map((verb) => permissionOf(subject, { groups, verb }));
-  const because = (facts: readonly PermissionFact[]): readonly string[] => [...new Set(facts.flatMap(({ by }) => by.map(textOf)))];
+  const because = (facts: readonly PermissionFact[], fields: readonly string[] = []): readonly string[] => {
+    const by = facts.flatMap((fact) => fact.by);
+    const exact = by.filter(({ path }) => fields.includes(tokensOf(path)[0] ?? ''));
+    return [...new Set((exact.length > 0 ? exact : by).map(textOf))];
+  };
   const possible = permissions.filter(({ answer }) => answer !== 'no');
   if (expect === 'denied') {
     const granted = possible.filter(({ answer }) => answer === 'yes');
@@ -98,17 +103,37 @@ function resultOf(expectation: AccessExpectation, subject: PermissionSubject, te
   for (const permission of possible) {
     const problem = problemOf(permission, expectation, subject);
     if (problem === undefined) continue;
-    const { found, parts, outcome = 'failed' } = problem;
+    const { found, parts, fields, outcome = 'failed' } = problem;
+    const deciding = permission.facts.filter(({ part }) => parts.includes(part));
+    const isDecided = deciding.some(({ by }) => by.length > 0);
     return {
       outcome,
       found: `${permission.verb}: ${found}`,
-      because: because(permission.facts.filter(({ part }) => parts.includes(part))),
+      because: isDecided ? because(deciding, fields) : selectingTags(parts, subject).map(textOf),
     };
   }
   const unsure = possible.find(({ answer }) => answer === 'unknown');
   if (unsure !== undefined && (asked !== undefined || possible.every(({ answer }) => answer === 'unknown')))
     return { outcome: 'unknown', found: `cannot be known: ${unknownText(unsure)}`, because: because(unsure.facts) };
   return passed('as expected');
+}
+
+/** The kinds of rules that selectors attach, by what they decide. */
+const selectedKinds: Readonly<Partial<Record<PermissionFact['part'], string>>> = {
+  approval: 'AccessRequestRule',
+  longest: 'AccessRequestRule',
+  blocked: 'GuardrailRule',
+  masked: 'DataMaskingRule',
+};
+
+/** Returns the tags of a connection where selectors attach rules to others that would decide. */
+function selectingTags(parts: Problem['parts'], { id, snapshot }: PermissionSubject): readonly Decider[] {
+  const kinds = new Set(parts.map((part) => selectedKinds[part]));
+  const isSelected = (rule: ResourceId, connection: ResourceId): boolean =>
+    kinds.has(kindOf(rule)) && (snapshot.declaredAttachments?.({ rule, connection }) ?? []).some(({ how }) => how === 'selector');
+  const isTagged = Object.keys(asObject(snapshot.resources.get(id)?.spec['connection_tags'])).length > 0;
+  const areSelectors = [...snapshot.edges].some(([connection, rules]) => [...rules].some((rule) => isSelected(rule, connection)));
+  return isTagged && areSelectors ? [{ id, path: pointer('connection_tags') }] : [];
 }
 
 function passed(found: string): Found {
@@ -122,7 +147,13 @@ function unknownText({ facts }: Permission): string {
   return facts.find(({ answer }) => answer === 'unknown')?.text ?? 'what decides it';
 }
 
-type Problem = { readonly found: string; readonly parts: readonly PermissionFact['part'][]; readonly outcome?: 'unknown' };
+type Problem = {
+  readonly found: string;
+  readonly parts: readonly PermissionFact['part'][];
+  /** The fields that decide it where the facts name several. */
+  readonly fields?: readonly string[];
+  readonly outcome?: 'unknown';
+};
 
 /** Returns what a possible permission does not have; undefined if it is as expected. */
 function problemOf(permission: Permission, expectation: AccessExpectation, subject: PermissionSubject): Problem | undefined {
@@ -150,6 +181,10 @@ export function termsProblem(
   return { found: `${found}, not at most ${durationText(longest)}`, parts: ['longest'] };
 }
 
+const countFields = ['min_approvals', 'min_review_approvals'];
+const groupFields = ['reviewers', 'reviewers_groups'];
+const forceFields = ['force_approve_groups', 'force_approval_groups'];
+
 function approvalProblem({ approval }: PermissionTerms, { from, atLeast, forcedBy }: ExpectedApproval): Problem | undefined {
   const parts: Problem['parts'] = ['approval'];
   if (approval === 'unknown') return { found: 'the approval is not known', parts, outcome: 'unknown' };
@@ -159,8 +194,9 @@ function approvalProblem({ approval }: PermissionTerms, { from, atLeast, forcedB
   const found = `approval by ${approvalText(approval)}`;
   // Others alone are too few: then one of the groups has to approve.
   const others = groups.filter((group) => !from.includes(group)).length;
-  if (needed < atLeast || (from.length > 0 && needed <= others)) return { found, parts };
-  return forcedBy === undefined || force.every((group) => forcedBy.includes(group)) ? undefined : { found, parts };
+  if (needed < atLeast) return { found, parts, fields: needed < groups.length ? countFields : groupFields };
+  if (from.length > 0 && needed <= others) return { found, parts, fields: groupFields };
+  return forcedBy === undefined || force.every((group) => forcedBy.includes(group)) ? undefined : { found, parts, fields: forceFields };
 }
 
 /** Returns whether a guardrail on the connection blocks an input. */

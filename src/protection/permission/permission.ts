@@ -1,10 +1,10 @@
 import type { AccessMode, AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
-import { compareText, textsIn } from '../../model/json.ts';
+import { compareText, type Json, textsIn } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
 import type { Answer, Decider, NeededApproval, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type ResourceId, resourceId } from '../../model/resource.ts';
-import { endText } from '../../model/protection/timed-grants.ts';
+import { termText } from '../../model/protection/timed-grants.ts';
 import { durationText, endsLater } from '../../model/time.ts';
 import {
   accessModes,
@@ -27,7 +27,7 @@ export type PermissionSubject = {
   readonly posture: Posture;
   readonly snapshot: ProtectionSnapshot;
   /** Absent: the ends of grants are not asked for. */
-  readonly endOf?: GrantEnds;
+  readonly endOf?: GrantEnds | undefined;
 };
 
 /** People, and what they want to do. */
@@ -210,11 +210,6 @@ export function endTerms(
   return last === undefined ? {} : { until: last.until, ...(last.reason === undefined ? {} : { reason: last.reason }) };
 }
 
-/** Returns until when access is granted: ` until 2026-12-31 (migration)`; empty without an end. */
-export function termText({ until, reason }: Pick<PermissionTerms, 'until' | 'reason'>): string {
-  return until === undefined ? '' : endText({ until, ...(reason === undefined ? {} : { reason }) });
-}
-
 /** Returns the only runbooks that people may run. */
 function runbookTerms({ posture: { access } }: PermissionSubject, { groups, verb }: Question): Pick<PermissionTerms, 'runbooks'> {
   if (verb !== 'runbooks') return {};
@@ -269,7 +264,7 @@ function knownApproval({ id, snapshot }: PermissionSubject, { by, rule }: Review
 
 type Needed = { readonly rule: string | undefined; readonly governing: AccessRequestRule | undefined };
 
-function approvalFact({ id }: PermissionSubject, { rule, governing }: Needed, approval: Permission['approval']): PermissionFact {
+function approvalFact({ id, snapshot }: PermissionSubject, { rule, governing }: Needed, approval: Permission['approval']): PermissionFact {
   const part = 'approval';
   if (approval === undefined) {
     if (governing === undefined) return { part, answer: 'yes', text: 'none', by: [] };
@@ -279,10 +274,24 @@ function approvalFact({ id }: PermissionSubject, { rule, governing }: Needed, ap
     return { part, answer: 'yes', text: `none: ${name} asks ${asked.length === 0 ? 'others' : `only ${asked.join(', ')}`}`, by };
   }
   if (approval === 'unknown') return { part, answer: 'yes', text: 'not known', by: [] };
-  const by =
-    rule === undefined ? ownField(id, 'reviewers') : { id: resourceId('AccessRequestRule', rule), path: pointer('reviewers_groups') };
-  if (approval !== 'refused') return { part, answer: 'yes', text: approvalText(approval), by: [by] };
-  return { part, answer: 'no', text: 'the free license reviews no commands: the gateway refuses them', by: [by] };
+  const [reviewing, groups, counts] =
+    rule === undefined
+      ? ([id, 'reviewers', ownCounts] as const)
+      : ([resourceId('AccessRequestRule', rule), 'reviewers_groups', ruleCounts] as const);
+  const by = ownField(reviewing, groups);
+  if (approval === 'refused')
+    return { part, answer: 'no', text: 'the free license reviews no commands: the gateway refuses them', by: [by] };
+  const spec = snapshot.resources.get(reviewing)?.spec ?? {};
+  const stated = counts.filter((field) => !isNothing(spec[field]));
+  return { part, answer: 'yes', text: approvalText(approval), by: [by, ...stated.map((field) => ownField(reviewing, field))] };
+}
+
+/** The fields of a connection, and of a rule, that decide beside the groups how many of them approve, and who can force it. */
+const ownCounts = ['min_review_approvals', 'force_approve_groups'] as const;
+const ruleCounts = ['min_approvals', 'all_groups_must_approve', 'force_approval_groups'] as const;
+
+function isNothing(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);
 }
 
 /** Formats an approval: `2 of dba, security; oncall can force it`. */
@@ -324,7 +333,11 @@ function analyzerFacts({ posture }: PermissionSubject, verb: AccessMode): readon
 }
 
 /** Returns a fact for each set of rules that contribute controls of a type. */
-function controlFacts({ id, posture }: PermissionSubject, type: ControlType, part: 'blocked' | 'masked'): readonly PermissionFact[] {
+function controlFacts(
+  { id, posture, snapshot }: PermissionSubject,
+  type: ControlType,
+  part: 'blocked' | 'masked',
+): readonly PermissionFact[] {
   const byRules = new Map<string, Control[]>();
   for (const control of effectiveControls(posture, type)) {
     const key = (control.rules ?? []).join('\n');
@@ -333,10 +346,20 @@ function controlFacts({ id, posture }: PermissionSubject, type: ControlType, par
   const root: Pointer = pointer(type === 'redaction' ? 'redact_types' : type);
   return [...byRules.values()].map((controls): PermissionFact => {
     const rules = controls[0]?.rules ?? [];
-    const by = rules.length === 0 ? [{ id, path: root }] : rules.map((rule) => ({ id: rule, path: type === 'masking' ? '' : root }));
+    const by =
+      rules.length === 0
+        ? [{ id, path: root }]
+        : rules.map((rule) => ({ id: rule, path: type === 'masking' ? maskedField(rule, snapshot) : root }));
     const names = [...new Set(controls.map(({ name, text }) => text ?? name))];
     return { part, answer: 'yes', text: `${names.join(', ')}${type === 'output' ? ' in output' : ''}`, by };
   });
+}
+
+/** Returns the field in which a masking rule names what it masks. */
+function maskedField(rule: ResourceId, { resources }: ProtectionSnapshot): Pointer {
+  const spec = resources.get(rule)?.spec ?? {};
+  const field = ['supported_entity_types', 'custom_entity_types'].find((name) => !isNothing(spec[name]));
+  return field === undefined ? '' : pointer(field);
 }
 
 function textsOf(posture: Posture, types: readonly ControlType[]): readonly string[] {

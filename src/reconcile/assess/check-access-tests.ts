@@ -11,7 +11,7 @@ import {
   removedExpectations,
 } from '../../protection/permission/access-test-findings.ts';
 import { checkAccessTests, noConnection, statedText } from '../../protection/permission/check-access-tests.ts';
-import { liveSnapshot, plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import { liveSnapshot, plannedSnapshot, readDeclaredAttachments } from '../../protection/posture/protection-snapshot.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { type WeakenedFindings, weakenedFindings, type WeakenedStatement } from './weakened-checks.ts';
 
@@ -32,7 +32,7 @@ export function checkPlannedAccess(
 ): AccessTestFindings {
   const tests = desired.accessTests ?? [];
   const removed = removedExpectations(tests, [...(applied?.accessTests ?? []), ...reviewed]);
-  const planned = plannedSnapshot(diff, live, input.registry);
+  const planned = { ...plannedSnapshot(diff, live, input.registry), declaredAttachments: readDeclaredAttachments(desired, 'current') };
   const textOf = deciderTexts(desired, planned);
   const after = tests.length === 0 ? [] : checkAccessTests(tests, planned, textOf);
   const broken = after.filter(({ outcome }) => outcome !== 'passed');

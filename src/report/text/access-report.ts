@@ -3,7 +3,6 @@ import { asObject, asText, canonical, compareText, definedFields, type JsonObjec
 import type { Position } from '../../model/diagnostic.ts';
 import { latestOrigin, type LineOrigin } from '../../model/result/line-origin.ts';
 import type { Decider, Permission } from '../../model/protection/permission.ts';
-import { pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { cellText, csvText, everybodyElse } from './permissions.ts';
@@ -120,12 +119,10 @@ function rowOf(
     for (const { by } of facts) for (const decider of by) deciders.set(`${decider.id} ${decider.path}`, decider);
   }
   const found = new Map(
-    [...deciders.values()]
-      .flatMap((decider) => withCounts(decider, placeOf))
-      .map((decider) => {
-        const at = placeOf(decider);
-        return [at === undefined ? decider.id : `${at.file}:${at.line}`, at] as const;
-      }),
+    [...deciders.values()].map((decider) => {
+      const at = placeOf(decider);
+      return [at === undefined ? decider.id : `${at.file}:${at.line}`, at] as const;
+    }),
   );
   const origins = [...found.values()].flatMap((at) => (at === undefined ? [] : (originOf(at) ?? [])));
   return definedFields({
@@ -138,26 +135,14 @@ function rowOf(
   });
 }
 
-/** The fields that decide an approval beside the groups that give it. */
-const besideReviewers: Readonly<Record<string, readonly string[]>> = {
-  '/reviewers': ['min_review_approvals', 'force_approve_groups'],
-  '/reviewers_groups': ['min_approvals', 'all_groups_must_approve', 'force_approval_groups'],
-};
-
-/** Returns what decides an approval, with how many must approve, and who can force it, where a manifest states it. */
-function withCounts(decider: Decider, placeOf: Reading['placeOf']): readonly Decider[] {
-  const { id, path } = decider;
-  const whole = placeOf({ id, path: pointer('metadata', 'absent') });
-  const beside = (besideReviewers[path] ?? []).map((field): Decider => ({ id, path: pointer(field) }));
-  return [decider, ...beside.filter((one) => placeOf(one)?.line !== whole?.line)];
-}
-
 function verbObject(permission: Permission): JsonObject {
-  const { answer, approval, longest } = permission;
+  const { answer, approval, longest, until, reason } = permission;
   return definedFields({
     text: cellText(permission),
     answer,
     approval: approval === undefined || typeof approval === 'string' ? approval : { ...approval },
     longest: answer === 'no' ? undefined : longest,
+    until: answer === 'no' ? undefined : until,
+    reason: answer === 'no' ? undefined : reason,
   });
 }

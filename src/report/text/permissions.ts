@@ -4,6 +4,7 @@ import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Answer, Decider, Permission } from '../../model/protection/permission.ts';
 import type { PermissionChange, PermissionEffect } from '../../model/protection/protection.ts';
+import { termText } from '../../model/protection/timed-grants.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -38,18 +39,18 @@ export function deciderText(decider: Decider, placeOf: PlaceOf): string {
 }
 
 /** Returns the answer as a sentence: `No: contractors cannot use exec on orders-db.` */
-export function answerText({ answer, groups, verb, connection, approval }: Permission): string {
+export function answerText({ answer, groups, verb, connection, approval, ...term }: Permission): string {
   const who = groups.length === 0 ? 'people in no group' : groups.join(', ');
   const what = `use ${verb} on ${nameOf(connection)}`;
   if (answer === 'unknown') return `Cannot be known: whether ${who} can ${what}.`;
   if (answer === 'no') return `No: ${who} cannot ${what}.`;
   const how = approval === undefined ? ' without approval' : approval === 'unknown' ? '; the approval is not known' : ' after an approval';
-  return `Yes: ${who} can ${what}${how}.`;
+  return `Yes: ${who} can ${what}${how}${termText(term)}.`;
 }
 
 /** Returns a permission as a JSON object. */
 export function permissionObject(permission: Permission, placeOf: PlaceOf): JsonObject {
-  const { connection, groups, verb, answer, approval, longest, blocked, masked, facts } = permission;
+  const { connection, groups, verb, answer, approval, longest, until, reason, blocked, masked, facts } = permission;
   return definedFields({
     connection: nameOf(connection),
     groups,
@@ -57,6 +58,8 @@ export function permissionObject(permission: Permission, placeOf: PlaceOf): Json
     answer,
     approval: approval === undefined || typeof approval === 'string' ? approval : { ...approval },
     longest,
+    until,
+    reason,
     blocked,
     masked,
     facts: facts.map(({ part, answer: own, text, by }) => ({
@@ -111,9 +114,9 @@ export function whoListing(rows: readonly PermissionRow[], verbs: readonly Acces
 const answerWords: Readonly<Record<Answer, string>> = { yes: 'yes', no: 'no', unknown: '?' };
 
 /** Returns a permission in a few words: `yes`, `after 2 of dba, security, 1 h`. */
-export function cellText({ answer, approval, longest }: Permission): string {
+export function cellText({ answer, approval, longest, ...term }: Permission): string {
   if (answer !== 'yes') return answerWords[answer];
-  const limit = longest === undefined ? '' : `, ${durationText(longest)}`;
+  const limit = `${longest === undefined ? '' : `, ${durationText(longest)}`}${termText(term)}`;
   if (approval === undefined) return `yes${limit}`;
   if (approval === 'unknown') return `yes, approval unknown${limit}`;
   return `after ${approval === 'refused' ? 'nothing' : approversText(approval)}${limit}`;
@@ -162,9 +165,11 @@ export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): st
     'blocked',
     'masked',
     'decided_by',
+    'until',
+    'reason',
   ];
   const lines = all.map((one) => {
-    const { connection, groups, verb, answer, approval, longest, blocked, masked, facts } = one;
+    const { connection, groups, verb, answer, approval, longest, until = '', reason = '', blocked, masked, facts } = one;
     const asked = approval === undefined || typeof approval === 'string' ? undefined : approval;
     const by = new Set(facts.flatMap((fact) => fact.by.map((decider) => deciderText(decider, placeOf))));
     return [
@@ -179,6 +184,8 @@ export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): st
       blocked.join('; '),
       masked.join('; '),
       [...by].join(' '),
+      until,
+      reason,
     ];
   });
   return csvText([header, ...lines]);

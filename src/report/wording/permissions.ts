@@ -1,5 +1,6 @@
 import type { NeededApproval, PermissionTerms } from '../../model/protection/permission.ts';
 import type { PermissionChange, PermissionEffect, Protection } from '../../model/protection/protection.ts';
+import { termText } from '../../model/protection/timed-grants.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { clip } from '../wrap.ts';
@@ -104,8 +105,8 @@ function filesText({ runbooks }: PermissionTerms): string {
     : `only ${runbooks.map(({ repository = '', name }) => `${repository}:${name}`).join(', ')}`;
 }
 
-function lastText({ until, reason }: PermissionTerms): string {
-  return until === undefined ? 'without an end' : `until ${until}${reason === undefined ? '' : ` (${reason})`}`;
+function lastText(terms: PermissionTerms): string {
+  return termText(terms).trimStart() || 'without an end';
 }
 
 /** The texts of what people need, one for each part that can differ. */
