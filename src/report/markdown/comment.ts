@@ -100,7 +100,7 @@ function footer({ at, version }: Pick<RunReport, 'at' | 'version'>): string {
 const room = 12_000;
 
 const advice = [
-  '**To accept it**, `ostiary drift --adopt` edits the manifests on a separate branch (in the workflow: `adopt: true`). ',
+  '**To accept it**, `ostiary drift --adopt` edits the manifests on a separate branch (in the workflow: `adopt: true`), with `--only KIND/NAME` a part of it. ',
   '**To revert it**, run `ostiary drift --revert`. The next apply also reverts it, except for held drift.\n\n',
 ].join('');
 

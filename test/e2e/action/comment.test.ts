@@ -33,7 +33,9 @@ describe('the comment', () => {
     const link = 'https://github\\.test/octo/access/blob/[0-9a-f]{12}/access/orders\\.yaml#L1';
     expect(comment?.body).toMatch(new RegExp(`\\[\`access/orders\\.yaml:1\`\\]\\(${link}\\)`));
     expect(comment?.body).toContain(`Digest \`${planned.outputs['digest']}\``);
-    expect(comment?.body).toContain('[this run](https://github.test/octo/access/actions/runs/4711)');
+    expect(comment?.body).toContain(
+      ` at commit \`${pull.head.slice(0, 12)}\`, in [this run](https://github.test/octo/access/actions/runs/4711)`,
+    );
     expect(planned.summary).toContain(' 2 to create.');
 
     writeFileSync(join(there.cwd, 'access', 'more.yaml'), connection('billing'));

@@ -100,6 +100,20 @@ describe('drift --adopt', () => {
     expect(await run('plan', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
   });
 
+  test('accepts the selected objects alone; its report names them', async () => {
+    const repository = make({
+      'ostiary.yaml': config(gateway.url()),
+      'access/a.yaml': connection('part-a'),
+      'access/b.yaml': connection('part-b'),
+    });
+    expect((await run('apply --yes', repository)).code).toBe(0);
+    for (const name of ['part-a', 'part-b']) await change(`/connections/${name}`, { access_max_duration: 600 });
+    const ended = await run('drift --adopt --only Connection/part-a --no-commit --report markdown=drift.md', repository);
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Drift on production: 1 object /) });
+    expect(repository.git('diff', '--name-only')).toBe('access/a.yaml');
+    expect(readFileSync(`${repository.folder}/drift.md`, 'utf8')).toContain('part-a');
+  });
+
   test('works in a shallow clone and behind a link, and keeps commits of others on the branch', async () => {
     const repository = make({ 'ostiary.yaml': config(gateway.url()), 'teams/a.yaml': orders('two-a') });
     repository.link('access/a.yaml', '../teams/a.yaml');
