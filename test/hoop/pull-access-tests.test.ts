@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { asArray, asObject, asText, isObject, type JsonObject, textsIn } from '../../src/model/json.ts';
 import { connection, manifest } from '../e2e/project.ts';
+import { hoopProject } from '../support/hoop-project.ts';
 import { file, oneLine, open, useAccessProjects, type AccessProject } from '../support/access-project.ts';
 
 const accessProject = useAccessProjects();
@@ -149,4 +150,11 @@ test('a file that declares objects is not overwritten', async () => {
   access.repository.write({ [written]: manifest('Attribute', 'mine', {}) });
   const { code, stderr } = await access.run('pull --tests --yes');
   expect([code, oneLine(stderr)]).toEqual([3, expect.stringContaining('access/access-tests.yaml declares Attribute/mine')]);
+});
+
+test('a gateway without objects has nothing to describe', async () => {
+  const empty = await hoopProject();
+  const { code, stderr } = await empty.ostiary(['pull', 'access', '--tests']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('error') });
+  expect(existsSync(join(empty.folder, written))).toBe(false);
 });

@@ -36,6 +36,7 @@ export function draftAccessTests({ project, manifests, live, identity }: Draftin
   const path = posix.join(below, 'access-tests.yaml');
   const isIt = (shown: string): boolean => resolve(context.cwd, shown) === join(root, path);
   const desired = loadAfter({ project, manifests });
+  if (desired === undefined) return undefined;
   const before = sources.files.find((file) => isIt(file.path));
   requireOwn(desired, isIt, { path, isRead: before !== undefined, exists: existsSync(join(root, path)) });
   const { value: plan, diagnostics } = planWithoutBase({ desired, live, identity, target });
@@ -49,10 +50,12 @@ export function draftAccessTests({ project, manifests, live, identity }: Draftin
   return before?.text === text ? undefined : { file: { path, text }, isNew: before === undefined };
 }
 
-function loadAfter({ project, manifests }: Pick<DraftingTests, 'project' | 'manifests'>): DesiredState {
+/** Loads the manifests as they are after the pull; undefined if there are none, as with a gateway without objects. */
+function loadAfter({ project, manifests }: Pick<DraftingTests, 'project' | 'manifests'>): DesiredState | undefined {
   const { sources } = project;
   const { value, diagnostics } = loadWhole({ ...sources, files: [...sources.files, ...withDisplayPaths(manifests, project)] }, project);
-  if (value === undefined) throw new InputError(diagnostics);
+  if (value === undefined && !diagnostics.every(({ code, severity }) => code === 'manifest/none' || severity !== 'error'))
+    throw new InputError(diagnostics);
   return value;
 }
 
