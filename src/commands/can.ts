@@ -6,7 +6,7 @@ import type { AccessMode } from '../model/protection/access-objects.ts';
 import type { Permission } from '../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
 import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permission/permission.ts';
-import { accessModes } from '../protection/access/effective-access.ts';
+import { accessModes, seeingAll } from '../protection/access/effective-access.ts';
 import { readPostures } from '../protection/posture/posture.ts';
 import { allConnections } from '../protection/posture/protection-snapshot.ts';
 import { renderMatrixPage } from '../report/html/matrix-page.ts';
@@ -228,7 +228,8 @@ function warnUnknownGroups({ groups: people }: Permission, { groups: known, prin
 }
 
 function printWho(connections: readonly ResourceId[], asked: Asked, format: AccessFlags['format']): void {
-  const { printer, placeOf, target, groups: known, view } = asked;
+  const { printer, placeOf, target, groups: named, view } = asked;
+  const known = [...named, ...seeingAll];
   const { source, snapshot, endOf } = view;
   const postures = readPostures(snapshot);
   const all = connections.map((id) => {
@@ -246,6 +247,7 @@ function printWho(connections: readonly ResourceId[], asked: Asked, format: Acce
     printer.print(toJsonText(document));
   } else {
     const rows = all.flatMap(({ people }) => foldPermissions(people));
-    printer.print(tableText(whoListing(rows, accessModes), printer.results.columns));
+    if (rows.length === 0) printer.print('no connections\n');
+    else printer.print(tableText(whoListing(rows, accessModes), printer.results.columns));
   }
 }

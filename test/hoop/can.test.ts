@@ -137,17 +137,18 @@ describe('can', () => {
 test('who and --matrix fold groups that need the same', async () => {
   const table = [
     'CONNECTION | GROUPS | CONNECT | EXEC | RUNBOOKS',
-    'orders-db | audit sre | yes | yes | no',
+    'orders-db | audit, sre, admin | yes | yes | no',
     'orders-db | payments | after 1 of dba, security, 1 h | after 1 of dba, security | no',
+    'orders-db | auditor | yes | no | no',
   ];
   expect((await can('who orders-db')).lines).toEqual(table);
   expect((await can('can --matrix')).lines).toEqual(table);
   const rows = (await access.run('can --matrix --format csv')).stdout.split('\r\n');
-  expect(rows).toContainEqual(expect.stringMatching(/^orders-db,payments,exec,yes,dba security,1,leads,,DROP; drop,,access/));
+  expect(rows).toContainEqual(expect.stringMatching(/^orders-db,payments,exec,yes,dba; security,1,leads,,DROP; drop,,access/));
   const document: readonly { readonly answer: string }[] = JSON.parse((await access.run('can --matrix --format json')).stdout);
-  expect(document.filter(({ answer }) => answer === 'yes')).toHaveLength(6);
+  expect(document.filter(({ answer }) => answer === 'yes')).toHaveLength(9);
   const page = (await access.run('can --matrix --format html')).stdout;
-  expect(page).toMatch(/^<!doctype html>.*<h1>What 3 groups can do on 1 connection of production<\/h1>/s);
+  expect(page).toMatch(/^<!doctype html>.*<h1>What 5 groups can do on 1 connection of production<\/h1>/s);
   expect(page).toMatch(/<div>after approval by 1 of dba, security, or leads alone, at most 1 h<\/div><span[^>]*>access\/prod\.yaml:\d+/);
 });
 

@@ -105,7 +105,7 @@ export function whoListing(rows: readonly PermissionRow[], verbs: readonly Acces
     headers: ['connection', 'groups', ...verbs],
     rows: rows.map(({ permissions, groups }) => [
       permissions[0] === undefined ? '' : nameOf(permissions[0].connection),
-      groups.includes(everybodyElse) ? everybodyElse : groups.join(' '),
+      groups.includes(everybodyElse) ? everybodyElse : groups.join(', '),
       ...permissions.map(cellText),
     ]),
   };
@@ -177,13 +177,13 @@ export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): st
       groups.length === 0 ? everybodyElse : groups.join('+'),
       verb,
       answer,
-      asked === undefined ? (typeof approval === 'string' ? approval : '') : asked.groups.join(' '),
+      asked === undefined ? (typeof approval === 'string' ? approval : '') : asked.groups.join('; '),
       asked === undefined ? '' : String(asked.needed),
-      asked === undefined ? '' : asked.force.join(' '),
+      asked === undefined ? '' : asked.force.join('; '),
       longest === undefined ? '' : String(longest),
       blocked.join('; '),
       masked.join('; '),
-      [...by].join(' '),
+      [...by].join('; '),
       until,
       reason,
     ];
