@@ -134,7 +134,11 @@ function jointGainsOn(sides: Sides): readonly ConnectionDelta[] {
     const earlier: { readonly member: readonly string[]; readonly after: PermissionTerms }[] = [];
     for (const { member } of sorts) {
       const question = { groups: member, verb };
-      const [before, after] = [termsOn(sides.had, question), termsOn(sides.has, question)];
+      // Ends are stated for each group alone.
+      const [before, after] = [sides.had, sides.has]
+        .map((side) => side && { ...side, endOf: undefined })
+        .map((side) => termsOn(side, question));
+      if (before === undefined || after === undefined) continue;
       const effect = effectOf(before, after);
       if (effect === undefined || !gains.has(effect)) continue;
       const isStated = earlier.some((one) => one.member.every((group) => member.includes(group)) && !gains.has(effectOf(one.after, after)));
@@ -163,12 +167,24 @@ function changesOfVerb(
     const [before, after] = [termsOn(had, question), termsOn(has, question)];
     const effect = effectOf(before, after);
     if (effect === undefined) continue;
-    const key = canonical([effect, { ...before }, { ...after }]);
-    const group = alike.get(key) ?? { effect, before, after, sorts: [] };
+    const terms = differingTerms(before, after);
+    const key = canonical([effect, ...terms.map((side) => ({ ...side }))]);
+    const group = alike.get(key) ?? { effect, before: terms[0], after: terms[1], sorts: [] };
     group.sorts.push(sort);
     alike.set(key, group);
   }
   return alike;
+}
+
+/** Returns what people need on both sides, without an end that stays: people with and without an end are one line. */
+function differingTerms(before: PermissionTerms, after: PermissionTerms): readonly [PermissionTerms, PermissionTerms] {
+  if (before.until !== after.until || before.until === undefined) return [before, after];
+  return [withoutEnd(before), withoutEnd(after)];
+}
+
+function withoutEnd(terms: PermissionTerms): PermissionTerms {
+  const { until: _, reason: _why, ...others } = terms;
+  return others;
 }
 
 const nothing: PermissionTerms = { answer: 'no' };
@@ -266,7 +282,13 @@ function decidersOf({ id, had, has }: Sides, question: Pick<Permission, 'groups'
     return [last, first].find((fact) => fact !== undefined && fact.by.length > 0)?.by ?? [];
   });
   // What protected the predecessor of a connection is decided by its successor.
-  return changed.length === 0 ? own : changed.map((decider) => (decider.id === had?.id ? { ...decider, id } : decider));
+  // Of several fields, those that the plan changes.
+  const exact = changed.filter(({ id: by, path }) => {
+    const [field = ''] = tokensOf(path);
+    return !equal(had?.snapshot.resources.get(by)?.spec[field], has.snapshot.resources.get(by)?.spec[field]);
+  });
+  const named = exact.length === 0 ? changed : exact;
+  return named.length === 0 ? own : named.map((decider) => (decider.id === had?.id ? { ...decider, id } : decider));
 }
 
 /** Folds what changes in the same way on several connections, the largest effect first. */
