@@ -5,7 +5,7 @@ import { fastSpreads } from './.github/fast-spreads.js';
 import {
   onlyCalledEndpoints,
   withCompressedParser,
-  withCompressedSchema,
+  withCompressedSchemas,
   withoutExamples,
   withoutUnusedParts,
 } from './.github/unused-code.js';
@@ -26,7 +26,7 @@ export default {
   plugins: [
     withoutUnusedParts(),
     withCompressedParser(),
-    withCompressedSchema(),
+    withCompressedSchemas(),
     onlyCalledEndpoints(),
     withoutExamples(),
     fastSpreads(),

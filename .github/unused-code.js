@@ -56,12 +56,12 @@ export function withCompressedParser() {
   };
 }
 
-/** Returns a plugin that ships the schema of defaults compressed: it repeats the fields of every kind. */
-export function withCompressedSchema() {
+/** Returns a plugin that ships the schemas of other documents than manifests compressed: they are read for messages, and most are seldom. */
+export function withCompressedSchemas() {
   return {
-    name: 'with-compressed-schema',
+    name: 'with-compressed-schemas',
     load(id) {
-      if (!id.endsWith('/documents/defaults.schema.json')) return null;
+      if (!/\/schemas\/documents\/[\w.-]+\.json$/.test(id)) return null;
       const packed = brotliCompressSync(JSON.stringify(JSON.parse(readFileSync(id, 'utf8')))).toString('base64');
       const code = `import { brotliDecompressSync } from 'node:zlib';\nexport default JSON.parse(brotliDecompressSync(Buffer.from('${packed}', 'base64')).toString());`;
       return { code, moduleType: 'js' };

@@ -143,7 +143,7 @@ describe('the example of three gateways on GitHub', { timeout: 120_000 }, () => 
     await look();
     const { person } = bench.github();
     const { data: issues } = await person.issues.listForRepo({ ...place, state: 'open', labels: 'drift' });
-    const titles = ['Drift on `eu-west`', 'Drift on `staging`', 'Drift on `us-east`'];
+    const titles = ['eu-west', 'staging', 'us-east'].map((name) => `Drift on \`${name}\`: 1 object, weakens protection of 1 connection`);
     expect(issues.map(({ title }) => title).toSorted()).toEqual(titles);
     const { data: requests } = await person.pulls.list({ ...place, state: 'open' });
     const branches = requests.map(({ head: { ref } }) => ref).filter((ref) => ref.startsWith('ostiary/adopt/'));

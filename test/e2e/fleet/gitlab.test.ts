@@ -110,7 +110,7 @@ describe('the example of three gateways on GitLab', { timeout: 240_000 }, () => 
     expect(gitlab.issues).toEqual([]);
     for (const target of Object.keys(fleet.gateways)) await fleet.tamper(target, 'orders-db', { reviewers: [] });
     for (const _run of [1, 2]) expect(codesOf(await runPipeline({ source: 'schedule' }, ['drift']))).toEqual(drifted);
-    const titles = ['Drift on `eu-west`', 'Drift on `staging`', 'Drift on `us-east`'];
+    const titles = ['eu-west', 'staging', 'us-east'].map((name) => `Drift on \`${name}\`: 1 object, weakens protection of 1 connection`);
     expect(gitlab.issues.map(({ title }) => title).toSorted()).toEqual(titles);
     const adopting = gitlab.requests.map(({ source }) => source).filter((source) => source.startsWith('ostiary/adopt/'));
     expect(adopting.toSorted()).toEqual(['ostiary/adopt/eu-west', 'ostiary/adopt/staging', 'ostiary/adopt/us-east']);
