@@ -90,4 +90,18 @@ export const accessChecks = [
     'own?.groups ?? []',
     ['unit/protection/access/access-changes.test.ts: whose members in a group that still sees the connection gain'],
   ],
+  [
+    'people get no more than an access reference grants',
+    'reconcile/assess/check-access-references.ts',
+    "lineRefusals('plan/access-reference', linesOf(isRefused))",
+    '[]',
+    ['e2e/plan/access-limits.test.ts: refuses a plan that grants more, names both lines, and can be overridden'],
+  ],
+  [
+    'a later end of access is new access',
+    'reconcile/guard/new-access-refusals.ts',
+    '[...lines, ...extensionLines(prepared, since)]',
+    'lines',
+    ['unit/reconcile/guard/new-access-refusals.test.ts: a group that keeps its access for longer'],
+  ],
 ];
