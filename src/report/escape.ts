@@ -87,10 +87,11 @@ export function escapeMarkdown(text: string): string {
   const words = escapeTerminal(text).split(' ');
   for (const [index, word] of words.entries()) {
     depth = Math.max(0, depth + count(word, /[{[]/g) - count(word, /[}\]]/g));
-    const isOutside = depth === 0 && index >= end && isPlain(word);
+    const quoted = index >= end ? quotedEnd(words, index) : end;
+    const isOutside = depth === 0 && index >= end && isPlain(word) && quoted === index;
     if (!isOutside) {
       run.push(word);
-      if (index >= end) end = closingIndex(words, index) + 1;
+      if (index >= end) end = Math.max(closingIndex(words, index) + 1, quoted);
     }
     const isEnded = isOutside || index === words.length - 1 || (depth === 0 && index >= end - 1 && clauseEnd.test(word));
     if (isEnded && run.length > 0) {
@@ -100,6 +101,14 @@ export function escapeMarkdown(text: string): string {
     if (isOutside) parts.push(word);
   }
   return parts.join(' ').trim();
+}
+
+/** Returns the index after a quotation that begins with the word at `start`, if not all of its words are plain; otherwise `start`. */
+function quotedEnd(words: readonly string[], start: number): number {
+  if (!/^\(?"/.test(words[start] ?? '') || /[^(]"\W*$/.test(words[start] ?? '')) return start;
+  const length = words.slice(start + 1, start + longestCondition).findIndex((word) => /"[,.;:)]*$/.test(word)) + 2;
+  const isQuotation = length > 1 && words.slice(start, start + length).some((word) => !isPlain(word));
+  return isQuotation ? start + length : start;
 }
 
 /** Returns the index of the word that closes the parentheses of the word at `start`; `start` if nothing closes them. */

@@ -13,6 +13,7 @@ import {
   controlTexts,
   exclusiveTexts,
   namesText,
+  quoteName,
   setRisks,
   strengthening,
   verbPhrase,
@@ -207,7 +208,7 @@ function otherApprovalPhrase(direction: 'easier' | 'harder', { access: from }: P
     const [more, fewer] = direction === 'easier' ? [has, had] : [had, has];
     const forced = more.force_approval_groups.filter((group) => !fewer.force_approval_groups.includes(group));
     const can = direction === 'easier' ? 'can be' : 'can no longer be';
-    if (forced.length > 0) return verbPhrase(can, can, `force-approved by ${namesText('group', forced)}`);
+    if (forced.length > 0) return verbPhrase(can, can, `force-approved by ${namesText('group', forced.map(quoteName))}`);
   }
   return verbPhrase('is', 'are', `${direction} to approve`);
 }

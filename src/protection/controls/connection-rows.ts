@@ -13,6 +13,7 @@ import {
   joinWords,
   limitRisks,
   namesText,
+  quoteName,
   setRisks,
   strengthening,
   switchRisks,
@@ -119,7 +120,7 @@ function reviewPhrase(
   return verbPhrase(
     one,
     many,
-    `${namesText('reviewer group', groups)}${isLoss && isFewer && quota !== undefined ? `, and ${quota.one}` : ''}`,
+    `${namesText('reviewer group', groups.map(quoteName))}${isLoss && isFewer && quota !== undefined ? `, and ${quota.one}` : ''}`,
   );
 }
 
@@ -182,8 +183,9 @@ export const forceRow: Omit<ControlRow, 'type'> = {
   weight: 1,
   column: { heading: 'force-approvers' },
   about: 'force-approvers',
-  loses: (groups) => verbPhrase('can be', 'can be', `force-approved by ${namesText('group', controlNames(groups))}`),
-  gains: (groups) => verbPhrase('can no longer be', 'can no longer be', `force-approved by ${namesText('group', controlNames(groups))}`),
+  loses: (groups) => verbPhrase('can be', 'can be', `force-approved by ${namesText('group', controlNames(groups).map(quoteName))}`),
+  gains: (groups) =>
+    verbPhrase('can no longer be', 'can no longer be', `force-approved by ${namesText('group', controlNames(groups).map(quoteName))}`),
 };
 
 /** The longest access. */

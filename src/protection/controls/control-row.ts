@@ -218,11 +218,16 @@ const longestName = 60;
 /** Returns names as headlines print them, after their noun unless the verb is enough; many are a number: `4 reviewer groups`. */
 export function namesText(noun: string, names: readonly string[], isNounPrinted = true): string {
   const unique = [...new Set(names)].map((name) =>
-    name.length > longestName ? `${Array.from(name).slice(0, longestName).join('')}…` : name,
+    name.length > longestName ? `${Array.from(name).slice(0, longestName).join('')}…${name.startsWith('"') ? '"' : ''}` : name,
   );
   const nouns = unique.length === 1 ? noun : `${noun}s`;
   if (unique.length > mostNames) return `${unique.length} ${nouns}`;
   return isNounPrinted ? `${nouns} ${joinWords(unique)}` : joinWords(unique);
+}
+
+/** Returns a name that people choose, in quotes if it has several words: it is not read as a part of the sentence. */
+export function quoteName(name: string): string {
+  return /[\s"]/.test(name) ? JSON.stringify(name) : name;
 }
 
 /** Returns `a, b and c`. */

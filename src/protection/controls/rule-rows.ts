@@ -17,6 +17,7 @@ import {
   type ControlRow,
   type FieldRisks,
   namesText,
+  quoteName,
   type PhraseBuilder,
   type VerbPhrase,
   uncertain,
@@ -224,7 +225,7 @@ function guardrailPhrase(whole: VerbPhrase, some: VerbPhrase): PhraseBuilder {
   return (controls, other) => {
     const there = (['input', 'output'] as const).map((side) => rulesOf(controlsOf(other, side)));
     const rules = [...rulesOf(controls)].filter((rule) => there.every((known) => !known.has(rule)));
-    if (rules.length > 0) return verbPhrase(whole.one, whole.many, namesText('guardrail', rules.map(nameOf)));
+    if (rules.length > 0) return verbPhrase(whole.one, whole.many, namesText('guardrail', rules.map(nameOf).map(quoteName)));
     const others = [...controlsOf(other, 'input'), ...controlsOf(other, 'output')];
     const isPart = whole.one === 'loses' && others.some(({ form }) => form === 'pattern');
     return verbPhrase(

@@ -103,7 +103,7 @@ test('a pull request and its merge run for all targets: each has a section, a re
   );
   expect(planned.stdout).toMatch(/^::error title=api\/unreachable \(down\)::/m);
   expect(planned.stdout).toMatch(
-    /3 targets:\n {2}east {2}done\n {2}down {2}exit 4, gateway unreachable or access denied\n {2}west {2}done\n/,
+    /3 targets:\n {2}east {2}2 to create\n {2}down {2}exit 4, gateway unreachable or access denied\n {2}west {2}Gives access without review to 1 connection\. 3 to create\n/,
   );
 
   const origin = pushToOrigin(cwd, makeProject({}));

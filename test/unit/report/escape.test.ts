@@ -92,3 +92,9 @@ describe('workflow commands', () => {
     expect(escapeCommandProperty('a,b:c%\n')).toBe('a%2Cb%3Ac%25%0A');
   });
 });
+
+it('shows a quotation with anything but plain words as one code span', () => {
+  expect(escapeMarkdown('gains reviewer group "@octo fixes #1" (db)')).toBe('gains reviewer group `"@octo fixes #1"` (db)');
+  expect(escapeMarkdown('loses "a b" and "fixes #1", too')).toBe('loses "a b" and `"fixes #1"`, too');
+  expect(escapeMarkdown('a quotation "that never #1 ends')).toBe('a quotation "that never `#1` ends');
+});
