@@ -58,6 +58,11 @@ function isNamed({ changes, accepted, unwrittenSecrets }: Plan, id: string, path
   return [...fields, ...unwrittenSecrets.filter((one) => one.id === id)].some((one) => one.path === path || one.path === '/secret');
 }
 
+/** Returns whether a plan names an object that was deleted outside Ostiary: nothing of it is written, and a later plan that creates it shows all of it. */
+function isNamedAsDeleted({ changes }: Plan, id: string): boolean {
+  return changes.some((change) => change.id === id && change.error?.code === 'plan/deleted-outside');
+}
+
 /** Every secret that differs between the manifests is named, readable or not. */
 function judgeSecrets(pair: Pair, { before }: Run, seen: Plan): Merge {
   const { base } = pair;
@@ -68,7 +73,7 @@ function judgeSecrets(pair: Pair, { before }: Run, seen: Plan): Merge {
     const keys = [...new Set([...Object.keys(had), ...Object.keys(has)])];
     return keys.filter((key) => JSON.stringify(had[key]) !== JSON.stringify(has[key])).map((key) => ({ id, path: `/secret/${key}` }));
   });
-  const invisible = changed.filter(({ id, path }) => !isNamed(seen, id, path));
+  const invisible = changed.filter(({ id, path }) => !isNamed(seen, id, path) && !(before[id] === undefined && isNamedAsDeleted(seen, id)));
   const feature = `${pair.sight === 'hidden' ? 'a hidden' : 'an unresolved'} secret that the manifests change` as const;
   return {
     findings: invisible.map(({ id, path }) => finding('invisible change', id, `${path} differs from the base`)),
