@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { restRefusals } from '../../src/apply/rest-refusals.ts';
 import type { Json } from '../../src/model/json.ts';
-import type { Plan, Refusal } from '../../src/model/plan/plan.ts';
+import { isDeletedOutside, type Plan, type Refusal } from '../../src/model/plan/plan.ts';
 import { withPending } from '../../src/project/record/applied-record.ts';
 import { recallObjects } from '../../src/project/remembered-objects.ts';
 import { pendingWritesOf } from '../../src/reconcile/record/record-changes.ts';
@@ -95,16 +95,17 @@ test(
           else changed.put({ ...object, spec: { ...object.spec, [field]: value } });
         };
         changeOutside(gateway);
-        // Manifests that keep a secret of a deleted object cannot be planned.
+        // A manifest without a base, that keeps a secret of a deleted object, cannot be planned.
         const rest = await planRest(gateway, past, approved).catch(() => undefined);
-        const resumed = rest === undefined || rest.refusals.length > 0 ? rest : await resume(text, { gateway, desired: past.desired });
-        if (resumed === undefined || resumed.refusals.length > 0) {
+        const resumed = rest === undefined || rest.refusals.length > 0 ? undefined : await resume(text, { gateway, desired: past.desired });
+        if (rest === undefined || resumed === undefined || resumed.refusals.length > 0) {
           tally.refused += 1;
           return;
         }
-        // What no manifest states keeps the change, such as a deleted object without a manifest: it is in no rule, either.
+        // What no manifest states keeps the change, such as a deleted object without a manifest: it is in no rule, either. So does a deleted object with kept secrets, which the plan names.
         const declared = past.desired.resources.find(({ key }) => key === found.id);
-        const isLeft = declared === undefined || (how === 'field' && declared.ignore.includes(`/${field}`));
+        const isNamedAsDeleted = rest.plan.changes.some((change) => change.id === found.id && isDeletedOutside(change));
+        const isLeft = declared === undefined || isNamedAsDeleted || (how === 'field' && declared.ignore.includes(`/${field}`));
         if (isLeft) changeOutside(whole);
         // An object that is created again has other values in ignored fields.
         const isAnew = how === 'drop' && declared !== undefined && declared.ignore.length > 0;

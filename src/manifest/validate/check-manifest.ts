@@ -41,11 +41,12 @@ function checkEnds(field: FieldRule, value: Json | undefined): readonly Document
   const elements = field.timed === undefined ? [] : asArray(value);
   if (!elements.some(isObject)) return [];
   const names = elements.map((element) => grantedName(field, element));
+  const firstOf = new Map(names.map((one, index) => [one, index] as const).toReversed());
   return elements.flatMap((element, index): readonly DocumentDiagnostic[] => {
     const place = ['spec', name, String(index)];
     const until = isObject(element) ? element['until'] : undefined;
     const invalid = typeof until === 'string' ? dateProblems(until, pointer(...place, 'until'), 'manifest/no-such-day') : [];
-    if (names.indexOf(names[index] ?? null) === index) return invalid;
+    if (firstOf.get(names[index] ?? null) === index) return invalid;
     const message = `duplicate value ${quoteValue(names[index])} in ${name}`;
     return [
       ...invalid,

@@ -25,16 +25,19 @@ type SchemaPlace = {
 /** Converts the errors of the compiled schema to one diagnostic per place. Values at or below a secret are not quoted. */
 export function describeSchemaErrors(schema: JsonObject, value: Json, errors: readonly SchemaError[]): readonly DocumentDiagnostic[] {
   const byPlace = new Map<string, { readonly rank: number; readonly problem: DocumentDiagnostic }>();
+  const inside = errorsInside(errors);
   for (const error of errors) {
     if (error.schemaPath !== undefined || error.keyword === 'if' || error.keyword === 'propertyNames') continue;
     const tokens = tokensOf(error.instancePath);
     const secret = describeSecretError(schema, value, tokens);
     const found = findPlace(schema, value, tokens);
     const isChoice = error.keyword === 'anyOf' && secret === undefined;
-    const within = errors.filter(({ instancePath }) => instancePath.startsWith(`${error.instancePath}/`));
     const describeWithin = (one: SchemaError): DocumentDiagnostic =>
       describeError(findPlace(schema, value, tokensOf(one.instancePath)), one);
-    for (const problem of isChoice ? describeChoice(found, within, describeWithin) : [secret ?? describeError(found, error)]) {
+    const problems = isChoice
+      ? describeChoice(found, inside.get(error.instancePath) ?? [], describeWithin)
+      : [secret ?? describeError(found, error)];
+    for (const problem of problems) {
       const place = `${problem.pointer}\n${error.keyword === 'required' ? problem.message : ''}`;
       const rank = ranks.indexOf(error.keyword);
       const known = byPlace.get(place);
@@ -42,6 +45,21 @@ export function describeSchemaErrors(schema: JsonObject, value: Json, errors: re
     }
   }
   return [...byPlace.values()].map(({ problem }) => problem);
+}
+
+/** Returns the errors below each value that no form of a choice allows, by the pointer to that value. */
+function errorsInside(errors: readonly SchemaError[]): ReadonlyMap<string, readonly SchemaError[]> {
+  const inside = new Map<string, SchemaError[]>();
+  for (const { keyword, instancePath } of errors) if (keyword === 'anyOf') inside.set(instancePath, []);
+  if (inside.size === 0) return inside;
+  for (const error of errors) {
+    const path = error.instancePath;
+    for (let end = path.lastIndexOf('/'); end > -1; end = path.lastIndexOf('/', end - 1)) {
+      inside.get(path.slice(0, end))?.push(error);
+      if (end === 0) break;
+    }
+  }
+  return inside;
 }
 
 /** The order in which errors at one place are preferred; a keyword that is not listed comes first. */
@@ -116,9 +134,11 @@ function describeChoice(
   }
   if (Array.isArray(value) && types.includes('array')) {
     const entry = (index: number): SchemaPlace => ({ schema, node: {}, tokens: [...tokens, String(index)], value: value[index] });
+    const firstOf = new Map(value.map((one, index) => [one, index] as const).toReversed());
     const found = value.flatMap((one, index): readonly DocumentDiagnostic[] => {
       if (typeof one !== 'string') return [wrongType(entry(index), 'string')];
-      if (value.indexOf(one) < index) return [duplicateEntry(place, value.indexOf(one), index)];
+      const first = firstOf.get(one) ?? index;
+      if (first < index) return [duplicateEntry(place, first, index)];
       return one === '' ? [emptyText(entry(index))] : [];
     });
     if (found.length > 0) return found;

@@ -31,6 +31,18 @@ test.each<readonly [what: string, textOf: (count: number) => string, code: numbe
   ['invalid secrets', (count) => `${fields}  secret:\n${repeat(count, (index) => `    A${index}: x\n`)}`, 3],
   ['empty secrets with invalid names', (count) => `${fields}  secret:\n${repeat(count, (index) => `    A${index}: {}\n`)}`, 3],
   ['invalid ignore entries', (count) => connection('a', {}, { ignore: Array.from({ length: count }, (_, index) => `/spec/a${index}`) }), 3],
+  ['groups without a name', (count) => `${fields}  groups:\n${repeat(count, () => '  - { until: 2030-01-01 }\n')}`, 3],
+  [
+    'duplicate groups with an end',
+    (count) => `${fields}  groups:\n${repeat(count, (index) => `  - { group: g${index >> 1}, until: 2030-01-01 }\n`)}`,
+    3,
+  ],
+  [
+    'invalid expectations',
+    (count) =>
+      `apiVersion: ostiary/v1\nkind: AccessTest\nmetadata: { name: a }\nspec:\n${repeat(count, (index) => `  - { group: g${index}, on: [a], expect: { approval: { from: [x], at_most: 1 } } }\n`)}`,
+    3,
+  ],
   ['duplicate manifests', (count) => repeat(count / 16, () => `---\n${connection('a')}`), 3],
 ])('60,000 %s cost per entry at most twice what 1,000 cost', async (_, textOf, code) => {
   // Other processes and garbage collection only add, and they come and go: the least ratio of several pairs counts. Compiled code is not compared.
