@@ -146,7 +146,7 @@ export async function readSubjects(flags: AccessFlags, context: CliContext): Pro
   };
 }
 
-const manifestsNote = 'decided by the manifests alone; --plan also asks the gateway about what has no manifest\n';
+const manifestsNote = 'decided by the manifests alone: missing rules and attributes count as none; --plan asks the gateway\n';
 
 function permissionIn(
   { view }: Asked,
@@ -247,7 +247,8 @@ function printWho(connections: readonly ResourceId[], asked: Asked, format: Acce
     printer.print(toJsonText(document));
   } else {
     const rows = all.flatMap(({ people }) => foldPermissions(people));
-    if (rows.length === 0) printer.print('no connections\n');
+    if (connections.length === 0) printer.print('no connections\n');
+    else if (rows.length === 0) printer.print(`no group can use ${escapeTerminal(connections.map(nameOf).join(', '))}\n`);
     else printer.print(tableText(whoListing(rows, accessModes), printer.results.columns));
   }
 }

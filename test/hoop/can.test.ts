@@ -189,6 +189,20 @@ test('the end of a grant, and its reason, are in every answer', async () => {
   expect(row.exec).toMatchObject(end);
 });
 
+test('names in lists are told apart, and a connection that is closed for every group says so', async () => {
+  const closed = { ...open, access_mode_connect: 'disabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' };
+  access = await accessProject({
+    [file('orders-db')]: connection('orders-db', { ...open, access_groups: ['x+y', 'a, b', 'c; d'], reviewers: ['dba; night', 'dba'] }),
+    [file('old-db')]: connection('old-db', closed),
+  });
+  expect((await can('who orders-db')).lines).toContainEqual(expect.stringMatching(/^orders-db \| "a, b", c; d, "x\+y", admin \| /));
+  expect((await access.run('can x+y exec orders-db --format csv')).stdout).toContain(
+    'orders-db,"""x+y""",exec,yes,"dba; ""dba; night""",1,',
+  );
+  expect((await access.run('report access --format csv --no-git')).stdout).toContain('orders-db,"a, b; ""c; d""; ""x+y""",');
+  expect((await can('who old-db')).lines).toEqual(['no group can use old-db']);
+});
+
 describe('what a manifest ignores is not known without the gateway', () => {
   test.each([
     ['access_groups', 'payments exec', 4, 'Cannot be known: whether payments can use exec on orders-db.'],

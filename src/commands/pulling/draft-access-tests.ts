@@ -29,21 +29,21 @@ type DraftingTests = {
 /** A file with access tests, by its path below the project's root: a new one, or one that changes. */
 export type DraftedTests = { readonly file: SourceFile; readonly isNew: boolean };
 
-/** Returns access tests that describe what groups can do after a pull; undefined if no group decides anything, or the file has them. */
-export function draftAccessTests({ project, manifests, live, identity }: DraftingTests): DraftedTests | undefined {
+/** Returns access tests that describe what groups can do after a pull, `none` if no group decides anything, undefined if the file has them. */
+export function draftAccessTests({ project, manifests, live, identity }: DraftingTests): DraftedTests | 'none' | undefined {
   const { root, folder, target, sources, context } = project;
   const below = relative(root, folder).split(sep).join('/');
   const path = posix.join(below, 'access-tests.yaml');
   const isIt = (shown: string): boolean => resolve(context.cwd, shown) === join(root, path);
   const desired = loadAfter({ project, manifests });
-  if (desired === undefined) return undefined;
+  if (desired === undefined) return 'none';
   const before = sources.files.find((file) => isIt(file.path));
   requireOwn(desired, isIt, { path, isRead: before !== undefined, exists: existsSync(join(root, path)) });
   const { value: plan, diagnostics } = planWithoutBase({ desired, live, identity, target });
   if (plan === undefined) throw new InputError(diagnostics);
   const states = { declared: declaredSnapshot(desired, project), live: plannedSnapshot(plan, live, registry) };
   const expectations = proposeExpectations(states);
-  if (expectations.length === 0) return undefined;
+  if (expectations.length === 0) return 'none';
   const names = new Set((desired.accessTests ?? []).filter(({ at }) => !isIt(at.file)).map(({ name }) => name));
   const tests = inDocuments(expectations).map((spec, index) => ({ name: nameFor(index, names), spec, targets: targetsOf(project) }));
   const text = accessTestsText(tests, posix.relative(posix.dirname(path), schemaPath(accessTestKind)));

@@ -66,7 +66,8 @@ export async function pullObjects({ project, owned, taken, gateway, identity, li
   const update = await updateExisting(project, updating);
   const drafted = makeManifests({ ids, managed, live, project: update.project, identity, taken, secrets: flags.secrets });
   const { edits: edited, made } = await updateForNewManifests(update, drafted, updating);
-  const tests = flags.tests ? await draftTests({ project: edited.project, manifests: made.manifests, live, identity }) : undefined;
+  const described = flags.tests ? await draftTests({ project: edited.project, manifests: made.manifests, live, identity }) : undefined;
+  const tests = described === 'none' ? undefined : described;
   const edits = tests === undefined || tests.isNew ? edited : withEdit(edited, tests.file);
   const inherited = matched && handOver(matched, made, project.declared);
   if (!flags.dryRun && !flags.yes) await confirmOverwriting(project, edits.files, context);
@@ -82,6 +83,7 @@ export async function pullObjects({ project, owned, taken, gateway, identity, li
   const printer = printerFor(context, flags);
   context.onEvent?.({ diagnostics: edits.diagnostics });
   printer.diagnostics(edits.diagnostics);
+  if (described === 'none') printer.hint('no access tests: no group decides what people can do\n');
   await emit(pullDocument(pulled, project.configInForce), { flags, context, printer });
 }
 

@@ -99,6 +99,7 @@ function reportedConnections(
 
 /** Reads the origin of each line that decides something. */
 async function readOrigins({ placeOf }: Asked, connections: readonly ReportedConnection[], context: CliContext): Promise<OriginOf> {
-  const deciders = connections.flatMap(({ people }) => people.flatMap((all) => all.flatMap(({ facts }) => facts.flatMap(({ by }) => by))));
-  return readManifestOrigins([...new Set(deciders.flatMap((one) => placeOf(one)?.file ?? []))], context);
+  const facts = new Set(connections.flatMap(({ people }) => people.flatMap((all) => all.flatMap((one) => one.facts))));
+  const files = [...facts].flatMap(({ by }) => by.flatMap((one) => placeOf(one)?.file ?? []));
+  return readManifestOrigins([...new Set(files)], context);
 }

@@ -84,25 +84,38 @@ function factsOf(
   return [...entry, approvedBy, ...durationFacts(subject, { limit: longest, rule, verb })];
 }
 
-/** Returns whether people who are in these groups, and in no other, may use a connection, after whose approval, and what decides it. */
-export function permissionOf(subject: PermissionSubject, question: Question): Permission {
-  const { id, posture } = subject;
-  const { groups, verb } = question;
-  const decision = decide(subject, question);
-  const { entry: _, approvedBy: _by, rule: _rule, ...terms } = decision;
-  const blocked = [...controlFacts(subject, 'input', 'blocked'), ...controlFacts(subject, 'output', 'blocked')];
-  const masked = [...controlFacts(subject, 'masking', 'masked'), ...controlFacts(subject, 'redaction', 'masked')];
+/** What is blocked and masked for everybody who uses a connection. */
+type Limits = Pick<Permission, 'blocked' | 'masked' | 'facts'>;
+
+function limitsOf(subject: PermissionSubject): Limits {
+  const { posture } = subject;
   return {
-    connection: id,
-    groups,
-    verb,
-    ...terms,
     blocked: textsOf(posture, ['input', 'output']),
     masked: textsOf(posture, ['masking', 'redaction']),
     facts: [
-      ...factsOf(subject, question, decision),
-      ...(terms.answer === 'no' ? [] : [...analyzerFacts(subject, verb), ...blocked, ...masked]),
+      ...controlFacts(subject, 'input', 'blocked'),
+      ...controlFacts(subject, 'output', 'blocked'),
+      ...controlFacts(subject, 'masking', 'masked'),
+      ...controlFacts(subject, 'redaction', 'masked'),
     ],
+  };
+}
+
+/**
+ * Returns whether people who are in these groups, and in no other, may use a connection, after whose approval, and what decides it. `limits`
+ * saves their computation for several questions about one connection.
+ */
+export function permissionOf(subject: PermissionSubject, question: Question, limits: Limits = limitsOf(subject)): Permission {
+  const { groups, verb } = question;
+  const decision = decide(subject, question);
+  const { entry: _, approvedBy: _by, rule: _rule, ...terms } = decision;
+  return {
+    connection: subject.id,
+    groups,
+    verb,
+    ...terms,
+    ...limits,
+    facts: [...factsOf(subject, question, decision), ...(terms.answer === 'no' ? [] : [...analyzerFacts(subject, verb), ...limits.facts])],
   };
 }
 
@@ -115,8 +128,9 @@ export type GroupPermissions = {
 /** Returns what each of some groups can do on a connection; those that nothing of the connection names can do what people in no group can. */
 export function permissionsByGroup(subject: PermissionSubject, groups: readonly string[]): GroupPermissions {
   const deciding = groupsDeciding(subject);
+  const limits = limitsOf(subject);
   const permissions = (people: readonly string[]): readonly Permission[] =>
-    accessModes.map((verb) => permissionOf(subject, { groups: people, verb }));
+    accessModes.map((verb) => permissionOf(subject, { groups: people, verb }, limits));
   return {
     byGroup: new Map(groups.filter((group) => deciding.has(group)).map((group) => [group, permissions([group])])),
     others: permissions([]),

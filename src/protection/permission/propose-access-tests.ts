@@ -121,26 +121,39 @@ function agreed(known: readonly Answers[]): Answers {
   };
 }
 
-/** A group that sees nothing of so many connections expects it of each name. */
+/** A group that cannot use so many connections expects it of each name. */
 const mostDenied = 10;
 
 function expectationsOf(group: string, known: Known): readonly JsonObject[] {
   const { cases } = known;
   const denied = cases.filter(({ outcomes }) => outcomes.every((one) => one === 'denied'));
-  const refused = coverOf(denied, known, { least: Math.max(2, cases.length / 10), most: 2 });
-  const selectors = denied.length > mostDenied ? refused.filter((one) => 'tags' in one || one.names[0] === '*') : refused;
+  const selectors = withoutLongNames(coverOf(denied, known, { least: Math.max(2, cases.length / 10), most: 2 }));
   return [
     ...selectors.map((on) => entryOf({ group, on, expect: 'denied' })),
     ...grantsOf(group, known),
-    ...closedVerbs(group, known, denied.length),
+    ...closedVerbs(group, known, denied),
   ];
 }
 
-/** Returns the verbs that a group can use nowhere, although it can use others, and others can use them. */
-function closedVerbs(group: string, { cases, open }: Known, denied: number): readonly JsonObject[] {
-  if (denied === cases.length) return [];
-  const verbs = open.filter((verb) => cases.every(({ outcomes }) => outcomes[accessModes.indexOf(verb)] === 'denied'));
-  return verbs.length === 0 ? [] : [entryOf({ group, on: { names: ['*'] }, verbs, expect: 'denied' })];
+/** Returns where a group cannot use a verb, although it can use others there, and others can use the verb somewhere. */
+function closedVerbs(group: string, known: Known, denied: readonly Case[]): readonly JsonObject[] {
+  const { cases, open } = known;
+  const shut = new Set(denied);
+  const lines = new Map<string, { readonly on: Selector; readonly verbs: AccessMode[] }>();
+  for (const verb of open) {
+    const closed = cases.filter((one) => !shut.has(one) && one.outcomes[accessModes.indexOf(verb)] === 'denied');
+    for (const on of withoutLongNames(coverOf(closed, known, { alsoIn: denied }))) {
+      const line = lines.get(canonical(on)) ?? { on, verbs: [] };
+      line.verbs.push(verb);
+      lines.set(canonical(on), line);
+    }
+  }
+  return [...lines.values()].map(({ on, verbs }) => entryOf({ group, on, verbs, expect: 'denied' }));
+}
+
+/** Returns the selectors without those of many names: no person would keep them. */
+function withoutLongNames(selectors: readonly Selector[]): readonly Selector[] {
+  return selectors.filter((one) => 'tags' in one || one.names[0] === '*' || one.names.length <= mostDenied);
 }
 
 type Line = {

@@ -5,7 +5,7 @@ import { latestOrigin, type LineOrigin } from '../../model/result/line-origin.ts
 import type { Decider, Permission } from '../../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
-import { cellText, csvText, everybodyElse } from './permissions.ts';
+import { cellText, csvText, joinNames, peopleText } from './permissions.ts';
 
 /** What groups can do on one connection: a list of permissions by verb for each of some people. */
 export type ReportedConnection = {
@@ -71,9 +71,9 @@ export function accessReportCsv(report: JsonObject): string {
     const verbs = ['connect', 'exec', 'runbooks'].map((verb) => asText(asObject(row[verb])['text']));
     return [
       asText(row['connection']),
-      textsIn(row['groups']).join(' '),
+      joinNames(textsIn(row['groups']), '; '),
       ...verbs,
-      textsIn(row['decidedBy']).join(' '),
+      joinNames(textsIn(row['decidedBy']), '; '),
       sinceText(row),
       asText(author),
       asText(commit),
@@ -113,11 +113,9 @@ function rowOf(
 ): JsonObject {
   const [permissions = []] = all;
   // Most groups of a connection have the same deciders.
+  const decisive = new Set(all.flat().flatMap(({ answer, facts }) => (answer === 'no' ? [] : facts)));
   const deciders = new Map<string, Decider>();
-  for (const { answer, facts } of all.flat()) {
-    if (answer === 'no') continue;
-    for (const { by } of facts) for (const decider of by) deciders.set(`${decider.id} ${decider.path}`, decider);
-  }
+  for (const { by } of decisive) for (const decider of by) deciders.set(`${decider.id} ${decider.path}`, decider);
   const found = new Map(
     [...deciders.values()].map((decider) => {
       const at = placeOf(decider);
@@ -128,7 +126,7 @@ function rowOf(
   return definedFields({
     connection: nameOf(id),
     tags,
-    groups: all.map(([first]) => (first === undefined || first.groups.length === 0 ? everybodyElse : first.groups.join('+'))),
+    groups: all.map(([first]) => peopleText(first?.groups ?? [])),
     ...Object.fromEntries(permissions.map((one) => [one.verb, verbObject(one)])),
     decidedBy: [...found.keys()].toSorted(compareText),
     since: origins.length === 0 ? undefined : sinceObject(latestOrigin(origins)),

@@ -92,12 +92,23 @@ export function foldGroups(all: readonly (readonly Permission[])[], textOf: (per
   for (const permissions of all) if (permissions.length > 0) addToGroup(rows, permissions.map(textOf).join('\n'), permissions);
   return [...rows.values()].map((same) => ({
     permissions: same[0] ?? [],
-    groups: same.map(([first]) => (first === undefined || first.groups.length === 0 ? everybodyElse : first.groups.join('+'))),
+    groups: same.map(([first]) => peopleText(first?.groups ?? [])),
     all: same,
   }));
 }
 
 export const everybodyElse = '(everybody)';
+
+/** Returns people who are in all of some groups: `payments+sre`. */
+export function peopleText(groups: readonly string[]): string {
+  return groups.length === 0 ? everybodyElse : joinNames(groups, '+');
+}
+
+/** Joins names; one that contains the mark between them is in quotes. */
+export function joinNames(names: readonly string[], between: string): string {
+  const mark = between.trim();
+  return names.map((name) => (name.includes(mark) ? JSON.stringify(name) : name)).join(between);
+}
 
 /** Returns who can use connections: a row for each connection and each set of groups that need the same. */
 export function whoListing(rows: readonly PermissionRow[], verbs: readonly AccessMode[]): TableListing {
@@ -105,7 +116,7 @@ export function whoListing(rows: readonly PermissionRow[], verbs: readonly Acces
     headers: ['connection', 'groups', ...verbs],
     rows: rows.map(({ permissions, groups }) => [
       permissions[0] === undefined ? '' : nameOf(permissions[0].connection),
-      groups.includes(everybodyElse) ? everybodyElse : groups.join(', '),
+      groups.includes(everybodyElse) ? everybodyElse : joinNames(groups, ', '),
       ...permissions.map(cellText),
     ]),
   };
@@ -174,16 +185,16 @@ export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): st
     const by = new Set(facts.flatMap((fact) => fact.by.map((decider) => deciderText(decider, placeOf))));
     return [
       nameOf(connection),
-      groups.length === 0 ? everybodyElse : groups.join('+'),
+      peopleText(groups),
       verb,
       answer,
-      asked === undefined ? (typeof approval === 'string' ? approval : '') : asked.groups.join('; '),
+      asked === undefined ? (typeof approval === 'string' ? approval : '') : joinNames(asked.groups, '; '),
       asked === undefined ? '' : String(asked.needed),
-      asked === undefined ? '' : asked.force.join('; '),
+      asked === undefined ? '' : joinNames(asked.force, '; '),
       longest === undefined ? '' : String(longest),
-      blocked.join('; '),
-      masked.join('; '),
-      [...by].join('; '),
+      joinNames(blocked, '; '),
+      joinNames(masked, '; '),
+      joinNames([...by], '; '),
       until,
       reason,
     ];
