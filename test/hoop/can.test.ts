@@ -189,7 +189,7 @@ test('the end of a grant, and its reason, are in every answer', async () => {
   expect(row.exec).toMatchObject(end);
 });
 
-test('names in lists are told apart, and a connection that is closed for every group says so', async () => {
+test('names in lists are distinct, and a connection that is closed for every group says so', async () => {
   const closed = { ...open, access_mode_connect: 'disabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' };
   access = await accessProject({
     [file('orders-db')]: connection('orders-db', { ...open, access_groups: ['x+y', 'a, b', 'c; d'], reviewers: ['dba; night', 'dba'] }),

@@ -5,7 +5,7 @@ import { latestOrigin, type LineOrigin } from '../../model/result/line-origin.ts
 import type { Decider, Permission } from '../../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
-import { cellText, csvText, joinNames, peopleText } from './permissions.ts';
+import { cellText, csvText, joinQuoted, peopleText } from './permissions.ts';
 
 /** What groups can do on one connection: a list of permissions by verb for each of some people. */
 export type ReportedConnection = {
@@ -71,9 +71,9 @@ export function accessReportCsv(report: JsonObject): string {
     const verbs = ['connect', 'exec', 'runbooks'].map((verb) => asText(asObject(row[verb])['text']));
     return [
       asText(row['connection']),
-      joinNames(textsIn(row['groups']), '; '),
+      joinQuoted(textsIn(row['groups']), '; '),
       ...verbs,
-      joinNames(textsIn(row['decidedBy']), '; '),
+      joinQuoted(textsIn(row['decidedBy']), '; '),
       sinceText(row),
       asText(author),
       asText(commit),

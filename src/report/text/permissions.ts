@@ -101,11 +101,11 @@ export const everybodyElse = '(everybody)';
 
 /** Returns people who are in all of some groups: `payments+sre`. */
 export function peopleText(groups: readonly string[]): string {
-  return groups.length === 0 ? everybodyElse : joinNames(groups, '+');
+  return groups.length === 0 ? everybodyElse : joinQuoted(groups, '+');
 }
 
 /** Joins names; one that contains the mark between them is in quotes. */
-export function joinNames(names: readonly string[], between: string): string {
+export function joinQuoted(names: readonly string[], between: string): string {
   const mark = between.trim();
   return names.map((name) => (name.includes(mark) ? JSON.stringify(name) : name)).join(between);
 }
@@ -116,7 +116,7 @@ export function whoListing(rows: readonly PermissionRow[], verbs: readonly Acces
     headers: ['connection', 'groups', ...verbs],
     rows: rows.map(({ permissions, groups }) => [
       permissions[0] === undefined ? '' : nameOf(permissions[0].connection),
-      groups.includes(everybodyElse) ? everybodyElse : joinNames(groups, ', '),
+      groups.includes(everybodyElse) ? everybodyElse : joinQuoted(groups, ', '),
       ...permissions.map(cellText),
     ]),
   };
@@ -188,13 +188,13 @@ export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): st
       peopleText(groups),
       verb,
       answer,
-      asked === undefined ? (typeof approval === 'string' ? approval : '') : joinNames(asked.groups, '; '),
+      asked === undefined ? (typeof approval === 'string' ? approval : '') : joinQuoted(asked.groups, '; '),
       asked === undefined ? '' : String(asked.needed),
-      asked === undefined ? '' : joinNames(asked.force, '; '),
+      asked === undefined ? '' : joinQuoted(asked.force, '; '),
       longest === undefined ? '' : String(longest),
-      joinNames(blocked, '; '),
-      joinNames(masked, '; '),
-      joinNames([...by], '; '),
+      joinQuoted(blocked, '; '),
+      joinQuoted(masked, '; '),
+      joinQuoted([...by], '; '),
       until,
       reason,
     ];
