@@ -77,6 +77,7 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
     const { value, diagnostics } = loadTarget(project, {
       secrets: 'leave',
       inspect,
+      checksForGateway: true,
       ends: { now: timeOf(flags, context), ended: 'error' },
       read,
     });

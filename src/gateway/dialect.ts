@@ -1,3 +1,6 @@
+import type { AllowedValues } from '../model/config.ts';
+import type { DesiredResource } from '../model/desired.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { AccessList, AccessObjects } from '../model/protection/access-objects.ts';
 import type { DialectName } from '../model/dialects.ts';
 import type { GatewayIdentity, PreflightResult, PreflightRequest } from '../model/gateway.ts';
@@ -198,6 +201,8 @@ export type Dialect = {
   readonly referencePrefixes: readonly string[];
   readonly errorHints: readonly ErrorHint[];
   readonly terraform?: TerraformTypes;
+  /** Returns what the gateway would reject in a manifest, whatever it has: what `preflight` finds without it. `allowed` are values that it has besides. */
+  readonly checkManifest: (resource: DesiredResource, allowed: AllowedValues) => readonly Diagnostic[];
   /** Returns the paths to read before `preflight`. */
   readonly preflightReads: (proposal: PreflightRequest, handshake: Handshake) => readonly string[];
   /** Returns what the gateway would reject in a proposal, or do differently from the manifests. */

@@ -31,7 +31,7 @@ import { readStrings, suggestWord } from './json-values.ts';
 import { acknowledge } from './acknowledge.ts';
 import { checkGrants, type GrantCheck } from './validate/check-grants.ts';
 import { checkManifest } from './validate/check-manifest.ts';
-import { locateDiagnostic, type SourceMap } from './source-map.ts';
+import { locateDiagnostic, placeDiagnostic, type SourceMap } from './source-map.ts';
 import { mergeOverlays, readDocuments, removeDuplicates } from './read-documents.ts';
 import { collectEdges } from './collect-edges.ts';
 import { checkKnownValues, createKindView, createManifestLocate, hasOnlyKnownValues, type Manifest, toGatewayKey } from './manifest.ts';
@@ -69,6 +69,8 @@ export type LoadInput = {
   readonly ends?: GrantCheck;
   /** Checks each selected resource beyond its schema. */
   readonly inspect?: (resource: DesiredResource) => readonly DocumentDiagnostic[];
+  /** Checks each selected resource for what its gateway rejects; the findings have positions. */
+  readonly checkForGateway?: (resource: DesiredResource) => readonly Diagnostic[];
   /** Returns the path of a file in the tree hash, which must not depend on the working directory; by default the path itself. */
   readonly pathInTree?: (path: string) => string;
   /** The key that the config has for digests. */
@@ -263,8 +265,12 @@ function toResources(
     }
     if (input.ends !== undefined && resource.grants !== undefined && isChosen(manifest))
       appendAll(diagnostics, locateAll(sources, manifest, checkGrants(manifest, resource, input.ends)));
-    for (const found of input.inspect !== undefined && isChosen(manifest) ? locateAll(sources, manifest, input.inspect(resource)) : []) {
-      const { finding, reason } = acknowledge(sources, found);
+    const { inspect, checkForGateway } = input;
+    const found = inspect !== undefined && isChosen(manifest) ? locateAll(sources, manifest, inspect(resource)) : [];
+    const rejected = checkForGateway !== undefined && isChosen(manifest) ? checkForGateway(resource) : [];
+    const placed = rejected.map((one) => (one.at === undefined ? one : placeDiagnostic(sources, one.at, one, resource.id)));
+    for (const one of [...found, ...placed]) {
+      const { finding, reason } = acknowledge(sources, one);
       if (reason === undefined) diagnostics.push(finding);
       else acknowledged.push({ finding, reason });
     }

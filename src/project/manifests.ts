@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
-import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
+import { manifestCheckOf, referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
 import { hashTree, type LoadInput, loadManifests } from '../manifest/load-manifests.ts';
 import type { DesiredState } from '../model/desired.ts';
@@ -24,6 +24,8 @@ export type LoadOptions = {
   readonly secrets: 'resolve' | 'leave' | ReadonlySet<string>;
   /** Checks each resource, for example the patterns of a rule. */
   readonly inspect?: LoadInput['inspect'];
+  /** Whether the dialect that the config names checks each resource. */
+  readonly checksForGateway?: true;
   /** When ends of access are checked, and what one that is over is. */
   readonly ends?: LoadInput['ends'];
   /** The files and their hash, if they were read before. */
@@ -128,7 +130,7 @@ function loadSources(sources: ManifestSources, project: Project, loading: LoadOp
 function loadInputOf(
   { files, overlays }: ManifestSources,
   { config, target, selection, context }: Project,
-  { secrets, inspect, ends, read }: LoadOptions,
+  { secrets, inspect, checksForGateway, ends, read }: LoadOptions,
 ): LoadInput {
   return {
     files,
@@ -146,6 +148,7 @@ function loadInputOf(
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,
     ...(inspect === undefined ? {} : { inspect }),
+    ...(checksForGateway === undefined ? {} : { checkForGateway: manifestCheckOf(target) }),
     ...(ends === undefined ? {} : { ends }),
     ...(read === undefined ? {} : { tree: read.tree }),
     ...(config.root === context.cwd ? {} : { pathInTree: pathBelow(config.root, context) }),

@@ -1,3 +1,6 @@
+import type { Target } from '../../model/config.ts';
+import type { DesiredResource } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { DialectName } from '../../model/dialects.ts';
 import { asObject, isObject } from '../../model/json.ts';
 import type { Dialect, ServerInfo, TerraformTypes } from '../dialect.ts';
@@ -68,6 +71,15 @@ export function mayBeApiKey(token: string): boolean {
 export function referencePrefixesOf(dialect: string): readonly string[] {
   const spoken = dialect === 'auto' ? dialects : dialects.filter(({ name }) => name === dialect);
   return [...new Set(spoken.flatMap(({ referencePrefixes }) => referencePrefixes))];
+}
+
+/** Returns the checks of manifests by the dialect of a target; none for `auto`, because only the gateway shows its dialect. */
+export function manifestCheckOf({
+  dialect,
+  allowedValues,
+}: Pick<Target, 'dialect' | 'allowedValues'>): (resource: DesiredResource) => readonly Diagnostic[] {
+  const [named] = dialects.filter(({ name }) => name === dialect);
+  return (resource) => named?.checkManifest(resource, allowedValues) ?? [];
 }
 
 /** Returns the Terraform provider of the one dialect that has one. */

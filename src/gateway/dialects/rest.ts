@@ -127,12 +127,19 @@ export function proposedWrites({ plan, desired, live, joined }: PreflightRequest
     const resource = resources.get(id);
     if (resource === undefined || !isWritten(change) || action === 'delete') return [];
     const stored = found.get(change.key ?? resource.key)?.spec ?? {};
-    const ours = Object.entries(resource.spec).filter(
-      ([field]) => action === 'create' || !resource.ignore.some((path) => isPointerWithin(pointer(field), path)),
-    );
-    const spec: Record<string, Json> = { ...stored, ...Object.fromEntries(ours) };
+    const spec: Record<string, Json> = { ...stored, ...(action === 'create' ? resource.spec : watchedSpec(resource)) };
     return [{ kind: kindOf(id), name: nameOf(id), creates: action === 'create', spec, stored, joined: joined.get(id), resource }];
   });
+}
+
+/** Returns the write that a manifest alone describes: of an object that may be live, so that what the manifest ignores may be anything. */
+export function manifestWrite(resource: DesiredResource): ProposedWrite {
+  const { id } = resource;
+  return { kind: kindOf(id), name: nameOf(id), creates: false, spec: watchedSpec(resource), stored: {}, joined: undefined, resource };
+}
+
+function watchedSpec({ spec, ignore }: DesiredResource): JsonObject {
+  return Object.fromEntries(Object.entries(spec).filter(([field]) => !ignore.some((path) => isPointerWithin(pointer(field), path))));
 }
 
 type DiagnosticText = Pick<Diagnostic, 'code' | 'message'> & { readonly hint: string; readonly severity?: Diagnostic['severity'] };

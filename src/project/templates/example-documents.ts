@@ -39,7 +39,7 @@ spec:
   connection_selector:
     match_tags: { env: prod }
   supported_entity_types:
-    - name: personal
+    - name: PERSONAL
       entity_types: [PERSON, EMAIL_ADDRESS]
 `,
   RunbookConfiguration: `metadata:

@@ -39,6 +39,9 @@ export type ServerFeatures = {
   readonly isNewer: boolean;
 };
 
+/** The features of a gateway that was not asked. */
+export const unknownFeatures: ServerFeatures = { hasFreeLicense: false, hasMaskingProvider: true, profile: undefined, isNewer: false };
+
 /** Reads the license, the masking provider and the protection profile; what the gateway does not report is taken to be there. */
 export function readServerFeatures({ serverInfo, caller }: Handshake): ServerFeatures {
   const server = asObject(serverInfo.body);

@@ -3,7 +3,7 @@ import { access } from './access.ts';
 import { referencePrefixes, valueNames } from './fields.ts';
 import { authHeaderFor, readCapabilities } from './handshake.ts';
 import { kinds, terraformKinds, terraformParts, connectionSupplement, runbooks } from './kinds.ts';
-import { preflight, preflightReads } from './preflight.ts';
+import { checkManifest, preflight, preflightReads } from './preflight.ts';
 import { restList } from '../rest.ts';
 import type { Decision, Review } from '../../../model/service.ts';
 
@@ -68,6 +68,7 @@ export const hoopDialect: Dialect = {
   referencePrefixes,
   errorHints,
   terraform: { name: 'hoop', kinds: terraformKinds, parts: terraformParts },
+  checkManifest,
   preflightReads,
   preflight,
 };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { AllowedValues } from '../../../model/config.ts';
 import type { ListRows, ReadMode, SupplementList, SupplementRow, WireKind, WireList, TerraformPart } from '../../dialect.ts';
 import { checkRequestRule } from './checks/access-request-rule.ts';
 import { checkAttribute } from './checks/attribute.ts';
@@ -235,6 +236,11 @@ export const hoopKinds: Readonly<Record<string, HoopKind>> = {
     check: checkRunbookConfiguration,
   },
 };
+
+/** Returns the types of connections that a config allows. */
+export function allowedTypes(allowed: AllowedValues): readonly string[] {
+  return allowed['Connection.type'] ?? [];
+}
 
 /** How each kind travels. */
 export const kinds: Readonly<Record<string, WireKind>> = Object.fromEntries(

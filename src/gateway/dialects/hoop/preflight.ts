@@ -1,3 +1,4 @@
+import type { AllowedValues } from '../../../model/config.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { desiredById, type DesiredResource } from '../../../model/desired.ts';
 import type { PreflightResult, PreflightRequest } from '../../../model/gateway.ts';
@@ -8,6 +9,7 @@ import {
   checkTexts,
   connectionChanges,
   diagnosticAt,
+  manifestWrite,
   proposedWrites,
   refusalAt,
   type ProposedWrite,
@@ -20,8 +22,8 @@ import { checkRunbookRules } from './checks/runbook-rule.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
 import { accessRows } from './access.ts';
 import { checkAccessGroups } from './checks/access-groups.ts';
-import { readServerFeatures, type ServerFeatures } from './handshake.ts';
-import { hoopKinds } from './kinds.ts';
+import { readServerFeatures, type ServerFeatures, unknownFeatures } from './handshake.ts';
+import { allowedTypes, hoopKinds } from './kinds.ts';
 import {
   findBlockedDeletes,
   findEarlierNames,
@@ -74,6 +76,12 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
     indivisible: features.hasFreeLicense ? findIndivisible(writes) : new Map(),
     references: referring.references,
   };
+}
+
+/** Reports what every gateway of version 1.148 rejects in a manifest; types that the config allows are those of a later version. */
+export function checkManifest(resource: DesiredResource, allowed: AllowedValues): readonly Diagnostic[] {
+  const usedTypes = new Set(allowedTypes(allowed));
+  return checkWrite(manifestWrite(resource), { features: unknownFeatures, groups: undefined, templates: undefined, usedTypes });
 }
 
 function checkWrite(write: ProposedWrite, context: CheckContext): readonly Diagnostic[] {

@@ -2,7 +2,7 @@ import type { Dialect, WireService } from '../../dialect.ts';
 import { readCapabilities } from './handshake.ts';
 import { kinds } from './kinds.ts';
 import { preflight, preflightReads, templates } from './preflight.ts';
-import { groupsList, readIdAndName, restList } from '../rest.ts';
+import { checkTexts, groupsList, manifestWrite, readIdAndName, restList } from '../rest.ts';
 import { compareText } from '../../../model/json.ts';
 import type { Review } from '../../../model/service.ts';
 import { timeKey } from '../../../model/time.ts';
@@ -44,6 +44,7 @@ export const interfaceDialect: Dialect = {
   access: { groups: { list: groupsList(undefined), read: readIdAndName } },
   referencePrefixes: ['_cloudsecrets:', '_envjson:'],
   errorHints: [],
+  checkManifest: (resource) => checkTexts('interface/nul', manifestWrite(resource)),
   preflightReads,
   preflight,
 };

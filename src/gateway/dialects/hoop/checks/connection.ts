@@ -30,7 +30,7 @@ export function readIssueTemplates(answer: unknown, live: LiveState): IssueTempl
 }
 
 /** Reports templates that do not exist: the gateway would answer with an error of its database. */
-function checkIssueTemplate(write: ProposedWrite, { listed, used }: IssueTemplates): readonly Diagnostic[] {
+function checkIssueTemplate(write: ProposedWrite, templates: IssueTemplates | undefined): readonly Diagnostic[] {
   const template = write.spec[field];
   if (typeof template !== 'string' || template === '') return [];
   if (!isUuid(template)) {
@@ -42,6 +42,8 @@ function checkIssueTemplate(write: ProposedWrite, { listed, used }: IssueTemplat
       }),
     ];
   }
+  if (templates === undefined) return [];
+  const { listed, used } = templates;
   if (used.has(lowerCase(template)) || listed?.has(lowerCase(template)) === true) return [];
   if (listed === undefined) {
     const message = `the issue template ${template} cannot be verified: the token cannot list issue templates`;
@@ -78,7 +80,8 @@ export type CheckContext = {
   readonly features: ServerFeatures;
   /** The names of the gateway's groups; undefined where it does not list them. */
   readonly groups: readonly string[] | undefined;
-  readonly templates: IssueTemplates;
+  /** Undefined where the gateway was not asked. */
+  readonly templates: IssueTemplates | undefined;
   /** The types of live connections. */
   readonly usedTypes: ReadonlySet<string>;
 };

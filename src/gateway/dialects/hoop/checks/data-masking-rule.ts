@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
-import { asArray, isObject, type Json } from '../../../../model/json.ts';
+import { asArray, asObject, asText, isObject, type Json } from '../../../../model/json.ts';
+import { pointer } from '../../../../model/pointer.ts';
 import { diagnosticAt, type ProposedWrite } from '../../rest.ts';
 import type { LicenseLimit } from './connection.ts';
 
@@ -8,7 +9,8 @@ const privateKey = /^-----BEGIN (?:RSA |EC |DSA |OPENSSH )?PRIVATE KEY-----\r?\n
 
 /** Reports what the gateway rejects of a runbook configuration, or loses. */
 export function checkRunbookConfiguration(write: ProposedWrite): readonly Diagnostic[] {
-  return [...(write.creates ? [] : [lostBranch(write), ...checkHost(write)]), ...checkPrivateKey(write)];
+  const isLive = write.stored['git_url'] !== undefined;
+  return [...(isLive ? [lostBranch(write), ...checkHost(write)] : []), ...checkPrivateKey(write)];
 }
 
 /** Reports a host that differs only in case: the gateway would look for another repository, and find none. */
@@ -73,7 +75,7 @@ function checkSupportedEntity(write: ProposedWrite, entry: Json): readonly Diagn
   return [
     ...checkEntityName(write, '/supported_entity_types', entry),
     ...wrong.map((type) =>
-      diagnosticAt(write, '/supported_entity_types', {
+      diagnosticAt(write, pointer('supported_entity_types', asText(asObject(entry)['name']), 'entity_types', asText(type)), {
         code: 'hoop/entity-type',
         message: `the entity type ${JSON.stringify(type)} may contain only capital letters, digits and _`,
         hint: 'the gateway rejects it; example: EMAIL_ADDRESS',
@@ -86,7 +88,13 @@ function checkEntityName(write: ProposedWrite, at: string, entry: Json): readonl
   const name = isObject(entry) ? entry['name'] : undefined;
   if (typeof name !== 'string' || name === name.toUpperCase()) return [];
   const message = `the name "${name}" must be in capital letters`;
-  return [diagnosticAt(write, at, { code: 'hoop/entity-type', message, hint: `the gateway rejects it; use ${name.toUpperCase()}` })];
+  return [
+    diagnosticAt(write, `${at}${pointer(name, 'name')}`, {
+      code: 'hoop/entity-type',
+      message,
+      hint: `the gateway rejects it; use ${name.toUpperCase()}`,
+    }),
+  ];
 }
 
 function tooLong(write: ProposedWrite): Diagnostic {
