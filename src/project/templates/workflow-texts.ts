@@ -26,7 +26,7 @@ jobs:
       contents: read # for the checkout
       security-events: write # for the findings; without code scanning leave it out, with the upload
     steps:
-      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
         with:
           persist-credentials: false
       # acme/ostiary and the zeros are filled in where this file is part of a release: ostiary-examples-VERSION.tar.gz.
@@ -68,7 +68,7 @@ jobs:
       contents: read # for the checkout and for what was last applied
       pull-requests: write # for the comment
     steps:
-      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
         with:
           persist-credentials: false
       # acme/ostiary and the zeros are filled in where this file is part of a release: ostiary-examples-VERSION.tar.gz.
@@ -108,7 +108,7 @@ jobs:
       pull-requests: write # for the outcome on the merged pull request
       deployments: write # for the deployment's status
     steps:
-      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
         with:
           persist-credentials: false
       # acme/ostiary and the zeros are filled in where this file is part of a release: ostiary-examples-VERSION.tar.gz.
@@ -122,7 +122,7 @@ jobs:
           OSTIARY_TOKEN: \${{ secrets.OSTIARY_TOKEN }}
           OSTIARY_RECORD_KEY: \${{ secrets.OSTIARY_RECORD_KEY }} # recommended: ostiary record key; signs the record of applies
           OSTIARY_SECRET_ORDERS: \${{ secrets.OSTIARY_SECRET_ORDERS }}
-      - uses: actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02 # v4.6.2
+      - uses: actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f # v7.0.0
         if: \${{ !cancelled() }}
         with:
           name: journal
@@ -156,7 +156,7 @@ jobs:
       issues: write # for the issue
       pull-requests: write # for the pull request
     steps:
-      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
         with:
           persist-credentials: false
       # acme/ostiary and the zeros are filled in where this file is part of a release: ostiary-examples-VERSION.tar.gz.
