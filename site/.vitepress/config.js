@@ -84,7 +84,14 @@ export default {
       { text: 'Repository', link: `${server}/${repository}` },
     ],
     sidebar: [
-      { text: 'Learn', items: [{ text: 'Tutorial', link: '/tutorial' }] },
+      {
+        text: 'Learn',
+        items: [
+          { text: 'Tutorial', link: '/tutorial' },
+          { text: 'Twenty recipes', link: '/recipes' },
+        ],
+      },
+      { text: 'Start', items: pagesIn('people') },
       { text: 'Do', items: pagesIn('how-to') },
       { text: 'Understand', items: [...pagesIn('explanation'), { text: 'Decisions', link: '/decisions' }] },
       { text: 'Look up', items: pagesIn('reference') },

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { partsOf } from '../../support/page-steps.ts';
 import { runPage } from '../../support/run-page.ts';
 import { createDatabase, encryptionKey, fixture } from '../../support/servers.ts';
 
@@ -24,4 +25,14 @@ test.each(withCommands)('%s shows what its commands print', async (path) => {
     await drop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
+});
+
+function hasStep(text: string): boolean {
+  return partsOf(text).some(({ kind }) => kind === 'commands' || kind === 'hidden');
+}
+
+test('there are twenty recipes, and each has a step that is run', () => {
+  const [, ...recipes] = readFileSync('docs/recipes.md', 'utf8').split(/^### /m);
+  expect(recipes.map((text) => Number.parseInt(text, 10))).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  expect(recipes.filter((text) => !hasStep(text))).toEqual([]);
 });
