@@ -77,15 +77,18 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
     const { value, diagnostics } = loadTarget(project, {
       secrets: 'leave',
       inspect,
-      checksForGateway: true,
+      checkedDialect: target.dialect,
       ends: { now: timeOf(flags, context), ended: 'error' },
       read,
     });
     const policyDiagnostics = value === undefined ? [] : await checkManifestPolicies(value, target, todayOf(flags, context));
     const access = value === undefined ? [] : accessDiagnostics(await checkDeclaredAccess(value, project));
     const references = value === undefined ? [] : [...misspelledGroups(value, project), ...(await referenceDiagnostics(value, project))];
-    const deferred = value === undefined ? [] : findDeferredReferences(value, registry);
-    if (flags.verbose === true) for (const one of value?.acknowledged ?? []) accepted.add(acknowledgedLine(one));
+    const named = value === undefined ? [] : findDeferredReferences(value, registry);
+    const judged = named.map((finding) => value?.acknowledge?.(finding) ?? { finding });
+    const deferred = judged.flatMap(({ finding, reason }) => (reason === undefined ? [finding] : []));
+    const known = judged.flatMap(({ finding, reason }) => (reason === undefined ? [] : [{ finding, reason }]));
+    if (flags.verbose === true) for (const one of [...(value?.acknowledged ?? []), ...known]) accepted.add(acknowledgedLine(one));
     checked.push({
       target: target.name,
       resources: value?.resources.length ?? 0,

@@ -4,15 +4,24 @@ import { commentsOf } from './yaml/comments.ts';
 
 const marker = 'ostiary:ok';
 
+/** Returns the comment that accepts findings of a code. */
+export function acknowledgment(code: string, reason: string): string {
+  return `# ${marker} ${code} ${reason}`;
+}
+
 /**
- * Returns a finding about a rule with the reason why it is accepted, if a comment on its line, or alone on the line above, says so:
- * `# ostiary:ok rule/matches-harmless the demo gateway blocks everything`. Only warnings can be acknowledged; a comment without the code or
- * without a reason has no effect, and the hint says so.
+ * Returns a finding with the reason why it is accepted, if a comment on its line, or alone on the line above, says so:
+ * `# ostiary:ok rule/matches-harmless the demo gateway blocks everything`. Only warnings can be acknowledged, and errors that only a write of
+ * the object would have; a comment without the code or without a reason has no effect, and the hint says so.
  */
-export function acknowledge<T extends Diagnostic>(sources: SourceMap, finding: T): { readonly finding: T; readonly reason?: string } {
+export function acknowledge<T extends Diagnostic>(
+  sources: SourceMap,
+  finding: T,
+  isOfWrite = false,
+): { readonly finding: T; readonly reason?: string } {
   const { code, severity, at } = finding;
   const text = at === undefined ? undefined : sources.findFile(at.file)?.file.text;
-  if (at === undefined || text === undefined || severity !== 'warning' || !text.includes(marker)) return { finding };
+  if (at === undefined || text === undefined || (severity !== 'warning' && !isOfWrite) || !text.includes(marker)) return { finding };
   const marked = commentsOf(text).filter((comment) => comment.line === at.line && comment.text.startsWith(marker));
   const reasons = marked.flatMap((comment) => {
     const [, about, reason = ''] = /^\S+\s+(\S+)\s*(.*)$/s.exec(comment.text) ?? [];

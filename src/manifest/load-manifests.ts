@@ -73,6 +73,8 @@ export type LoadInput = {
   readonly checkForGateway?: (resource: DesiredResource) => readonly Diagnostic[];
   /** Returns the path of a file in the tree hash, which must not depend on the working directory; by default the path itself. */
   readonly pathInTree?: (path: string) => string;
+  /** Whether each place of an unfamiliar value has a warning; by default, all places have one. */
+  readonly everyPlace?: true;
   /** The key that the config has for digests. */
   readonly digestKey?: string;
   /** The hash of the files, if it was computed before. */
@@ -96,7 +98,8 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     if (manifests.length === 0) diagnostics.push(noManifests(input.target));
     if (input.needsReference === true && accessReferences.length === 0) diagnostics.push(noReference(input.target));
   }
-  const sorted = foldUnfamiliarValues(sortDiagnostics(reportDefaultsOnce(diagnostics)));
+  const all = sortDiagnostics(reportDefaultsOnce(diagnostics));
+  const sorted = input.everyPlace === true ? all : foldUnfamiliarValues(all);
   if (hasErrors(sorted)) return { diagnostics: sorted };
   const { ids } = selected;
   const chosen = (id: ResourceId): boolean => ids === undefined || ids.has(id);
@@ -112,6 +115,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     unselected: resources.filter(({ id }) => !chosen(id)).map(({ id, key, ignore }) => ({ id, key, ignore })),
     notices: sorted,
     diagnose: createDiagnose(sources, manifests),
+    acknowledge: (finding: Diagnostic) => acknowledge(sources, finding),
     digestSecret: () => digestSecretOf(input, manifests, resources),
   };
   return { value, diagnostics: sorted };
@@ -260,17 +264,17 @@ function toResources(
   const resources = manifests.map((manifest) => {
     const { resource, problems } = toResource(manifest, rules(manifest));
     if (problems.length > 0) appendAll(diagnostics, locateAll(sources, manifest, problems));
-    if (!hasOnlyKnownValues(manifest.view.knownValues, manifest.spec)) {
-      appendAll(diagnostics, locateAll(sources, manifest, checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec'])));
-    }
     if (input.ends !== undefined && resource.grants !== undefined && isChosen(manifest))
       appendAll(diagnostics, locateAll(sources, manifest, checkGrants(manifest, resource, input.ends)));
     const { inspect, checkForGateway } = input;
+    const unfamiliar = hasOnlyKnownValues(manifest.view.knownValues, manifest.spec)
+      ? []
+      : locateAll(sources, manifest, checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec']));
     const found = inspect !== undefined && isChosen(manifest) ? locateAll(sources, manifest, inspect(resource)) : [];
     const rejected = checkForGateway !== undefined && isChosen(manifest) ? checkForGateway(resource) : [];
     const placed = rejected.map((one) => (one.at === undefined ? one : placeDiagnostic(sources, one.at, one, resource.id)));
-    for (const one of [...found, ...placed]) {
-      const { finding, reason } = acknowledge(sources, one);
+    for (const one of [...unfamiliar, ...found, ...placed]) {
+      const { finding, reason } = acknowledge(sources, one, placed.includes(one));
       if (reason === undefined) diagnostics.push(finding);
       else acknowledged.push({ finding, reason });
     }

@@ -100,10 +100,12 @@ export type DesiredState = {
   /** Resources that the selection excluded: they are never orphans, and their names still resolve. */
   readonly unselected: readonly Pick<DesiredResource, 'id' | 'key' | 'ignore'>[];
   readonly notices: readonly Diagnostic[];
-  /** Findings about rules that comments in the manifests accept; absent without any. */
+  /** Findings that comments in the manifests accept; absent without any. */
   readonly acknowledged?: readonly Acknowledged[];
   /** Converts a finding in a resource's manifest to a diagnostic with position and code frame; undefined if a comment there accepts it. */
   readonly diagnose?: (id: ResourceId, finding: DocumentDiagnostic) => Diagnostic | undefined;
+  /** Returns a finding of a whole load, with the reason if a comment at its place accepts it. */
+  readonly acknowledge?: (finding: Diagnostic) => Pick<Acknowledged, 'finding'> & Partial<Acknowledged>;
   /** Returns what seals contents of secrets in digests. */
   readonly digestSecret: () => DigestSecret;
   /** Policies about connections; absent when no manifest declares one. */

@@ -24,8 +24,9 @@ export type LoadOptions = {
   readonly secrets: 'resolve' | 'leave' | ReadonlySet<string>;
   /** Checks each resource, for example the patterns of a rule. */
   readonly inspect?: LoadInput['inspect'];
-  /** Whether the dialect that the config names checks each resource. */
-  readonly checksForGateway?: true;
+  /** The dialect that checks each resource. */
+  readonly checkedDialect?: string;
+  readonly everyPlace?: LoadInput['everyPlace'];
   /** When ends of access are checked, and what one that is over is. */
   readonly ends?: LoadInput['ends'];
   /** The files and their hash, if they were read before. */
@@ -108,8 +109,12 @@ export function wholeInputOf(sources: ManifestSources, project: WholeProject): L
 }
 
 /** Loads all manifests of a target without the values of secrets. */
-export function loadWhole(sources: ManifestSources, project: WholeProject): Checked<DesiredState> {
-  return loadSources(sources, { ...project, selection: { only: [], paths: [] } }, { secrets: 'leave' });
+export function loadWhole(
+  sources: ManifestSources,
+  project: WholeProject,
+  checking: Pick<LoadOptions, 'checkedDialect' | 'everyPlace'> = {},
+): Checked<DesiredState> {
+  return loadSources(sources, { ...project, selection: { only: [], paths: [] } }, { secrets: 'leave', ...checking });
 }
 
 /** Returns the texts of all files and overlay files by path. */
@@ -130,7 +135,7 @@ function loadSources(sources: ManifestSources, project: Project, loading: LoadOp
 function loadInputOf(
   { files, overlays }: ManifestSources,
   { config, target, selection, context }: Project,
-  { secrets, inspect, checksForGateway, ends, read }: LoadOptions,
+  { secrets, inspect, checkedDialect, everyPlace, ends, read }: LoadOptions,
 ): LoadInput {
   return {
     files,
@@ -148,7 +153,8 @@ function loadInputOf(
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,
     ...(inspect === undefined ? {} : { inspect }),
-    ...(checksForGateway === undefined ? {} : { checkForGateway: manifestCheckOf(target) }),
+    ...(checkedDialect === undefined ? {} : { checkForGateway: manifestCheckOf(checkedDialect, target.allowedValues) }),
+    ...(everyPlace === undefined ? {} : { everyPlace }),
     ...(ends === undefined ? {} : { ends }),
     ...(read === undefined ? {} : { tree: read.tree }),
     ...(config.root === context.cwd ? {} : { pathInTree: pathBelow(config.root, context) }),

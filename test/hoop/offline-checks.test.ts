@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
@@ -72,4 +74,39 @@ test('the checks without a gateway accept the example of every field', async () 
     project.write({ 'access/a.yaml': example.stdout });
     expect([kind, example.code, rejections((await project.ostiary(['validate'])).stderr)]).toEqual([kind, 0, []]);
   }
+});
+
+test('values that pull wrote are no warning, whatever the gateway has; a write of them is still checked', async () => {
+  const project = await hoopProject({ version: '1.160.2' });
+  const { store } = project.model;
+  project.write({ 'access/a.yaml': connection('orders-db', { type: 'custom' }) });
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  const row = store.findConnection('orders-db');
+  if (row === undefined) throw new Error('it is not there');
+  const long = 'g'.repeat(101);
+  store.groups.add(long);
+  store.saveConnection({ ...row, type: 'application-v2', subtype: 'clickhouse', reviewers: [long] });
+  const rule = { name: 'prod', access_type: 'jit', connection_names: ['orders-db'], reviewers_groups: ['dba'], min_approvals: 2 };
+  const lists = { approval_required_groups: [], force_approval_groups: [] };
+  expect((await project.send('POST', '/access-requests/rules', { ...rule, ...lists })).status).toBe(201);
+  const folder = join(project.folder, 'new');
+  mkdirSync(folder);
+  expect((await project.runIn(folder, ['pull', '--url', project.url])).code).toBe(0);
+  const config = join(folder, 'ostiary.yaml');
+  writeFileSync(config, readFileSync(config, 'utf8').replace('prune:', 'dialect: hoop\n    prune:'));
+  const written = readFileSync(join(folder, 'access/connections/orders-db.yaml'), 'utf8');
+  for (const code of ['manifest/unfamiliar-value', 'hoop/unknown-type', 'hoop/long-group'])
+    expect(written).toMatch(new RegExp(`^ +# ostiary:ok ${code} the gateway has it$`, 'm'));
+  const validated = await project.runIn(folder, ['validate', '--verbose']);
+  expect(validated.stderr).not.toMatch(/^access\S+ (?:error|warning) (?!rule\/)/m);
+  expect(validated.stderr).toContain('acknowledged hoop/approval');
+  const planned = await project.runIn(folder, ['plan']);
+  expect([planned.code, planned.stdout, planned.stderr]).toEqual([
+    0,
+    expect.stringContaining('No changes'),
+    expect.not.stringMatching(/ (?:error|warning) /),
+  ]);
+  const file = join(folder, 'access/access-request-rules/prod.yaml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('- dba', '- sre').replace('[dba]', '[sre]'));
+  expect((await project.runIn(folder, ['plan'])).stderr).toContain('error hoop/approval');
 });

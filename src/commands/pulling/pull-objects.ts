@@ -7,6 +7,7 @@ import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { PullResult, PulledSecrets } from '../../model/result/outcome.ts';
 import { chooseObjects, objectsWithDeclaredSecrets, readDetails, selectLive } from '../../pull/choose-objects.ts';
+import { acknowledgeFindings } from '../../pull/acknowledge-findings.ts';
 import { makeManifests, type PullManifests } from '../../pull/make-manifests.ts';
 import type { PullProject } from '../../pull/pull-project.ts';
 import type { ProjectUpdate, UpdateContext } from '../../pull/update-manifests.ts';
@@ -65,7 +66,8 @@ export async function pullObjects({ project, owned, taken, gateway, identity, li
   const updating = { live, identity, asked };
   const update = await updateExisting(project, updating);
   const drafted = makeManifests({ ids, managed, live, project: update.project, identity, taken, secrets: flags.secrets });
-  const { edits: edited, made } = await updateForNewManifests(update, drafted, updating);
+  const { edits: edited, made: plain } = await updateForNewManifests(update, drafted, updating);
+  const made = { ...plain, manifests: acknowledgeFindings(plain.manifests, edited.project, identity.dialect) };
   const described = flags.tests ? await draftTests({ project: edited.project, manifests: made.manifests, live, identity }) : undefined;
   const tests = described === 'none' ? undefined : described;
   const edits = tests === undefined || tests.isNew ? edited : withEdit(edited, tests.file);

@@ -1,4 +1,4 @@
-import type { Target } from '../../model/config.ts';
+import type { AllowedValues } from '../../model/config.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { DialectName } from '../../model/dialects.ts';
@@ -73,13 +73,10 @@ export function referencePrefixesOf(dialect: string): readonly string[] {
   return [...new Set(spoken.flatMap(({ referencePrefixes }) => referencePrefixes))];
 }
 
-/** Returns the checks of manifests by the dialect of a target; none for `auto`, because only the gateway shows its dialect. */
-export function manifestCheckOf({
-  dialect,
-  allowedValues,
-}: Pick<Target, 'dialect' | 'allowedValues'>): (resource: DesiredResource) => readonly Diagnostic[] {
+/** Returns the checks of manifests by a dialect; none for `auto`, because only the gateway shows its dialect. */
+export function manifestCheckOf(dialect: string, allowed: AllowedValues): (resource: DesiredResource) => readonly Diagnostic[] {
   const [named] = dialects.filter(({ name }) => name === dialect);
-  return (resource) => named?.checkManifest(resource, allowedValues) ?? [];
+  return (resource) => named?.checkManifest(resource, allowed) ?? [];
 }
 
 /** Returns the Terraform provider of the one dialect that has one. */

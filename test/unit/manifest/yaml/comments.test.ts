@@ -5,13 +5,14 @@ import { commentsOf } from '../../../../src/manifest/yaml/comments.ts';
 
 test('a comment is about its line, or about the next one if it stands alone', () => {
   expect(
-    commentsOf('a: 1 # one\n# two\nb:\n  - c\n    # three\n  - "d # no" # four\n---\ne: |\n  # no\n  x # no\n# five\nf: g#no\n'),
+    commentsOf('a: 1 # one\n# two\nb:\n  - c\n    # three\n  - "d # no" # four\n---\ne: |\n  # no\n  x # no\n# five\n# six\nf: g#no\n'),
   ).toEqual([
     { line: 1, text: 'one' },
     { line: 3, text: 'two' },
     { line: 6, text: 'three' },
     { line: 6, text: 'four' },
-    { line: 12, text: 'five' },
+    { line: 13, text: 'five' },
+    { line: 13, text: 'six' },
   ]);
 });
 
