@@ -175,6 +175,10 @@ export function actionPage(): string {
     '| output | meaning |',
     '|---|---|',
     ...outputs,
+    '',
+    '## Environment',
+    '',
+    'GitHub sets what the action reads: `GITHUB_ACTIONS`, `GITHUB_REPOSITORY`, `GITHUB_SERVER_URL`, `GITHUB_API_URL`, `GITHUB_GRAPHQL_URL`, `GITHUB_EVENT_NAME`, `GITHUB_EVENT_PATH`, `GITHUB_SHA`, `GITHUB_REF`, `GITHUB_RUN_ID`, `GITHUB_WORKSPACE` and `RUNNER_TEMP`. It writes to `GITHUB_OUTPUT` and `GITHUB_STEP_SUMMARY`, and passes the token of the job to git in `GIT_CONFIG_COUNT`.',
   ]);
 }
 
