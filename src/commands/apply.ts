@@ -5,7 +5,8 @@ import { ApiError, AppError, InputError, RefusedError, UsageError } from '../mod
 import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/outcome.ts';
 import { isWritten, liveKeyOf, noDigest, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
 import { accessAfterPlan, recordAccess, watchScope } from '../reconcile/record/record-access.ts';
-import { orphansAfter, pendingWritesOf, secretVersionsAfter, writesAfter } from '../reconcile/record/record-changes.ts';
+import { orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record/record-changes.ts';
+import { secretProofsAfter, secretVersionsAfter } from '../reconcile/record/secret-versions.ts';
 import { withoutLimits } from '../reconcile/guard/refusals.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
 import { renderReport } from '../report/formats.ts';
@@ -204,7 +205,7 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   const access = accessAfter({ ...planned, planBase }, flags);
   const digest = flags.digest === noDigest ? undefined : flags.digest;
   const ended =
-    complete || writes > 0 ? await recorder.end({ ...recordedEnd({ ...planned, planBase }, result, complete), access, digest }) : [];
+    complete || writes > 0 ? await recorder.end({ ...recordedEnd({ ...planned, planBase }, result, complete, flags), access, digest }) : [];
   const recorded = [...ended, ...outsideNotice(planned, ended)];
   context.onEvent?.({ diagnostics: [...begun, ...recorded] });
   printer.diagnostics([...begun, ...recorded]);
@@ -278,12 +279,17 @@ async function readAuditMark(gateway: Gateway): Promise<AuditMark | undefined> {
 }
 
 /** Returns what the record keeps of a run. */
-function recordedEnd({ project, plan, desired, live, planBase }: PlannedRun, result: ApplyResult, complete: boolean): RecordedEnd {
-  const { base, remembered } = planBase;
+function recordedEnd(planned: PlannedRun, result: ApplyResult, complete: boolean, flags: ApplyFlags): RecordedEnd {
+  const { project, plan, desired, live, planBase, identity } = planned;
+  const { base, remembered, read } = planBase;
+  const secrets = secretVersionsAfter({ plan, desired, live }, result, { before: read?.record.secrets, complete });
+  const { key } = secretCacheOf(project, identity, flags);
+  const proven = { before: read?.record.verified, complete, key };
+  const verified = secretProofsAfter(desired, [...live.resources, ...(result.reread ?? [])], proven);
   const done = new Set(result.outcomes.flatMap(({ id, action, status }) => (action === 'delete' && isDone(status) ? [id] : [])));
   return {
     complete,
-    secrets: secretVersionsAfter({ plan, desired, live }, result, { before: planBase.read?.record.secrets, complete }),
+    secrets: { ...(secrets === undefined ? {} : { secrets }), ...(verified === undefined ? {} : { verified }) },
     orphans: complete ? orphansAfter({ plan, desired, live, base, remembered, released: project.target.released }) : [],
     overrides: plan.allowed.flatMap(({ code, reason }) => (code.startsWith('git/') ? [{ code, reason: reason.slice(0, 1000) }] : [])),
     writes: writesAfter(plan, result, base),

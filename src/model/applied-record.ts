@@ -64,6 +64,8 @@ export type AppliedRecord = {
   readonly applies?: readonly RecordedApply[];
   /** The versions of secrets on the gateway when they were equal to those of the manifests, as hashes. */
   readonly secrets?: string;
+  /** Which secrets were equal to those of the manifests, as keyed hashes that only the same token can compare. */
+  readonly verified?: string;
   readonly access?: RecordedAccess;
   readonly orphans: readonly RecordedOrphan[];
   readonly pending: readonly PendingWrites[];

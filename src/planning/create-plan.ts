@@ -2,8 +2,7 @@ import { registry } from '../kinds/index.ts';
 import { isSecureUrl } from '../manifest/read-config.ts';
 import type { GrantCheck } from '../manifest/validate/check-grants.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
-import { desiredById, type DesiredState, leftSecrets } from '../model/desired.ts';
-import { isPointerWithin } from '../model/pointer.ts';
+import type { DesiredState } from '../model/desired.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
@@ -52,18 +51,20 @@ import type { CreatedRun, DriftRun } from './planned-run.ts';
 import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
 import { watchScope } from '../reconcile/record/record-access.ts';
 import { findOutsideAccess } from '../reconcile/record/outside-access.ts';
-import { withChangedSecrets } from '../reconcile/record/record-changes.ts';
+import { withChangedSecrets } from '../reconcile/record/secret-versions.ts';
 import { nameDeleters } from './name-deleters.ts';
-import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
+import { secretCacheOf, withLeftSecrets, withPredecessors, withReadableValues, withSecrets } from './read-secrets.ts';
 
 type GatherInput = {
   readonly project: OpenProject;
   readonly desired: DesiredState;
   /** The manifests that were applied last. */
   readonly base: DesiredState | undefined;
+  /** Which secrets the record of applies proves equal. */
+  readonly recorded: string | undefined;
   readonly gateway: Gateway;
   readonly identity: GatewayIdentity;
-  readonly flags: TargetFlags & Pick<PlanFlags, 'cache'>;
+  readonly flags: TargetFlags & Pick<PlanFlags, 'cache' | 'secrets'>;
   readonly context: CliContext;
 };
 
@@ -75,30 +76,16 @@ type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | un
  * set and bulk reads omit, including those of replaced objects.
  */
 async function gatherLive(input: GatherInput): Promise<GatheredLive> {
-  const { project, desired: loaded, base, gateway, identity, flags, context } = input;
+  const { project, desired: loaded, base, recorded, gateway, identity, flags, context } = input;
   const { desired } = adaptToDialect(loaded, identity, registry);
   const listed = await readLiveAndAccess(gateway, [...registry.keys()], { flags, context });
   const ids = unresolvedIds({ desired, live: listed, registry });
   const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
   const cache = secretCacheOf(project, identity, flags);
   const reads = { gateway, concurrency: project.target.readConcurrency, track: trackSecretReads({ flags, context }) };
-  const { live, unwritten } = await withSecrets(bulk, withLeftSecrets(desired, base), { ...cache, ...reads });
+  const compared = flags.secrets === 'unresolved' ? withReadableValues(desired) : withLeftSecrets(desired, base);
+  const { live, unwritten } = await withSecrets(bulk, compared, { ...cache, ...reads, recorded });
   return { live: await withPredecessors(live, desired, reads), unwritten };
-}
-
-/** Adds to the manifests the applied secrets that they leave to the gateway now: what they accept has to be read. */
-function withLeftSecrets(desired: DesiredState, base: DesiredState | undefined): DesiredState {
-  if (base === undefined) return desired;
-  const applied = desiredById(base.resources);
-  const resources = desired.resources.map((resource) => {
-    const before = applied.get(resource.id);
-    const left = before === undefined ? [] : leftSecrets(resource, before);
-    if (before === undefined || left.length === 0) return resource;
-    const secrets = left.flatMap((path) => (before.secrets[path] === undefined ? [] : [[path, before.secrets[path]] as const]));
-    const ignore = resource.ignore.filter((prefix) => !left.some((path) => isPointerWithin(path, prefix)));
-    return { ...resource, ignore, secrets: { ...resource.secrets, ...Object.fromEntries(secrets) } };
-  });
-  return { ...desired, resources };
 }
 
 /** `resource` limits the secrets that are read to those of one resource. */
@@ -181,6 +168,7 @@ async function withInput<T>(
       project,
       desired,
       base: planBase.base?.desired,
+      recorded: planBase.read?.record.verified,
       gateway,
       identity,
       flags,

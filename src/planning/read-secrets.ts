@@ -1,11 +1,11 @@
 import { runPool } from '../model/concurrency.ts';
 import type { SecretLookup } from '../apply/request.ts';
 import { readSealed, type SealedCache, writeSealed } from '../disk/sealed-cache.ts';
-import { desiredById, type DesiredResource, type DesiredState } from '../model/desired.ts';
+import { desiredById, type DesiredResource, type DesiredState, leftSecrets } from '../model/desired.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import { liveById, type LiveResource, type LiveState } from '../model/live.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
-import type { Pointer } from '../model/pointer.ts';
+import { isPointerWithin, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { DesiredSecret } from '../model/secret.ts';
 import { predecessorsOf } from '../reconcile/prepare/replacements.ts';
@@ -23,6 +23,7 @@ import {
 } from '../reconcile/prepare/verified-secrets.ts';
 import { cacheFolderOf, type WholeProject } from '../project/project.ts';
 import { type DetailReads, readDetails } from '../pull/choose-objects.ts';
+import { provenSecrets } from '../reconcile/record/secret-versions.ts';
 import { savedPlanRefusal } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import type { TargetFlags } from '../console/options.ts';
 
@@ -36,7 +37,8 @@ export function secretCacheOf(
   return { key: verificationKey(context.env[target.token.env] ?? '', url, organisation), folder: cacheFolderOf(project, cache) };
 }
 
-type SecretReadOptions = SealedCache & DetailReads;
+/** `recorded`: which secrets the record of applies proves equal. */
+type SecretReadOptions = SealedCache & DetailReads & { readonly recorded?: string | undefined };
 
 type Pair = { readonly desired: DesiredResource; readonly live: LiveResource };
 
@@ -44,13 +46,13 @@ type Pair = { readonly desired: DesiredResource; readonly live: LiveResource };
 type FreshRead = { readonly live: LiveResource; readonly record: SecretRecord | undefined };
 
 /**
- * Adds to the live state the secrets that manifests set and the bulk read omits. Secrets that were verified before have the
- * value of the manifest; the others are read one by one. `unwritten` is the reason why the cache could not be written.
+ * Adds to the live state the secrets that manifests set and the bulk read omits. Secrets that were verified before, here or by the recorded
+ * apply, have the value of the manifest; the others are read one by one. `unwritten` is the reason why the cache could not be written.
  */
 export async function withSecrets(
   state: LiveState,
   desired: DesiredState,
-  { gateway, concurrency, track, key, folder }: SecretReadOptions,
+  { gateway, concurrency, track, key, folder, recorded }: SecretReadOptions,
 ): Promise<{ readonly live: LiveState; readonly unwritten?: string }> {
   const found = liveById(state.resources);
   const pairs = desired.resources.flatMap((resource): readonly Pair[] => {
@@ -60,10 +62,11 @@ export async function withSecrets(
   if (pairs.length === 0) return { live: state };
   const text = readSealed({ key, folder });
   const verified = readVerified(text);
+  const prove = provenSecrets(recorded, key);
   const read = new Map<string, LiveResource | undefined>();
   const fresh: FreshRead[] = [];
   const unknown = pairs.filter((pair) => {
-    const known = recallSecrets(pair.desired, pair.live, verified, key);
+    const known = recallSecrets(pair.desired, pair.live, verified, key) ?? prove(pair.desired, pair.live);
     if (known !== undefined) read.set(pair.live.uid, known);
     return known === undefined;
   });
@@ -86,6 +89,30 @@ export async function withSecrets(
   const same = fresh.length === 0 && next.size === verified.size && text !== undefined;
   const unwritten = same ? undefined : writeSealed({ key, folder }, printVerified(next));
   return { live: { ...state, resources }, ...(unwritten === undefined ? {} : { unwritten }) };
+}
+
+/** Returns the manifests whose secrets can be compared although sources were not read: with a value, or with nothing that has a source. */
+export function withReadableValues(desired: DesiredState): DesiredState {
+  const resources = desired.resources.filter(({ secrets }) => {
+    const states = Object.values(secrets).map(({ state }) => state);
+    return states.includes('value') || !states.includes('unresolved');
+  });
+  return { ...desired, resources };
+}
+
+/** Adds to the manifests the applied secrets that they leave to the gateway now: what they accept has to be read. */
+export function withLeftSecrets(desired: DesiredState, base: DesiredState | undefined): DesiredState {
+  if (base === undefined) return desired;
+  const applied = desiredById(base.resources);
+  const resources = desired.resources.map((resource) => {
+    const before = applied.get(resource.id);
+    const left = before === undefined ? [] : leftSecrets(resource, before);
+    if (before === undefined || left.length === 0) return resource;
+    const secrets = left.flatMap((path) => (before.secrets[path] === undefined ? [] : [[path, before.secrets[path]] as const]));
+    const ignore = resource.ignore.filter((prefix) => !left.some((path) => isPointerWithin(path, prefix)));
+    return { ...resource, ignore, secrets: { ...resource.secrets, ...Object.fromEntries(secrets) } };
+  });
+  return { ...desired, resources };
 }
 
 /** Reads each replaced object whose secrets the bulk read omits, because its successor inherits them. */

@@ -1,9 +1,10 @@
-import { cpSync, mkdtempSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connection, guardrail } from '../e2e/project.ts';
-import { hoopProject, type CommandResult, type HoopProject } from '../support/hoop-project.ts';
+import { hoopProject, type CommandResult, type HoopProject, userToken } from '../support/hoop-project.ts';
+import { useHoopRepositories } from '../support/hoop-repository.ts';
 
 const count = 1000;
 const names: readonly string[] = Array.from({ length: count }, (_, index) => `connection-${String(index).padStart(4, '0')}`);
@@ -55,3 +56,88 @@ test('plans of 1,000 connections after a pull make at most 25 requests, none per
   expect([first.code, detailReads(first).length]).toEqual([0, count]);
   await expectFewRequests(project.runIn(pulled, unchanged));
 });
+
+const { create } = useHoopRepositories();
+
+test(
+  'after a recorded apply, a job without a cache makes at most 25 requests, and reads what changed since',
+  { timeout: 120_000 },
+  async () => {
+    const project = await hoopProject();
+    const fromVariable = {
+      'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } },
+      'envvar:HOST': { valueFrom: { env: 'OSTIARY_SECRET_HOST' } },
+    };
+    const variables = { OSTIARY_SECRET_PASS: 'canary-value', OSTIARY_SECRET_HOST: '10.0.0.5' };
+    const files = names.map((name) => [`access/${name}.yaml`, connection(name, { secret: fromVariable })] as const);
+    const { repository, run, commit } = create(project, Object.fromEntries(files));
+    const cache = join(repository.folder, '.ostiary');
+    /** Runs a command line as a new job does: in a checkout, with nothing of earlier jobs. */
+    const inNewJob = async (line: string, secrets = variables, token?: string): Promise<CommandResult> => {
+      rmSync(cache, { recursive: true, force: true });
+      return run(line, token, secrets);
+    };
+    expect(await inNewJob('apply --yes --quiet')).toMatchObject({ code: 0, stderr: '' });
+    expect(existsSync(cache)).toBe(true);
+    await expectFewRequests(inNewJob('plan --detailed-exitcode --quiet'));
+    await expectFewRequests(inNewJob('drift --quiet'));
+    // Without the values of secrets there is nothing to compare.
+    repository.git('update-ref', 'refs/kept', 'refs/ostiary/applied/production');
+    repository.git('update-ref', '-d', 'refs/ostiary/applied/production');
+    const unresolved = await inNewJob('plan --quiet --secrets unresolved');
+    expect([unresolved.code, detailReads(unresolved)]).toEqual([0, []]);
+    repository.git('update-ref', 'refs/ostiary/applied/production', 'refs/kept');
+    // A job that changes nothing records the same.
+    expect(await inNewJob('apply --yes --quiet')).toMatchObject({ code: 0, stderr: '' });
+    await expectFewRequests(inNewJob('plan --detailed-exitcode --quiet'));
+    // Only one of the connections has other secrets now.
+    await project.send('PUT', '/connections/connection-0007', {
+      ...(await detailOf(project, 'connection-0007')),
+      secret: { 'envvar:PASS': Buffer.from('outside').toString('base64'), 'envvar:HOST': Buffer.from('10.0.0.5').toString('base64') },
+    });
+    const drifted = await inNewJob('drift');
+    expect([drifted.code, detailReads(drifted).length, drifted.stdout]).toEqual([2, 1, expect.stringContaining('connection-0007')]);
+    expect(await inNewJob('apply --yes --quiet')).toMatchObject({ code: 0, stderr: '' });
+    commit({
+      'access/connection-0003.yaml': connection('connection-0003', { secret: { ...fromVariable, 'envvar:HOST': { value: '10.0.0.6' } } }),
+    });
+    const changed = await inNewJob('plan --detailed-exitcode');
+    expect([changed.code, detailReads(changed).length]).toEqual([2, 1]);
+    // A secret that was rotated at its source has another hash everywhere; a change of so many connections is refused.
+    const rotated = await inNewJob('plan --detailed-exitcode', { ...variables, OSTIARY_SECRET_PASS: 'canary-rotated' });
+    expect([rotated.code, detailReads(rotated).length]).toEqual([6, count]);
+  },
+);
+
+test('a record proves nothing to another token, and nothing of another object or version', { timeout: 60_000 }, async () => {
+  const project = await hoopProject();
+  const { repository, run } = create(project, {
+    'access/first.yaml': connection('first-db', { secret }),
+    'access/second.yaml': connection('second-db', { secret }),
+  });
+  const applied = await run('apply --yes --quiet');
+  expect([applied.code, applied.stderr]).toEqual([0, '']);
+  const plan = async (token?: string): Promise<readonly string[]> => {
+    rmSync(join(repository.folder, '.ostiary'), { recursive: true, force: true });
+    const ended = await run('plan --quiet', token);
+    expect(ended.code).toBe(0);
+    return detailReads(ended);
+  };
+  expect(await plan()).toEqual([]);
+  expect(await plan(userToken)).toHaveLength(2);
+  const [, verified = ''] =
+    /"verified":"([^"]+)"/.exec(repository.git('log', '-1', '--format=%B', 'refs/ostiary/applied/production')) ?? [];
+  expect(verified).toHaveLength(40);
+  const swapped = `${verified.slice(0, 8)}${verified.slice(28)}${verified.slice(20, 28)}${verified.slice(8, 20)}`;
+  const message = repository.git('log', '-1', '--format=%B', 'refs/ostiary/applied/production').replace(verified, swapped);
+  const parents = repository.git('log', '-1', '--format=%P', 'refs/ostiary/applied/production').trim().split(' ');
+  const tree = repository.git('log', '-1', '--format=%T', 'refs/ostiary/applied/production').trim();
+  const forged = repository.git('commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', message.trim()).trim();
+  repository.git('update-ref', 'refs/ostiary/applied/production', forged);
+  expect(await plan()).toHaveLength(2);
+});
+
+async function detailOf({ send }: HoopProject, name: string): Promise<object> {
+  const { body } = await send('GET', `/connections/${name}`);
+  return typeof body === 'object' && body !== null ? body : {};
+}

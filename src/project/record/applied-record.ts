@@ -137,6 +137,7 @@ export function isPlainRecord({
   overrides = [],
   applies = [],
   secrets,
+  verified,
   access,
   orphans,
   pending,
@@ -149,6 +150,7 @@ export function isPlainRecord({
     unmerged === undefined &&
     overrides.length + applies.length === 0 &&
     secrets === undefined &&
+    verified === undefined &&
     access === undefined &&
     orphans.length === 0 &&
     pending.length === 0 &&
@@ -175,8 +177,8 @@ export type RecordedEnd = {
   readonly complete: boolean;
   /** The digest that approved the plan. */
   readonly digest?: string | undefined;
-  /** The versions of secrets, for the record. */
-  readonly secrets?: string | undefined;
+  /** The versions of secrets, and which were equal to those of the manifests. */
+  readonly secrets?: Pick<AppliedRecord, 'secrets' | 'verified'>;
   /** What a complete apply has read of objects that decide access and that no manifest declares. */
   readonly access?: AppliedRecord['access'];
   /** What a complete apply leaves live although it was removed from the manifests. */
@@ -214,7 +216,7 @@ export function completeRecord(
     commit,
     ...(overrides.length === 0 ? {} : { overrides }),
     ...(applies === undefined ? {} : { applies }),
-    ...(secrets === undefined ? {} : { secrets }),
+    ...secrets,
     ...(access === undefined ? {} : { access }),
     ...(digest === undefined ? {} : { digest }),
     orphans,
@@ -248,13 +250,13 @@ export function incompleteRecord(
   { writes, deleted, secrets }: RecordedEnd,
   commit: string | undefined,
 ): AppliedRecord {
-  const { lease: _, secrets: __, digest: ___, ...record } = before;
+  const { lease: _, secrets: __, verified: ___, digest: ____, ...record } = before;
   const isLive = ({ id, key = id }: { readonly id: ResourceId; readonly key?: ResourceId }): boolean => !deleted.has(key);
   const { pending, orphans, ...rest } = withPending(record, { ...(commit === undefined ? {} : { commit }), ...writes });
   const left = pending.map((one) => ({ ...one, objects: one.objects.filter(isLive) }));
   return {
     ...rest,
-    ...(secrets === undefined ? {} : { secrets }),
+    ...secrets,
     orphans: orphans.filter(isLive),
     pending: left.filter((one) => one.objects.length + one.edges.length > 0 && (one.commit === undefined || one.commit !== record.commit)),
   };

@@ -86,7 +86,7 @@ export function changedSince(
   if (record?.equal !== true || live.secretsVersion === undefined) return undefined;
   const isSameVersion = record.version === live.secretsVersion;
   const recorded = withRecorded(desired, live, record, key);
-  const isSameSource = recorded !== undefined && isEqual(desired, recorded);
+  const isSameSource = recorded !== undefined && hasEqualSecrets(desired, recorded);
   if (isSameVersion === isSameSource) return undefined;
   return isSameVersion ? 'source' : 'gateway';
 }
@@ -101,7 +101,7 @@ export function recordOf(desired: DesiredResource | undefined, live: LiveResourc
     paths[path] = desired === undefined || isCompared(desired, path);
     if (paths[path]) values.push([path, secret.reveal()]);
   }
-  const equal = desired !== undefined && isEqual(desired, live);
+  const equal = desired !== undefined && hasEqualSecrets(desired, live);
   return { version: live.secretsVersion, equal, paths, hash: hashOf(values, live.uid, key) };
 }
 
@@ -118,8 +118,13 @@ function withRecorded(desired: DesiredResource, live: LiveResource, { paths, has
   const hashed = new Set(Object.keys(paths).filter((path) => paths[path] === true));
   const isComparable = values.length === hashed.size && values.every(([path]) => hashed.has(path));
   if (values.length > 0 && !(isComparable && hash === hashOf(values, live.uid, key))) return undefined;
+  return withSecretsOf(desired, live, Object.keys(paths));
+}
+
+/** Returns the live object with the values of the manifest at some paths; those that it does not set are hidden. */
+export function withSecretsOf(desired: DesiredResource, live: LiveResource, paths: readonly Pointer[]): LiveResource {
   const { leftOut = [], ...rest } = live;
-  const secrets = Object.keys(paths).map((path): readonly [Pointer, LiveSecret] => {
+  const secrets = paths.map((path): readonly [Pointer, LiveSecret] => {
     const secret = desired.secrets[path];
     const isKnown = secret?.state === 'value' && isCompared(desired, path);
     return [path, isKnown ? secret.withSource('live') : { state: 'hidden', source: 'live' }];
@@ -134,7 +139,7 @@ function isCompared({ secrets, ignore }: DesiredResource, path: Pointer): boolea
 }
 
 /** Returns whether the manifest is proven to have the live secrets. */
-function isEqual(desired: DesiredResource, live: LiveResource): boolean {
+export function hasEqualSecrets(desired: DesiredResource, live: LiveResource): boolean {
   if (Object.values(desired.secrets).some(({ state }) => state === 'unresolved')) return false;
   const { fields, notCompared, diagnostics } = compareSecrets(desired, live);
   return fields.length === 0 && notCompared.size === 0 && diagnostics.length === 0;

@@ -5,7 +5,7 @@ import type { Change } from '../../../../src/model/plan/plan.ts';
 import type { ApplyResult, OutcomeStatus, WrittenSecrets } from '../../../../src/model/result/outcome.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
 import { seal } from '../../../../src/model/secret.ts';
-import { secretVersionsAfter, withChangedSecrets } from '../../../../src/reconcile/record/record-changes.ts';
+import { secretVersionsAfter, withChangedSecrets } from '../../../../src/reconcile/record/secret-versions.ts';
 import { desiredOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
 
 const path = '/secret/envvar:PASS';
