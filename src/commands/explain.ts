@@ -2,6 +2,9 @@ import { registry } from '../kinds/index.ts';
 import { UsageError } from '../model/errors.ts';
 import { kindOf, nameOf, resourceId } from '../model/resource.ts';
 import { suggest } from '../model/diagnostic.ts';
+import type { ExplanationRow } from '../model/result/drift.ts';
+import { fieldName, type KindNames, respellPath, respellSide } from '../model/spec/spelling.ts';
+import { spellingOf } from '../gateway/dialects/choose-dialect.ts';
 import { differingRows, explain as explainResource } from '../reconcile/explain/explain.ts';
 import { connectionRules, snapshotPlan } from '../protection/posture/diff-postures.ts';
 import { explainDocument } from '../report/subjects/explain.ts';
@@ -63,7 +66,11 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
       near === undefined ? `kinds: ${[...registry.keys()].join(', ')}` : `did you mean "${near}/${nameOf(id)}"?`,
     );
   }
-  if (flags.field !== undefined && !kind.fields.some((field) => field.name === flags.field)) {
+  const project = await openProject(flags, context);
+  const spelling = spellingOf(project.config.targets);
+  const own = spelling?.toManifest.get(kindName);
+  const asked = flags.field === undefined || own === undefined ? flags.field : fieldName(own, flags.field);
+  if (asked !== undefined && flags.field !== undefined && !kind.fields.some((field) => field.name === asked)) {
     const near = suggest(
       flags.field,
       kind.fields.map((field) => field.name),
@@ -73,12 +80,11 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
       near === undefined ? `fields: ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
     );
   }
-  const project = await openProject(flags, context);
   const planned = await createPlan(project, { ...flags, allow: [], import: [], revert: [] }, context, { purpose: 'preview' });
   const { plan, desired, live, base, gateway } = planned;
   await gateway.close();
   announceTarget(project, flags, context);
-  const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: flags.field });
+  const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: asked });
   if (explanation === undefined) {
     const near = suggest(
       id,
@@ -94,7 +100,9 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
   const summary = `${explanation.summary}${nothing}`;
   const views = snapshotPlan(plan, live, registry, { desired, base: base?.desired });
   const rules = flags.field === undefined ? connectionRules(id, views) : [];
-  const rows = flags.field === undefined && !flags.all ? differingRows(explanation.rows) : explanation.rows;
+  const listed = flags.field === undefined && !flags.all ? differingRows(explanation.rows) : explanation.rows;
+  const names = spelling?.toGateway.get(kindName);
+  const rows = names === undefined ? listed : listed.map((row) => respellRow(row, names));
   const complete = {
     ...explanation,
     rows,
@@ -107,4 +115,16 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
   const omitted = explanation.rows.length - rows.length;
   if (omitted > 0) printer.hint(`${plural(omitted, 'field')} without a difference not shown; --all prints all fields\n`);
   return 0;
+}
+
+/** Returns a row with the gateway's names of its field and values. */
+function respellRow(row: ExplanationRow, names: KindNames): ExplanationRow {
+  const { path, desired, live, base } = row;
+  return {
+    ...row,
+    path: respellPath(names, path),
+    ...(desired === undefined ? {} : { desired: respellSide(names, path, desired) }),
+    ...(live === undefined ? {} : { live: respellSide(names, path, live) }),
+    ...(base === undefined ? {} : { base: respellSide(names, path, base) }),
+  };
 }

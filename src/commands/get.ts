@@ -15,6 +15,8 @@ import { resolveProject } from '../project/project.ts';
 import { printerFor, type Printer } from '../console/output/printer.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { Argument } from 'commander';
+import { spellingOf } from '../gateway/dialects/choose-dialect.ts';
+import { respellSpec } from '../model/spec/spelling.ts';
 import type { AccessList } from '../model/protection/access-objects.ts';
 import { accessListing } from '../report/text/access-listings.ts';
 
@@ -124,13 +126,16 @@ function plainWord(text: string): string {
 }
 
 async function printObjectView(view: ObjectView, flags: GetFlags, context: CliContext): Promise<number> {
-  const target = announceTarget(resolveProject(flags, context), flags, context);
+  const project = resolveProject(flags, context);
+  const target = announceTarget(project, flags, context);
+  const names = spellingOf(project.config.targets)?.toGateway;
   const { gateway } = await connect(target, { flags, context });
   try {
-    const shown = shownOf(view, await readLive(gateway, view.kinds, { flags, context }));
+    const found = shownOf(view, await readLive(gateway, view.kinds, { flags, context }));
+    const shown = found.map((one) => ({ ...one, spec: respellSpec(names?.get(kindOf(one.id)), one.spec) }));
     const listing = { headers: view.headers, rows: shown.map(view.row) };
-    const names = shown.map(({ id, uid }) => [nameOf(id), uid]);
-    printView(selectNamed({ document: shown.map(jsonOf), listing, names }, flags), flags.format, printerFor(context, flags));
+    const known = shown.map(({ id, uid }) => [nameOf(id), uid]);
+    printView(selectNamed({ document: shown.map(jsonOf), listing, names: known }, flags), flags.format, printerFor(context, flags));
     return 0;
   } finally {
     await gateway.close();

@@ -98,6 +98,8 @@ export type WireKind = {
   readonly fieldNames: Readonly<Record<string, string>>;
   /** By our field name: our value → the gateway's, where they differ. */
   readonly valueNames?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** By our field name of secrets: our prefix of a reference → the gateway's, where they differ. */
+  readonly referenceNames?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** How secret values are spelled, where that differs. */
   readonly secretSpelling?: { readonly fromWire: (value: string) => string; readonly toWire: (value: string) => string };
   /** A field that no body contains, because the gateway keeps it in rows of their own. */
@@ -199,6 +201,8 @@ export type Dialect = {
   readonly service: WireService;
   /** Prefixes of secret values that are references, in our spelling. */
   readonly referencePrefixes: readonly string[];
+  /** Values that the gateway has besides those of the schemas, by field. */
+  readonly knownValues: AllowedValues;
   readonly errorHints: readonly ErrorHint[];
   readonly terraform?: TerraformTypes;
   /** Returns what the gateway would reject in a manifest, whatever it has: what `preflight` finds without it. `allowed` are values that it has besides. */

@@ -15,6 +15,7 @@ import {
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { overlapTest, type Pointer } from '../model/pointer.ts';
+import type { Spelling } from '../model/spec/spelling.ts';
 import type { AllowedValues } from '../model/config.ts';
 import { type AccessReference, accessReferenceKind } from '../model/protection/access-reference.ts';
 import { type AccessTest, accessTestKind } from '../model/protection/access-test.ts';
@@ -56,6 +57,10 @@ export type LoadInput = {
   readonly secretPrefixes: readonly string[];
   /** Values that are known besides those of the schemas. */
   readonly allowedValues?: AllowedValues;
+  /** The names that manifests may have besides. */
+  readonly spelling?: Spelling | undefined;
+  /** The names of all gateways, for hints. */
+  readonly gatewayNames?: Spelling;
   /** The prefixes of references that the gateway resolves. */
   readonly referencePrefixes: readonly string[];
   /** Reads the source of a secret, for selected manifests only. Without it, sources stay unresolved. */
@@ -73,7 +78,7 @@ export type LoadInput = {
   readonly checkForGateway?: (resource: DesiredResource) => readonly Diagnostic[];
   /** Returns the path of a file in the tree hash, which must not depend on the working directory; by default the path itself. */
   readonly pathInTree?: (path: string) => string;
-  /** Whether each place of an unfamiliar value has a warning; by default, all places have one. */
+  /** Whether each place of an unfamiliar value has a warning, also beside an error; by default, all places have one. */
   readonly everyPlace?: true;
   /** The key that the config has for digests. */
   readonly digestKey?: string;
@@ -221,8 +226,14 @@ type TargetManifests = Checks & {
 
 /** Reads the manifests of a target, with defaults and overlays merged, sorted by id. */
 export function readTargetManifests(input: LoadInput): TargetManifests {
-  const views = new Map([...input.registry].map(([name, kind]) => [name, createKindView(kind, input.allowedValues)]));
-  const read = readDocuments(input.files, input.overlays, { views, placeOf: input.pathInTree ?? ((path) => path) });
+  const views = new Map(
+    [...input.registry].map(([name, kind]) => [name, createKindView(kind, input.allowedValues, input.gatewayNames?.toManifest.get(name))]),
+  );
+  const read = readDocuments(input.files, input.overlays, {
+    views,
+    placeOf: input.pathInTree ?? ((path) => path),
+    spelling: input.spelling,
+  });
   const { sources, base, invalid, overlays, declared, complete, diagnostics } = read;
   const checks = readChecks(read, { name: input.target, all: input.targets });
   const here = base.filter((manifest) => isFor(manifest, input.target));
@@ -273,7 +284,10 @@ function toResources(
     const found = inspect !== undefined && isChosen(manifest) ? locateAll(sources, manifest, inspect(resource)) : [];
     const rejected = checkForGateway !== undefined && isChosen(manifest) ? checkForGateway(resource) : [];
     const placed = rejected.map((one) => (one.at === undefined ? one : placeDiagnostic(sources, one.at, one, resource.id)));
-    for (const one of [...unfamiliar, ...found, ...placed]) {
+    // One mistake has one finding.
+    const isPlain = ({ at }: Diagnostic): boolean =>
+      input.everyPlace === true || !placed.some((one) => one.at?.line === at?.line && one.at?.column === at?.column);
+    for (const one of [...unfamiliar.filter(isPlain), ...found, ...placed]) {
       const { finding, reason } = acknowledge(sources, one, placed.includes(one));
       if (reason === undefined) diagnostics.push(finding);
       else acknowledged.push({ finding, reason });

@@ -1,4 +1,5 @@
 import { type DocumentDiagnostic, type Position, suggest } from '../model/diagnostic.ts';
+import { type KindNames, noNames } from '../model/spec/spelling.ts';
 import type { AllowedValues } from '../model/config.ts';
 import { comparedFields, type FieldRule, type Kind } from '../model/kind.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
@@ -14,6 +15,8 @@ type KnownValues = {
   /** The field, as `Connection.subtype`. */
   readonly place: string;
   readonly known?: ReadonlySet<string>;
+  /** Names of gateways for these values → ours. */
+  readonly others?: Readonly<Record<string, string>>;
   readonly fields?: readonly (readonly [string, KnownValues])[];
   readonly entries?: KnownValues;
 };
@@ -24,12 +27,13 @@ type KnownValuesSearch = {
   readonly node: JsonObject;
   readonly place: string;
   readonly allowed: AllowedValues;
+  readonly others: KindNames;
 };
 
 /** Finds the lists of known values in a schema; returns undefined if there are none. */
-function findKnownValues({ schema, node, place, allowed }: KnownValuesSearch): KnownValues | undefined {
+function findKnownValues({ schema, node, place, allowed, others }: KnownValuesSearch): KnownValues | undefined {
   const below = (child: JsonObject, at: string): KnownValues | undefined =>
-    findKnownValues({ schema, node: resolveReference(schema, child), place: at, allowed });
+    findKnownValues({ schema, node: resolveReference(schema, child), place: at, allowed, others });
   const listed = node['x-ostiary-known'];
   const known = Array.isArray(listed) ? new Set([...listed.map(String), ...(allowed[place] ?? [])]) : undefined;
   const fields = Object.entries(fieldNodes(node)).flatMap(([name, field]) => {
@@ -40,7 +44,7 @@ function findKnownValues({ schema, node, place, allowed }: KnownValuesSearch): K
   if (known === undefined && fields.length === 0 && entries === undefined) return undefined;
   return {
     place,
-    ...(known === undefined ? {} : { known }),
+    ...(known === undefined ? {} : { known, others: others.values[place.slice(place.indexOf('.') + 1)] ?? {} }),
     ...(fields.length === 0 ? {} : { fields }),
     ...(entries === undefined ? {} : { entries }),
   };
@@ -62,10 +66,12 @@ export function checkKnownValues(
   tokens: readonly string[],
 ): readonly DocumentDiagnostic[] {
   if (familiar === undefined || hasOnlyKnownValues(familiar, value)) return [];
-  const { place, known, fields = [], entries } = familiar;
+  const { place, known, others = {}, fields = [], entries } = familiar;
   if (typeof value === 'string') {
     const message = `${quoteValue(value)} is not a known value of ${place}`;
-    const hint = suggestWord(suggest(value, known ?? [])) ?? 'if the gateway accepts it, add it to allow_values in ostiary.yaml';
+    const hint = Object.hasOwn(others, value)
+      ? `write ${others[value] ?? ''}; Ostiary translates it`
+      : (suggestWord(suggest(value, known ?? [])) ?? 'if the gateway accepts it, add it to allow_values in ostiary.yaml');
     return [{ code: 'manifest/unfamiliar-value', severity: 'warning', pointer: pointer(...tokens), message, hint }];
   }
   if (Array.isArray(value)) return value.flatMap((entry: Json, index) => checkKnownValues(entries, entry, [...tokens, String(index)]));
@@ -98,6 +104,8 @@ export type KindView = {
   readonly selectors: readonly SelectorField[];
   /** The known values of fields in spec, if the schema lists any. */
   readonly knownValues: KnownValues | undefined;
+  /** Names of gateways → ours, for hints. */
+  readonly others: KindNames;
   /** Whether any field, at any depth, is a keyed list. */
   readonly keyed: boolean;
   /** Whether any field has an element that manifests do not state. */
@@ -111,7 +119,7 @@ export type KindView = {
 };
 
 /** Groups the fields of a kind. */
-export function createKindView(kind: Kind, allowed: AllowedValues = {}): KindView {
+export function createKindView(kind: Kind, allowed: AllowedValues = {}, others: KindNames = noNames): KindView {
   const plain = comparedFields(kind);
   return {
     kind,
@@ -124,7 +132,8 @@ export function createKindView(kind: Kind, allowed: AllowedValues = {}): KindVie
       field.edge === undefined || field.refers === undefined ? [] : [{ ...field, edge: field.edge, refers: field.refers }],
     ),
     selectors: findSelectors(kind.schema),
-    knownValues: findKnownValues({ schema: kind.schema, node: findNode(kind.schema, ['spec']) ?? {}, place: kind.name, allowed }),
+    knownValues: findKnownValues({ schema: kind.schema, node: findNode(kind.schema, ['spec']) ?? {}, place: kind.name, allowed, others }),
+    others,
     keyed: hasKeyedList(kind.fields),
     implying: kind.fields.some(({ implied }) => implied !== undefined),
     timed: kind.fields.some(({ timed }) => timed !== undefined),

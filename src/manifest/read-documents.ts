@@ -9,6 +9,8 @@ import { createSourceMap, locateDiagnostic, maskFrames, type SourceMap } from '.
 import { type ManifestDocument, parseDocuments, parseLeniently } from './yaml/parse-documents.ts';
 import { createManifestLocate, makeManifest, type Manifest } from './manifest.ts';
 import { mergeLayers, validateMerged } from './merge-layers.ts';
+import { respellDocument } from './respell-document.ts';
+import type { Spelling } from '../model/spec/spelling.ts';
 import { defaultsSchema, type FolderDefaults, readDefaults } from './read-defaults.ts';
 import { accessReferenceKind } from '../model/protection/access-reference.ts';
 import { accessTestKind } from '../model/protection/access-test.ts';
@@ -45,10 +47,14 @@ type ParsedFile = Parameters<typeof createSourceMap>[0][number] & { readonly dia
 export function readDocuments(
   files: readonly SourceFile[],
   overlays: readonly (readonly SourceFile[])[],
-  { views, placeOf }: { readonly views: KindViews; readonly placeOf: (path: string) => string },
+  {
+    views,
+    placeOf,
+    spelling,
+  }: { readonly views: KindViews; readonly placeOf: (path: string) => string; readonly spelling?: Spelling | undefined },
 ): DocumentSet {
-  const pages = parseFiles(files, views);
-  const overlayPages = overlays.map((folder) => parseFiles(folder, views));
+  const pages = parseFiles(files, views, spelling);
+  const overlayPages = overlays.map((folder) => parseFiles(folder, views, spelling));
   const all = [...pages, ...overlayPages.flat()];
   const sources = createSourceMap(all, ({ value }) => {
     const kind = isObject(value) ? value['kind'] : undefined;
@@ -106,11 +112,12 @@ function listInvalidPlaces(problems: readonly DocumentDiagnostic[]): readonly Po
   return problems.filter(({ code }) => code !== 'manifest/missing-field').map(({ pointer: at }) => at);
 }
 
-function parseFiles(files: readonly SourceFile[], views: KindViews): readonly ParsedFile[] {
+function parseFiles(files: readonly SourceFile[], views: KindViews, spelling: Spelling | undefined): readonly ParsedFile[] {
   return files
     .toSorted((left, right) => compareText(left.path, right.path))
     .map((file) => {
-      const { documents, diagnostics } = parseLeniently(file);
+      const { documents: parsed, diagnostics } = parseLeniently(file);
+      const documents = spelling === undefined ? parsed : parsed.map((one) => respellDocument(one, spelling));
       if (diagnostics.length === 0) return { file, documents, diagnostics };
       const schemas = [...views.values()].map(({ kind }) => kind.schema);
       return { file, documents, diagnostics: maskFrames(file, diagnostics, schemas), unread: schemas };

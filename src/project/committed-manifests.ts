@@ -3,7 +3,7 @@ import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { maxBytes } from '../disk/text-file.ts';
 import { decodeFile } from '../disk/walk.ts';
-import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
+import { referencePrefixesOf, spellingOf } from '../gateway/dialects/choose-dialect.ts';
 import { listCommit, readThroughLinks, readTreeAt, type TreeOptions } from '../git/read-tree.ts';
 import { mayBeInRepository, type Repository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
@@ -204,6 +204,7 @@ function loadCommittedTree({ target, targets, files, overlays, pathInTree }: Com
     targets,
     secretPrefixes,
     allowedValues,
+    spelling: spellingOf([target]),
     referencePrefixes,
     registry,
     pathInTree,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
-import { manifestCheckOf, referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
+import { gatewayNames, knownValuesOf, manifestCheckOf, referencePrefixesOf, spellingOf } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
 import { hashTree, type LoadInput, loadManifests } from '../manifest/load-manifests.ts';
 import type { DesiredState } from '../model/desired.ts';
@@ -144,7 +144,9 @@ function loadInputOf(
     targets: config.targets.map((one) => one.name),
     ...selectionOf(selection, context),
     secretPrefixes: target.secretPrefixes,
-    allowedValues: target.allowedValues,
+    allowedValues: knownValuesOf(target),
+    spelling: spellingOf(config.targets),
+    gatewayNames: gatewayNames(),
     ...(config.digestKey === undefined ? {} : { digestKey: config.digestKey }),
     referencePrefixes: referencePrefixesOf(target.dialect),
     peek: (file) => readSecretFile(config.root, join(file)).value,

@@ -108,7 +108,7 @@ function configFromSelection(selection: ProjectSelection, context: ProjectContex
   const target: Target = {
     name: selection.target ?? 'default',
     url: selection.url ?? '',
-    dialect: 'auto',
+    dialect: selection.dialect ?? 'auto',
     auth: 'auto',
     token: defaultToken,
     secretPrefixes: ['OSTIARY_SECRET_'],

@@ -15,6 +15,7 @@ import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import { liveEdges, type LiveState } from '../model/live.ts';
 import type { Pointer } from '../model/pointer.ts';
+import { respellManifest } from '../model/spec/spelling.ts';
 import type { SkippedObject, PullResult, PulledSecrets, UnstatedPart } from '../model/result/outcome.ts';
 import { type ResourceId, edgeKey, kindOf } from '../model/resource.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
@@ -103,12 +104,13 @@ function filesOf(drafts: readonly DraftManifest[], { project, taken, identity }:
   const folder = below.map((name) => (name === '' ? '' : `${name}/`)).join('');
   // All files of a kind are in one folder.
   const schemas = new Map<string, string>();
-  const { files, pathInTree: placeOf = (path: string) => path } = wholeInputOf(project.sources, project);
-  const withoutDefaults = createDefaultsSubtraction({ files, registry, speech: identity, placeOf });
+  const { files, pathInTree: placeOf = (path: string) => path, spelling } = wholeInputOf(project.sources, project);
+  const withoutDefaults = createDefaultsSubtraction({ files, registry, speech: identity, placeOf, spelling });
   return drafts.map((draft) => {
     const { id } = draft;
     const path = `${folder}${names.get(id) ?? ''}`;
-    const value = withoutDefaults(draft, path);
+    const plain = withoutDefaults(draft, path);
+    const value = spelling === undefined ? plain : respellManifest(plain, spelling);
     const kind = kindOf(id);
     const schema = schemas.get(kind) ?? posix.relative(posix.dirname(path), schemaPath(kind));
     schemas.set(kind, schema);

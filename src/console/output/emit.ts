@@ -23,6 +23,8 @@ import type { Printer } from './printer.ts';
 import { repositoryPaths } from '../../disk/walk.ts';
 import type { BaseState, DesiredState } from '../../model/desired.ts';
 import type { Plan } from '../../model/plan/plan.ts';
+import { respellPlan } from '../../model/spec/spelling.ts';
+import { spellingOf } from '../../gateway/dialects/choose-dialect.ts';
 import type { LiveState } from '../../model/live.ts';
 
 /** The formats of a command's output, and the files that it writes beside it. */
@@ -91,7 +93,8 @@ export function pathInRepository(context: CliContext): (file: string) => string 
 
 /** Emits a plan; warnings go to stderr. */
 export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
-  const { plan, project } = planned;
+  const { project } = planned;
+  const plan = respelled(planned);
   options.context.onEvent?.({ plan });
   emitWarnings(warnings, options);
   const config = project === undefined ? undefined : configInForce(project.config, plan.target.name);
@@ -100,10 +103,11 @@ export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagn
 
 /** Emits a drift; warnings go to stderr. */
 export async function emitDrift(
-  drift: Drift,
+  found: Drift,
   { warnings, project }: { readonly warnings: readonly Diagnostic[]; readonly project: WholeProject },
   options: OutputOptions,
 ): Promise<void> {
+  const drift = { ...found, plan: respellPlan(found.plan, spellingOf(project.config.targets)) };
   options.context.onEvent?.({ drift });
   emitWarnings(warnings, options);
   await emit(driftDocument([drift], configInForce(project.config, drift.plan.target.name)), options);
@@ -111,7 +115,7 @@ export async function emitDrift(
 
 /** Emits the result of an apply. A page also shows the plan. */
 export async function emitApply(result: ApplyResult, planned: PlanWithStates, options: OutputOptions): Promise<void> {
-  const { plan } = planned;
+  const plan = respelled(planned);
   options.context.onEvent?.({ plan, result });
   const matrix = await matrixFor(planned, options);
   // The report of an apply has these itself.
@@ -122,6 +126,11 @@ export async function emitApply(result: ApplyResult, planned: PlanWithStates, op
   // The plan above has the heading, the digest and the allowances.
   await emit(documentOf(false), { ...options, flags: { ...options.flags, report: [] } });
   await emit(documentOf(true), { ...options, printed: true });
+}
+
+/** Returns the plan with the names of the gateway, where the config names its dialect. */
+function respelled({ plan, project }: Pick<PlanWithStates, 'plan' | 'project'>): Plan {
+  return respellPlan(plan, spellingOf(project?.config.targets ?? []));
 }
 
 function emitWarnings(warnings: readonly Diagnostic[], { context, printer }: OutputOptions): void {

@@ -1,4 +1,5 @@
-import type { AllowedValues } from '../../model/config.ts';
+import type { AllowedValues, Target } from '../../model/config.ts';
+import { createSpelling, type Spelling } from '../../model/spec/spelling.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { DialectName } from '../../model/dialects.ts';
@@ -79,9 +80,39 @@ export function manifestCheckOf(dialect: string, allowed: AllowedValues): (resou
   return (resource) => named?.checkManifest(resource, allowed) ?? [];
 }
 
+/** Returns the spelling of the dialect that all targets name; undefined if they name none, several, or one without other names. */
+export function spellingOf(targets: readonly Pick<Target, 'dialect'>[]): Spelling | undefined {
+  const named = dialects.find(({ name }) => targets.length > 0 && targets.every(({ dialect }) => dialect === name));
+  const spelling = named === undefined ? undefined : spellingOfDialects([named]);
+  return spelling === undefined || spelling.toGateway.size === 0 ? undefined : spelling;
+}
+
+function spellingOfDialects(some: readonly Dialect[]): Spelling {
+  return createSpelling(
+    some
+      .flatMap(({ kinds }) => Object.entries(kinds))
+      .map(([kind, { fieldNames, valueNames = {}, referenceNames = {} }]) => [
+        kind,
+        { fields: fieldNames, values: valueNames, prefixes: referenceNames },
+      ]),
+  );
+}
+
 /** Returns the Terraform provider of the one dialect that has one. */
 export function terraformProvider(): TerraformTypes {
   const [terraform] = dialects.flatMap((dialect) => dialect.terraform ?? []);
   if (terraform === undefined) throw new Error('no dialect has a Terraform provider');
   return terraform;
+}
+
+/** Returns the names of all gateways. */
+export function gatewayNames(): Spelling {
+  return spellingOfDialects(dialects);
+}
+
+/** Returns the values that the config of a target allows, or that its dialect has. */
+export function knownValuesOf({ dialect, allowedValues }: Pick<Target, 'dialect' | 'allowedValues'>): AllowedValues {
+  const known = dialects.find(({ name }) => name === dialect)?.knownValues ?? {};
+  const fields = Object.entries(known).map(([field, values]) => [field, [...values, ...(allowedValues[field] ?? [])]] as const);
+  return { ...allowedValues, ...Object.fromEntries(fields) };
 }

@@ -2,7 +2,7 @@ import { addToGroup } from '../../model/collections.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
 import { editSpec, specValueAt, type Edit } from '../../model/spec/edit.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
-import { equal, type Json, type JsonObject } from '../../model/json.ts';
+import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { normalizeValue } from '../../model/spec/normalize.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
@@ -14,7 +14,9 @@ import { toStatedValue } from '../pull/draft-manifests.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import { findRules, type LiveDifference, type LayerEdit } from './field-edits.ts';
 import { isDefaultsPath, type SourceFile } from '../../model/diagnostic.ts';
-import { editFile } from '../edit/edit-file.ts';
+import { type DocumentEdit, editFile } from '../edit/edit-file.ts';
+import { respellEdit } from '../respell-document.ts';
+import type { Spelling } from '../../model/spec/spelling.ts';
 import { type LoadInput, readTargetManifests } from '../load-manifests.ts';
 
 type FieldDifference = Extract<LiveDifference, { readonly is: 'field' }>;
@@ -174,7 +176,8 @@ export type AttributedEdit = LayerEdit & { readonly causes: readonly LiveDiffere
 
 /** Returns the input with other texts of files, by path; secrets stay unresolved. */
 export function replaceInputTexts(input: LoadInput, texts: ReadonlyMap<string, string>): LoadInput {
-  const { files, overlays, target, targets, selection, secretPrefixes, allowedValues, referencePrefixes, registry, pathInTree } = input;
+  const { files, overlays, target, targets, selection, secretPrefixes, allowedValues, spelling, referencePrefixes, registry, pathInTree } =
+    input;
   const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
   return {
     files: files.map(now),
@@ -184,6 +187,7 @@ export function replaceInputTexts(input: LoadInput, texts: ReadonlyMap<string, s
     secretPrefixes,
     ...(allowedValues === undefined ? {} : { allowedValues }),
     referencePrefixes,
+    spelling,
     registry,
     ...(selection === undefined ? {} : { selection }),
     ...(pathInTree === undefined ? {} : { pathInTree }),
@@ -203,7 +207,7 @@ export function editTexts(
     const text = texts.get(path) ?? files.get(path)?.text;
     if (text === undefined) continue;
     const ordered = group
-      .map((one) => ({ ...one, index: one.layer.index }))
+      .map((one) => ({ ...one, edit: respelled(one, input.spelling), index: one.layer.index }))
       .toSorted((left, right) => editRank(left) - editRank(right) || editDepth(right) - editDepth(left));
     const { value, diagnostics } = editFile({ path, text }, ordered);
     if (value !== undefined) texts.set(path, value.text);
@@ -211,6 +215,12 @@ export function editTexts(
     for (const { edit, diagnostic } of refused) for (const one of edit.causes) failures.set(one, diagnostic?.message ?? '');
   }
   return { texts, failures };
+}
+
+function respelled({ layer, edit }: LayerEdit, spelling: Spelling | undefined): DocumentEdit {
+  const kind = isObject(layer.value) ? layer.value['kind'] : undefined;
+  const names = typeof kind === 'string' ? spelling?.toGateway.get(kind) : undefined;
+  return names === undefined ? edit : respellEdit(edit, layer.specInFile ?? {}, names);
 }
 
 /** Ranks edits: removals from lists come last, the deepest first, so that no index changes before its use. */

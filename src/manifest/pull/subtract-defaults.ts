@@ -9,6 +9,8 @@ import { readObject } from '../json-values.ts';
 import { createKindView, type Manifest } from '../manifest.ts';
 import { readDefaults } from '../read-defaults.ts';
 import { createSourceMap } from '../source-map.ts';
+import type { Spelling } from '../../model/spec/spelling.ts';
+import { respellDocument } from '../respell-document.ts';
 import { parseLeniently } from '../yaml/parse-documents.ts';
 import type { DraftManifest } from './draft-manifests.ts';
 
@@ -19,6 +21,7 @@ type DefaultsContext = {
   readonly speech: DialectFields;
   /** Returns the path of a file relative to the folder of the config file. */
   readonly placeOf: (path: string) => string;
+  readonly spelling: Spelling | undefined;
 };
 
 /** Creates the function that removes from a draft what the defaults of its folder give, and resets what only they give. */
@@ -27,10 +30,12 @@ export function createDefaultsSubtraction({
   registry,
   speech,
   placeOf,
+  spelling,
 }: DefaultsContext): (draft: DraftManifest, path: string) => JsonObject {
   const pages = files
     .filter(({ path }) => isDefaultsPath(path))
-    .map((file) => ({ file: { ...file, path: placeOf(file.path) }, ...parseLeniently(file) }));
+    .map((file) => ({ file: { ...file, path: placeOf(file.path) }, ...parseLeniently(file) }))
+    .map((page) => (spelling === undefined ? page : { ...page, documents: page.documents.map((one) => respellDocument(one, spelling)) }));
   const defaults = readDefaults(
     createSourceMap(pages, () => undefined),
     pages,

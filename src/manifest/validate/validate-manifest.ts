@@ -1,3 +1,4 @@
+import { fieldName } from '../../model/spec/spelling.ts';
 import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
@@ -88,7 +89,16 @@ export function validateManifest(view: KindView, value: JsonObject, form: 'manif
   const errors = check.errors ?? [];
   const counting =
     form === 'manifest' ? errors : errors.filter((error) => !isFilledIn(view, value, error) && !isRemovedByOverlay(view, value, error));
-  return counting.length === 0 ? wrongForms : [...describeSchemaErrors(view.kind.schema, value, counting), ...wrongForms];
+  if (counting.length === 0) return wrongForms;
+  return [...describeSchemaErrors(view.kind.schema, value, counting).map((one) => withOwnName(view, one)), ...wrongForms];
+}
+
+/** Returns the error about an unknown field with our name as the hint, where the field has the name that a gateway has for it. */
+function withOwnName({ others }: KindView, problem: DocumentDiagnostic): DocumentDiagnostic {
+  const [top, field = '', ...rest] = tokensOf(problem.pointer);
+  const own = fieldName(others, field);
+  const isGateways = problem.code === 'manifest/unknown-field' && top === 'spec' && rest.length === 0 && own !== field;
+  return isGateways ? { ...problem, hint: `write ${own}; Ostiary translates it` } : problem;
 }
 
 const none: readonly DocumentDiagnostic[] = [];

@@ -1,5 +1,5 @@
 import type { Position, SourceFile } from '../../model/diagnostic.ts';
-import type { Json } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { createLocator } from './locate.ts';
 import { createLineFinder } from './code-frame.ts';
@@ -72,6 +72,8 @@ export type ManifestDocument = {
   /** The index of the document in the file, from 0. */
   readonly index: number;
   readonly value: Json;
+  /** The spec with the names that the file has, if they may be those of a gateway. */
+  readonly specInFile?: JsonObject;
   /** Set if invalid keys were left out together with their values. */
   readonly incomplete?: true;
   /** Returns the position of the value at a pointer or of its key; if the pointer leads nowhere, of the nearest parent. */

@@ -334,8 +334,8 @@ export const hoopCodes = {
   },
   'hoop/spelling': {
     meaning: "The subtype is in the gateway's own spelling",
-    cause: 'Manifests use the spelling of the interface; Ostiary translates it',
-    fix: 'Write the subtype of the hint',
+    cause: 'Manifests use the spelling of the interface unless all targets of the config name the dialect; Ostiary translates it',
+    fix: 'Write the subtype of the hint, or name the dialect',
     example: '"dynamo-db" is the gateway’s own spelling of the subtype',
   },
   'hoop/ssh-key': {

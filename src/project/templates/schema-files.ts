@@ -6,11 +6,14 @@ import { defaultsSchema } from '../../manifest/read-defaults.ts';
 import { accessReferenceSchema } from '../../manifest/read-access-references.ts';
 import { accessTestSchema } from '../../manifest/read-access-tests.ts';
 import { policySchema } from '../../manifest/read-policies.ts';
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { gatewayNames } from '../../gateway/dialects/choose-dialect.ts';
+import { asObject, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { fieldName, type KindNames, noNames } from '../../model/spec/spelling.ts';
 
 /** Returns the schemas that the first lines of manifests, policies, defaults and the config name: the path below the project's folder, and the text. */
 export function schemaFiles(): readonly (readonly [path: string, text: string])[] {
-  const kinds = [...registry.values()].map(({ schema }) => schema);
+  const { toGateway } = gatewayNames();
+  const kinds = [...registry.values()].map(({ name, schema }) => withGatewayNames(schema, toGateway.get(name) ?? noNames));
   return [...kinds, configSchema, defaultsSchema, policySchema, accessTestSchema, accessReferenceSchema].map((schema) => [
     schemaPath(toText(schema['title'])),
     `${JSON.stringify(forEditors(schema), null, 2)}\n`,
@@ -20,6 +23,19 @@ export function schemaFiles(): readonly (readonly [path: string, text: string])[
 /** Returns the path of a kind's schema below the project's folder. */
 export function schemaPath(kind: string): string {
   return `schemas/${toKebabCase(kind)}.schema.json`;
+}
+
+/** Returns the schema of a kind with the names that gateways have for fields and values. */
+function withGatewayNames(schema: JsonObject, names: KindNames): JsonObject {
+  const definitions = asObject(schema['$defs']);
+  const spec = asObject(definitions['spec']);
+  const properties = Object.entries(asObject(spec['properties'])).flatMap(([field, node]) => {
+    const others = Object.values(names.values[field] ?? {});
+    const known = isObject(node) && Array.isArray(node['x-ostiary-known']) ? [...node['x-ostiary-known'], ...others] : undefined;
+    const own = known !== undefined && isObject(node) ? { ...node, 'x-ostiary-known': known } : node;
+    return [...new Set([field, fieldName(names, field)])].map((name) => [name, own] as const);
+  });
+  return { ...schema, $defs: { ...definitions, spec: { ...spec, properties: Object.fromEntries(properties) } } };
 }
 
 /** Returns a schema without annotations of Ostiary: editors suggest known values, show defaults, and do not know fields that no document may have. */

@@ -51,6 +51,9 @@ const prefixes: readonly (readonly [string, string])[] = [
   ['_aws_iam_rds:', '_aws_iam_rds:'],
 ];
 
+/** Our prefix of a reference → the gateway's, where they differ. */
+export const differingPrefixes: Readonly<Record<string, string>> = Object.fromEntries(prefixes.filter(([ours, theirs]) => ours !== theirs));
+
 /** Our prefixes of references. */
 export const referencePrefixes: readonly string[] = prefixes.map(([ours]) => ours);
 

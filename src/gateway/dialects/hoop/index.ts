@@ -2,7 +2,7 @@ import type { Dialect, ErrorHint, WireService } from '../../dialect.ts';
 import { access } from './access.ts';
 import { referencePrefixes, valueNames } from './fields.ts';
 import { authHeaderFor, readCapabilities } from './handshake.ts';
-import { kinds, terraformKinds, terraformParts, connectionSupplement, runbooks } from './kinds.ts';
+import { kinds, knownValues, terraformKinds, terraformParts, connectionSupplement, runbooks } from './kinds.ts';
 import { checkManifest, preflight, preflightReads } from './preflight.ts';
 import { restList } from '../rest.ts';
 import type { Decision, Review } from '../../../model/service.ts';
@@ -66,6 +66,7 @@ export const hoopDialect: Dialect = {
   access,
   service,
   referencePrefixes,
+  knownValues,
   errorHints,
   terraform: { name: 'hoop', kinds: terraformKinds, parts: terraformParts },
   checkManifest,

@@ -13,7 +13,7 @@ import {
   limitMaskingRule,
 } from './checks/data-masking-rule.ts';
 import { accessRows } from './access.ts';
-import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames } from './fields.ts';
+import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames, differingPrefixes, types } from './fields.ts';
 import { type ProposedWrite, objectPath, readUid, restList } from '../rest.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { asArray, type JsonObject, isObject } from '../../../model/json.ts';
@@ -136,6 +136,7 @@ const connection: WireKind = {
   rows: accessRows,
   fieldNames,
   valueNames,
+  referenceNames: { secret: differingPrefixes },
   secretSpelling: { fromWire, toWire },
   readOnly,
   secretEchoes,
@@ -236,6 +237,9 @@ export const hoopKinds: Readonly<Record<string, HoopKind>> = {
     check: checkRunbookConfiguration,
   },
 };
+
+/** The types of connections that the schema does not list. */
+export const knownValues: AllowedValues = { 'Connection.type': types };
 
 /** Returns the types of connections that a config allows. */
 export function allowedTypes(allowed: AllowedValues): readonly string[] {

@@ -43,6 +43,7 @@ export const interfaceDialect: Dialect = {
   // A gateway without users of its own returns null: then its groups are unknown.
   access: { groups: { list: groupsList(undefined), read: readIdAndName } },
   referencePrefixes: ['_cloudsecrets:', '_envjson:'],
+  knownValues: {},
   errorHints: [],
   checkManifest: (resource) => checkTexts('interface/nul', manifestWrite(resource)),
   preflightReads,
