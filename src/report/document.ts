@@ -19,6 +19,7 @@ import type { OutsideSection } from './rows/outside-rows.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Verdict } from './wording/summary.ts';
 import type { DriftedObject } from './rows/change-rows.ts';
+import type { DriftChoice } from './rows/drift-choices.ts';
 
 /**
  * What a command reports, in the one form that every format renders. Both parts are computed when a format asks for them:
@@ -78,6 +79,7 @@ export type ReportBlock =
   | { readonly type: 'impact'; readonly causes: readonly Impact[]; readonly orphans: Orphans }
   | { readonly type: 'changes'; readonly group: ChangeGroup }
   | { readonly type: 'drifted'; readonly rows: readonly DriftedObject[] }
+  | { readonly type: 'choices'; readonly choices: readonly DriftChoice[] }
   | { readonly type: 'outside'; readonly section: OutsideSection }
   | { readonly type: 'list'; readonly list: SideList }
   | { readonly type: 'refusals'; readonly refusals: Plan['refusals'] }
@@ -89,7 +91,16 @@ export type ReportBlock =
   | { readonly type: 'findings'; readonly run: RunFindings }
   | { readonly type: 'overview'; readonly plan: Plan }
   | { readonly type: 'matrix'; readonly matrix: ProtectionMatrix }
-  | { readonly type: 'postures'; readonly connections: readonly PostureChange[]; readonly columns: readonly ControlColumn[] };
+  | {
+      readonly type: 'postures';
+      readonly connections: readonly PostureChange[];
+      readonly columns: readonly ControlColumn[];
+      /** The two states that are compared, unless they are before and after. */
+      readonly sides?: PostureSides;
+    };
+
+/** What a page calls two states of protection. */
+export type PostureSides = readonly [string, string];
 
 /** What a run found on each target, for formats that list findings at lines of files. */
 export type RunFindings = {

@@ -110,7 +110,8 @@ export async function emitDrift(
   const drift = { ...found, plan: respellPlan(found.plan, spellingOf(project.config.targets)) };
   options.context.onEvent?.({ drift });
   emitWarnings(warnings, options);
-  await emit(driftDocument([drift], configInForce(project.config, drift.plan.target.name)), options);
+  const { columns } = await matrixFor({ plan: drift.plan }, options);
+  await emit(driftDocument([drift], columns, configInForce(project.config, drift.plan.target.name)), options);
 }
 
 /** Emits the result of an apply. A page also shows the plan. */

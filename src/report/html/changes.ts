@@ -5,6 +5,7 @@ import { plural, shortList } from '../wording/summary.ts';
 import { controlText, pathText, sampleChangeText, sampleSign } from '../wording/value.ts';
 import { foldSimilar, likenessOfChange, othersText, sortByRisk } from '../rows/fold-similar.ts';
 import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
+import type { PostureSides } from '../document.ts';
 import type { LinkOf } from '../links.ts';
 import { actionSymbols, type ChangeRow, changeRows, edgeChangeRows, edgeText, risksText } from '../rows/change-rows.ts';
 import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
@@ -149,8 +150,14 @@ const mostNames = 12;
 const mostTags = 12;
 const mostPlaces = 3;
 
+type PostureTable = { readonly columns: readonly ControlColumn[]; readonly sides?: PostureSides };
+
 /** Returns the protection of one connection before and after, with the lines that cause the difference; folded. */
-export function postureDetails(change: PostureChange, columns: readonly ControlColumn[], linkOf: LinkOf | undefined): Html {
+export function postureDetails(
+  change: PostureChange,
+  { columns, sides = ['before', 'after'] }: PostureTable,
+  linkOf: LinkOf | undefined,
+): Html {
   const { connection, direction, created, deleted, tags, controls, rules = [] } = change;
   const name = nameOf(connection);
   const isWhole = created === true || deleted === true;
@@ -161,14 +168,14 @@ export function postureDetails(change: PostureChange, columns: readonly ControlC
         ? 'deleted'
         : controls.map(({ control }) => columnOf(columns, control).heading).join(', ');
   const rows = [
-    ...controls.map((control) => aspectRow(control, columnOf(columns, control.control), linkOf)),
-    ...(rules.length === 0 ? [] : [rulesRow(rules)]),
+    ...controls.map((control) => aspectRow(control, { column: columnOf(columns, control.control), sides, linkOf })),
+    ...(rules.length === 0 ? [] : [rulesRow(rules, sides)]),
   ];
   const head = element('thead', {}, [
     element(
       'tr',
       {},
-      ['control', 'before', 'after', 'effect', 'cause'].map((text) => element('th', { scope: 'col' }, text)),
+      ['control', ...sides, 'effect', 'cause'].map((text) => element('th', { scope: 'col' }, text)),
     ),
   ]);
   return element('details', { 'data-name': searchText(name, tags), 'data-direction': direction }, [
@@ -182,21 +189,23 @@ export function postureDetails(change: PostureChange, columns: readonly ControlC
   ]);
 }
 
-function aspectRow({ direction, before, after, atLeast, causes }: ControlChange, column: ControlColumn, linkOf: LinkOf | undefined): Html {
+type AspectContext = { readonly column: ControlColumn; readonly sides: PostureSides; readonly linkOf: LinkOf | undefined };
+
+function aspectRow({ direction, before, after, atLeast, causes }: ControlChange, { column, sides, linkOf }: AspectContext): Html {
   const spoken = (texts: readonly string[]): readonly string[] => texts.map((text) => controlText(column, text));
   const [first, last] = [spoken(before), spoken(after)];
   const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least; more are possible') : '';
   return element('tr', {}, [
     element('th', { scope: 'row' }, column.heading),
-    element('td', { 'data-label': 'before' }, partsOnOneSide(first, last, 'loses')),
-    element('td', { 'data-label': 'after' }, [...partsOnOneSide(last, first, 'gains'), least]),
+    element('td', { 'data-label': sides[0] }, partsOnOneSide(first, last, 'loses')),
+    element('td', { 'data-label': sides[1] }, [...partsOnOneSide(last, first, 'gains'), least]),
     element('td', {}, [verdictBadge(direction)]),
     element('td', {}, causesHtml(causes, linkOf)),
   ]);
 }
 
 /** Returns the rules on a connection with their attachments. A rule whose attachment alone changes is not marked. */
-function rulesRow(rules: readonly ConnectionRule[]): Html {
+function rulesRow(rules: readonly ConnectionRule[], sides: PostureSides): Html {
   const side = (name: 'before' | 'after', kind: 'gains' | 'loses'): readonly Html[] => {
     const own = rules.filter((rule) => rule[name] !== undefined);
     if (own.length === 0) return [element('span', { class: 'quiet' }, 'nothing')];
@@ -212,8 +221,8 @@ function rulesRow(rules: readonly ConnectionRule[]): Html {
   };
   return element('tr', {}, [
     element('th', { scope: 'row' }, 'rules on it'),
-    element('td', { 'data-label': 'before' }, side('before', 'loses')),
-    element('td', { 'data-label': 'after' }, side('after', 'gains')),
+    element('td', { 'data-label': sides[0] }, side('before', 'loses')),
+    element('td', { 'data-label': sides[1] }, side('after', 'gains')),
     element('td', {}, ''),
     element('td', {}, ''),
   ]);

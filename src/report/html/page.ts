@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { blocksOfType, type Deletion, type ReportBlock, type ReportDocument, type ReportSection } from '../document.ts';
 import type { LinkOf } from '../links.ts';
 import { highestPlanRisk, highestRisk, type Plan } from '../../model/plan/plan.ts';
-import type { Cause, ControlColumn, Headline, PostureChange } from '../../model/protection/protection.ts';
+import type { Cause, Headline } from '../../model/protection/protection.ts';
 import { type Diagnostic, parsePosition, type Position, sortDiagnostics } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
@@ -11,6 +11,7 @@ import { driftCause, headlineObjects } from '../wording/impact.ts';
 import type { RowPart } from '../rows/change-rows.ts';
 import type { GroupedChange, SideList } from '../rows/groups.ts';
 import type { OutsideSection } from '../rows/outside-rows.ts';
+import { choiceList, driftedSection } from './drifted.ts';
 import { groupSection, impactTable, outcomeSection, postureDetails, unfoldFirst } from './changes.ts';
 import {
   element,
@@ -42,6 +43,7 @@ const mostPostures = 1000;
 export function renderHtml(document: ReportDocument, { linkOf }: { readonly linkOf?: LinkOf | undefined } = {}): string {
   const sections = document.sections().map((section) => ({ ...section, blocks: [...section.blocks, ...(section.pageBlocks?.() ?? [])] }));
   const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
+  const isDrift = sections.some(({ blocks }) => blocksOfType(blocks, 'drifted').length > 0);
   const title = sections.flatMap(({ verdict }) => (verdict === undefined ? [] : [verdictText(verdict)])).join(' ');
   const policy = `default-src 'none'; style-src '${contentHash(htmlStyle)}'; script-src '${contentHash(htmlScript)}'; base-uri 'none'; form-action 'none'`;
   const head = element('head', {}, [
@@ -54,11 +56,14 @@ export function renderHtml(document: ReportDocument, { linkOf }: { readonly link
     verbatim('style', htmlStyle),
   ]);
   // Browsers draw a large page faster when they skip the parts outside the view.
-  const changes = sections.flatMap(({ blocks }) => blocksOfType(blocks, 'overview').flatMap(({ plan }) => plan.changes));
+  const changes = sections.flatMap(({ blocks }) => [
+    ...blocksOfType(blocks, 'overview').flatMap(({ plan }) => plan.changes),
+    ...blocksOfType(blocks, 'drifted').flatMap(({ rows }) => rows),
+  ]);
   const isMuch = changes.length > many;
   const body = element('body', { class: isMuch ? 'many' : undefined }, [
-    element('a', { class: 'skip', href: '#main' }, isApplied ? 'Skip to the results' : 'Skip to the plan'),
-    element('main', { id: 'main' }, [element('h1', {}, title), tools(), ...sections.map((section) => sectionHtml(section, linkOf))]),
+    element('a', { class: 'skip', href: '#main' }, `Skip to the ${isApplied ? 'results' : isDrift ? 'drift' : 'plan'}`),
+    element('main', { id: 'main' }, [element('h1', {}, title), tools(isDrift), ...sections.map((section) => sectionHtml(section, linkOf))]),
     verbatim('script', htmlScript),
   ]);
   return `<!doctype html>\n${element('html', { lang: 'en' }, [head, body]).html}\n`;
@@ -68,7 +73,7 @@ function contentHash(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-function tools(): Html {
+function tools(isDrift: boolean): Html {
   const choices = shownVerdicts.map((verdict) => element('option', { value: verdict }, verdictWord(verdict)));
   return element('div', { class: 'tools', role: 'search' }, [
     element('label', {}, [
@@ -76,13 +81,14 @@ function tools(): Html {
       empty('input', { type: 'search', id: 'search', placeholder: 'a name, or env=prod', autocomplete: 'off' }),
     ]),
     element('label', {}, ['Show ', element('select', { id: 'direction' }, [element('option', { value: '' }, 'everything'), ...choices])]),
-    element('label', {}, [empty('input', { type: 'checkbox', id: 'same' }), ' Unchanged connections']),
+    // A drift has no rows of unchanged connections.
+    element('label', { hidden: isDrift }, [empty('input', { type: 'checkbox', id: 'same' }), ' Unchanged connections']),
     element('button', { type: 'button', id: 'fold' }, 'Unfold or fold all'),
     element('span', { id: 'count', class: 'quiet', 'aria-live': 'polite' }, ''),
   ]);
 }
 
-function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): Html {
+function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): Html {
   const isApplied = summary?.type === 'apply';
   const findings = blocksOfType(blocks, 'findings').map(({ run }) => findingList(findingDiagnostics(run), linkOf));
   if (findings.length > 0) return element('section', { 'aria-label': 'Findings' }, findings);
@@ -90,7 +96,11 @@ function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf
   // The headline of a single change says all that a table of before and after would.
   const isSingle = isSingleChange(blocks);
   const lists = blocksOfType(blocks, 'list').map(({ list }) => listDetails(list));
-  return element('section', { 'aria-label': `Plan for ${verdict?.name ?? ''}` }, [
+  const drifted = blocksOfType(blocks, 'drifted').flatMap(({ rows }) => rows);
+  const isDrift = blocksOfType(blocks, 'drifted').length > 0;
+  return element('section', { 'aria-label': `${isDrift ? 'Drift on' : 'Plan for'} ${verdict?.name ?? ''}` }, [
+    ...(isDrift && place !== undefined ? [element('p', { class: 'quiet' }, place.where)] : []),
+    ...(summary?.type === 'sentence' ? [element('p', {}, element('strong', {}, summary.sentence))] : []),
     ...blocksOfType(blocks, 'overview').flatMap(({ plan }) => overviewParagraphs(plan, isApplied)),
     ...blocksOfType(blocks, 'outcomes').map(({ result }) => outcomeSection(result)),
     ...(isApplied ? [] : blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalSection(refusals, linkOf))),
@@ -99,6 +109,8 @@ function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf
     element('h2', {}, 'Protection'),
     ...blocksOfType(blocks, 'headlines').map(({ headlines, deletions }) => headlineList(headlines, deletions, linkOf)),
     ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
+    ...(drifted.length === 0 ? [] : [element('h2', {}, 'Changed outside Ostiary'), driftedSection(drifted, linkOf)]),
+    ...blocksOfType(blocks, 'choices').flatMap(({ choices }) => choiceList(choices)),
     ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideParts(section, linkOf)),
     ...blocksOfType(blocks, 'permission-matrix').flatMap(({ delta }) =>
       isSingle && blocksOfType(blocks, 'permissions').every(({ changes: unstated }) => unstated.length === 0)
@@ -108,8 +120,10 @@ function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf
     ...blocksOfType(blocks, 'impact').flatMap(({ causes }) =>
       causes.length === 0 ? [] : [element('h2', {}, 'Other impact'), ...impactTable(causes, linkOf)],
     ),
-    ...blocksOfType(blocks, 'postures').flatMap(({ connections, columns }) =>
-      connections.length === 0 || isSingle ? [] : [element('h2', {}, 'Before and after'), postureList(connections, columns, linkOf)],
+    ...blocksOfType(blocks, 'postures').flatMap((block) =>
+      block.connections.length === 0 || isSingle
+        ? []
+        : [element('h2', {}, isDrift ? 'Protection by the manifests and on the gateway' : 'Before and after'), postureList(block, linkOf)],
     ),
     ...blocksOfType(blocks, 'matrix').flatMap(({ matrix }) =>
       matrix.rows.length === 0 ? [] : [element('h2', {}, 'Connections and their protection'), matrixTable(matrix)],
@@ -159,7 +173,10 @@ function overviewParagraphs(plan: Plan, isApplied: boolean): readonly Html[] {
 /** Returns whether the plan has one change that affects one control of one connection, which a headline states. */
 function isSingleChange(blocks: readonly ReportBlock[]): boolean {
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => block.headlines);
-  const changes = blocksOfType(blocks, 'changes').flatMap(({ group }) => [...group.changes, ...group.edges]);
+  const changes = [
+    ...blocksOfType(blocks, 'changes').flatMap(({ group }) => [...group.changes, ...group.edges]),
+    ...blocksOfType(blocks, 'drifted').flatMap(({ rows }) => rows),
+  ];
   const connections = blocksOfType(blocks, 'postures').flatMap((block) => block.connections);
   const [only] = connections;
   return headlines.length === 1 && changes.length === 1 && connections.length === 1 && only?.controls.length === 1;
@@ -259,9 +276,12 @@ function allowanceList(allowed: Plan['allowed']): readonly Html[] {
   return [element('ul', {}, items)];
 }
 
-function postureList(changed: readonly PostureChange[], columns: readonly ControlColumn[], linkOf: LinkOf | undefined): Html {
+function postureList(
+  { connections: changed, ...table }: Extract<ReportBlock, { readonly type: 'postures' }>,
+  linkOf: LinkOf | undefined,
+): Html {
   const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.direction) - verdicts.indexOf(right.direction));
-  const details = sorted.slice(0, mostPostures).map((change) => postureDetails(change, columns, linkOf));
+  const details = sorted.slice(0, mostPostures).map((change) => postureDetails(change, table, linkOf));
   const more = sorted.length - mostPostures;
   return element('div', { 'data-part': true }, [
     ...unfoldFirst(details, 'more connection'),

@@ -20,6 +20,7 @@ import { expiryOf } from '../../model/plan/expired-access.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
 import { endText } from '../../model/protection/timed-grants.ts';
+import type { ProtectionVerdict } from '../../model/protection/protection.ts';
 import { timeText } from '../../model/time.ts';
 import type { Json } from '../../model/json.ts';
 import { isEmpty, pathText, removalText, shortPosition, valueText, valueTexts, withUnits } from '../wording/value.ts';
@@ -301,14 +302,19 @@ export function risksText(risks: readonly Risk[] | undefined): string {
     .join(', ');
 }
 
+/** A drifted field with what the next apply does with it; escaped. */
+export type DriftedRow = ChangeRow & { readonly next: string };
+
 /** A drifted object, from the manifests to the live state: the manual change, not its revert. */
 export type DriftedObject = {
   readonly change: Change;
   readonly sign: '+' | '~' | '-' | '!';
+  /** The effect of the drift of this object on protection. */
+  readonly direction: ProtectionVerdict;
   /** A remark on the object; escaped. */
   readonly note: string;
-  readonly rows: readonly ChangeRow[];
-  readonly edges: readonly EdgeRow[];
+  readonly rows: readonly DriftedRow[];
+  readonly edges: readonly (EdgeRow & Pick<DriftedRow, 'next'>)[];
   /** The last writers, a line each; escaped. */
   readonly writers: readonly string[];
 };

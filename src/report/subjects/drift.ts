@@ -2,30 +2,32 @@ import { addToGroup } from '../../model/collections.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/result/drift.ts';
 import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Plan, type Value } from '../../model/plan/plan.ts';
-import { type Headline, headlineOrder } from '../../model/protection/protection.ts';
-import { changeRows, type DriftedObject, edgeChangeRows, groupEdges } from '../rows/change-rows.ts';
+import { combineVerdicts, effectOfPart } from '../../model/protection/part-effect.ts';
+import { type ControlColumn, type Headline, headlineOrder, type Impact } from '../../model/protection/protection.ts';
+import { changeRows, type DriftedObject, type DriftedRow, edgeChangeRows, groupEdges } from '../rows/change-rows.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
 import { outsideBlocks, planObject, positionObject } from './plan.ts';
 import { outsideNotices } from '../rows/outside-rows.ts';
 import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '../rows/groups.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import { expiredAccess, expiryOf } from '../../model/plan/expired-access.ts';
+import { driftChoices } from '../rows/drift-choices.ts';
 import { plural, shortList, type Verdict, withEffect } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { timeText } from '../../model/time.ts';
 import { unstatedImpact } from '../wording/impact.ts';
 
-/** Returns the document of drifts. */
-export function driftDocument(drifts: readonly Drift[], config?: string): ReportDocument {
+/** Returns the document of drifts. Only pages show the columns of protection; `config` names the config in force. */
+export function driftDocument(drifts: readonly Drift[], columns: readonly ControlColumn[] = [], config?: string): ReportDocument {
   return {
     json: () => ({ version: 1, drifts: drifts.map(driftObject) }),
-    sections: () => drifts.map((drift) => driftSection(drift, config)),
+    sections: () => drifts.map((drift) => driftSection(drift, columns, config)),
     completeIn: 'The JSON of the drift and its text with --full have everything.',
   };
 }
 
-function driftSection(drift: Drift, config: string | undefined): ReportSection {
+function driftSection(drift: Drift, columns: readonly ControlColumn[], config: string | undefined): ReportSection {
   const { plan, protection } = drift;
   const rows = driftedObjects(drift);
   const adopted = adoptionSummary(drift);
@@ -43,6 +45,10 @@ function driftSection(drift: Drift, config: string | undefined): ReportSection {
         .filter(({ entries }) => entries.length > 0)
         .map((list) => ({ type: 'list', list }) as const),
     ],
+    pageBlocks: () => [
+      { type: 'choices', choices: driftChoices(drift, rows) },
+      { type: 'postures', connections: protection.connections, columns, sides: ['manifests', 'gateway'] },
+    ],
   };
 }
 
@@ -54,34 +60,74 @@ function expiredNotices(plan: Plan): readonly string[] {
 const shownWriters = 3;
 
 /** Returns all drifted objects. */
-export function driftedObjects({ plan, writes }: Drift): readonly DriftedObject[] {
+export function driftedObjects({ plan, writes, protection: { impact = [] } }: Drift): readonly DriftedObject[] {
+  const context = { writes, impact };
   const { written, others } = groupEdges(plan);
   const held = others.filter(({ action }) => action === 'held' || action === 'blocked');
   const heldBy = new Map<ResourceId, EdgeChange[]>();
   for (const edge of held) addToGroup(heldBy, edge.rule, edge);
   const own = (change: Change): readonly EdgeChange[] => [...(written.get(change.id) ?? []), ...(heldBy.get(liveKeyOf(change)) ?? [])];
-  const listed = plan.changes.map((change) => driftedObject(change, own(change), writes));
+  const listed = plan.changes.map((change) => driftedObject(change, own(change), context));
   const changedKeys = new Set(plan.changes.map(liveKeyOf));
   const alone = [...heldBy].filter(([rule]) => !changedKeys.has(rule));
   return [
     ...listed,
     ...alone.map(([rule, edges]) => {
       const action = edges.some((edge) => edge.action === 'held') ? 'held' : 'blocked';
-      return driftedObject({ id: rule, action, fields: [], needs: [], reasons: [], carried: [] }, edges, writes);
+      return driftedObject({ id: rule, action, fields: [], needs: [], reasons: [], carried: [] }, edges, context);
     }),
   ];
 }
 
-function driftedObject(change: Change, edges: readonly EdgeChange[], writes: Drift['writes']): DriftedObject {
+type DriftContext = { readonly writes: Drift['writes']; readonly impact: readonly Impact[] };
+
+function driftedObject(change: Change, edges: readonly EdgeChange[], { writes, impact }: DriftContext): DriftedObject {
   const action = undone[change.action];
+  const key = liveKeyOf(change);
   return {
     change,
     sign: change.action === 'blocked' ? '!' : action === 'delete' ? '-' : '~',
+    direction: combineVerdicts([
+      effectOfPart(impact, { id: key }),
+      ...edges.filter(({ rule }) => rule !== key).map((edge) => effectOfPart(impact, edge)),
+    ]),
     note: noteOf(change),
-    rows: action === 'delete' ? [] : changeRows({ ...change, action, fields: change.fields.map(inverse) }),
-    edges: edgeChangeRows(change, edges.map(inverseEdge)),
+    rows: action === 'delete' ? [] : driftedRows({ ...change, action }),
+    edges: edges.flatMap((edge) => edgeChangeRows(change, [inverseEdge(edge)]).map((row) => ({ ...row, next: nextWrite(edge, change) }))),
     writers: writersOf(change, edges, writes),
   };
+}
+
+/** Returns the rows of drifted fields, with what the next apply does with each. */
+function driftedRows(change: Change): readonly DriftedRow[] {
+  const runs: { readonly next: string; readonly fields: FieldChange[] }[] = [];
+  for (const field of change.fields) {
+    const next = nextWrite(field, change);
+    const last = runs.at(-1);
+    if (last?.next === next) last.fields.push(inverse(field));
+    else runs.push({ next, fields: [inverse(field)] });
+  }
+  return runs.flatMap(({ next, fields }) => changeRows({ ...change, fields }).map((row) => ({ ...row, next })));
+}
+
+type DriftedPart = FieldChange | EdgeChange;
+
+/** Returns what the next apply does with a drifted field or attachment; escaped. */
+function nextWrite(part: DriftedPart, change: Change): string {
+  const isEdge = 'action' in part;
+  if (change.action === 'blocked' || (isEdge && part.action === 'blocked')) return `not written: managed by ${managerOf(change)}`;
+  if (isEdge ? part.action === 'held' : part.held === true) return `held: left in place because ${heldReason(part)}`;
+  if (part.origin === 'both') return 'conflict: writes the manifest';
+  const expiry = isEdge ? undefined : expiryOf(part);
+  return `reverts it${expiry === undefined ? '' : `: expired on ${timeText(expiry.until)}`}`;
+}
+
+function heldReason({ incomparable }: Pick<DriftedPart, 'incomparable'>): string {
+  return incomparable === true ? 'apply cannot compare it' : 'it is stricter';
+}
+
+function managerOf({ managedBy = 'another manager' }: Change): string {
+  return escapeTerminal(managedBy);
 }
 
 /** The manual action for each action that reverts it. */
@@ -94,16 +140,18 @@ const undone: Readonly<Record<Action, Action>> = {
   rename: 'update',
 };
 
-function noteOf({ id, action, key, managedBy, fields }: Change): string {
-  if (action === 'held') {
-    const why = fields.some(({ incomparable }) => incomparable === true) ? 'apply cannot compare it' : 'it is stricter';
-    return `held: left in place because ${why}; apply --revert ${escapeTerminal(id)} undoes it`;
-  }
+function noteOf(change: Change): string {
+  const { id, action, key, fields } = change;
+  const undo = `apply --revert ${escapeTerminal(id)} undoes it`;
+  if (action === 'held')
+    return `held: left in place because ${heldReason(fields.find(({ incomparable }) => incomparable === true) ?? {})}; ${undo}`;
   if (action === 'create') return 'deleted outside Ostiary';
   if (action === 'rename' && key !== undefined) return `renamed from ${escapeTerminal(nameOf(key))}`;
   if (action === 'update' && fields.some(({ cause }) => cause === 'gateway'))
     return `secrets of ${escapeTerminal(nameOf(id))} changed on the gateway`;
-  return action === 'blocked' ? `managed by ${escapeTerminal(managedBy ?? 'another manager')}, not reverted` : '';
+  const held = fields.find((field) => field.held === true);
+  if (held !== undefined && action === 'update') return `held in part because ${heldReason(held)}; ${undo}`;
+  return action === 'blocked' ? `managed by ${managerOf(change)}, not reverted` : '';
 }
 
 function inverse({ before, after, ...field }: FieldChange): FieldChange {
@@ -253,7 +301,7 @@ export function adoptionDocument({ accepted, created = [], left }: Adoption, tar
   ];
   const texts = withEffect(`${counts.join(', ')}.`, accepted?.protection.headlines ?? []);
   const verdict = { before: 'Accepts drift on ', name: target, after: `: ${texts.join(' ')}` };
-  const section = accepted === undefined ? { blocks: [] } : driftSection(accepted, undefined);
+  const section = accepted === undefined ? { blocks: [] } : driftSection(accepted, [], undefined);
   const drifts = accepted === undefined ? [] : [driftObject(accepted)];
   return { json: () => ({ version: 1, drifts }), sections: () => [{ ...section, verdict }] };
 }

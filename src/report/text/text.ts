@@ -77,6 +77,7 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
       return explanationLines(block.explanation, terminal);
     case 'findings':
       return diagnosticsLines(findingDiagnostics(block.run), terminal);
+    case 'choices':
     case 'overview':
     case 'permission-matrix':
     case 'matrix':
