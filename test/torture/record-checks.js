@@ -1,4 +1,9 @@
 /** The safety checks of reviewed commits and of the record of applies, in the form of `checks`. */
+const recorder = 'project/record/record-applied.ts';
+const lostLease = (when) => [`e2e/apply/concurrent-applies.test.ts: what it created is ours, if its last write lands '${when}'`];
+const damagedRef = ['e2e/git/broken-records.test.ts: a damaged ref of the clone is named with its file, and no lease stays on origin'];
+const recordedHere = '        await writer.setHere(id, found.localId);\n';
+
 export const recordChecks = [
   [
     'a commit that diverged from the applied one is not applied',
@@ -78,13 +83,64 @@ export const recordChecks = [
     '',
     ['unit/project/record/record-lease.test.ts: a lease of another place with the same host name is held until its end'],
   ],
+  ['an apply without its lease writes nothing', 'apply/execute-step.ts', 'if (loss !== undefined) throw loss;', '', lostLease('before')],
   [
-    'an apply without its lease writes nothing',
-    'apply/execute-step.ts',
-    'if (loss !== undefined) throw loss;',
-    '',
-    ['e2e/apply/concurrent-applies.test.ts: writes nothing more, and what it created is ours'],
+    'an old lease is renewed before a write',
+    recorder,
+    'if (state.lost?.by === undefined && msSince(state.renewed, input.now()) < trustMs) return undefined;',
+    'if (state.lost?.by === undefined) return undefined;',
+    lostLease('before'),
   ],
+  [
+    'a lease that another apply took over is not taken back',
+    recorder,
+    'if (lease?.run === input.run)\n',
+    'if (lease !== null)\n',
+    lostLease('before'),
+  ],
+  [
+    'what an apply without its lease created is recorded',
+    recorder,
+    'state.lost?.by !== undefined) return addWrites(end);',
+    'state.lost?.by !== undefined) return [];',
+    lostLease('after'),
+  ],
+  [
+    'a record that no plan could read is not written',
+    'project/record/record-writer.ts',
+    'checkRecordLength(message);',
+    '',
+    ['e2e/git/broken-records.test.ts: an apply whose record would be too long is refused, unless that is allowed'],
+  ],
+  [
+    'an unreadable record is an error without a base',
+    'project/record/applied-record.ts',
+    'if (error !== undefined) throw error;',
+    '',
+    ['e2e/git/broken-records.test.ts: apply --base replaces a record'],
+  ],
+  [
+    'the base that replaces an unreadable record is recorded',
+    'commands/apply.ts',
+    'given.base === undefined ? emptyRecord :',
+    'given.base !== null ? emptyRecord :',
+    ['e2e/git/broken-records.test.ts: apply --base replaces a record and an incomplete apply keeps the base'],
+  ],
+  [
+    'a clone that cannot record leaves no lease on origin',
+    recorder,
+    `${recordedHere}        const failure = await writer.push(id, found.originId);\n`,
+    `        const failure = await writer.push(id, found.originId);\n${recordedHere}`,
+    damagedRef,
+  ],
+  [
+    'a lease that origin refuses does not stay in the clone',
+    recorder,
+    'await writer.setHere(found.localId, id);\n',
+    '',
+    ['e2e/git/broken-records.test.ts: an apply that origin refuses takes its lease back in this clone'],
+  ],
+  ['a damaged record of the clone is not a missing one', 'git/applied-refs.ts', 'if (damage !== undefined) throw damage;', '', damagedRef],
   [
     'a lease ends',
     'project/record/record-lease.ts',
