@@ -1,4 +1,6 @@
 /** The safety checks of plans and applies, in the form of `checks`. */
+const alike = 'protection/posture/alike-connections.ts';
+const shared = ['property/shared-rules.test.ts'];
 const managed = '  if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);\n';
 
 export const changeChecks = [
@@ -114,6 +116,22 @@ export const changeChecks = [
     '[...plan.changes, ...accepted].some(',
     'plan.changes.some(',
     ['unit/gateway/inherited-reads.test.ts'],
+  ],
+  [
+    'connections with other rules are not compared as one',
+    alike,
+    '[rules, enforced, facts.attributes]',
+    '[enforced, facts.attributes]',
+    shared,
+  ],
+  ['connections with other reviewers are not compared as one', alike, "own.join('\\u0000')", "''", shared],
+  ['a connection that changes is not compared as one that stays', alike, '[isChanged(id), ', '[', shared],
+  [
+    'connections with the same rules are compared once',
+    alike,
+    '[isChanged(id), ',
+    '[id, isChanged(id), ',
+    ['e2e/size/shared-rules.test.ts'],
   ],
   [
     '--max-risk refuses riskier plans',

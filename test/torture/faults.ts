@@ -4,6 +4,14 @@ import { passOn, type Answer, type Exchange } from './fault-proxy.ts';
 /** Sends a signal to the disturbed process. */
 export type SendSignal = (signal: NodeJS.Signals) => void;
 
+/** The record of the disturbed process: what else can happen to it. */
+export type RecordSite = {
+  /** Leaves the lock file of a git that was killed beside the ref. */
+  readonly lock: () => void;
+  /** Runs another apply of the same commit when every lease has ended. */
+  readonly takeOver: () => Promise<void>;
+};
+
 /** A way to disturb one request. */
 export type Fault = {
   /** Whether it needs a process that can receive a signal. */
@@ -12,6 +20,9 @@ export type Fault = {
   readonly lasting?: true;
   readonly disturb: (exchange: Exchange, signal: SendSignal) => Promise<void>;
 };
+
+/** A way to disturb the record of an apply while one of its requests waits. */
+export type RecordFault = (exchange: Exchange, signal: SendSignal, site: RecordSite) => Promise<void>;
 
 function answer(status: number, body: unknown, headers: Answer['headers'] = {}): Answer {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -140,4 +151,18 @@ export const faults: Readonly<Record<string, Fault>> = {
   'a page to log in': instead(answer(200, '<html>log in</html>', { 'content-type': 'text/html' })),
   'another object': after((given) => (given.body[0] === '['.charCodeAt(0) ? answer(200, other) : answer(given.status, other))),
   'an empty response': after(({ status }) => ({ status, headers: {}, body: Buffer.alloc(0) })),
+};
+
+/** The ways in which the record of an apply is lost to it. Each needs a process of its own: a lease ends with its process. */
+export const recordFaults: Readonly<Record<string, RecordFault>> = {
+  async 'a record that cannot be written'(exchange, _, { lock }) {
+    lock();
+    await passOn(exchange);
+  },
+  async 'a lease that another apply takes over'(exchange, signal, { takeOver }) {
+    signal('SIGSTOP');
+    await takeOver();
+    signal('SIGCONT');
+    await passOn(exchange);
+  },
 };

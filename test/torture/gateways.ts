@@ -30,7 +30,7 @@ export type TortureGateway = {
 export type TortureGatewayName = 'serve on PGlite' | 'serve on PostgreSQL' | 'the public gateway';
 
 /** The agents that the manifests of all sections name. */
-const agents = ['default', 'other'];
+const agents = ['default', 'other', 'prod-agent'];
 
 const token = 'hpk_admin-of-the-torture';
 

@@ -1,12 +1,15 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startOstiary, type Ended } from '../support/cli.ts';
+import { clockOf } from '../support/process-clock.ts';
 import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { runCount } from '../support/property-runs.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../support/repository.ts';
 import { ostiaryInProcess } from '../support/run-in-process.ts';
 import { passOn, startFaultProxy, type FaultProxy } from './fault-proxy.ts';
-import { faults, type Fault, type SendSignal } from './faults.ts';
+import { faults, recordFaults, type Fault, type RecordFault, type SendSignal } from './faults.ts';
 import { addUnmanaged, textsOf, tortureGateways, type TortureGateway } from './gateways.ts';
 import { internalError } from './harmless.ts';
 import { fraction } from './mutations.ts';
@@ -15,12 +18,15 @@ import { sides, transitionConfig, transitionSecrets } from './transition.ts';
 
 /** How many disturbed applies each gateway gets; every one is followed by an apply and a plan. */
 const disturbed: Readonly<Record<string, number>> = { 'serve on PGlite': 1, 'serve on PostgreSQL': 1, 'the public gateway': 3 };
+/** How often each fault of its record disturbs an apply. */
+const disturbedRecords = 0.3;
 /** Of the faults that need no signal, one of so many disturbs a process of its own. */
 const processEvery = 4;
 
 // Only a command that hangs takes longer, also on a busy machine.
 const patience = 600_000;
 
+const recordLock = '.git/refs/ostiary/applied/production.lock';
 const ignoreSignal: SendSignal = () => undefined;
 const { make } = useRepositories();
 
@@ -69,6 +75,27 @@ describe.each(Object.entries(tortureGateways))('%s', (name, start) => {
     return ended;
   }
 
+  /** Disturbs the record of an apply in a process of its own while a request waits. */
+  async function applyWithoutRecord(disturb: RecordFault, at: number): Promise<Ended> {
+    project.write({ '.git/clock': '0' });
+    const options = { cwd: project.folder, env: { ...env, ...clockOf(join(project.folder, '.git/clock')) }, patience };
+    let signal: SendSignal = ignoreSignal;
+    const site = {
+      lock: () => project.write({ [recordLock]: '' }),
+      async takeOver() {
+        project.write({ '.git/clock': '16' });
+        const { ended } = await startOstiary(applying, options);
+        expect(await ended).toMatchObject({ code: 0 });
+      },
+    };
+    proxy.disturb((exchange) => (exchange.index === at ? disturb(exchange, signal, site) : passOn(exchange)));
+    const { child, ended } = await startOstiary(applying, options);
+    signal = (one) => void child.kill(one);
+    const result = await ended;
+    rmSync(join(project.folder, recordLock), { force: true });
+    return result;
+  }
+
   test('an apply that any fault disturbs at any request exposes nothing, and the next one converges', { timeout: 0 }, async () => {
     await expectSuccess(['apply', '--yes']);
     const unmanaged = await addUnmanaged(gateway, 'orders-db');
@@ -82,15 +109,16 @@ describe.each(Object.entries(tortureGateways))('%s', (name, start) => {
       ends[side] = await gateway.states();
     }
 
-    const count = runCount(disturbed[name] ?? 0);
-    const cases = fc.record({ chosen: fc.constantFrom(...Object.entries(faults)), at: fraction });
-    for (const [turn, { chosen, at }] of fc.sample(cases, count).entries()) {
+    let turn = 0;
+
+    /** Applies to the other side; one request is disturbed. Codes that promise no write are believed of an apply that is alone. */
+    async function expectSurvival(what: string, at: number, apply: (index: number) => Promise<Ended>, isAlone = true): Promise<void> {
       const side = 1 - (turn % 2);
+      turn += 1;
       const index = 1 + Math.floor(at * (requests[side] ?? 1));
-      const [what, fault] = chosen;
       const about = `${what} at request ${index}, to side ${side}`;
       turnTo(side);
-      const { code, signal, stdout, stderr } = await applyDisturbed(fault, index, turn % processEvery !== 0);
+      const { code, signal, stdout, stderr } = await apply(index);
       const output = `${stdout}${stderr}`;
       expect({ about, internal: internalError.exec(output)?.[0] }).toEqual({ about, internal: undefined });
       expect([about, signal === null ? code : signal, output]).toEqual([
@@ -99,9 +127,9 @@ describe.each(Object.entries(tortureGateways))('%s', (name, start) => {
         output,
       ]);
       // The documented promise of these codes.
-      expect([about, states]).toEqual([about, code !== null && [3, 4, 6].includes(code) ? [] : states]);
+      expect([about, states]).toEqual([about, isAlone && code !== null && [3, 4, 6].includes(code) ? [] : states]);
       proxy.disturb(undefined);
-      if (code !== 0) await expectSuccess(applying);
+      if (code !== 0 || output.includes('git/applied-not-recorded')) await expectSuccess(applying);
       await expectSuccess(['plan', '--prune', '--detailed-exitcode']);
       const exposed = states.flatMap((state) => exposedConnections(state, ends[1] ?? {}, ends[0] ?? {}));
       expect([about, exposed]).toEqual([about, []]);
@@ -109,5 +137,14 @@ describe.each(Object.entries(tortureGateways))('%s', (name, start) => {
       expect([about, await textsOf(gateway, unmanaged)]).toEqual([about, texts]);
       addToTally('a disturbed at any request', { faults: 1 });
     }
+
+    const cases = fc.record({ chosen: fc.constantFrom(...Object.entries(faults)), at: fraction });
+    for (const [number, { chosen, at }] of fc.sample(cases, runCount(disturbed[name] ?? 0)).entries()) {
+      const [what, fault] = chosen;
+      await expectSurvival(what, at, (index) => applyDisturbed(fault, index, number % processEvery !== 0));
+    }
+    for (const [what, fault] of Object.entries(recordFaults))
+      for (const at of fc.sample(fraction, runCount(disturbedRecords)))
+        await expectSurvival(what, at, (index) => applyWithoutRecord(fault, index), !what.includes('another apply'));
   });
 });

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
+import { clockOf } from '../../support/process-clock.ts';
 import { builtPackage, type Ended, start, startOstiary, type Running } from '../../support/cli.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { config, connection, manyConnections, type Files } from '../project.ts';
@@ -139,18 +140,6 @@ test(
     expect(await gateway.run('drift', other.folder)).toMatchObject({ code: 0 });
   },
 );
-
-/** Shifts the clock of a Node process by the minutes in a file, which may change while it runs. */
-function clockOf(file: string): Readonly<Record<string, string>> {
-  const code = `import { readFileSync } from 'node:fs';
-    const Real = Date;
-    const now = () => Real.now() + 60000 * Number(readFileSync('${file}', 'utf8'));
-    globalThis.Date = class extends Real {
-      constructor(...parts) { super(...(parts.length === 0 ? [now()] : parts)); }
-      static now() { return now(); }
-    };`;
-  return { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(code).toString('base64')}` };
-}
 
 describe('an apply that is stopped past the end of its lease', () => {
   const minutes = 16;
