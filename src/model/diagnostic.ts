@@ -109,6 +109,13 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }
 
+/** Leaves out the warning about an unfamiliar value where an error is about the same place: one mistake has one finding. */
+export function withoutDoubts(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  if (!diagnostics.some(({ code }) => code === 'manifest/unfamiliar-value')) return diagnostics;
+  const places = new Set(diagnostics.flatMap(({ severity, at }) => (severity === 'error' && at !== undefined ? [formatPosition(at)] : [])));
+  return diagnostics.filter(({ code, at }) => code !== 'manifest/unfamiliar-value' || at === undefined || !places.has(formatPosition(at)));
+}
+
 /** Sorts diagnostics by file, line, column, code and message; those without a position come first. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.toSorted((left, right) => {

@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from './catalog/diagnostic-catalog.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import { type Diagnostic, withoutDoubts } from './diagnostic.ts';
 import type { Refusal } from './plan/plan.ts';
 
 /** Base of every error that ends a command; only `commands/command-line/guard.ts` catches them. */
@@ -40,7 +40,7 @@ export class InputError extends AppError {
 
   constructor(diagnostics: readonly Diagnostic[]) {
     super('input/invalid', 3, 'the input is invalid');
-    this.diagnostics = diagnostics;
+    this.diagnostics = withoutDoubts(diagnostics);
   }
 }
 
