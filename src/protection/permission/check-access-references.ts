@@ -29,16 +29,17 @@ export type ExceededReference = {
   readonly by: readonly Decider[];
 };
 
-type SpecOf = (id: ResourceId) => JsonObject | undefined;
+/** A connection as it was before a plan. */
+export type EarlierConnection = { readonly id: ResourceId; readonly spec: JsonObject };
 
 /**
  * Finds everything that people can do and a reference does not grant them: exactly, over all combinations of groups. People in several groups
- * may have what one of them may have. `formerSpec` returns the connection as it was: who changes a tag does not lift a bound with it.
+ * may have what one of them may have. `formerOf` returns the connection as it was: a changed tag or name does not lift a bound with it.
  */
 export function checkAccessReferences(
   references: readonly AccessReference[],
   snapshot: ProtectionSnapshot,
-  formerSpec: SpecOf = () => undefined,
+  formerOf: (id: ResourceId) => EarlierConnection | undefined = () => undefined,
 ): readonly ExceededReference[] {
   if (references.length === 0) return [];
   const postures = readPostures(snapshot);
@@ -48,11 +49,12 @@ export function checkAccessReferences(
       const posture = postures(id);
       if (posture === undefined) return [];
       const sorts = accessModes.map((verb) => [verb, sortPeople({ id, posture, snapshot }, verb)] as const);
-      const specs = [snapshot.resources.get(id)?.spec, formerSpec(id)];
+      const former = formerOf(id);
       return references.flatMap((reference) => {
-        const chosen = specs.map((spec) => entriesAbout(reference, id, spec));
-        const [own, former] = chosen.map((entries) => entries.map(({ text }) => text).join('\n'));
-        const distinct = specs[1] === undefined || own === former ? chosen.slice(0, 1) : chosen;
+        const own = entriesAbout(reference, id, snapshot.resources.get(id)?.spec);
+        const earlier = former === undefined ? own : formerEntries(reference, id, former);
+        const [text, other] = [own, earlier].map((entries) => entries.map((one) => one.text).join('\n'));
+        const distinct = text === other ? [own] : [own, earlier];
         const found = distinct.flatMap((entries) =>
           sorts.flatMap(([verb, people]) => exceeding(people, boundsOf(reference, entries, verb))),
         );
@@ -64,6 +66,12 @@ export function checkAccessReferences(
 /** Returns the entries about a connection. */
 export function entriesAbout({ entries }: AccessReference, id: ResourceId, spec: JsonObject | undefined): readonly ReferenceEntry[] {
   return entries.filter(({ on }) => isAbout(on, nameOf(id), spec));
+}
+
+/** Returns the entries about a connection as it was; by its name now where none names the former one, such as a reference that follows a rename. */
+export function formerEntries(reference: AccessReference, id: ResourceId, former: EarlierConnection): readonly ReferenceEntry[] {
+  const isNamed = entriesAbout(reference, former.id, undefined).length > 0;
+  return entriesAbout(reference, isNamed ? former.id : id, former.spec);
 }
 
 /** What may be granted at most: entries that all bind, or none where everything may be. */

@@ -224,7 +224,8 @@ export function statedText(expectation: AccessExpectation): string {
   return `${aboutText(expectation)}: ${expectedText(expectation)}`;
 }
 
-function tagsText(tags: Readonly<Record<string, string>>): string {
+/** Returns tags as `env=prod, team=orders`. */
+export function tagsText(tags: Readonly<Record<string, string>>): string {
   return Object.entries(tags)
     .map(([key, value]) => `${key}=${value}`)
     .join(', ');

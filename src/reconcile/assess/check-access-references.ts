@@ -1,14 +1,17 @@
-import { desiredByKey, type DesiredState } from '../../model/desired.ts';
+import { desiredById, desiredByKey, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Diff, type Refusal, renamesOf, withNames } from '../../model/plan/plan.ts';
-import type { JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { type AccessReference, accessReferenceKind } from '../../model/protection/access-reference.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { gainerText, isChanged } from '../../protection/permission/access-gains.ts';
 import { deciderTexts } from '../../protection/permission/access-test-findings.ts';
-import { checkAccessReferences, type ExceededReference } from '../../protection/permission/check-access-references.ts';
+import {
+  checkAccessReferences,
+  type ExceededReference,
+  type EarlierConnection,
+} from '../../protection/permission/check-access-references.ts';
 import { deciderPositions } from '../../protection/permission/decider-positions.ts';
 import { type WeakenedReference, weakenedReferences } from '../../protection/permission/weakened-references.ts';
 import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
@@ -38,9 +41,14 @@ export function checkReferencedAccess(
   const after = plannedSnapshot(diff, live, input.registry);
   const before = liveSnapshot(withNames(live, renamesOf(diff.changes)), input.registry, diff.target.dialect);
   const formerOf = formerIds(desired, before);
-  const formerSpec = (id: ResourceId): JsonObject | undefined => before.resources.get(formerOf(id) ?? id)?.spec;
-  const weakened = weakenedReferences({ now, earlier, snapshot: after, formerSpec }).map(weakenedStatement);
-  const found = checkAccessReferences(references, after, formerSpec);
+  const manifests = desiredById(desired.resources);
+  const asItWas = (id: ResourceId): EarlierConnection | undefined => {
+    const spec = before.resources.get(formerOf(id) ?? id)?.spec;
+    const manifest = manifests.get(id);
+    return spec && { id: (manifest && formerIdOf(manifest)) ?? id, spec };
+  };
+  const weakened = weakenedReferences({ now, earlier, snapshot: after, formerOf: asItWas }).map(weakenedStatement);
+  const found = checkAccessReferences(references, after, asItWas);
   const had = new Set(checkAccessReferences(references, before).map(keyOf));
   const stated = statedBy(desired);
   const isRefused = (one: ExceededReference): boolean => {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { referenceText } from '../../support/access-reference.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
-import { oneLine } from '../../support/access-project.ts';
+import { oneLine, useAccessProjects } from '../../support/access-project.ts';
 import { config, connection } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
 const gateway = useGateway();
 const { make } = useRepositories();
+const accessProject = useAccessProjects();
 
 const fileOf = (name: string): string => `access/${name}.yaml`;
 const grouped = (name: string, ...groups: readonly string[]): string =>
@@ -33,6 +34,10 @@ async function applied(name: string): Promise<{ readonly repository: ReturnType<
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
   return { repository, run };
 }
+
+/** A connection that another one is renamed to. */
+const renamed = (...groups: readonly string[]): string =>
+  connection('latter-db', { access_groups: [...groups], connection_tags: { env: 'prod' }, reviewers: ['dba'] }, { replaces: 'former-db' });
 
 describe('a reference', () => {
   test('refuses a plan that grants more, names both lines, and can be overridden', { timeout: 60_000 }, async () => {
@@ -91,6 +96,48 @@ describe('a reference', () => {
     const planned = await run('plan');
     expect([planned.code, oneLine(planned.stdout)]).toEqual([6, expect.stringContaining('plan/access-reference')]);
     expect(oneLine(planned.stdout)).toContain('lets contractors have more by connect, exec, runbooks: was denied, will be unrestricted');
+  });
+
+  test('binds a connection by its former name in the plan that renames it', { timeout: 60_000 }, async () => {
+    const { repository, run } = await applied('former-db');
+    const named = referenceText({ name: 'production', entries: [{ ...bound, on: 'former-db' }] });
+    repository.save({ [most]: named });
+    repository.remove(fileOf('former-db'));
+    repository.save({ [fileOf('latter-db')]: renamed('payments', 'contractors') });
+    expect(await run('plan --prune')).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/access-reference') });
+    repository.save({ [fileOf('latter-db')]: renamed('payments') });
+    const kept = await run('plan --prune');
+    expect([kept.code, kept.stdout]).toEqual([0, expect.not.stringContaining('plan/access-reference')]);
+  });
+
+  const byNames = { ...bound, on: ['narrow-db'] };
+  test.each([
+    ['names instead of tags', [bound], [byNames], 'connections with env=prod: was denied, will be unrestricted'],
+    ['names instead of all', [{ ...bound, on: '*' }], [byNames], 'other connections: was denied, will be unrestricted'],
+    ['tags instead of all', [{ ...bound, on: '*' }], [bound], 'other connections: was denied, will be unrestricted'],
+    [
+      'more tags',
+      [bound],
+      [{ ...bound, on: { match_tags: { env: 'prod', team: 'a' } } }, byNames],
+      'connections with env=prod: was denied',
+    ],
+    ['a pattern that is removed', [{ ...bound, on: 'orders-*' }, bound], [bound], 'orders-*: was denied, will be unrestricted'],
+    ['all instead of names', [byNames], [{ ...bound, on: '*' }], undefined],
+  ])('that is narrowed to what exists says so: %s', { timeout: 60_000 }, async (_, before, after, expected) => {
+    const { project, repository, run } = await accessProject({
+      [fileOf('narrow-db')]: connection('narrow-db', { access_groups: ['payments'], connection_tags: { env: 'prod' } }),
+      [most]: referenceText({ name: 'production', entries: before }),
+    });
+    repository.save({ 'ostiary.yaml': `${config(project.url).trimEnd()}\nreference: [security/]\n` });
+    expect(await run('apply --yes --allow plan/access-control-on=test')).toMatchObject({ code: 0 });
+    const unchanged = await run('plan --format json');
+    repository.save({ [most]: referenceText({ name: 'production', entries: after }) });
+    const [same, planned] = [JSON.parse(unchanged.stdout).plans[0], JSON.parse((await run('plan --format json')).stdout).plans[0]];
+    const texts = planned.protection.headlines.map(({ text }: { readonly text: string }) => text);
+    expect(texts.filter((text: string) => !text.includes(expected ?? 'lets'))).toEqual([]);
+    expect(texts.length > 0).toBe(expected !== undefined);
+    expect(planned.digest === same.digest).toBe(expected === undefined);
+    expect((await run('apply --yes --max-risk neutral')).code).toBe(expected === undefined ? 0 : 6);
   });
 
   test('of which there is none is an error', async () => {
