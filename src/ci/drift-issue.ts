@@ -1,7 +1,7 @@
 import { withForgeErrors } from '../forge/forge-errors.ts';
 import type { Forge } from '../forge/forge.ts';
 import { type ActionTask, openRunForge, type TaskResult } from './task.ts';
-import { closeIssue, closePullRequest, keepIssue, keepPullRequest } from '../forge/sticky-posts.ts';
+import { closeIssue, closePullRequest, findPullRequest, keepIssue, keepPullRequest } from '../forge/sticky-posts.ts';
 import { adoptionBranch } from '../git/branch.ts';
 import { openRepository } from '../git/repository.ts';
 import { resolveConfig } from '../project/resolved-config.ts';
@@ -24,13 +24,30 @@ type ReportedTask = TaskResult & { readonly task: ActionTask };
 /** The number of an issue or pull request, and the requests that the forge refused. */
 type KeptNumber = { readonly diagnostics: readonly Diagnostic[]; readonly number?: number };
 
-/** Keeps one issue for the target: open while there is drift, closed with a comment afterwards. It is an error if no issue reports the drift. */
-export async function keepDriftIssue(result: ReportedTask): Promise<KeptNumber> {
+/**
+ * Keeps one issue for the target: open while there is drift, closed with a comment afterwards. It is an error if no issue reports the
+ * drift. With the number of a pull request that was `opened` for it, the issue links to that, without a comment.
+ */
+export async function keepDriftIssue(
+  result: ReportedTask,
+  opened?: number,
+): Promise<KeptNumber & { readonly linked?: number | undefined }> {
   const { drift } = result.findings;
   if (!result.task.inputs.issue || drift === undefined) return { diagnostics: [] };
-  const kept = await keepNumber(result, (forge) => keep(forge, result, drift), 'the issue about the drift');
+  let linked = opened;
+  const send = async (forge: Forge): Promise<Checked<number>> => {
+    linked ??= await knownRequest(forge, result.task, drift);
+    return keep(forge, result, { found: drift, linked, isNews: opened === undefined });
+  };
+  const kept = { ...(await keepNumber(result, send, 'the issue about the drift')), linked };
   if (kept.number !== undefined || !needsReport(remaining(result, drift))) return kept;
-  return { diagnostics: kept.diagnostics.map((one) => ({ ...one, severity: 'error' })) };
+  return { ...kept, diagnostics: kept.diagnostics.map((one) => ({ ...one, severity: 'error' })) };
+}
+
+/** Returns the number of the pull request that adopts the drift, if there is one already. */
+async function knownRequest(forge: Forge, task: ActionTask, drift: Drift): Promise<number | undefined> {
+  const { home } = drift.adoption ?? {};
+  return home === undefined ? undefined : findPullRequest(forge, { key: ['adopt', ...issueKey(task, drift)], head: home });
 }
 
 /** Keeps one pull request that adopts the drift, and closes it when there is nothing left to adopt. */
@@ -98,8 +115,12 @@ async function request(forge: Forge, { task, exitCode }: ReportedTask, { drift, 
   return nothingKept;
 }
 
-async function keep(forge: Forge, result: ReportedTask, found: Drift): Promise<Checked<number>> {
+/** The drift of an issue, the pull request that it links to, and whether a comment reports what changed. */
+type IssueContent = { readonly found: Drift; readonly linked: number | undefined; readonly isNews: boolean };
+
+async function keep(forge: Forge, result: ReportedTask, { found, linked, isNews }: IssueContent): Promise<Checked<number>> {
   const { task } = result;
+  const { run } = task;
   const drift = remaining(result, found);
   const [label, ...labels] = task.inputs.labels;
   const key = issueKey(task, drift);
@@ -119,16 +140,17 @@ async function keep(forge: Forge, result: ReportedTask, found: Drift): Promise<C
     ...(unproven === undefined ? {} : { unproven }),
   };
   const note = result.findings.diagnostics.some(isBranchTaken) ? takenBranch(task) : '';
+  const adoption = linked === undefined ? undefined : `${run.names.request === 'merge request' ? '!' : '#'}${linked}`;
   return keepIssue(forge, {
     key,
     title: `Drift on ${labeledName(codeSpan(drift.plan.target.name), task.inputs.label)}${driftTitleEnd(drift)}`,
-    bodyWithin: (limit) => driftIssue({ drift: rest, note, ...reportOrigin(task) }, limit),
+    bodyWithin: (limit) => driftIssue({ drift: rest, note, adoption, startPage: run.startPage, ...reportOrigin(task) }, limit),
     // Links contain the commit, so the comparison uses the text without links.
-    content: `${driftMarkdown([rest])}${note}`,
+    content: `${driftMarkdown([rest])}${note}${adoption ?? ''}`,
     label: { name: label, description: 'Changed on the gateway outside Ostiary', color: 'd93f0b' },
     labels,
     assignees: task.inputs.assignees,
-    onChange: changedComment(task, drift, note),
+    ...(isNews ? { onChange: changedComment(task, drift, note) } : {}),
   });
 }
 

@@ -99,8 +99,10 @@ async function postReports(target: TaskResult, commented: readonly Diagnostic[])
   if (task.step.mode !== 'drift') return plus(commented);
   const issued = await keepDriftIssue({ ...target, task });
   const adopted = await keepAdoptionRequest({ ...target, task }, issued.number);
+  const isNew = issued.number !== undefined && adopted.number !== undefined && adopted.number !== issued.linked;
+  const linked = isNew ? await keepDriftIssue({ ...target, task }, adopted.number) : issued;
   const isUnreported = hasErrors(issued.diagnostics);
-  const reported = plus([...issued.diagnostics, ...adopted.diagnostics], {
+  const reported = plus([...issued.diagnostics, ...adopted.diagnostics, ...(isNew ? linked.diagnostics : [])], {
     ...(isUnreported && target.exitCode <= 2 ? { 'exit-code': 4 } : {}),
     ...(issued.number === undefined ? {} : { issue: issued.number }),
     ...(adopted.number === undefined ? withoutAdoption(result.outcome, task) : { 'pull-request': adopted.number }),

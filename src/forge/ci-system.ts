@@ -9,6 +9,8 @@ export type CiRun = {
   /** The repository's page, and the run's. */
   readonly page: string;
   readonly url: string;
+  /** The page on which a person starts a job like this one, if the forge names it. */
+  readonly startPage?: string;
   /** The page below which `/blob/COMMIT` is a commit; by default that of the repository. */
   readonly links?: string;
   /** The certificates of the forge's server, if it has its own. */

@@ -45,8 +45,8 @@ type StickyIssue = {
   /** More labels and the assignees of a new issue. */
   readonly labels: readonly string[];
   readonly assignees: readonly string[];
-  /** The comment that reports a change of the content, because GitHub sends no notification for an edit. */
-  readonly onChange: string;
+  /** The comment that reports a change of the content, because GitHub sends no notification for an edit; without it, none is written. */
+  readonly onChange?: string;
 };
 
 type IssueQuery = Pick<StickyIssue, 'key'> & { readonly label: Pick<Label, 'name'> };
@@ -66,7 +66,7 @@ export async function keepIssue(forge: Forge, issue: StickyIssue): Promise<Check
   }
   if (ours.digest === digest) return { value: ours.number, diagnostics: [] };
   await forge.updateIssue(ours.number, { title, body, ...(ours.open ? {} : { open: true }) });
-  return { value: ours.number, diagnostics: await say(forge, ours.number, onChange) };
+  return { value: ours.number, diagnostics: onChange === undefined ? [] : await say(forge, ours.number, onChange) };
 }
 
 /** Closes our open issue with a comment; returns the number of our issue, open or closed. */
@@ -148,6 +148,13 @@ export async function keepPullRequest(
   const [last] = own;
   if (last?.merged === false && last.digest === digest) return undefined;
   return forge.createPullRequest({ title, body, head, base });
+}
+
+/** Returns the number of our pull request of the branch, an open one first; undefined if there is none, or it is merged. */
+export async function findPullRequest(forge: Forge, { key, head }: Pick<StickyPullRequest, 'key' | 'head'>): Promise<number | undefined> {
+  const own = await readOurs(forge, key, await forge.pullRequestsFrom(head));
+  const found = own.find(({ open }) => open) ?? own[0];
+  return found?.merged === false ? found.number : undefined;
 }
 
 /** Closes our open pull request of the branch with a comment. */

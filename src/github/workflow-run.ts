@@ -35,6 +35,7 @@ export function readWorkflowRun(env: JobEnvironment, payload: string): WorkflowR
     graphqlUrl: variable(env, 'GITHUB_GRAPHQL_URL', plainUrl),
     page,
     url: `${page}/actions/runs/${variable(env, 'GITHUB_RUN_ID', /^\d+$/)}${attemptOf(env)}`,
+    ...startPageOf(env, page),
     workspace: variable(env, 'GITHUB_WORKSPACE', /^./),
     temp: variable(env, 'RUNNER_TEMP', /^./),
     ...(pullRequest === undefined ? {} : { pullRequest }),
@@ -50,6 +51,12 @@ export function readWorkflowRun(env: JobEnvironment, payload: string): WorkflowR
 /** Returns the path of a repeated attempt; the first one has the page of the run. */
 function attemptOf({ GITHUB_RUN_ATTEMPT: attempt = '' }: JobEnvironment): string {
   return /^\d+$/.test(attempt) && attempt !== '1' ? `/attempts/${attempt}` : '';
+}
+
+/** Returns the page of the workflow, which has a button to run it; none for a workflow of another repository. */
+function startPageOf(env: JobEnvironment, page: string): Pick<CiRun, 'startPage'> {
+  const [, owner, file] = /^([\w.-]+\/[\w.-]+)\/\.github\/workflows\/([\w.-]+)@/.exec(env['GITHUB_WORKFLOW_REF'] ?? '') ?? [];
+  return owner === env['GITHUB_REPOSITORY'] && file !== undefined ? { startPage: `${page}/actions/workflows/${file}` } : {};
 }
 
 function branchOf(ref: string): string {

@@ -70,6 +70,7 @@ function readRun(env: JobEnvironment, readFile: (path: string) => string): CiRun
     page,
     links: `${page}/-`,
     url: variable(env, 'CI_JOB_URL', plainUrl),
+    startPage: `${page}/-/pipelines/new`,
     workspace: variable(env, 'CI_PROJECT_DIR', /^./),
     temp: tmpdir(),
     ...(pullRequest === undefined ? {} : { pullRequest, proposedFor: { commit: pullRequest.base, branch: pullRequest.baseBranch } }),

@@ -91,6 +91,7 @@ function variablesOf({ cwd, event, payload }: StepOptions, { url, temp }: { read
     GITHUB_REPOSITORY: here,
     GITHUB_RUN_ID: '4711',
     GITHUB_SERVER_URL: 'https://github.test',
+    GITHUB_WORKFLOW_REF: `${here}/.github/workflows/drift.yml@${ref}`,
     GITHUB_SHA: existsSync(join(cwd, '.git')) ? git(cwd, 'rev-parse HEAD') : '0'.repeat(40),
     GITHUB_WORKSPACE: cwd,
     RUNNER_TEMP: temp,

@@ -99,23 +99,26 @@ function footer({ at, version }: Pick<RunReport, 'at' | 'version'>): string {
 
 const room = 12_000;
 
-const advice = [
-  '**To accept it**, `ostiary drift --adopt` edits the manifests on a separate branch (in the workflow: `adopt: true`), with `--only KIND/NAME` a part of it. ',
-  '**To revert it**, run `ostiary drift --revert`. The next apply also reverts it, except for held drift.\n\n',
-].join('');
+/** The issue about a drift: `note` is a sentence about the pull request that adopts it, `adoption` links to it, and `startPage` is where a person starts the job. */
+type DriftIssue = Pick<RunReport, 'at' | 'version' | 'linkOf' | 'label'> & {
+  readonly drift: Drift;
+  readonly note?: string;
+  readonly adoption?: string | undefined;
+  readonly startPage?: string | undefined;
+};
 
-/** Returns the text of the issue that reports a drift, within the limit; `note` is a sentence about the pull request that adopts it. */
-export function driftIssue(
-  {
-    drift,
-    linkOf,
-    label,
-    note = '',
-    ...made
-  }: { readonly drift: Drift; readonly note?: string } & Pick<RunReport, 'at' | 'version' | 'linkOf' | 'label'>,
-  limit: number,
-): string {
-  const tail = `${advice}${note === '' ? '' : `${note}\n\n`}${footer(made)}`;
+function adviceOn({ adoption, startPage }: Pick<DriftIssue, 'adoption' | 'startPage'>): string {
+  const merge = adoption === undefined ? '' : `merge ${adoption}, or run `;
+  const start = startPage === undefined ? '' : `, or start [the job](${startPage}) with \`revert: true\` and a key that may write`;
+  return [
+    `**To accept it**, ${merge}\`ostiary drift --adopt\`${adoption === undefined ? ' edits the manifests on a separate branch (in the workflow: `adopt: true`)' : ''}, with \`--only KIND/NAME\` for a part of it. `,
+    `**To revert it**, run \`ostiary drift --revert\`${start}. The next apply also reverts it, except for held drift.\n\n`,
+  ].join('');
+}
+
+/** Returns the text of the issue that reports a drift, within the limit. */
+export function driftIssue({ drift, linkOf, label, note = '', adoption, startPage, ...made }: DriftIssue, limit: number): string {
+  const tail = `${adviceOn({ adoption, startPage })}${note === '' ? '' : `${note}\n\n`}${footer(made)}`;
   return `${renderMarkdown(driftDocument([drift]), { limit: limit - tail.length, linkOf, label, fullReport: made.at?.runUrl })}${tail}`;
 }
 

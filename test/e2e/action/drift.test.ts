@@ -77,6 +77,7 @@ describe('the issue of a drift', () => {
       /1 connection loses reviewer group sre[\s\S]*`Connection\/one-a`[\s\S]* by admin, [\s\S]*\n- reviewers: sre\n/,
     );
     expect(issue?.body).toContain('https://github.test/octo/access/blob/');
+    expect(issue?.body).toContain('or start [the job](https://github.test/octo/access/actions/workflows/drift.yml) with `revert: true`');
     expect(first.summary).toContain('Drift on `one`');
     expect(first.stdout).toMatch(/^::warning file=access\/a\.yaml,line=1,col=1,title=drift Connection\/one-a::/m);
 
@@ -254,6 +255,8 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
   expect(request).toMatchObject({ number: Number(number), title: 'Accept drift on taken' });
   expect(request?.body).toMatch(/^(?:<!--.*-->\n)*### Accepts drift on `taken`: 1 object changed outside Ostiary\. Strengthens/);
   expect(request?.body).toMatch(new RegExp(`Belongs to #${issue}\\.[\\s\\S]*\`Connection/taken-a\`[\\s\\S]* by admin`));
+  expect((await issuesOf('taken'))[0]?.body).toContain(`**To accept it**, merge #${number}, or run \`ostiary drift --adopt\`, `);
+  expect(await wordsOn(Number(issue))).toEqual([]);
   const outside = (request?.body ?? '').replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
   expect(outside).not.toMatch(/@octo|fixes/);
 

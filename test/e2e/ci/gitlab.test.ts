@@ -101,8 +101,11 @@ describe('the life of a merge request', () => {
     expect(gitlab.issues).toEqual([
       expect.objectContaining({ state: 'opened', labels: ['drift', 'access'], author: 'project_42_bot_f00' }),
     ]);
-    expect(gitlab.issues[0]?.description).toMatch(/`Connection\/reports`/);
     const adoption = gitlab.requests.at(-1);
+    expect(gitlab.issues[0]?.description).toMatch(/`Connection\/reports`/);
+    expect(gitlab.issues[0]?.description).toMatch(
+      new RegExp(`merge !${adoption?.iid}, or run .*start \\[the job\\]\\(\\S+/-/pipelines/new\\)`),
+    );
     expect(adoption).toMatchObject({ source: expect.stringContaining('ostiary'), target: 'main', state: 'opened' });
     expect(adoption?.description).toContain('merge this merge request');
     expect(git(origin, ['show', `refs/heads/${adoption?.source ?? ''}:access/reports.yaml`])).toContain('guests');
