@@ -86,7 +86,7 @@ export async function withSecrets(
     );
   const resources = state.resources.flatMap((resource) => (read.has(resource.uid) ? (read.get(resource.uid) ?? []) : [resource]));
   const next = updateVerified(verified, state, fresh);
-  const same = fresh.length === 0 && next.size === verified.size && text !== undefined;
+  const same = fresh.length === 0 && next.size === verified.size;
   const unwritten = same ? undefined : writeSealed({ key, folder }, printVerified(next));
   return { live: { ...state, resources }, ...(unwritten === undefined ? {} : { unwritten }) };
 }
