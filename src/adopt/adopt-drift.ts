@@ -6,9 +6,11 @@ import { decodeFile, realOf, shower, withLineFeeds } from '../disk/walk.ts';
 import { hasOrigin } from '../git/origin.ts';
 import type { Repository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
+import { addToGroup } from '../model/collections.ts';
 import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
 import type { LiveDifference } from '../manifest/accept/field-edits.ts';
 import { type Diagnostic, hasErrors, type SourceFile } from '../model/diagnostic.ts';
+import { tokensOf } from '../model/pointer.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
 import type { Adoption, Drift } from '../model/result/drift.ts';
 import { AppError, InputError } from '../model/errors.ts';
@@ -295,17 +297,20 @@ function notPushed(branch: string, { message }: AppError): Diagnostic {
 /** Builds the commit message: the objects, who changed each and when, and what that does; characters in names that could close issues are replaced. */
 function messageOf({ accepted, created = [] }: Adoption, target: string): string {
   const writers = accepted === undefined ? undefined : lastWriters(accepted);
-  const written = (id: ResourceId): string => (writers?.has(id) === true ? `, ${plain(writers.get(id) ?? '')}` : '');
+  const written = (...ids: readonly ResourceId[]): string =>
+    ids.flatMap((id) => writers?.get(id) ?? []).map((writer) => `, ${plain(writer)}`)[0] ?? '';
   const ids = new Set(accepted?.plan.changes.map(({ id }) => `${plain(id)}${written(id)}`));
-  const edges = accepted?.plan.edges.map(({ rule, connection }) => `${plain(rule)} on ${plain(connection)}`) ?? [];
+  const edges =
+    accepted?.plan.edges.map(({ rule, connection }) => `${plain(rule)} on ${plain(connection)}${written(rule, connection)}`) ?? [];
   const list = [...ids, ...edges, ...created.map(({ id }) => `${plain(id)} (new manifest)`)].slice(0, 50).map((line) => `- ${line}`);
   const headlines = accepted?.protection.headlines ?? [];
-  const directions = [...new Set(headlines.map(({ direction }) => direction))];
-  // The text of a headline can quote any value of the gateway.
-  const effects = directions.map((effect) => {
-    const names = new Set(headlines.flatMap(({ direction, connections }) => (direction === effect ? connections.map(nameOf) : [])));
-    return `- ${plain(`${effect}: ${shortList([...names], 50).join(', ')}`)}`;
-  });
+  // The text of a headline can quote any value of the gateway, so a line names the fields instead.
+  const named = new Map<string, string[]>();
+  for (const { direction, connections, causes } of headlines) {
+    const fields = new Set(causes.map(({ path }) => (path === undefined ? 'attachments' : (tokensOf(path)[0] ?? ''))));
+    for (const connection of connections) addToGroup(named, `${direction} by ${[...fields].join(', ')}`, nameOf(connection));
+  }
+  const effects = [...named].map(([effect, names]) => `- ${plain(`${effect}: ${shortList([...new Set(names)], 50).join(', ')}`)}`);
   const changes = [list, effects.length === 0 ? [] : ['Effect on protection:', ...effects]].flatMap((part) =>
     part.length === 0 ? [] : [...part, ''],
   );

@@ -73,7 +73,7 @@ describe('drift --adopt', () => {
     expect(shown).toContain('connection_tags: {env: prod, team: billing}');
     expect(repository.git('show', `${branch}:access/rule.yaml`)).toContain('one-b');
     expect(repository.git('show', '--no-patch', '--format=%an <%ae>%n%B', branch)).toMatch(
-      /^Ada <ada@example.com>\nAccept drift on production\n\n- Connection\/one-a, by \S+, 2\S+ \S+ UTC\n[\s\S]*\nEffect on protection:\n- [\s\S]*\nOstiary-Adopt: production$/,
+      /^Ada <ada@example.com>\nAccept drift on production\n\n- Connection\/one-a, by \S+, 2\S+ \S+ UTC\n[\s\S]*\n- GuardrailRule\/one-rule on Connection\/one-b, by \S+, 2[\s\S]*\nEffect on protection:\n- weakens by reviewers: one-a\n- weakens by attachments: one-b\n- strengthens by [\s\S]*- strengthens by access_max_duration: one-a\n\nOstiary-Adopt: production$/,
     );
 
     const first = repository.git('rev-parse', branch);
