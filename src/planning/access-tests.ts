@@ -25,7 +25,9 @@ export function declaredSnapshot(desired: DesiredState, { target }: Pick<Project
   const ignored = new Map(desired.resources.map(({ key, ignore }) => [key, ignore]));
   const resources = [...snapshot.resources].map(([id, resource]) => {
     const known = resource.unknown.filter((path) => path !== pointer('attributes'));
-    return [id, withoutIgnored({ ...resource, unknown: known }, id, ignored.get(id) ?? [])] as const;
+    // Where no manifest limits it, the gateway does.
+    const limit = resource.spec['access_max_duration'] === null ? [pointer('access_max_duration')] : [];
+    return [id, withoutIgnored({ ...resource, unknown: [...known, ...limit] }, id, ignored.get(id) ?? [])] as const;
   });
   return { ...snapshot, resources: new Map(resources), listed: { ...snapshot.listed, incomplete: new Set() } };
 }

@@ -42,6 +42,8 @@ export type PermissionTerms = {
   readonly approval?: NeededApproval | 'unknown';
   /** The longest access in seconds; absent without a limit, and for commands. */
   readonly longest?: number;
+  /** Something limits the access, and how long is not known. */
+  readonly isLimitUnknown?: boolean;
   /** The only runbooks that they may run; absent: every one, or another verb. */
   readonly runbooks?: readonly AllowedRunbook[];
   /** The day or time at which the manifests take the access away, and why it is for a time. */

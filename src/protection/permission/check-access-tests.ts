@@ -11,6 +11,7 @@ import { matchesGlob } from '../pattern/glob.ts';
 import { readPostures } from '../posture/posture.ts';
 import { allConnections, type ProtectionSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
 import { guardrailEntries, simulateGuardrail } from '../samples/simulate.ts';
+import { hiddenLimits } from './hidden-fields.ts';
 import { approvalText, permissionOf, type PermissionSubject } from './permission.ts';
 
 /** What a test finds for a name or tags that no connection has. */
@@ -161,11 +162,13 @@ function problemOf(permission: Permission, expectation: AccessExpectation, subje
   const problem = termsProblem(permission, expectation, permission.verb);
   if (problem !== undefined) return problem;
   const unmasked = masked.filter((type) => !permission.masked.includes(type));
-  if (unmasked.length > 0) return { found: `${unmasked.join(', ')} not masked`, parts: ['masked'] };
-  const passing = blocked.filter((text) => !isBlocked(text, subject));
-  return passing.length === 0
-    ? undefined
-    : { found: `${passing.map((text) => JSON.stringify(text)).join(', ')} not blocked`, parts: ['blocked'] };
+  const hidden = hiddenLimits(subject.snapshot, subject.id);
+  const unsure = (part: 'blocked' | 'masked'): Pick<Problem, 'outcome'> => (hidden[part].length > 0 ? { outcome: 'unknown' } : {});
+  if (unmasked.length > 0) return { found: `${unmasked.join(', ')} not masked`, parts: ['masked'], ...unsure('masked') };
+  const isHiddenRule = (rule: ResourceId): boolean => hidden.blocked.some(({ id }) => id === rule);
+  const passing = blocked.filter((text) => !isBlocked(text, subject, isHiddenRule));
+  const texts = passing.map((text) => JSON.stringify(text)).join(', ');
+  return passing.length === 0 ? undefined : { found: `${texts} not blocked`, parts: ['blocked'], ...unsure('blocked') };
 }
 
 /** Returns what is easier than an entry asks for: the approval, or the duration. */
@@ -176,6 +179,7 @@ export function termsProblem(
 ): Problem | undefined {
   const approval = typeof expect === 'object' ? approvalProblem(terms, expect) : undefined;
   if (approval !== undefined || longest === undefined || verb !== 'connect') return approval;
+  if (terms.isLimitUnknown === true) return { found: 'the longest access is not known', parts: ['longest'], outcome: 'unknown' };
   if (terms.longest !== undefined && terms.longest <= longest) return undefined;
   const found = terms.longest === undefined ? 'no limit' : durationText(terms.longest);
   return { found: `${found}, not at most ${durationText(longest)}`, parts: ['longest'] };
@@ -192,20 +196,22 @@ function approvalProblem({ approval }: PermissionTerms, { from, atLeast, forcedB
   if (approval === 'refused') return undefined;
   const { groups, needed, force } = approval;
   const found = `approval by ${approvalText(approval)}`;
+  // All that is known is that at least one has to approve.
+  const unsure = approval.atLeast === true && atLeast <= groups.length ? ({ outcome: 'unknown' } as const) : {};
   // Others alone are too few: then one of the groups has to approve.
   const others = groups.filter((group) => !from.includes(group)).length;
-  if (needed < atLeast) return { found, parts, fields: needed < groups.length ? countFields : groupFields };
-  if (from.length > 0 && needed <= others) return { found, parts, fields: groupFields };
+  if (needed < atLeast) return { found, parts, fields: needed < groups.length ? countFields : groupFields, ...unsure };
+  if (from.length > 0 && needed <= others) return { found, parts, fields: groupFields, ...(others < groups.length ? unsure : {}) };
   return forcedBy === undefined || force.every((group) => forcedBy.includes(group)) ? undefined : { found, parts, fields: forceFields };
 }
 
 /** Returns whether a guardrail on the connection blocks an input. */
-function isBlocked(text: string, { id, snapshot, posture }: PermissionSubject): boolean {
+function isBlocked(text: string, { id, snapshot, posture }: PermissionSubject, isHidden: (rule: ResourceId) => boolean): boolean {
   if (posture.enforcement.kind === 'forwards') return false;
   const patterns = patternCache();
   return [...rulesOn(snapshot, id)].some((rule) => {
     const spec = snapshot.resources.get(rule)?.spec;
-    return spec !== undefined && simulateGuardrail(guardrailEntries(spec, 'input'), text, patterns).hits.length > 0;
+    return spec !== undefined && !isHidden(rule) && simulateGuardrail(guardrailEntries(spec, 'input'), text, patterns).hits.length > 0;
   });
 }
 

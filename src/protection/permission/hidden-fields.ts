@@ -1,5 +1,6 @@
 import { textsIn } from '../../model/json.ts';
 import { overlaps, pointer, type Pointer } from '../../model/pointer.ts';
+import type { Decider } from '../../model/protection/permission.ts';
 import { kindOf, type ResourceId, resourceId } from '../../model/resource.ts';
 import { accessModes } from '../access/effective-access.ts';
 import { type ProtectionSnapshot, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
@@ -22,9 +23,17 @@ const requestFields = [
 /** The fields of a rule that decide who runs which runbooks. */
 const runbookFields = ['user_groups', 'runbooks'];
 
+/** The fields of rules that decide what is blocked or masked. */
+const limitFields = { GuardrailRule: ['input', 'output'], DataMaskingRule: ['supported_entity_types', 'custom_entity_types'] } as const;
+
+/** The fields of a connection that mask data. */
+const redactFields = ['redact_types'];
+
 /** The fields that decide what people can do, by kind. */
 const decidingFields: Readonly<Record<string, readonly string[]>> = {
+  ...limitFields,
   Connection: [
+    ...redactFields,
     ...whoFields,
     ...accessModes.map((mode) => `access_mode_${mode}`),
     'reviewers',
@@ -64,6 +73,16 @@ export function isWhoHidden(snapshot: ProtectionSnapshot, id: ResourceId): boole
     whoFields.some((field) => isHidden(snapshot, id, field)) ||
     attributesOf(snapshot, id).some((attribute) => isHidden(snapshot, attribute, 'access_groups'))
   );
+}
+
+/** Lists what blocks or masks on a connection in a way that is not known. */
+export function hiddenLimits(snapshot: ProtectionSnapshot, id: ResourceId): Readonly<Record<'blocked' | 'masked', readonly Decider[]>> {
+  const hiddenIn = (of: ResourceId, fields: readonly string[]): readonly Decider[] =>
+    fields.filter((field) => isHidden(snapshot, of, field)).map((field) => ({ id: of, path: pointer(field) }));
+  const rules = [...rulesOn(snapshot, id)];
+  const ofKind = (kind: keyof typeof limitFields): readonly Decider[] =>
+    rules.flatMap((rule) => (kindOf(rule) === kind ? hiddenIn(rule, limitFields[kind]) : []));
+  return { blocked: ofKind('GuardrailRule'), masked: [...ofKind('DataMaskingRule'), ...hiddenIn(id, redactFields)] };
 }
 
 /** Returns whether who runs what by a runbook rule is not known. */

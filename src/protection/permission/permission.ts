@@ -1,4 +1,5 @@
 import type { AccessMode, AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
+import { addToGroup } from '../../model/collections.ts';
 import { compareText, type Json, textsIn } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
 import type { Answer, Decider, NeededApproval, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
@@ -19,7 +20,7 @@ import {
 import { effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import type { GrantEnds } from './grant-ends.ts';
-import { attributesOf, isGoverningHidden, isHidden, isRunbookHidden, isWhoHidden } from './hidden-fields.ts';
+import { attributesOf, hiddenLimits, isGoverningHidden, isHidden, isRunbookHidden, isWhoHidden } from './hidden-fields.ts';
 
 /** A connection in one state of a gateway. */
 export type PermissionSubject = {
@@ -52,10 +53,12 @@ function decide(subject: PermissionSubject, { groups, verb }: Question): Decisio
   const known = knownApproval(subject, review);
   const approvedBy = approvalFact(subject, { rule: review.rule, governing: access.rules[step] }, known);
   const limit = verb === 'connect' && Number.isFinite(review.longest) ? review.longest : undefined;
+  const isLimitUnknown = verb === 'connect' && isDurationHidden(subject, review);
   return {
     answer: worst([...entry, approvedBy].map((fact) => fact.answer)),
     ...(known === undefined ? {} : { approval: known }),
     ...(limit === undefined ? {} : { longest: limit }),
+    ...(isLimitUnknown ? { isLimitUnknown } : {}),
     ...runbookTerms(subject, { groups, verb }),
     ...endTerms(subject, groups),
     entry,
@@ -78,27 +81,40 @@ export function decidingFacts(subject: PermissionSubject, question: Question): r
 function factsOf(
   subject: PermissionSubject,
   { verb }: Question,
-  { answer, entry, approvedBy, rule, longest }: Decision,
+  { answer, entry, approvedBy, rule, longest, isLimitUnknown }: Decision,
 ): readonly PermissionFact[] {
   if (answer === 'no') return [...entry, approvedBy].filter((fact) => fact.answer === 'no');
-  return [...entry, approvedBy, ...durationFacts(subject, { limit: longest, rule, verb })];
+  return [...entry, approvedBy, ...durationFacts(subject, { limit: longest, isLimitUnknown, rule, verb })];
 }
 
 /** What is blocked and masked for everybody who uses a connection. */
 type Limits = Pick<Permission, 'blocked' | 'masked' | 'facts'>;
 
 function limitsOf(subject: PermissionSubject): Limits {
-  const { posture } = subject;
+  const hidden = hiddenLimits(subject.snapshot, subject.id);
+  const isKnown = ({ rules = [] }: Control, part: 'blocked' | 'masked'): boolean =>
+    rules.length === 0 || rules.some((rule) => !hidden[part].some(({ id }) => id === rule));
+  const controls = (type: ControlType, part: 'blocked' | 'masked'): readonly Control[] =>
+    effectiveControls(subject.posture, type).filter((control) => isKnown(control, part));
+  const [input, output] = [controls('input', 'blocked'), controls('output', 'blocked')];
+  const [masking, redaction] = [controls('masking', 'masked'), controls('redaction', 'masked')];
   return {
-    blocked: textsOf(posture, ['input', 'output']),
-    masked: textsOf(posture, ['masking', 'redaction']),
+    blocked: controlNames([...input, ...output]),
+    masked: controlNames([...masking, ...redaction]),
     facts: [
-      ...controlFacts(subject, 'input', 'blocked'),
-      ...controlFacts(subject, 'output', 'blocked'),
-      ...controlFacts(subject, 'masking', 'masked'),
-      ...controlFacts(subject, 'redaction', 'masked'),
+      ...controlFacts(subject, input, 'input'),
+      ...controlFacts(subject, output, 'output'),
+      ...controlFacts(subject, masking, 'masking'),
+      ...controlFacts(subject, redaction, 'redaction'),
+      ...(['blocked', 'masked'] as const).flatMap((part): readonly PermissionFact[] =>
+        hidden[part].length === 0 ? [] : [{ part, answer: 'unknown', text: 'more is not known', by: hidden[part] }],
+      ),
     ],
   };
+}
+
+function controlNames(controls: readonly Control[]): readonly string[] {
+  return [...new Set(controls.map(({ name, text }) => text ?? name))];
 }
 
 /**
@@ -315,12 +331,23 @@ export function approvalText({ groups, needed, force, atLeast }: Exclude<NeededA
   return `${of}${force.length === 0 ? '' : `; ${force.join(', ')} can force it`}`;
 }
 
-type Limited = { readonly limit: number | undefined; readonly rule: string | undefined; readonly verb: AccessMode };
+type Limited = {
+  readonly limit: number | undefined;
+  readonly isLimitUnknown: boolean | undefined;
+  readonly rule: string | undefined;
+  readonly verb: AccessMode;
+};
 
-function durationFacts({ id, posture, snapshot }: PermissionSubject, { limit, rule, verb }: Limited): readonly PermissionFact[] {
+/** Returns whether what limits native access is not known; without a review and without a rule, nothing does. */
+function isDurationHidden({ id, posture: { access }, snapshot }: PermissionSubject, { by }: Pick<Reviewing, 'by'>): boolean {
+  const { jit } = access.rules;
+  if (by === undefined && jit === undefined) return false;
+  return isHidden(snapshot, jit === undefined ? id : resourceId('AccessRequestRule', jit.name), 'access_max_duration');
+}
+
+function durationFacts({ id, posture }: PermissionSubject, { limit, isLimitUnknown, rule, verb }: Limited): readonly PermissionFact[] {
   if (verb !== 'connect') return [];
-  const governing = posture.access.rules.jit === undefined ? id : resourceId('AccessRequestRule', posture.access.rules.jit.name);
-  if (isHidden(snapshot, governing, 'access_max_duration')) return [{ part: 'longest', answer: 'yes', text: 'not known', by: [] }];
+  if (isLimitUnknown) return [{ part: 'longest', answer: 'yes', text: 'not known', by: [] }];
   if (limit === undefined) return [{ part: 'longest', answer: 'yes', text: 'no limit', by: [] }];
   const { rules, ownLimit } = posture.access;
   // The rule that governs limits those, too, whose review it skips.
@@ -348,24 +375,21 @@ function analyzerFacts({ posture }: PermissionSubject, verb: AccessMode): readon
 
 /** Returns a fact for each set of rules that contribute controls of a type. */
 function controlFacts(
-  { id, posture, snapshot }: PermissionSubject,
-  type: ControlType,
-  part: 'blocked' | 'masked',
+  { id, snapshot }: PermissionSubject,
+  controls: readonly Control[],
+  type: 'input' | 'output' | 'masking' | 'redaction',
 ): readonly PermissionFact[] {
   const byRules = new Map<string, Control[]>();
-  for (const control of effectiveControls(posture, type)) {
-    const key = (control.rules ?? []).join('\n');
-    byRules.set(key, [...(byRules.get(key) ?? []), control]);
-  }
+  for (const control of controls) addToGroup(byRules, (control.rules ?? []).join('\n'), control);
   const root: Pointer = pointer(type === 'redaction' ? 'redact_types' : type);
-  return [...byRules.values()].map((controls): PermissionFact => {
-    const rules = controls[0]?.rules ?? [];
+  const part = type === 'input' || type === 'output' ? 'blocked' : 'masked';
+  return [...byRules.values()].map((own): PermissionFact => {
+    const rules = own[0]?.rules ?? [];
     const by =
       rules.length === 0
         ? [{ id, path: root }]
         : rules.map((rule) => ({ id: rule, path: type === 'masking' ? maskedField(rule, snapshot) : root }));
-    const names = [...new Set(controls.map(({ name, text }) => text ?? name))];
-    return { part, answer: 'yes', text: `${names.join(', ')}${type === 'output' ? ' in output' : ''}`, by };
+    return { part, answer: 'yes', text: `${controlNames(own).join(', ')}${type === 'output' ? ' in output' : ''}`, by };
   });
 }
 
@@ -374,10 +398,6 @@ function maskedField(rule: ResourceId, { resources }: ProtectionSnapshot): Point
   const spec = resources.get(rule)?.spec ?? {};
   const field = ['supported_entity_types', 'custom_entity_types'].find((name) => !isNothing(spec[name]));
   return field === undefined ? '' : pointer(field);
-}
-
-function textsOf(posture: Posture, types: readonly ControlType[]): readonly string[] {
-  return [...new Set(types.flatMap((type) => effectiveControls(posture, type)).map(({ name, text }) => text ?? name))];
 }
 
 /** The fields in which objects name groups of the people who use connections. */

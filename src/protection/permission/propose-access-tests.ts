@@ -93,7 +93,7 @@ function placeOf(id: ResourceId, declared: ProtectionSnapshot, live: ProtectionS
 function outcomeOf({ answer, approval }: Permission): Outcome {
   if (answer !== 'yes') return answer === 'no' ? 'denied' : undefined;
   if (approval === undefined) return 'allowed';
-  if (typeof approval === 'string') return undefined;
+  if (typeof approval === 'string' || approval.atLeast === true) return undefined;
   const { groups, needed, force } = approval;
   return {
     from: groups.toSorted(compareText),
