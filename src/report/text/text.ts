@@ -1,4 +1,5 @@
 import { highestPlanRisk, type Plan } from '../../model/plan/plan.ts';
+import { nameOf } from '../../model/resource.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
 import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SubjectPlace } from '../document.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -11,7 +12,7 @@ import { planSummaryText, policiesText, shortList, verdictText } from '../wordin
 import { driftedLines, groupLines, headlineLines, impactLines, outsideLines, riskClassPaint } from './changes.ts';
 import { diagnosticsLines, equalPlaceLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
-import { permissionLines } from './permissions.ts';
+import { peopleText, permissionLines } from './permissions.ts';
 import { pulledLines } from './pull.ts';
 import { sampleLines } from './samples.ts';
 import { type Paint, type Palette, type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from '../wrap.ts';
@@ -156,10 +157,22 @@ function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly 
       ),
       ...advice.flatMap((pieces) => wrap([{ text: '      ' }, ...pieces], terminal, 6)),
       ...(all.length === 1 ? [] : equalPlaceLines(all, terminal, 6)),
+      ...(terminal.full === true ? newAccessLines(all, terminal) : []),
       ...(others.length === 0 ? [] : [`      and ${others.length} more of this code; --full prints them`]),
     ];
   });
   return [red(bold('Apply rejects this plan:')), ...lines];
+}
+
+/** Returns a line for each of the people, verbs and connections of refusals; their messages name the first ones. */
+function newAccessLines(refusals: Plan['refusals'], terminal: Terminal): readonly string[] {
+  const all = refusals.flatMap(({ newAccess = [] }) => newAccess);
+  if (all.length < 2) return [];
+  return all.flatMap(({ connection, groups = [], machine, verb, runbook }) => {
+    const who = machine ?? (groups.length === 0 ? 'people in no other group' : peopleText(groups));
+    const how = [verb, runbook].filter((one) => one !== undefined).join(' ');
+    return wrap([{ text: '      - ' }, ...words(escapeTerminal(`${who}: ${how} on ${nameOf(connection)}`))], terminal, 10);
+  });
 }
 
 const wordColumn = 11;

@@ -172,6 +172,12 @@ test('new access is refused by the option and by the config, and can be allowed'
   repository.save({ [gated]: inGroups('payments', 'contractors') });
   expect(await run('plan')).toMatchObject({ code: 0 });
 
+  repository.save({ [gated]: inGroups('payments', 'contractors', 'interns') });
+  const listed = ['contractors: connect', 'interns: connect', 'contractors: exec', 'interns: exec'];
+  const full = oneLine((await run('plan --no-new-access --full')).stdout);
+  expect(listed.filter((one) => !full.includes(`- ${one} on gated-db`))).toEqual([]);
+  repository.save({ [gated]: inGroups('payments', 'contractors') });
+
   const refused = await run('plan --no-new-access --format json --out plan.json');
   const gains = ['connect', 'exec'].map((verb) => ({ connection: 'Connection/gated-db', groups: ['contractors'], verb }));
   expect(refused.code).toBe(6);
