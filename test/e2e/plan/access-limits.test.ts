@@ -172,12 +172,6 @@ test('new access is refused by the option and by the config, and can be allowed'
   repository.save({ [gated]: inGroups('payments', 'contractors') });
   expect(await run('plan')).toMatchObject({ code: 0 });
 
-  repository.save({ [gated]: inGroups('payments', 'contractors', 'interns') });
-  const listed = ['contractors: connect', 'interns: connect', 'contractors: exec', 'interns: exec'];
-  const full = oneLine((await run('plan --no-new-access --full')).stdout);
-  expect(listed.filter((one) => !full.includes(`- ${one} on gated-db`))).toEqual([]);
-  repository.save({ [gated]: inGroups('payments', 'contractors') });
-
   const refused = await run('plan --no-new-access --format json --out plan.json');
   const gains = ['connect', 'exec'].map((verb) => ({ connection: 'Connection/gated-db', groups: ['contractors'], verb }));
   expect(refused.code).toBe(6);
@@ -205,4 +199,22 @@ test('new access is refused by the option and by the config, and can be allowed'
   expect(await run('plan --config-ref main')).toMatchObject({ code: 6, stderr: expect.stringContaining('limits.new_access') });
   expect(await run('apply --yes --allow plan/new-access=approved')).toMatchObject({ code: 0 });
   expect(await run('plan --no-new-access')).toMatchObject({ code: 0 });
+});
+
+test('--full lists all people, verbs and connections of a refusal', { timeout: 60_000 }, async () => {
+  const approvedBy = (least: number): Readonly<Record<string, string>> => ({
+    'access/eased-db.yaml': connection('eased-db', {
+      access_groups: ['contractors', 'interns'],
+      reviewers: ['dba', 'security'],
+      min_review_approvals: least,
+    }),
+  });
+  const repository = make({ 'ostiary.yaml': config(gateway.url()), ...approvedBy(2) });
+  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  repository.save(approvedBy(1));
+  const lines = ['contractors: connect', 'interns: connect', 'contractors: exec', 'interns: exec'];
+  const full = oneLine((await run('plan --no-new-access --full')).stdout);
+  expect(lines.filter((one) => !full.includes(`- ${one} on eased-db`))).toEqual([]);
+  expect((await run('plan --no-new-access')).stdout).not.toContain('- contractors');
 });
