@@ -200,8 +200,7 @@ type Sort = readonly string[];
 function peopleOn({ had, has }: Sides): readonly Sort[] {
   const lists = [had, has].flatMap((side) => (side === undefined ? [] : [...namedBy(side.posture.access), ...endingOn(side)]));
   const alike = new Map<string, string[]>();
-  for (const group of new Set(lists.flat()))
-    if (!seeingAll.includes(group)) addToGroup(alike, lists.map((list) => (list.includes(group) ? 1 : 0)).join(''), group);
+  for (const group of new Set(lists.flat())) addToGroup(alike, lists.map((list) => (list.includes(group) ? 1 : 0)).join(''), group);
   return [[], ...alike.values()];
 }
 
