@@ -203,6 +203,24 @@ test('names in lists are distinct, and a connection that is closed for every gro
   expect((await can('who old-db')).lines).toEqual(['no group can use old-db']);
 });
 
+test('who and the report state which runbooks people may run', async () => {
+  const books = {
+    connections: ['orders-db'],
+    runbooks: [{ repository: 'github.com/acme/books', name: 'ops/' }],
+    user_groups: ['payments'],
+  };
+  access = await accessProject({
+    [file('orders-db')]: connection('orders-db', { ...open, access_groups: ['payments'] }),
+    'access/books.yaml': manifest('RunbookRule', 'books', books),
+  });
+  const only = 'yes, only github.com/acme/books:ops/';
+  expect((await can('who orders-db')).lines).toContainEqual(`orders-db | payments | yes | yes | ${only}`);
+  const rows: readonly { readonly groups: readonly string[]; readonly runbooks: unknown }[] = JSON.parse(
+    (await access.run('report access --format json --no-git')).stdout,
+  ).rows;
+  expect(rows.find(({ groups }) => groups.includes('payments'))?.runbooks).toMatchObject({ text: only, runbooks: books.runbooks });
+});
+
 describe('what a manifest ignores is not known without the gateway', () => {
   test.each([
     ['access_groups', 'payments exec', 4, 'Cannot be known: whether payments can use exec on orders-db.'],

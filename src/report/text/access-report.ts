@@ -134,12 +134,13 @@ function rowOf(
 }
 
 function verbObject(permission: Permission): JsonObject {
-  const { answer, approval, longest, until, reason } = permission;
+  const { answer, approval, longest, runbooks, until, reason } = permission;
   return definedFields({
     text: cellText(permission),
     answer,
     approval: approval === undefined || typeof approval === 'string' ? approval : { ...approval },
     longest: answer === 'no' ? undefined : longest,
+    runbooks: answer === 'no' ? undefined : runbooks?.map((one) => ({ ...one })),
     until: answer === 'no' ? undefined : until,
     reason: answer === 'no' ? undefined : reason,
   });

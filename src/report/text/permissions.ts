@@ -12,6 +12,7 @@ import { positionObject } from '../subjects/plan.ts';
 import type { TableListing } from './listings.ts';
 import {
   approversText,
+  filesText,
   morePermissionsText,
   mostPermissions,
   permissionPlaces,
@@ -125,9 +126,10 @@ export function whoListing(rows: readonly PermissionRow[], verbs: readonly Acces
 const answerWords: Readonly<Record<Answer, string>> = { yes: 'yes', no: 'no', unknown: '?' };
 
 /** Returns a permission in a few words: `yes`, `after 2 of dba, security, 1 h`. */
-export function cellText({ answer, approval, longest, ...term }: Permission): string {
+export function cellText({ answer, approval, longest, runbooks, ...term }: Permission): string {
   if (answer !== 'yes') return answerWords[answer];
-  const limit = `${longest === undefined ? '' : `, ${durationText(longest)}`}${termText(term)}`;
+  const only = runbooks === undefined ? '' : `, ${filesText({ runbooks })}`;
+  const limit = `${longest === undefined ? '' : `, ${durationText(longest)}`}${only}${termText(term)}`;
   if (approval === undefined) return `yes${limit}`;
   if (approval === 'unknown') return `yes, approval unknown${limit}`;
   return `after ${approval === 'refused' ? 'nothing' : approversText(approval)}${limit}`;

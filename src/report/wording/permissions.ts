@@ -99,7 +99,8 @@ function limitText({ longest }: PermissionTerms): string {
   return longest === undefined ? 'without limit' : `at most ${durationText(longest)}`;
 }
 
-function filesText({ runbooks }: PermissionTerms): string {
+/** Returns which runbooks people may run: `every runbook`, `only github.com/acme/books:ops/`. */
+export function filesText({ runbooks }: Pick<PermissionTerms, 'runbooks'>): string {
   return runbooks === undefined
     ? 'every runbook'
     : `only ${runbooks.map(({ repository = '', name }) => `${repository}:${name}`).join(', ')}`;
