@@ -201,14 +201,12 @@ test('new access is refused by the option and by the config, and can be allowed'
   expect(await run('plan --no-new-access')).toMatchObject({ code: 0 });
 });
 
+function approvedBy(least: number): Readonly<Record<string, string>> {
+  const fields = { access_groups: ['contractors', 'interns'], reviewers: ['dba', 'security'], min_review_approvals: least };
+  return { 'access/eased-db.yaml': connection('eased-db', fields) };
+}
+
 test('--full lists all people, verbs and connections of a refusal', { timeout: 60_000 }, async () => {
-  const approvedBy = (least: number): Readonly<Record<string, string>> => ({
-    'access/eased-db.yaml': connection('eased-db', {
-      access_groups: ['contractors', 'interns'],
-      reviewers: ['dba', 'security'],
-      min_review_approvals: least,
-    }),
-  });
   const repository = make({ 'ostiary.yaml': config(gateway.url()), ...approvedBy(2) });
   const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
