@@ -74,6 +74,13 @@ export const adoptCodes = {
     fix: 'Edit the manifest, or change the gateway',
     example: 'the manifests cannot accept Connection/orders-db: its name cannot be written in a manifest',
   },
+  'adopt/mixed': {
+    level: 'warning',
+    meaning: '`--direction` does not select a change',
+    cause: 'It weakens and strengthens protection at once, or cannot be compared',
+    fix: 'Accept it with all drift of its object: `drift --adopt --only KIND/NAME`',
+    example: 'Connection/orders-db: /type cannot be compared, so --direction does not accept it',
+  },
   'adopt/removed': {
     level: 'warning',
     meaning: 'A deleted object keeps its manifest',

@@ -225,7 +225,7 @@ describe('help', () => {
     apply:
       '--target --only --prune --yes --plan --color --no-color --quiet --full --verbose --help --all-targets --config --url --dialect --auth --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --no-new-access --import --revert --no-prune --keep-going --concurrency --lock-timeout --journal --on-managed --digest',
     drift:
-      '--color --no-color --quiet --full --verbose --since --revert --expire --adopt --new --no-commit --label --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --secrets --yes --concurrency --lock-timeout --journal',
+      '--color --no-color --quiet --full --verbose --since --revert --expire --adopt --new --direction --no-commit --label --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --secrets --yes --concurrency --lock-timeout --journal',
     pull: '--color --no-color --quiet --full --verbose --secrets --dry-run --yes --from-state --tests --help --config --target --url --dialect --auth --only --tag --exclude --read-concurrency --format',
     can: '--color --no-color --quiet --full --verbose --live --plan --user --matrix --help --config --target --url --dialect --auth --base --own --no-origin --format',
     report:

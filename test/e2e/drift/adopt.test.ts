@@ -114,6 +114,46 @@ describe('drift --adopt', () => {
     expect(readFileSync(`${repository.folder}/drift.md`, 'utf8')).toContain('part-a');
   });
 
+  test('accepts what strengthens apart from what weakens, also within one field', async () => {
+    const repository = make({
+      'ostiary.yaml': config(gateway.url()),
+      'access/a.yaml': connection('apart-a', { reviewers: ['dba'], access_max_duration: 3600, connection_tags: { env: 'dev' } }),
+      'access/b.yaml': guardrail('apart-b', ['ALTER'], { connection_ids: ['apart-a'] }),
+    });
+    expect((await run('apply --yes', repository)).code).toBe(0);
+    await change('/connections/apart-a', { reviewers: ['sre'], access_max_duration: 600, connection_tags: { env: 'test' } });
+    await change('/connections/apart-a', { guardrail_rules: [] });
+    const reset = (): string => repository.git('checkout', '--quiet', '.');
+    const strict = await run('drift --adopt --direction strengthens --no-commit', repository);
+    expect([strict.code, strict.stderr]).toEqual([0, expect.not.stringContaining('adopt/')]);
+    const lines = (): readonly string[] =>
+      repository
+        .git('diff', '--unified=0')
+        .split('\n')
+        .filter((line) => /^[-+] /.test(line));
+    expect(lines()).toEqual([
+      '-      "dba"',
+      '+      "dba",',
+      '+      "sre"',
+      '-    "access_max_duration": 3600,',
+      '+    "access_max_duration": 600,',
+    ]);
+    reset();
+    await run('drift --adopt --direction weakens --no-commit', repository);
+    expect(lines().join('\n')).toBe(`-    "reviewers": [
+-      "dba"
+-    ],
++    "reviewers": [],
+-    "connection_ids": [
+-      "apart-a"
+-    ]
++    "connection_ids": []`);
+    expect(await run('drift --direction weakens', repository)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('requires --adopt'),
+    });
+  });
+
   test('works in a shallow clone and behind a link, and keeps commits of others on the branch', async () => {
     const repository = make({ 'ostiary.yaml': config(gateway.url()), 'teams/a.yaml': orders('two-a') });
     repository.link('access/a.yaml', '../teams/a.yaml');
