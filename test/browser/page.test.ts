@@ -177,6 +177,8 @@ test.each([{}, { dark: true }, { width: 400 }] as const)(
     await page.keyboard.press('a');
     expect((await rows()).length).toBe(1);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await page.locator('.scroll:has(table.permissions)').evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+    expect((await table.locator('caption').boundingBox())?.height).toBeLessThan(80);
   },
 );
 

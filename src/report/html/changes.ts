@@ -194,11 +194,13 @@ type AspectContext = { readonly column: ControlColumn; readonly sides: PostureSi
 function aspectRow({ direction, before, after, atLeast, causes }: ControlChange, { column, sides, linkOf }: AspectContext): Html {
   const spoken = (texts: readonly string[]): readonly string[] => texts.map((text) => controlText(column, text));
   const [first, last] = [spoken(before), spoken(after)];
+  // Rules can differ in what no entry of the list names.
+  const isAlike = first.join('\n') === last.join('\n') ? element('div', { class: 'quiet' }, 'other conditions') : '';
   const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least; more are possible') : '';
   return element('tr', {}, [
     element('th', { scope: 'row' }, column.heading),
     element('td', { 'data-label': sides[0] }, partsOnOneSide(first, last, 'loses')),
-    element('td', { 'data-label': sides[1] }, [...partsOnOneSide(last, first, 'gains'), least]),
+    element('td', { 'data-label': sides[1] }, [...partsOnOneSide(last, first, 'gains'), isAlike, least]),
     element('td', {}, [verdictBadge(direction)]),
     element('td', {}, causesHtml(causes, linkOf)),
   ]);

@@ -51,9 +51,9 @@ summary { cursor: pointer; padding: .35rem 0; } .many details { content-visibili
 details[open] > summary { border-bottom: 1px solid var(--line); margin-bottom: .4rem; }
 summary .mono { font-weight: 600; }
 .gains { color: var(--strengthens); } .loses { color: var(--weakens); } .becomes { color: var(--both); }
-@media screen and (max-width: 40rem) { table.stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  table.stack, table.stack tbody, table.stack tr, table.stack th, table.stack td { display: block; border: 0; overflow-wrap: anywhere; } table.stack tr { border: 1px solid var(--line); margin: .4rem 0; }
-  table.stack td[data-label]::before { content: attr(data-label) ': '; color: var(--quiet); } table.stack td.tags { min-width: 0; } table.stack td:empty { display: none; } }
+@media screen and (max-width: 40rem) { .tools { position: static; } table.stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  table.stack, table.stack caption, table.stack tbody, table.stack tr, table.stack th, table.stack td { display: block; border: 0; overflow-wrap: anywhere; } table.stack tr { border: 1px solid var(--line); margin: .4rem 0; }
+  table.stack td[data-label]::before { content: attr(data-label) ': '; color: var(--quiet); } table.stack td.tags, table.permissions td { min-width: 0; } table.stack td:empty { display: none; } }
 .refusals { border: 2px solid var(--weakens); border-radius: 6px; padding: .2rem 1rem; }
 [hidden] { display: none !important; }
 @media print { .tools, .skip { display: none; } body { max-width: none; } details { break-inside: avoid; content-visibility: visible !important; }

@@ -44,7 +44,7 @@ export function permissionSection({ changes, changed, same }: PermissionDelta, l
     element('h2', {}, permissionsTitle),
     permissionFilters(permissionsTitle, { groups, connections: names, verbs }),
     element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': permissionsTitle }, [
-      element('table', { class: 'permissions' }, [
+      element('table', { class: 'permissions stack' }, [
         element('caption', {}, caption),
         element('thead', {}, [element('tr', {}, head)]),
         element(
@@ -133,11 +133,11 @@ function rowHtml({ id, change, byVerb }: Row, { verbs, causesOn, linkOf }: RowCo
     { ...rowAttributes({ connection: name, verbs: [...byVerb.keys()], groups, except }), 'data-direction': verdictOf[change.effect] },
     [
       element('th', { scope: 'row' }, who),
-      element('td', { class: 'mono' }, name),
-      ...verbs.map((verb) => verbCell(byVerb.get(verb))),
+      element('td', { class: 'mono', 'data-label': 'connection' }, name),
+      ...verbs.map((verb) => verbCell(verb, byVerb.get(verb))),
       element(
         'td',
-        {},
+        { 'data-label': 'decided by' },
         placesHtml(
           all.flatMap((one) => causesOn(one, id)),
           linkOf,
@@ -147,10 +147,10 @@ function rowHtml({ id, change, byVerb }: Row, { verbs, causesOn, linkOf }: RowCo
   );
 }
 
-function verbCell(change: PermissionChange | undefined): Html {
-  if (change === undefined) return element('td', { class: 'quiet' }, 'same');
+function verbCell(verb: AccessMode, change: PermissionChange | undefined): Html {
+  if (change === undefined) return element('td', { class: 'quiet', 'data-label': verb }, 'same');
   const verdict = verdictOf[change.effect];
-  return element('td', { class: verdict }, [verdictBadge(verdict), ` ${permissionTexts(change, String).turn}`]);
+  return element('td', { class: verdict, 'data-label': verb }, [verdictBadge(verdict), ` ${permissionTexts(change, String).turn}`]);
 }
 
 /** Finds what decides a change on one connection: of other connections, what only they have is left out. */
