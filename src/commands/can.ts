@@ -211,10 +211,11 @@ function groupsNamedIn({ snapshot: { resources }, desired }: AccessView): readon
 const reviewerFields = ['reviewers', 'force_approve_groups', 'reviewers_groups', 'force_approval_groups'];
 
 /** A group that nothing names is as good as none; it may be misspelled. */
-function warnUnknownGroups({ groups: people }: Permission, { groups: known, printer, view }: Asked): void {
+function warnUnknownGroups({ groups: people, answer }: Permission, { groups: known, printer, view }: Asked): void {
   const named = new Set([...known, ...groupsNamedIn(view), 'admin', 'auditor']);
   for (const group of people) {
-    if (named.has(group)) continue;
+    // What is not known may name it.
+    if (named.has(group) || answer === 'unknown') continue;
     const near = suggest(group, [...named]);
     const several = group.split(/[\s+;]+/).filter((one) => named.has(one));
     const hint =

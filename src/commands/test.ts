@@ -5,7 +5,7 @@ import { trySamples } from '../protection/samples/try-samples.ts';
 import { formatsFor } from '../report/formats.ts';
 import { findingDiagnostics } from '../report/subjects/findings.ts';
 import { samplesDocument } from '../report/subjects/samples.ts';
-import { accessTrials, checkDeclaredAccess, misspelledGroups, referenceDiagnostics } from '../planning/access-tests.ts';
+import { accessTrials, checkDeclaredAccess, misspelledEntries, referenceDiagnostics } from '../planning/access-tests.ts';
 import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { findRepository } from '../project/open-project.ts';
@@ -60,7 +60,7 @@ async function runTest(flags: TestFlags, context: CliContext): Promise<number> {
     const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read });
     const samples = (value?.resources ?? []).flatMap((resource) => trySamples(resource, patterns) ?? []);
     const access = value === undefined ? [] : accessTrials(await checkDeclaredAccess(value, project), value);
-    const references = value === undefined ? [] : [...misspelledGroups(value, project), ...(await referenceDiagnostics(value, project))];
+    const references = value === undefined ? [] : [...misspelledEntries(value, project), ...(await referenceDiagnostics(value, project))];
     return { target: target.name, diagnostics, references, rules: [...samples, ...access] };
   });
   const loaded = await Promise.all(tried);

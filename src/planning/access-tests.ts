@@ -2,14 +2,15 @@ import { registry } from '../kinds/index.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { type Diagnostic, suggest } from '../model/diagnostic.ts';
 import { assumedDialect } from '../model/gateway.ts';
+import { asObject, asText } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import { everyGroup } from '../model/protection/access-reference.ts';
 import { accessTestKind, type AccessTestResult } from '../model/protection/access-test.ts';
 import type { RuleSampleResults } from '../model/protection/protection.ts';
-import type { ResourceId } from '../model/resource.ts';
+import { nameOf, type ResourceId } from '../model/resource.ts';
 import type { Project } from '../project/project.ts';
 import { deciderTexts, failureTexts, type FoldedResult, foldResults } from '../protection/permission/access-test-findings.ts';
-import { desiredSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
+import { allConnections, desiredSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
 import { withoutIgnored } from '../protection/permission/hidden-fields.ts';
 import { lineDiagnostics, referenceLines } from '../reconcile/assess/check-access-references.ts';
 import { seeingAll } from '../protection/access/effective-access.ts';
@@ -77,11 +78,16 @@ function failureDiagnostic(failed: FoldedResult): Diagnostic {
   return { code: 'manifest/access-test', severity: 'error', at: failed.at, ...failureTexts(failed) };
 }
 
+/** Warns about groups, names and tags of access tests and references that are probably misspelled. */
+export function misspelledEntries(desired: DesiredState, project: Pick<Project, 'target'>): readonly Diagnostic[] {
+  return [...misspelledGroups(desired, project), ...misspelledPlaces(desired, project)];
+}
+
 /**
  * Warns about groups of access tests and references that nothing names, where another group has nearly the same name: an entry about a
  * misspelled group checks nothing. A group without a similar one may have nothing on purpose.
  */
-export function misspelledGroups(desired: DesiredState, project: Pick<Project, 'target'>): readonly Diagnostic[] {
+function misspelledGroups(desired: DesiredState, project: Pick<Project, 'target'>): readonly Diagnostic[] {
   const { accessTests = [], accessReferences = [], unselected } = desired;
   const entries = [...accessTests.flatMap(({ expectations }) => expectations), ...accessReferences.flatMap((one) => one.entries)];
   if (entries.length === 0 || unselected.length > 0) return [];
@@ -100,6 +106,35 @@ export function misspelledGroups(desired: DesiredState, project: Pick<Project, '
           at,
         },
       ];
+    }),
+  );
+}
+
+/**
+ * Warns about entries of access references that are about no connection, where another name or tag is nearly the same. An entry without a
+ * similar one may be about connections to come.
+ */
+function misspelledPlaces(desired: DesiredState, project: Pick<Project, 'target'>): readonly Diagnostic[] {
+  const { accessReferences = [], unselected } = desired;
+  if (accessReferences.length === 0 || unselected.length > 0) return [];
+  const { resources } = declaredSnapshot(desired, project);
+  const ids = allConnections({ resources });
+  const tags = ids.flatMap((id) => Object.entries(asObject(resources.get(id)?.spec['connection_tags'])));
+  const tagTexts = [...new Set(tags.map(([key, value]) => `${key}=${asText(value)}`))];
+  const nearest = (text: string, known: readonly string[]): string | undefined => {
+    const near = known.includes(text) ? undefined : suggest(text, known);
+    // The next one of a series is not misspelled.
+    return near?.replaceAll(/\d/g, '') === text.replaceAll(/\d/g, '') ? undefined : near;
+  };
+  return accessReferences.flatMap(({ entries }) =>
+    entries.flatMap(({ on, at }): readonly Diagnostic[] => {
+      const texts = 'tags' in on ? Object.entries(on.tags).map((tag) => tag.join('=')) : on.names.filter((name) => !/[*?]/.test(name));
+      return texts.flatMap((text): readonly Diagnostic[] => {
+        const near = nearest(text, 'tags' in on ? tagTexts : ids.map(nameOf));
+        if (near === undefined) return [];
+        const message = `no connection ${'tags' in on ? 'has the tag' : 'is called'} "${text}"`;
+        return [{ code: 'manifest/no-connection', severity: 'warning', message, hint: `did you mean "${near}"?`, at }];
+      });
     }),
   );
 }

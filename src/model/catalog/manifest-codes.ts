@@ -86,6 +86,13 @@ export const manifestCodes = {
     fix: 'Declare an AccessReference, or remove `reference` from the config',
     example: 'found no AccessReference for the target "production", although the config has reference:',
   },
+  'manifest/no-connection': {
+    level: 'warning',
+    meaning: 'An access reference is about a connection or a tag that no manifest has, and another one is nearly the same',
+    cause: 'The name or the tag has a typo, so that the entry binds nothing',
+    fix: 'Correct it',
+    example: 'no connection has the tag "env=prd"',
+  },
   'manifest/none': {
     meaning: 'The target has no manifests',
     cause: 'The folder is empty, or the config names another folder; Ostiary never applies an empty state',

@@ -140,6 +140,23 @@ describe('a reference', () => {
     expect((await run('apply --yes --max-risk neutral')).code).toBe(expected === undefined ? 0 : 6);
   });
 
+  test.each([
+    [{ match_tags: { env: 'prd' } }, 'no connection has the tag "env=prd"', 'did you mean "env=prod"?'],
+    ['series-bd', 'no connection is called "series-bd"', 'did you mean "series-db"?'],
+  ])('with an entry about %j is a warning', async (on, message, hint) => {
+    const repository = make({ ...files('series-db'), [most]: referenceText({ entries: [{ ...bound, on }] }) });
+    const validated = await gateway.run('validate', repository.folder, gitEnv);
+    const text = oneLine(validated.stdout + validated.stderr);
+    expect([validated.code, text.includes(message), text.includes(hint)]).toEqual([0, true, true]);
+  });
+
+  test('with an entry about connections to come is none', async () => {
+    const entries = [prod, { match_tags: { team: 'new' } }, 'series-2-db', '*'].map((on) => ({ ...bound, on }));
+    const repository = make({ ...files('series-1-db'), [most]: referenceText({ entries }) });
+    const validated = await gateway.run('validate', repository.folder, gitEnv);
+    expect([validated.code, validated.stdout + validated.stderr]).toEqual([0, expect.not.stringContaining('manifest/no-connection')]);
+  });
+
   test('of which there is none is an error', async () => {
     const repository = make({ ...files('none-db'), [most]: '# nothing\n' });
     const validated = await gateway.run('validate', repository.folder, gitEnv);
