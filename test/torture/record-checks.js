@@ -4,7 +4,31 @@ const lostLease = (when) => [`e2e/apply/concurrent-applies.test.ts: what it crea
 const damagedRef = ['e2e/git/broken-records.test.ts: a damaged ref of the clone is named with its file, and no lease stays on origin'];
 const recordedHere = '        await writer.setHere(id, found.localId);\n';
 
+const proofs = 'reconcile/record/secret-versions.ts';
+const proofTest = (name) => [`unit/reconcile/record/secret-versions.test.ts: a proof of equal secrets ${name}`];
+
 export const recordChecks = [
+  [
+    'only equal secrets are proven',
+    proofs,
+    'hasEqualSecrets(resource, read) ?',
+    'resource !== undefined ?',
+    proofTest('is recorded only for secrets that are equal, and forgotten with the object'),
+  ],
+  [
+    'a proof holds for one version of the secrets',
+    proofs,
+    "'ostiary/recorded/v1', uid, secretsVersion,",
+    "'ostiary/recorded/v1', uid,",
+    proofTest('holds for the same object, version, values and token alone'),
+  ],
+  [
+    'a proof holds for one object',
+    proofs,
+    "'ostiary/recorded/v1', uid,",
+    "'ostiary/recorded/v1',",
+    proofTest('holds for the same object, version, values and token alone'),
+  ],
   [
     'a commit that diverged from the applied one is not applied',
     'reconcile/guard/record-refusals.ts',

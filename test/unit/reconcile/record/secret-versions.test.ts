@@ -1,11 +1,17 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { DesiredResource } from '../../../../src/model/desired.ts';
 import type { PendingWrites } from '../../../../src/model/applied-record.ts';
 import type { LiveResource } from '../../../../src/model/live.ts';
 import type { Change } from '../../../../src/model/plan/plan.ts';
 import type { ApplyResult, OutcomeStatus, WrittenSecrets } from '../../../../src/model/result/outcome.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
 import { seal } from '../../../../src/model/secret.ts';
-import { secretVersionsAfter, withChangedSecrets } from '../../../../src/reconcile/record/secret-versions.ts';
+import {
+  provenSecrets,
+  secretProofsAfter,
+  secretVersionsAfter,
+  withChangedSecrets,
+} from '../../../../src/reconcile/record/secret-versions.ts';
 import { desiredOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
 
 const path = '/secret/envvar:PASS';
@@ -85,4 +91,42 @@ test('the record of 10,000 objects has 16 characters for each, forgets removed o
     withChangedSecrets(live, all, { secrets: first ?? '', pending: [] }).resources.every((one) => one.changedSecrets === 'source'),
   ).toBe(true);
   expect(equalAt('v1', first)).toHaveLength(16);
+});
+
+describe('a proof of equal secrets', () => {
+  const key = Buffer.alloc(32, 1);
+  const listed = (secretsVersion: string, more: Partial<LiveResource> = {}): LiveResource =>
+    liveOf(id, { secretsVersion, secrets: {}, leftOut: ['/secret'], unknown: ['/secret'], ...more });
+  const wanted = (value: string, more: Partial<DesiredResource> = {}): DesiredResource =>
+    desiredOf(id, { secrets: { [path]: seal(source, value) }, wholeSecrets: ['/secret'], ...more });
+  const proofOf = (one: DesiredResource, read = liveAt('v1')): string | undefined =>
+    secretProofsAfter(wantedOf([one]), [read], { complete: true, key });
+
+  test('is recorded only for secrets that are equal, and forgotten with the object', () => {
+    const proof = proofOf(wanted('canary'));
+    expect(proof).toMatch(/^[\w-]{20}$/);
+    expect(proofOf(wanted('rotated'))).toBeUndefined();
+    expect(proofOf(wanted('canary', { wholeSecrets: [] }))).toBeUndefined();
+    expect(proofOf(wanted('canary', { ignore: [path] }))).toBeUndefined();
+    expect(proofOf(wanted('canary'), liveOf(id, { secrets: liveAt('v1').secrets }))).toBeUndefined();
+    expect(secretProofsAfter(wantedOf([]), [], { before: proof, complete: true, key })).toBeUndefined();
+    expect(secretProofsAfter(wantedOf([]), [], { before: proof, complete: false, key })).toBe(proof);
+    // An apply that fails keeps the earlier proof, which holds for the earlier version alone.
+    expect(secretProofsAfter(wantedOf([wanted('rotated')]), [liveAt('v1')], { before: proof, complete: false, key })).toBe(proof);
+  });
+
+  test('holds for the same object, version, values and token alone', () => {
+    const prove = provenSecrets(proofOf(wanted('canary')), key);
+    expect(prove(wanted('canary'), listed('v1'))?.secrets[path]?.state).toBe('value');
+    expect(prove(wanted('canary'), listed('v2'))).toBeUndefined();
+    expect(prove(wanted('rotated'), listed('v1'))).toBeUndefined();
+    expect(prove(wanted('canary', { secrets: {} }), listed('v1'))).toBeUndefined();
+    expect(prove(wanted('canary'), listed('v1', { uid: 'another' }))).toBeUndefined();
+    expect(prove(wanted('canary'), listed('v1', { leftOut: ['/secret', '/other'] }))).toBeUndefined();
+    const [own = '', other = ''] = [liveAt('v1'), { ...liveAt('v1'), uid: 'another' }].map((read) => proofOf(wanted('canary'), read));
+    const moved = `${other.slice(0, 8)}${own.slice(8)}`;
+    expect(provenSecrets(other, key)(wanted('canary'), listed('v1', { uid: 'another' }))).toBeDefined();
+    expect(provenSecrets(moved, key)(wanted('canary'), listed('v1', { uid: 'another' }))).toBeUndefined();
+    expect(provenSecrets(proofOf(wanted('canary')), Buffer.alloc(32, 2))(wanted('canary'), listed('v1'))).toBeUndefined();
+  });
 });
