@@ -6,7 +6,7 @@ import {
   onlyCalledEndpoints,
   withCompressedParser,
   withCompressedSchemas,
-  withoutExamples,
+  withCompressedCatalog,
   withoutUnusedParts,
 } from './.github/unused-code.js';
 
@@ -28,7 +28,7 @@ export default {
     withCompressedParser(),
     withCompressedSchemas(),
     onlyCalledEndpoints(),
-    withoutExamples(),
+    withCompressedCatalog(),
     fastSpreads(),
     bundledPackages(),
   ],

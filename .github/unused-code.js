@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
 
 /** Parts of packages, by the end of the path that imports them, and the code in their place. */
 const parts = [
@@ -62,9 +63,8 @@ export function withCompressedSchemas() {
     name: 'with-compressed-schemas',
     load(id) {
       if (!/\/schemas\/documents\/[\w.-]+\.json$/.test(id)) return null;
-      const packed = brotliCompressSync(JSON.stringify(JSON.parse(readFileSync(id, 'utf8')))).toString('base64');
-      const code = `import { brotliDecompressSync } from 'node:zlib';\nexport default JSON.parse(brotliDecompressSync(Buffer.from('${packed}', 'base64')).toString());`;
-      return { code, moduleType: 'js' };
+      const json = JSON.stringify(JSON.parse(readFileSync(id, 'utf8')));
+      return { code: `import { brotliDecompressSync } from 'node:zlib';\nexport default ${unpacked(json)};`, moduleType: 'js' };
     },
   };
 }
@@ -90,13 +90,26 @@ export function onlyCalledEndpoints() {
   };
 }
 
-/** Returns a plugin that leaves the examples of diagnostics to the reference, the only reader of them. */
-export function withoutExamples() {
+/** Returns a plugin that ships the catalog of diagnostics compressed and without its examples: SARIF and the page of diagnostics alone read it. */
+export function withCompressedCatalog() {
   return {
-    name: 'without-examples',
-    transform: (code, id) =>
-      /\/src\/model\/catalog\/[\w-]+-codes\.ts$/.test(id)
-        ? code.replaceAll(/\bexample:\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`),?/g, '')
-        : null,
+    name: 'with-compressed-catalog',
+    async load(id) {
+      if (!/\/src\/model\/catalog\/[\w-]+-codes\.ts$/.test(id)) return null;
+      const bundle = await rolldown({ input: id });
+      const { output } = await bundle.generate({ format: 'esm' });
+      await bundle.close();
+      const codes = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
+      const lines = Object.entries(codes).map(([name, entries]) => {
+        const shown = Object.entries(entries).map(([code, { example: _, ...rest }]) => [code, rest]);
+        return `export const ${name} = ${unpacked(JSON.stringify(Object.fromEntries(shown)))};`;
+      });
+      return { code: `import { brotliDecompressSync } from 'node:zlib';\n${lines.join('\n')}`, moduleType: 'js' };
+    },
   };
+}
+
+/** Returns an expression that unpacks JSON. */
+function unpacked(json) {
+  return `JSON.parse(brotliDecompressSync(Buffer.from('${brotliCompressSync(json).toString('base64')}', 'base64')).toString())`;
 }
