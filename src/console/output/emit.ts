@@ -96,9 +96,8 @@ export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagn
   const { project } = planned;
   const plan = respelled(planned);
   options.context.onEvent?.({ plan });
-  emitWarnings(warnings, options);
   const config = project === undefined ? undefined : configInForce(project.config, plan.target.name);
-  await emit(planDocument([plan], await matrixFor(planned, options), config), options);
+  await emitBeforeWarnings(planDocument([plan], await matrixFor(planned, options), config), warnings, options);
 }
 
 /** Emits a drift; warnings go to stderr. */
@@ -109,9 +108,8 @@ export async function emitDrift(
 ): Promise<void> {
   const drift = { ...found, plan: respellPlan(found.plan, spellingOf(project.config.targets)) };
   options.context.onEvent?.({ drift });
-  emitWarnings(warnings, options);
   const { columns } = await matrixFor({ plan: drift.plan }, options);
-  await emit(driftDocument([drift], columns, configInForce(project.config, drift.plan.target.name)), options);
+  await emitBeforeWarnings(driftDocument([drift], columns, configInForce(project.config, drift.plan.target.name)), warnings, options);
 }
 
 /** Emits the result of an apply. A page also shows the plan. */
@@ -134,9 +132,14 @@ function respelled({ plan, project }: Pick<PlanWithStates, 'plan' | 'project'>):
   return respellPlan(plan, spellingOf(project?.config.targets ?? []));
 }
 
-function emitWarnings(warnings: readonly Diagnostic[], { context, printer }: OutputOptions): void {
-  context.onEvent?.({ diagnostics: warnings });
-  printer.diagnostics(warnings);
+/** Emits a document, and below it what does not decide: a reader sees the plan first. */
+async function emitBeforeWarnings(document: ReportDocument, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
+  options.context.onEvent?.({ diagnostics: warnings });
+  try {
+    await emit(document, options);
+  } finally {
+    options.printer.diagnostics(warnings);
+  }
 }
 
 /** Computes the protection of all connections if a page is asked for; otherwise, and for unknown states, it is empty. */

@@ -1,4 +1,5 @@
 import { type CodeFrame, type Diagnostic, formatPosition, type Severity, sortDiagnostics } from '../../model/diagnostic.ts';
+import { addToGroup } from '../../model/collections.ts';
 import { escapeTerminal } from '../escape.ts';
 import {
   clip,
@@ -15,6 +16,7 @@ import {
 } from '../wrap.ts';
 import { type EqualFindings, mergeEqual, mostConnections } from '../rows/equal-findings.ts';
 import { diagnosticCounts } from '../wording/diagnostics.ts';
+import { plural } from '../wording/summary.ts';
 
 /** The diagnostics that are printed without `full`. */
 const mostDiagnostics = 100;
@@ -34,15 +36,40 @@ export function diagnosticsLines(diagnostics: readonly Diagnostic[], terminal: T
 
 /** Returns the lines of `diagnosticsText` without the counts. */
 export function uncountedLines(diagnostics: readonly Diagnostic[], terminal: Terminal): readonly string[] {
-  const all = mergeEqual(sortDiagnostics(diagnostics));
+  const all = foldWarnings(mergeEqual(sortDiagnostics(diagnostics)), terminal);
   const shown = chooseBySeverity(all, terminal.full === true ? all.length : mostDiagnostics);
-  const lines = shown.flatMap((findings) => findingLines(findings, terminal));
-  const more = diagnostics.length - shown.reduce((sum, one) => sum + one.all.length, 0);
+  const lines = shown.flatMap((findings) => [
+    ...findingLines(findings, terminal),
+    ...(findings.similar === 0
+      ? []
+      : [`  and ${plural(findings.similar, `more ${findings.first.severity}`)} of this code; --full prints them`]),
+  ]);
+  const more = diagnostics.length - shown.reduce((sum, one) => sum + one.all.length + one.similar, 0);
   return [...lines, ...(more > 0 ? [`and ${more} more; --full prints them`] : [])];
 }
 
+/** Findings, and how many more of their code are not shown. */
+type FoldedFindings = EqualFindings<Diagnostic> & { readonly similar: number };
+
+/** The most warnings of one code that are all shown, and how many of more are. */
+const mostOfCode = 5;
+const shownOfCode = 3;
+
+/** Folds warnings and notices of a code with many of them; errors are all shown. */
+function foldWarnings(findings: readonly EqualFindings<Diagnostic>[], { full = false }: Terminal): readonly FoldedFindings[] {
+  const byCode = new Map<string, EqualFindings<Diagnostic>[]>();
+  for (const one of findings) addToGroup(byCode, one.first.code, one);
+  return findings.flatMap((one): readonly FoldedFindings[] => {
+    const same = byCode.get(one.first.code) ?? [];
+    if (full || one.first.severity === 'error' || same.length <= mostOfCode) return [{ ...one, similar: 0 }];
+    const index = same.indexOf(one);
+    const rest = same.slice(shownOfCode).reduce((sum, { all }) => sum + all.length, 0);
+    return index < shownOfCode ? [{ ...one, similar: index === shownOfCode - 1 ? rest : 0 }] : [];
+  });
+}
+
 /** Returns all findings in their order; where there are more, the most severe ones. */
-function chooseBySeverity(sorted: readonly EqualFindings<Diagnostic>[], most: number): readonly EqualFindings<Diagnostic>[] {
+function chooseBySeverity(sorted: readonly FoldedFindings[], most: number): readonly FoldedFindings[] {
   if (sorted.length <= most) return sorted;
   const chosen = new Set(severities.flatMap((severity) => sorted.filter(({ first }) => first.severity === severity)).slice(0, most));
   return sorted.filter((one) => chosen.has(one));

@@ -48,8 +48,11 @@ describe('findings', () => {
     const equal = Array.from({ length: 150 }, (_, index) => violation(`equal-${index}`));
     const terminal = { columns: 200, color: plainPalette };
     expect(diagnosticsText(equal, terminal)).toMatch(/ {2}and 140 more; --full prints them\n150 warnings\n$/);
-    const different = Array.from({ length: 101 }, (_, index) => violation(`other-${index}`, { code: 'rule/sample-failed' }));
-    expect(diagnosticsText([...equal, ...different], terminal)).toContain('\nand 2 more; --full prints them\n');
+    const errors = equal.map((one) => ({ ...one, severity: 'error' as const }));
+    const different = Array.from({ length: 101 }, (_, index) =>
+      violation(`other-${index}`, { code: 'rule/sample-failed', severity: 'error' }),
+    );
+    expect(diagnosticsText([...errors, ...different], terminal)).toContain('\nand 2 more; --full prints them\n');
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Diagnostic } from '../../../../src/model/diagnostic.ts';
 import type { AssessedChange, RiskClass } from '../../../../src/model/plan/plan.ts';
 import { foldSimilar, likenessOfChange } from '../../../../src/report/rows/fold-similar.ts';
 import type { GroupedChange } from '../../../../src/report/rows/groups.ts';
@@ -65,12 +66,28 @@ describe('changes are alike', () => {
 describe('problems', () => {
   const warnings = numbers.map((index) => ({ code: 'manifest/none', severity: 'warning', message: `w${index}` }) as const);
   const error = { code: 'manifest/yaml', severity: 'error', message: 'the error' } as const;
-  const lines = (full: boolean): readonly string[] => diagnosticsText([...warnings, error], { color: plainPalette, full }).split('\n');
+  const linesOf = (found: readonly Diagnostic[], full: boolean): readonly string[] =>
+    diagnosticsText(found, { color: plainPalette, full }).split('\n');
+  const lines = (full: boolean): readonly string[] => linesOf([...warnings, error], full);
+
+  test('warnings of one code are folded with a count, and errors are not', () => {
+    expect(lines(false)).toHaveLength(7);
+    expect(lines(false)).toEqual(
+      expect.arrayContaining([
+        '  and 298 more warnings of this code; --full prints them',
+        expect.stringContaining('the error'),
+        '1 error, 301 warnings',
+      ]),
+    );
+    expect(linesOf(warnings.slice(0, 5), false)).toHaveLength(7);
+  });
 
   test('of more than 100 are counted; the most severe ones are printed', () => {
-    expect(lines(false)).toHaveLength(103);
-    expect(lines(false).join('\n')).toContain('the error');
-    expect(lines(false).slice(-3)).toEqual(['and 202 more; --full prints them', '1 error, 301 warnings', '']);
+    const errors = numbers.map((index) => ({ ...error, message: `e${index}` }));
+    const found = linesOf([...warnings.slice(0, 3), ...errors], false);
+    expect(found).toHaveLength(103);
+    expect(found.slice(-3)).toEqual(['and 204 more; --full prints them', '301 errors, 3 warnings', '']);
+    expect(found.filter((line) => line.includes('  w'))).toEqual([]);
   });
 
   test('are printed whole on request', () => {
