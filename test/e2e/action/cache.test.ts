@@ -27,7 +27,12 @@ type JobOptions = {
 };
 
 /** A repository with connections that have secrets, and jobs in fresh clones of it. */
-async function repository(): Promise<{ readonly project: HoopProject; readonly job: (options: JobOptions) => Promise<Job> }> {
+async function repository(): Promise<{
+  readonly project: HoopProject;
+  readonly job: (options: JobOptions) => Promise<Job>;
+  /** Applies in a job, and leaves a record of the commit alone: it proves no secrets, so that only the cache saves reads. */
+  readonly apply: (inputs?: JobOptions['inputs']) => Promise<void>;
+}> {
   const project = await hoopProject();
   project.write(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { secret })])));
   commitAll(project.folder);
@@ -58,7 +63,11 @@ async function repository(): Promise<{ readonly project: HoopProject; readonly j
     const requests = project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
     return { ...ended, requests, details: requests.filter((one) => /^GET \/api\/connections\/./.test(one)).length };
   };
-  return { project, job };
+  const apply = async (inputs: JobOptions['inputs'] = {}): Promise<void> => {
+    expect((await job({ mode: 'apply', inputs })).code).toBe(0);
+    git(project.folder, 'update-ref refs/ostiary/applied/prod HEAD');
+  };
+  return { project, job, apply };
 }
 
 test.each([false, true])('a plan in a second job reads no secret that the apply has written (bundled: %s)', async (bundled) => {
@@ -75,16 +84,16 @@ test.each([false, true])('a plan in a second job reads no secret that the apply 
 });
 
 test('the first plan of a job leaves its reads to the next one, and an unchanged cache is not saved again', async () => {
-  const { job } = await repository();
-  await job({ mode: 'apply', inputs: { cache: 'false' } });
+  const { job, apply } = await repository();
+  await apply({ cache: 'false' });
   const first = await job({ mode: 'plan' });
   const second = await job({ mode: 'plan' });
   expect([first.details, second.details, bench.github().cache.entries.length]).toEqual([count, 0, 1]);
 });
 
 test('cache: false neither reads nor keeps a cache', async () => {
-  const { job } = await repository();
-  await job({ mode: 'apply' });
+  const { job, apply } = await repository();
+  await apply();
   const kept = bench.github().cache.entries.length;
   const planned = await job({ mode: 'plan', inputs: { cache: 'false' } });
   expect([planned.details, bench.github().cache.entries.length]).toEqual([count, kept]);
@@ -118,8 +127,8 @@ const poisoned: readonly (readonly [string, (text: string) => string])[] = [
 ];
 
 test.each(poisoned)('%s is a miss', async (_, change) => {
-  const { job, project } = await repository();
-  await job({ mode: 'apply' });
+  const { job, project, apply } = await repository();
+  await apply();
   for (const entry of bench.github().cache.entries) entry.text = change(entry.text);
   const planned = await job({ mode: 'plan' });
   expect([planned.code, planned.outputs['changed'], planned.details]).toEqual([0, 'false', count]);
@@ -129,8 +138,8 @@ test.each(poisoned)('%s is a miss', async (_, change) => {
 });
 
 test('the cache of a job with another token is a miss', async () => {
-  const { job } = await repository();
-  await job({ mode: 'apply' });
+  const { job, apply } = await repository();
+  await apply();
   const planned = await job({ mode: 'plan', env: { OSTIARY_TOKEN: '7d0c4a0e-5a3c-4f0e-9d0a-1c0f4ad5a3c4|org-canary-key' } });
   expect([planned.code, planned.details]).toEqual([0, count]);
 });
@@ -141,16 +150,16 @@ test.each([
   ['a token that the service refuses', { ACTIONS_RUNTIME_TOKEN: 'expired' }],
   ['a service that is not there', { ACTIONS_RESULTS_URL: 'http://127.0.0.1:9/' }],
 ])('with %s the step succeeds without a warning', async (_, env) => {
-  const { job } = await repository();
-  await job({ mode: 'apply' });
+  const { job, apply } = await repository();
+  await apply();
   const planned = await job({ mode: 'plan', env });
   expect([planned.code, planned.details]).toEqual([0, count]);
   expect(planned.stdout).not.toMatch(/^::(?:warning|error|notice)[^\n]*cache/m);
 });
 
 test.each([404, 429, 500])('an answer with status %i costs nothing but the reads', async (status) => {
-  const { job } = await repository();
-  await job({ mode: 'apply' });
+  const { job, apply } = await repository();
+  await apply();
   bench.github().intercept(({ path }) => (path.startsWith('/twirp/') ? { status, body: { code: 'internal', msg: 'canary' } } : undefined));
   const planned = await job({ mode: 'plan' });
   expect([planned.code, planned.details]).toEqual([0, count]);
@@ -158,8 +167,8 @@ test.each([404, 429, 500])('an answer with status %i costs nothing but the reads
 });
 
 test('a secret that changed on the gateway since is found', async () => {
-  const { job, project } = await repository();
-  await job({ mode: 'apply' });
+  const { job, project, apply } = await repository();
+  await apply();
   await project.send('PATCH', `/connections/${names[0]}`, { secret: { 'envvar:PASS': btoa('by hand') } });
   const drifted = await job({ mode: 'drift', inputs: { issue: 'false' } });
   expect([drifted.outputs['outcome'], drifted.details]).toEqual(['drifted', 1]);
