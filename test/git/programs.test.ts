@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listOriginAppliedRefs, pushAppliedRef } from '../../src/git/applied-refs.ts';
+import { catchOriginError, listOriginAppliedRefs, pushAppliedRef } from '../../src/git/applied-refs.ts';
 import { runPlumbing } from '../../src/git/run-git.ts';
 import type { GitContext } from '../../src/git/git-environment.ts';
+import { AppError } from '../../src/model/errors.ts';
 import { allowNetwork, fetchOrigin } from '../../src/git/origin.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { commitFiles, installProgram, startGitServer, type GitServer } from '../support/git-repository.ts';
@@ -139,10 +140,14 @@ describe('a program that the repository names', () => {
       repository.git('config', 'core.repositoryFormatVersion', '1');
       repository.git('config', 'extensions.partialClone', remote);
       if (isOurs) {
-        const opened = await open(repository, old);
-        failures.push(await pushAppliedRef(opened, 'prod', { id, expected: '' }));
-        // Needs no missing object unless one is the commit of a ref, and may succeed.
-        await fetchOrigin(opened, ['+refs/heads/main:refs/fetched'], 1).catch(() => undefined);
+        // Some versions of git end when they look for the commit of HEAD, which fails already then.
+        const opened = await catchOriginError(() => open(repository, old));
+        if (opened instanceof AppError) failures.push(opened);
+        else {
+          failures.push(await pushAppliedRef(opened, 'prod', { id, expected: '' }));
+          // Needs no missing object unless one is the commit of a ref, and may succeed.
+          await fetchOrigin(opened, ['+refs/heads/main:refs/fetched'], 1).catch(() => undefined);
+        }
       } else await run('git', ['push', 'origin', 'HEAD:refs/x'], { cwd: repository.folder, env: gitEnv }).catch(() => undefined);
       expect(witness.ran()).toEqual(isOurs ? [] : ['upload']);
     }
