@@ -4,6 +4,8 @@ import { formatPosition, type Position } from '../../model/diagnostic.ts';
 import { accessTestKind, type AccessExpectation, type AccessTest, type AccessTestResult } from '../../model/protection/access-test.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
+import { accessModes } from '../access/effective-access.ts';
+import { matchesGlob } from '../pattern/glob.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { deciderPositions } from './decider-positions.ts';
 
@@ -80,14 +82,19 @@ function includesAll(all: readonly string[], some: readonly string[]): boolean {
 }
 
 function coversPlaces(one: AccessExpectation['on'], other: AccessExpectation['on']): boolean {
-  if ('names' in one) return 'names' in other && includesAll(one.names, other.names);
+  if ('names' in one) return one.names.includes('*') || ('names' in other && other.names.every((name) => coversName(one.names, name)));
   return 'tags' in other && Object.entries(one.tags).every(([key, value]) => Object.hasOwn(other.tags, key) && other.tags[key] === value);
 }
 
+/** A pattern covers another one whose text it matches; `?` would take the `*` of the other one for a letter. */
+function coversName(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => pattern === name || (!pattern.includes('?') && matchesGlob(pattern, name)));
+}
+
 /** Without verbs, `denied` is about all of them, and everything else about those that are possible. */
-function coversVerbs({ verbs, expect }: AccessExpectation, other: AccessExpectation): boolean {
-  if (verbs === undefined) return other.verbs === undefined || expect === 'denied';
-  return other.verbs !== undefined && includesAll(verbs, other.verbs);
+function coversVerbs(one: AccessExpectation, other: AccessExpectation): boolean {
+  const [own, asked] = [one, other].map(({ verbs, expect }) => verbs ?? (expect === 'denied' ? accessModes : undefined));
+  return own === undefined ? asked === undefined : asked !== undefined && includesAll(own, asked);
 }
 
 /** Returns whether an answer asks for everything that another one asks for. */

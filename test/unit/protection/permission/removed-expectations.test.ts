@@ -30,6 +30,9 @@ const approved = { expect: approval, longest: 3600, masked: ['EMAIL_ADDRESS'], b
 test.each<readonly [string, Partial<AccessExpectation>, Partial<AccessExpectation>]>([
   ['the same groups in another order', {}, { groups: ['ops', 'dev'] }],
   ['more connections', {}, { on: { names: ['billing', 'orders'] } }],
+  ['all connections', { on: { names: ['orders-*'] } }, { on: { names: ['*'] } }],
+  ['all connections instead of tags', { on: { tags: { env: 'prod' } } }, { on: { names: ['*'] } }],
+  ['a wider pattern', { on: { names: ['orders-*'] } }, { on: { names: ['ord*'] } }],
   ['fewer tags', { on: { tags: { env: 'prod', team: 'a' } } }, { on: { tags: { env: 'prod' } } }],
   ['denied by every verb', { verbs: ['exec'] }, {}],
   ['more verbs', { verbs: ['exec'], expect: 'allowed' }, { verbs: ['connect', 'exec'], expect: 'allowed' }],
@@ -47,7 +50,13 @@ test.each<readonly [string, Partial<AccessExpectation>, Partial<AccessExpectatio
   expect(removedExpectations(had, has)).toHaveLength(isSame ? 0 : 1);
 });
 
+test('denied access is denied by all verbs, stated or not', () => {
+  const [without, stated] = [testOf(expectation()), testOf(expectation({ verbs: ['connect', 'exec', 'runbooks'] }))];
+  expect([removedExpectations(without, stated), removedExpectations(stated, without)]).toEqual([[], []]);
+});
+
 test.each<readonly [string, Partial<AccessExpectation>, Partial<AccessExpectation>]>([
+  ['a pattern of one letter instead of any', { on: { names: ['o*'] } }, { on: { names: ['o?'] } }],
   ['other groups', {}, { groups: ['dev'] }],
   ['fewer groups', { groups: ['dev'] }, {}],
   ['names instead of tags', { on: { tags: { env: 'prod' } } }, {}],
