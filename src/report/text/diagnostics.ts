@@ -58,13 +58,17 @@ const shownOfCode = 3;
 /** Folds warnings and notices of a code with many of them; errors are all shown. */
 function foldWarnings(findings: readonly EqualFindings<Diagnostic>[], { full = false }: Terminal): readonly FoldedFindings[] {
   const byCode = new Map<string, EqualFindings<Diagnostic>[]>();
-  for (const one of findings) addToGroup(byCode, one.first.code, one);
-  return findings.flatMap((one): readonly FoldedFindings[] => {
+  const indexes = findings.map((one) => {
+    addToGroup(byCode, one.first.code, one);
+    return (byCode.get(one.first.code)?.length ?? 0) - 1;
+  });
+  return findings.flatMap((one, at): readonly FoldedFindings[] => {
     const same = byCode.get(one.first.code) ?? [];
+    const index = indexes[at] ?? 0;
     if (full || one.first.severity === 'error' || same.length <= mostOfCode) return [{ ...one, similar: 0 }];
-    const index = same.indexOf(one);
-    const rest = same.slice(shownOfCode).reduce((sum, { all }) => sum + all.length, 0);
-    return index < shownOfCode ? [{ ...one, similar: index === shownOfCode - 1 ? rest : 0 }] : [];
+    if (index >= shownOfCode) return [];
+    const rest = index === shownOfCode - 1 ? same.slice(shownOfCode) : [];
+    return [{ ...one, similar: rest.reduce((sum, { all }) => sum + all.length, 0) }];
   });
 }
 
