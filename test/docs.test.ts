@@ -220,6 +220,11 @@ test('each file and folder that the map of the code names exists', () => {
   expect(named.filter(({ path, places }) => !places.some((place) => existsSync(join(place, path)))).map(({ path }) => path)).toEqual([]);
 });
 
+test('README names the two commands of a fresh machine', () => {
+  const lines = readFileSync('README.md', 'utf8').split('\n');
+  expect(lines).toEqual(expect.arrayContaining(['npm ci && npm run demo', 'npm ci && npm test']));
+});
+
 test('each test that SECURITY.md names exists', () => {
   const text = readFileSync('SECURITY.md', 'utf8');
   const files = new Map([...text.matchAll(/\b([A-Z]) is in `([^`]+)`/g)].map(([, letter = '', path = '']) => [letter, path]));
