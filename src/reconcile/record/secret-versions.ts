@@ -40,7 +40,7 @@ type AppliedSides = { readonly plan: Pick<Diff, 'changes'>; readonly desired: De
 
 /**
  * Returns the versions of secrets after an apply, for the record: those that it wrote, and those that it found equal to the manifests.
- * Only objects whose manifests set secrets count, so that the record stays small. The record has no value of a secret and no hash of one.
+ * Only objects whose manifests set secrets count, so that the record stays small. These entries follow from no value of a secret.
  */
 export function secretVersionsAfter(
   { plan, desired, live }: AppliedSides,
