@@ -101,8 +101,7 @@ export function withCompressedCatalog() {
       await bundle.close();
       const codes = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
       const lines = Object.entries(codes).map(([name, entries]) => {
-        const shown = Object.entries(entries).map(([code, { example: _, ...rest }]) => [code, rest]);
-        return `export const ${name} = ${unpacked(JSON.stringify(Object.fromEntries(shown)))};`;
+        return `export const ${name} = ${unpacked(JSON.stringify(entries, (key, value) => (key === 'example' ? undefined : value)))};`;
       });
       return { code: `import { brotliDecompressSync } from 'node:zlib';\n${lines.join('\n')}`, moduleType: 'js' };
     },

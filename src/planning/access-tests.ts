@@ -121,22 +121,23 @@ function misspelledPlaces(desired: DesiredState, project: Pick<Project, 'target'
   const ids = allConnections({ resources });
   const tags = ids.flatMap((id) => Object.entries(asObject(resources.get(id)?.spec['connection_tags'])));
   const tagTexts = [...new Set(tags.map(([key, value]) => `${key}=${asText(value)}`))];
-  const nearest = (text: string, known: readonly string[]): string | undefined => {
-    const near = known.includes(text) ? undefined : suggest(text, known);
-    // The next one of a series is not misspelled.
-    return near?.replaceAll(/\d/g, '') === text.replaceAll(/\d/g, '') ? undefined : near;
-  };
   return accessReferences.flatMap(({ entries }) =>
     entries.flatMap(({ on, at }): readonly Diagnostic[] => {
       const texts = 'tags' in on ? Object.entries(on.tags).map((tag) => tag.join('=')) : on.names.filter((name) => !/[*?]/.test(name));
       return texts.flatMap((text): readonly Diagnostic[] => {
-        const near = nearest(text, 'tags' in on ? tagTexts : ids.map(nameOf));
+        const near = misspelled(text, 'tags' in on ? tagTexts : ids.map(nameOf));
         if (near === undefined) return [];
         const message = `no connection ${'tags' in on ? 'has the tag' : 'is called'} "${text}"`;
         return [{ code: 'manifest/no-connection', severity: 'warning', message, hint: `did you mean "${near}"?`, at }];
       });
     }),
   );
+}
+
+/** Returns the known text that one misspells. The next one of a series is not misspelled. */
+function misspelled(text: string, known: readonly string[]): string | undefined {
+  const near = known.includes(text) ? undefined : suggest(text, known);
+  return near?.replaceAll(/\d/g, '') === text.replaceAll(/\d/g, '') ? undefined : near;
 }
 
 /** Returns the results as those of samples: one group for each test. */

@@ -93,12 +93,13 @@ test('the record of 10,000 objects has 16 characters for each, forgets removed o
   expect(equalAt('v1', first)).toHaveLength(16);
 });
 
+const listed = (secretsVersion: string, more: Partial<LiveResource> = {}): LiveResource =>
+  liveOf(id, { secretsVersion, secrets: {}, leftOut: ['/secret'], unknown: ['/secret'], ...more });
+const wanted = (value: string, more: Partial<DesiredResource> = {}): DesiredResource =>
+  desiredOf(id, { secrets: { [path]: seal(source, value) }, wholeSecrets: ['/secret'], ...more });
+
 describe('a proof of equal secrets', () => {
   const key = Buffer.alloc(32, 1);
-  const listed = (secretsVersion: string, more: Partial<LiveResource> = {}): LiveResource =>
-    liveOf(id, { secretsVersion, secrets: {}, leftOut: ['/secret'], unknown: ['/secret'], ...more });
-  const wanted = (value: string, more: Partial<DesiredResource> = {}): DesiredResource =>
-    desiredOf(id, { secrets: { [path]: seal(source, value) }, wholeSecrets: ['/secret'], ...more });
   const proofOf = (one: DesiredResource, read = liveAt('v1')): string | undefined =>
     secretProofsAfter(wantedOf([one]), [read], { complete: true, key });
 

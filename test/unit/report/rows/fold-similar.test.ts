@@ -63,11 +63,12 @@ describe('changes are alike', () => {
   });
 });
 
+const linesOf = (found: readonly Diagnostic[], full: boolean): readonly string[] =>
+  diagnosticsText(found, { color: plainPalette, full }).split('\n');
+
 describe('problems', () => {
   const warnings = numbers.map((index) => ({ code: 'manifest/none', severity: 'warning', message: `w${index}` }) as const);
   const error = { code: 'manifest/yaml', severity: 'error', message: 'the error' } as const;
-  const linesOf = (found: readonly Diagnostic[], full: boolean): readonly string[] =>
-    diagnosticsText(found, { color: plainPalette, full }).split('\n');
   const lines = (full: boolean): readonly string[] => linesOf([...warnings, error], full);
 
   test('warnings of one code are folded with a count, and errors are not', () => {
