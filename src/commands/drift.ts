@@ -1,7 +1,6 @@
 import { Option } from 'commander';
 import { registry } from '../kinds/index.ts';
 import type { Adoption, Drift, AuditedWrite } from '../model/result/drift.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { isDrifted, needsReport } from '../reconcile/drift/filter-drift.ts';
@@ -27,7 +26,7 @@ import {
 } from '../console/options.ts';
 import { trackSecretReads } from '../console/connect.ts';
 import { expiredAccess } from '../model/plan/expired-access.ts';
-import { deletedOutside, hasHeld } from '../model/plan/plan.ts';
+import { hasHeld, needsValues } from '../model/plan/plan.ts';
 import { readAuditedWrites, timeOfBase } from '../planning/audit-log.ts';
 import { openProject } from '../project/open-project.ts';
 import type { OpenProject } from '../project/project.ts';
@@ -125,8 +124,8 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
     context.onEvent?.({ drift: found });
     const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
     const code = await runApply({ ...planFlags, revert, onManaged: 'skip' }, context, { of: 'drift', which: 'only', project });
-    // What no manifest declares is never reverted, and what lost its secrets cannot be.
-    const isLeft = (plan.outside?.changes.length ?? 0) > 0 || planned.warnings.some(isLostObject);
+    // What no manifest declares is never reverted, and what lost secrets cannot be.
+    const isLeft = (plan.outside?.changes.length ?? 0) > 0 || planned.warnings.some(needsValues);
     return code === 0 && isLeft ? 2 : code;
   }
   const writes = isDrifted(plan)
@@ -152,10 +151,6 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   }
   const adoption = await emitAdoption(drifted, planned, { flags, context, report });
   return adoption.left.some(({ code, severity }) => code.startsWith('adopt/') && severity !== 'notice') ? 2 : 0;
-}
-
-function isLostObject({ code }: Diagnostic): boolean {
-  return code === deletedOutside;
 }
 
 /** Removes the groups whose access has ended, and prints that to stderr: the result of the command is the drift that remains. */
@@ -212,7 +207,7 @@ async function emitAdoption(found: Drift, planned: CreatedRun, { flags, context,
  * and for held changes and deletions that Ostiary cannot undo, which outlive applies, it is 30 days ago.
  */
 function timeOfLastApply({ plan, project, warnings }: CreatedRun, context: CliContext): Promise<Date> {
-  return timeOfBase(hasHeld(plan) || warnings.some(isLostObject) ? undefined : plan.base, project, context);
+  return timeOfBase(hasHeld(plan) || warnings.some(needsValues) ? undefined : plan.base, project, context);
 }
 
 /** Returns the audited writes of each object that differs; undefined if the gateway provides none, so that the drift is reported without them. */

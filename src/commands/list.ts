@@ -1,9 +1,18 @@
 import { InvalidArgumentError, Option } from 'commander';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { DesiredResource } from '../model/desired.ts';
 import { compareText } from '../model/json.ts';
 import { addToGroup } from '../model/collections.ts';
 import { notComparedCount } from '../model/plan/not-compared.ts';
-import { type Change, type EdgeChange, type Plan, remainingOrphans, type UncomparedSecret } from '../model/plan/plan.ts';
+import {
+  type Change,
+  deletedOutside,
+  secretDeletedOutside,
+  type EdgeChange,
+  type Plan,
+  remainingOrphans,
+  type UncomparedSecret,
+} from '../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
@@ -83,13 +92,13 @@ type ListedObject = {
 /** Lists the objects under management, each with its manifest and how it compares with the gateway. Returns exit code 0. */
 async function runList(flags: ListFlags, context: CliContext): Promise<number> {
   const project = await openProject(flags, context);
-  const { plan, desired, gateway } = await createPlan(project, { ...flags, allow: [], import: [], revert: [] }, context, {
+  const { plan, desired, gateway, warnings } = await createPlan(project, { ...flags, allow: [], import: [], revert: [] }, context, {
     purpose: 'preview',
   });
   await gateway.close();
   announceTarget(project, flags, context);
   const isAsked = ({ states }: ListedObject): boolean => flags.state.length === 0 || states.some((one) => flags.state.includes(one));
-  const objects = listObjects(plan, desired.resources).filter(isAsked);
+  const objects = listObjects(plan, desired.resources, warnings).filter(isAsked);
   const rows = objects.map(({ kind, name, place, state }) => [kind, name, place, state]);
   const document = {
     objects: objects.map(({ kind, name, place, state }) => ({ kind, name, ...(place === '' ? {} : { place }), state })),
@@ -98,7 +107,8 @@ async function runList(flags: ListFlags, context: CliContext): Promise<number> {
   return 0;
 }
 
-function listObjects(plan: Plan, resources: readonly DesiredResource[]): readonly ListedObject[] {
+function listObjects(plan: Plan, resources: readonly DesiredResource[], warnings: readonly Diagnostic[]): readonly ListedObject[] {
+  const codes = new Map(warnings.flatMap(({ code, resource }) => (resource === undefined ? [] : [[resource, code] as const])));
   const changes = new Map(plan.changes.map((change) => [change.id, change]));
   const edges = new Map<ResourceId, EdgeChange[]>();
   for (const edge of plan.edges) if (edge.by !== undefined) addToGroup(edges, edge.by, edge);
@@ -109,7 +119,7 @@ function listObjects(plan: Plan, resources: readonly DesiredResource[]): readonl
     const change = changes.get(id);
     const hidden = uncompared.get(id) ?? [];
     const unchanged = hidden.length === 0 ? ([['in-sync'], 'in sync'] as const) : ([['unknown'], 'no change seen'] as const);
-    const [states, text] = change === undefined ? unchanged : stateOf(change, edges.get(id) ?? []);
+    const [states, text] = change === undefined ? unchanged : stateOf(change, { edges: edges.get(id) ?? [], code: codes.get(id) ?? '' });
     const state = hidden.length === 0 ? text : `${text}, ${notComparedCount(hidden)}`;
     return { kind: kindOf(id), name: nameOf(id), place: `${file}:${line}`, state, states };
   });
@@ -122,13 +132,26 @@ function listObjects(plan: Plan, resources: readonly DesiredResource[]): readonl
   return [...declared, ...orphaned].toSorted((left, right) => compareText(left.kind, right.kind) || compareText(left.name, right.name));
 }
 
+type ChangeFacts = {
+  readonly edges: readonly EdgeChange[];
+  /** The code of the warning about the object; empty without one. */
+  readonly code: string;
+};
+
 /** Returns the states of a changed object, and the text of the first. */
-function stateOf({ action, managedBy, adoption, fields }: Change, edges: readonly EdgeChange[]): readonly [readonly ListState[], string] {
+function stateOf({ action, managedBy, adoption, fields }: Change, { edges, code }: ChangeFacts): readonly [readonly ListState[], string] {
   if (adoption === true) return [['import'], 'to import'];
   if (action === 'blocked') return managedBy === undefined ? [['blocked'], 'blocked'] : [['managed'], `blocked, managed by ${managedBy}`];
   if (action === 'held') return [['held', 'drifted'], 'held'];
+  if (action === 'create') {
+    const isDeleted = fields.some(({ origin }) => origin === 'drift' || origin === 'both');
+    const [states, place] = isDeleted ? ([['drifted'], 'deleted outside Ostiary'] as const) : ([[], 'not on the gateway'] as const);
+    if (code === deletedOutside || code === 'plan/keep-missing') return [[...states, 'blocked'], `${place}, needs its secrets`];
+    return [['create', ...states], isDeleted ? `${place}, to create` : 'to create'];
+  }
   const origins = action === 'update' ? [...fields, ...edges].map(({ origin }) => origin) : [];
   const drifted = origins.filter((origin) => origin === 'drift').length;
-  if (drifted > 0 && drifted === origins.length) return [['drifted'], 'drift, to revert'];
+  if (drifted > 0 && drifted === origins.length)
+    return [['drifted'], code === secretDeletedOutside ? 'drift, secret deleted' : 'drift, to revert'];
   return [[action, ...(drifted > 0 || origins.includes('both') ? (['drifted'] as const) : [])], `to ${action}`];
 }

@@ -8,7 +8,7 @@ import { InputError, UsageError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
 import type { OutsideAccess } from '../model/protection/outside-access.ts';
 import { overriddenByEnds } from '../model/plan/expired-access.ts';
-import type { Allowance, Plan, Refusal } from '../model/plan/plan.ts';
+import { type Allowance, deletedOutside, type Plan, type Refusal } from '../model/plan/plan.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import { withTrackedContents } from '../project/committed-manifests.ts';
 import { type CheckedSources, readWorkingTree } from '../project/checkout.ts';
@@ -123,7 +123,8 @@ export async function createDriftPlan(
   return withInput(project, { flags: { ...flags, allow }, context, ended: 'warning', ...options }, async (gathered) => {
     const comparison = required(compareStates(gathered.input));
     const whole = comparison.states.diff;
-    const { diff, pending, unfinished } = filterDrift(whole, { base: comparison.prepared.base, registry }, which);
+    const deleted = comparison.diagnostics.flatMap(({ code, resource }) => (code === deletedOutside ? (resource ?? []) : []));
+    const { diff, pending, unfinished } = filterDrift(whole, { base: comparison.prepared.base, deleted, registry }, which);
     const draft = draftPart(comparison, diff);
     const found = await reviewDraft(draft, gathered);
     return { ...runOf(gathered, { draft, reviewed: required(found), diagnostics: found.diagnostics }, flags), whole, pending, unfinished };
@@ -257,11 +258,9 @@ async function reviewDraft(draft: PlanDraft, { gateway, review, readAudit: readL
   const preflight = await gateway.preflight(draft.preflightRequest);
   const rules = await loadRuleChecks(draft);
   const audit = draft.accepted?.isAudited === true ? await readLog(draft.prepared.base?.commit) : undefined;
-  const reviewed = reviewPlan(draft, { ...review, preflight, rules, audit });
+  const { value, diagnostics } = reviewPlan(draft, { ...review, preflight, rules, audit });
   // A deletion may be older than the last apply, which left it.
-  return reviewed.value === undefined
-    ? reviewed
-    : { ...reviewed, value: await nameDeleters(reviewed.value, draft, () => readLog(undefined)) };
+  return value === undefined ? { diagnostics } : nameDeleters({ value, diagnostics }, draft, () => readLog(undefined));
 }
 
 type PlanInput = {

@@ -202,14 +202,14 @@ describe('after a pull', () => {
     expect([mixed.code, reads(mixed), again.code, reads(again)]).toEqual([0, 1, 0, 0]);
   });
 
-  test('a secret that the gateway lost is missing', async () => {
+  test('a secret that the gateway lost is drift', async () => {
     const project = await pulled();
     await project.send('PUT', '/connections/orders-db', {
       ...JSON.parse(JSON.stringify((await project.send('GET', '/connections/orders-db')).body)),
       secret: { 'envvar:PASS': btoa('canary-value') },
     });
     const { code, stderr, stdout } = await project.ostiary(['plan']);
-    expect([code, `${stdout}${stderr}`]).toEqual([3, expect.stringContaining('plan/keep-missing')]);
+    expect([code, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining('plan/secret-deleted-outside')]);
   });
 
   test('an undeclared secret is neither read again nor removed unless the manifest states the whole map', async () => {

@@ -130,9 +130,17 @@ export const planCodes = {
     fix: 'Remove the manifest, or set the listed secrets to recreate the object',
     example: 'Connection/orders-db was deleted outside Ostiary by ada; its manifest keeps 2 secrets: envvar:PASS, envvar:USER',
   },
+  'plan/secret-deleted-outside': {
+    level: 'warning',
+    meaning: 'A manifest keeps a secret that an object of the gateway no longer has',
+    cause: 'It was deleted on the gateway: it is drift, and plan and apply continue without it',
+    fix: 'Remove it from the manifest, or set a value',
+    example:
+      'envvar:PASS of Connection/orders-db was deleted outside Ostiary, or never set; the manifest keeps it remove it from the manifest to accept that, or set a value ({ value: … } or { valueFrom: … })',
+  },
   'plan/keep-missing': {
     meaning: 'A manifest declares `{ keep: true }`, but the gateway has no value',
-    cause: 'The value was never set, or was removed; `drift` and `pull` report it as a warning',
+    cause: 'The value was never set; `drift` and `pull` report it as a warning',
     fix: 'Set a value in the manifest, or set it on the gateway first',
     example:
       'Connection/orders-db declares keep for /secret/envvar:PASS, but the gateway has no value set a value ({ value: … } or { valueFrom: … }), or set it on the gateway first',

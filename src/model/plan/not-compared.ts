@@ -12,10 +12,13 @@ export function notComparedCount({ length }: readonly Uncompared[]): string {
   return `${length} secret${length === 1 ? '' : 's'} not compared`;
 }
 
-/** Returns why secrets were not compared: `this token may not read them`, `not resolved`, or both with their counts. */
+/** Returns why secrets were not compared: `this token may not read them`, `not resolved`, or several reasons with their counts. */
 function reasonText(secrets: readonly Uncompared[]): string {
-  const hidden = secrets.filter(({ reason }) => reason === 'hidden').length;
-  if (hidden === 0) return 'not resolved';
-  if (hidden < secrets.length) return `this token may not read ${hidden}, ${secrets.length - hidden} not resolved`;
-  return `this token may not read ${hidden === 1 ? 'it' : 'them'}`;
+  const count = (reason: UncomparedReason): number => secrets.filter((one) => one.reason === reason).length;
+  const [hidden, unresolved, missing] = [count('hidden'), count('unresolved'), count('missing')];
+  if (hidden === secrets.length) return `this token may not read ${hidden === 1 ? 'it' : 'them'}`;
+  const rest = [[unresolved, 'not resolved'] as const, [missing, 'missing on the gateway'] as const].flatMap(([number, text]) =>
+    number === 0 ? [] : [number === secrets.length ? text : `${number} ${text}`],
+  );
+  return [...(hidden === 0 ? [] : [`this token may not read ${hidden}`]), ...rest].join(', ');
 }

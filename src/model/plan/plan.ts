@@ -108,8 +108,11 @@ export type GrantEnd = Omit<TimedGrant, 'path'>;
  */
 export type SecretCause = 'file' | 'inline' | 'source' | 'gateway' | 'undetermined';
 
-/** Why a secret was not compared. `hidden`: the token may not read the live value; `unresolved`: the run does not read the source. */
-export type UncomparedReason = 'hidden' | 'unresolved';
+/**
+ * Why a secret was not compared. `hidden`: the token may not read the live value; `unresolved`: the run does not read the source;
+ * `missing`: the manifest keeps it, and the gateway has none.
+ */
+export type UncomparedReason = 'hidden' | 'unresolved' | 'missing';
 
 /** A secret whose live value was not compared with that of the manifest. */
 export type UncomparedSecret = FieldPlace & { readonly reason: UncomparedReason };
@@ -160,6 +163,14 @@ export type BlockingError = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
 
 /** The code of an object that was deleted on the gateway, and that its manifest cannot recreate: drift, which stops no plan. */
 export const deletedOutside = 'plan/deleted-outside';
+
+/** The code of a secret that was deleted on the gateway, and that the manifest of its object keeps: drift, which stops no plan. */
+export const secretDeletedOutside = 'plan/secret-deleted-outside';
+
+/** Returns whether a diagnostic is about something that was deleted outside Ostiary, and that only a value can restore. */
+export function needsValues({ code }: { readonly code: string }): boolean {
+  return code === deletedOutside || code === secretDeletedOutside;
+}
 
 /** Returns whether a change is blocked because its object was deleted outside Ostiary. */
 export function isDeletedOutside({ error }: Pick<Change, 'error'>): boolean {

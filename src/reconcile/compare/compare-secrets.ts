@@ -1,5 +1,4 @@
 import { type DesiredResource, leftSecrets } from '../../model/desired.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange, UncomparedReason, Value } from '../../model/plan/plan.ts';
@@ -18,7 +17,6 @@ type SecretComparison = {
   readonly notCompared: ReadonlyMap<Pointer, UncomparedReason>;
   /** Secrets that the manifest keeps and the gateway does not have, as changes that cannot be applied. */
   readonly missing: readonly FieldChange[];
-  readonly diagnostics: readonly Diagnostic[];
 };
 
 /** Both sides of the secrets of one resource. */
@@ -37,7 +35,6 @@ type MutableComparison = {
   readonly kept: Pointer[];
   readonly notCompared: Map<Pointer, UncomparedReason>;
   readonly missing: FieldChange[];
-  readonly diagnostics: Diagnostic[];
 };
 
 const absent: Value = { absent: true };
@@ -54,7 +51,7 @@ export function compareSecrets(
   written: readonly DesiredResource[] = [],
 ): SecretComparison {
   const sides: SecretSides = { desired, live, base, written };
-  const found: MutableComparison = { fields: [], unwritten: [], kept: [], notCompared: new Map(), missing: [], diagnostics: [] };
+  const found: MutableComparison = { fields: [], unwritten: [], kept: [], notCompared: new Map(), missing: [] };
   for (const path of Object.keys(desired.secrets).toSorted(compareText)) {
     const wanted = desired.secrets[path];
     if (wanted !== undefined && !isIgnored(path, sides)) compareDeclared(path, wanted, sides, found);
@@ -70,14 +67,13 @@ export function compareSecrets(
 }
 
 function compareDeclared(path: Pointer, wanted: DesiredSecret, sides: SecretSides, found: MutableComparison): void {
-  const { desired, live } = sides;
+  const { live } = sides;
   const value = live?.secrets[path];
   const isHidden = isUnknown(path, live) || value?.state === 'hidden';
   const change = changeSince(sides.base, path, wanted, live);
   if (wanted.state === 'keep') {
     if (value === undefined && !isHidden) {
       found.missing.push({ path, before: absent, after: { secret: wanted.source, state: 'set' } });
-      found.diagnostics.push(missingSecret(desired, path));
       return;
     }
     if (value === undefined) found.notCompared.set(path, 'hidden');
@@ -245,15 +241,4 @@ function isIgnored(path: Pointer, { desired, live }: SecretSides): boolean {
 
 function isUnknown(path: Pointer, live: LiveResource | undefined): boolean {
   return live !== undefined && isWithinAny(path, live.unknown);
-}
-
-function missingSecret(desired: DesiredResource, path: Pointer): Diagnostic {
-  return {
-    code: 'plan/keep-missing',
-    severity: 'error',
-    message: `${desired.id} declares keep for ${path}, but the gateway has no value`,
-    hint: 'set a value ({ value: … } or { valueFrom: … }), or set it on the gateway first',
-    at: desired.locate(path),
-    resource: desired.id,
-  };
 }

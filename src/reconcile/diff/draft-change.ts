@@ -9,6 +9,7 @@ import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../.
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { TimedGrant } from '../../model/protection/timed-grants.ts';
 import { compareSecrets, haveSameSecrets } from '../compare/compare-secrets.ts';
+import { explainMissingSecrets } from '../compare/missing-secrets.ts';
 import { compareSpecs, entryOf, skippedPaths } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
 import { type AppliedResource, withHeld, withOrigins } from '../compare/origins.ts';
@@ -126,6 +127,7 @@ export function draftChange(
   // The base has no manifest of an imported object, so every secret in it is new.
   const base = past?.base ?? (phase === 'agreed-import' ? { ...desired, secrets: {}, wholeSecrets: [] } : undefined);
   const compared = compareSecrets(desired, live, base, written);
+  const missing = explainMissingSecrets(desired, compared.missing, { isLive: live !== undefined, applied: past?.base });
   const secrets = previewOnly && live !== undefined ? { ...compared, fields: [...compared.fields, ...compared.missing] } : compared;
   const addOrigins = (fields: readonly FieldChange[]): readonly FieldChange[] =>
     past === undefined
@@ -137,9 +139,12 @@ export function draftChange(
       : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, phase, state });
   return {
     draft: desired.grants === undefined ? draft : { ...draft, fields: withEnds(draft.fields, desired.grants) },
-    notCompared: [...compared.notCompared].map(([path, reason]) => ({ id: desired.id, path, reason })),
+    notCompared: [
+      ...[...compared.notCompared].map(([path, reason]) => ({ id: desired.id, path, reason })),
+      ...(previewOnly ? [] : compared.missing.map(({ path }) => ({ id: desired.id, path, reason: 'missing' as const }))),
+    ],
     unwrittenSecrets: compared.unwritten.map(({ path, before, after }) => ({ id: desired.id, path, before, after })),
-    diagnostics: [...diagnostics, ...(previewOnly ? secrets.diagnostics.map(asWarning) : secrets.diagnostics)],
+    diagnostics: [...diagnostics, ...(previewOnly ? missing.map(asWarning) : missing)],
   };
 }
 

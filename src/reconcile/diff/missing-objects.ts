@@ -4,10 +4,8 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { deletedOutside } from '../../model/plan/plan.ts';
 import { isPointerWithin, tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { deletion } from '../compare/missing-secrets.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-
-/** What is said of an object that was deleted outside Ostiary. */
-export const deletion = 'was deleted outside Ostiary';
 
 /**
  * Says once, for each object with kept secrets that is not on the gateway, what that means: it was deleted outside Ostiary, it has another
@@ -63,7 +61,7 @@ function explainOne(prepared: Prepared, resource: DesiredResource, { severity, i
     return {
       code: deletedOutside,
       severity: severity === 'error' ? 'error' : 'warning',
-      message: `${id} ${wasApplied ? deletion : 'is not on the gateway: it was deleted outside Ostiary, or never created'}; its manifest keeps ${keys}`,
+      message: `${id} ${wasApplied ? `was ${deletion}` : `is not on the gateway: it was ${deletion}, or never created`}; its manifest keeps ${keys}`,
       hint: 'remove the manifest to accept that; to recreate it, set these secrets ({ value: … } or { valueFrom: … })',
       at,
       resource: id,

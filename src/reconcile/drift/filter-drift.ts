@@ -19,8 +19,13 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 /** The drift of a plan, and the numbers of its pending and unfinished changes. */
 export type DriftResult = { readonly diff: Diff; readonly pending: number; readonly unfinished: number };
 
-/** The last applied manifests, which separate drift from pending changes; undefined if they are not known. */
-type DriftInput = { readonly base: BaseState | undefined; readonly registry: Registry };
+type DriftInput = {
+  /** The last applied manifests, which separate drift from pending changes; undefined if they are not known. */
+  readonly base: BaseState | undefined;
+  /** Objects that were deleted outside Ostiary, as far as the manifests show that. */
+  readonly deleted?: readonly ResourceId[];
+  readonly registry: Registry;
+};
 
 /** `all`: drift and conflicts; `only`: drift without conflicts, about which the next apply decides; `expired`: access that has ended, alone. */
 export type DriftScope = 'all' | 'only' | 'expired';
@@ -31,9 +36,9 @@ type AppliedContext = { readonly applied: ReadonlySet<ResourceId>; readonly regi
  * Filters a plan for drift: fields and edges that changed on the gateway since the base, and held ones. Without a base, every
  * difference of a live object counts. Conflicts count too; `only` leaves them out, because the next apply decides about them.
  */
-export function filterDrift(given: Diff, { base, registry }: DriftInput, which: DriftScope = 'all'): DriftResult {
+export function filterDrift(given: Diff, { base, deleted = [], registry }: DriftInput, which: DriftScope = 'all'): DriftResult {
   const whole = which === 'expired' ? expiredOnly(given) : given;
-  const applied = new Set(base?.desired.resources.map(({ id }) => id));
+  const applied = new Set([...(base?.desired.resources.map(({ id }) => id) ?? []), ...deleted]);
   const isDrift = ({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): boolean =>
     base === undefined || held === true || origin === 'drift' || (which === 'all' && origin === 'both');
   // New objects come with the next apply; with `only`, renamed ones also wait for it.

@@ -19,7 +19,8 @@ export function secretReason(path: Pointer, { desired, found, change, reason, is
   const moved = isUnwritten ? '; the manifests changed it since the last apply, and apply writes nothing' : '';
   if (desired?.ignore.some((one) => isPointerWithin(path, one)) === true)
     return 'metadata.ignore excludes it: not compared, kept by every write';
-  if (reason !== undefined) return reason === 'hidden' ? 'this token may not read it' : 'the value of its source was not read';
+  if (reason === 'hidden' || reason === 'unresolved')
+    return reason === 'hidden' ? 'this token may not read it' : 'the value of its source was not read';
   if (wanted === undefined)
     return change === undefined ? `not declared: apply keeps it${moved}` : 'the manifest declares the whole map without this key';
   if (wanted.state === 'keep')

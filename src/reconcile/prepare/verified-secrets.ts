@@ -141,8 +141,8 @@ function isCompared({ secrets, ignore }: DesiredResource, path: Pointer): boolea
 /** Returns whether the manifest is proven to have the live secrets. */
 export function hasEqualSecrets(desired: DesiredResource, live: LiveResource): boolean {
   if (Object.values(desired.secrets).some(({ state }) => state === 'unresolved')) return false;
-  const { fields, notCompared, diagnostics } = compareSecrets(desired, live);
-  return fields.length === 0 && notCompared.size === 0 && diagnostics.length === 0;
+  const { fields, notCompared, missing } = compareSecrets(desired, live);
+  return fields.length === 0 && notCompared.size === 0 && missing.length === 0;
 }
 
 /** Hashes secrets; each text has its length, so that no two lists have the same text. */

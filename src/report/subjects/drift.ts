@@ -145,7 +145,8 @@ function noteOf(change: Change): string {
   const undo = `apply --revert ${escapeTerminal(id)} undoes it`;
   if (action === 'held')
     return `held: left in place because ${heldReason(fields.find(({ incomparable }) => incomparable === true) ?? {})}; ${undo}`;
-  if (action === 'create') return 'deleted outside Ostiary';
+  if (action === 'create')
+    return fields.some(({ origin }) => origin !== undefined) ? 'deleted outside Ostiary' : 'deleted outside Ostiary, or never created';
   if (action === 'rename' && key !== undefined) return `renamed from ${escapeTerminal(nameOf(key))}`;
   if (action === 'update' && fields.some(({ cause }) => cause === 'gateway'))
     return `secrets of ${escapeTerminal(nameOf(id))} changed on the gateway`;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
@@ -67,6 +68,8 @@ describe.each(Object.entries(sides))('on the dialect %s', (_, open) => {
       const drift = await run('drift');
       expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining(`- ${id} `)]);
       expect(drift.stderr.includes(`warning plan/deleted-outside  ${id} `)).toBe(isLost);
+      const state = `deleted outside Ostiary, ${isLost ? 'needs its secrets' : 'to create'}`;
+      expect((await run('list')).stdout).toMatch(new RegExp(`${id.replace('/', ' +')} .* ${state}\n`));
       const applied = await run('apply --yes');
       expect([applied.code, applied.stdout]).toEqual([0, expect.stringMatching(/: [12] (created|updated), ([12] \w+, )?[12] blocked\./)]);
       // The object is still drift, and the revert of the rest says so.
@@ -77,12 +80,66 @@ describe.each(Object.entries(sides))('on the dialect %s', (_, open) => {
     // A clone without the record cannot know whose write it was.
     const unrecorded = await runIn(clone(repository), side)('plan --no-origin');
     expect([unrecorded.code, unrecorded.stdout]).toEqual([0, expect.stringMatching(/it was deleted outside Ostiary, or never created/)]);
+    const unrecordedList = await runIn(clone(repository), side)('list --no-origin');
+    expect(unrecordedList.stdout).toMatch(/lost-b .* not on the gateway, needs its secrets\n/);
+    const unrecordedDrift = await runIn(clone(repository), side)('drift --no-origin');
+    expect([unrecordedDrift.code, unrecordedDrift.stdout]).toEqual([
+      2,
+      expect.stringMatching(
+        / 2 objects differ from their manifests\.[^]*- Connection\/lost-a .* deleted outside Ostiary, or never created/,
+      ),
+    ]);
     // Removing the manifests accepts the deletions.
     repository.remove('access/connections/lost-a.yaml', 'access/connections/lost-b.yaml');
     repository.git('rm', '-rq', 'access/guardrail-rules');
     repository.commit();
     const accepted = await run('apply --yes');
     expect([accepted.code, accepted.stdout]).toEqual([0, expect.not.stringMatching(/blocked|canary-/)]);
+  });
+
+  test('a secret that is deleted by hand stops no plan, and no apply writes another one', { timeout: 120_000 }, async () => {
+    const repository = await importGateway(side, 'key');
+    const run = runIn(repository, side);
+    const path = '/connections/key-b';
+    const { body } = await side.send('GET', path);
+    await side.send('PUT', path, { ...Object(body), secret: { 'envvar:HOST': Object(body).secret['envvar:HOST'] } });
+    repository.save({ 'access/other.yaml': connection('key-other') });
+    const said =
+      /warning plan\/secret-deleted-outside {2}envvar:PASS of Connection\/key-b was deleted outside Ostiary by a\w+; the manifest keeps it/;
+    const plan = await run('plan');
+    expect([plan.code, plan.stdout, plan.stderr]).toEqual([
+      0,
+      expect.stringMatching(/1 to create, 1 secret not compared\.[^]*missing on the gateway\)\n +Connection\/key-b secret\.envvar:PASS/),
+      expect.stringMatching(said),
+    ]);
+    const drift = await run('drift');
+    expect([drift.code, drift.stdout, drift.stderr]).toEqual([
+      2,
+      expect.stringMatching(/1 object changed outside Ostiary[^]*secret envvar:PASS {2}removed/),
+      expect.stringMatching(said),
+    ]);
+    expect((await run('list')).stdout).toMatch(/key-b .* drift, secret deleted\n/);
+    // A clone without the record cannot know whether it was ever set.
+    const unrecorded = await runIn(clone(repository), side)('plan --no-origin');
+    expect([unrecorded.code, unrecorded.stderr]).toEqual([0, expect.stringContaining('was deleted outside Ostiary, or never set')]);
+    // Another change of the object is written without the secret.
+    const manifest = 'access/connections/key-b.yaml';
+    const text = readFileSync(`${repository.folder}/${manifest}`, 'utf8').replace('dba', 'sre');
+    repository.save({ [manifest]: text });
+    const applied = await run('apply --yes');
+    expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining('1 created, 1 updated')]);
+    expect((await run('drift --revert --yes')).code).toBe(2);
+    const after = Object((await side.send('GET', path)).body);
+    expect([after.reviewers, Object.keys(after.secret)]).toEqual([['sre'], ['envvar:HOST']]);
+    // A secret that only the manifest adds is a mistake in it.
+    const added = text.replace(/( *)envvar:PASS: /, '$1envvar:NEW: { keep: true }\n$&');
+    repository.write({ [manifest]: added });
+    const mistake = await run('plan');
+    expect([mistake.code, mistake.stderr]).toEqual([3, expect.stringContaining('declares keep for /secret/envvar:NEW')]);
+    // Removing the line accepts the deletion.
+    repository.write({ [manifest]: added.replace(/.*envvar:(PASS|NEW): .*\n/g, '') });
+    const accepted = await run('plan');
+    expect([accepted.code, accepted.stderr]).toEqual([0, expect.not.stringContaining('plan/')]);
   });
 
   test('a new name and another gateway say what to do', { timeout: 120_000 }, async () => {

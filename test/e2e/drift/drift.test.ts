@@ -71,7 +71,7 @@ test('a connection that was deleted with a secret that it kept is a drift like a
   expect(taken.stdout).toMatch(
     /Drift on production: 1 object changed outside Ostiary[\s\S]*~ Connection\/kept[\s\S]*access_max_duration[\s\S]*secret envvar:PASS +removed/,
   );
-  expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('warning plan/keep-missing')]);
+  expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('warning plan/secret-deleted-outside')]);
   expect((await run('drift --format markdown')).stdout).toMatch(/^! access_max_duration \(held\): \(not set\) → 1 min$/m);
   expect((await run('explain Connection/kept secret')).stdout).toContain('the gateway owns the value, but has none');
   repository.write({ 'access/gone.yaml': connection('kept', { reviewers: ['dba'], secret: { 'envvar:PASS': { keep: true } } }) });

@@ -12,14 +12,14 @@ const unresolved: DesiredSecret = { state: 'unresolved', source: 'env:KEY' };
 const hidden: LiveSecret = { state: 'hidden', source: 'live' };
 const other = seal('live', 'b3RoZXI=');
 
-/** Returns the planned change of the only secret: `before→after`, `kept`, or the code of a diagnostic. */
+/** Returns the planned change of the only secret: `before→after`, `kept`, or `missing`. */
 function verdict(...sides: Parameters<typeof compareSecrets>): string {
-  const { fields, kept, notCompared, diagnostics } = compareSecrets(...sides);
+  const { fields, kept, notCompared, missing } = compareSecrets(...sides);
   return [
     ...fields.map(({ before, after }) => `${side(before)}→${side(after)}`),
     ...kept.map(() => 'kept'),
     ...[...notCompared].map(([, reason]) => `not compared: ${reason}`),
-    ...diagnostics.map(({ code }) => code),
+    ...missing.map(() => 'missing'),
   ].join(' ');
 }
 
@@ -37,8 +37,8 @@ describe('compareSecrets', () => {
     ['a source on create', unresolved, 'not live', 'absent→env:KEY/set'],
     ['a source', unresolved, other, 'not compared: unresolved'],
     ['a source of what is hidden', unresolved, hidden, 'not compared: hidden'],
-    ['keep on create', keep, 'not live', 'plan/keep-missing'],
-    ['keep of nothing', keep, 'none', 'plan/keep-missing'],
+    ['keep on create', keep, 'not live', 'missing'],
+    ['keep of nothing', keep, 'none', 'missing'],
     ['keep', keep, other, 'kept'],
     ['keep of what is hidden', keep, hidden, 'kept'],
     ['nothing', undefined, other, 'kept'],
@@ -106,8 +106,8 @@ describe('compareSecrets', () => {
 
   it('compares by path, and reports missing values', () => {
     const desired = desiredOf('Connection/db', { secrets: { '/secret/b': value, '/secret/a': value, '/secret/c': keep } });
-    const { fields, diagnostics } = compareSecrets(desired, undefined);
+    const { fields, missing } = compareSecrets(desired, undefined);
     expect(fields.map((field) => field.path)).toEqual(['/secret/a', '/secret/b']);
-    expect(diagnostics).toMatchObject([{ at: { file: 'access/secret/c' }, resource: 'Connection/db' }]);
+    expect(missing.map((field) => field.path)).toEqual(['/secret/c']);
   });
 });
