@@ -51,7 +51,7 @@ async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<nu
   await made.gateway.close();
   const { plan: result, warnings } = made;
   const printer = printerFor(context, flags);
-  await emitPlan(made, warnings, { flags, context, printer });
+  await emitPlan(made, warnings, { flags, context, printer, asksForDigest: flags.detailedExitcode });
   if (flags.out !== undefined) {
     const { savePlan } = await import('../planning/saved-plan.ts');
     await savePlan(flags.out, made, context);

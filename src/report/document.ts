@@ -60,9 +60,17 @@ export function labeledName(name: string, label: string | undefined): string {
 
 /** What follows the verdict in Markdown and on pages, and ends the text. */
 export type ReportSummary =
-  | { readonly type: 'plan'; readonly plan: Plan }
+  | {
+      readonly type: 'plan';
+      readonly plan: Plan;
+      /** Text shows the digest also if there are no changes. */
+      readonly asksForDigest?: boolean | undefined;
+    }
   | { readonly type: 'apply'; readonly plan: AppliedPlan['plan']; readonly result: ApplyResult }
   | { readonly type: 'sentence'; readonly sentence: string };
+
+/** Warnings about the manifests of changed objects; text prints them beside the changes. */
+export type ChangeWarnings = ReadonlyMap<ResourceId, readonly Diagnostic[]>;
 
 /** One part of a report, as typed values: each format has one way to render each type. */
 export type ReportBlock =
@@ -77,7 +85,7 @@ export type ReportBlock =
   | { readonly type: 'permissions'; readonly changes: readonly PermissionChange[] }
   | { readonly type: 'permission-matrix'; readonly delta: PermissionDelta }
   | { readonly type: 'impact'; readonly causes: readonly Impact[]; readonly orphans: Orphans }
-  | { readonly type: 'changes'; readonly group: ChangeGroup }
+  | { readonly type: 'changes'; readonly group: ChangeGroup; readonly warnings?: ChangeWarnings }
   | { readonly type: 'drifted'; readonly rows: readonly DriftedObject[] }
   | { readonly type: 'choices'; readonly choices: readonly DriftChoice[] }
   | { readonly type: 'outside'; readonly section: OutsideSection }

@@ -43,7 +43,7 @@ async function pageOf(before: readonly Manifest[], after: readonly Manifest[], r
   });
   const assessed = { ...plan, ...assessProtection(plan, { desired, live, base: first, registry }) };
   const matrix = buildProtectionMatrix(assessed, live, registry, { desired, base: first });
-  if (result === undefined) return renderHtml(planDocument([assessed], matrix));
+  if (result === undefined) return renderHtml(planDocument([assessed], { matrix }));
   return renderHtml(applyDocument([{ plan: assessed, result }], () => [...planBlocks(assessed), ...pageBlocks(assessed, matrix)]));
 }
 

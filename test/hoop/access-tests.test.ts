@@ -275,7 +275,7 @@ describe('access tests', () => {
     const planned = await after({ 'access/people.yaml': accessTest(...weaker) }, 'plan');
     expect(planned).toMatchObject({
       code: 0,
-      text: expect.stringMatching(/^.{0,200}access test people no longer expects payments on orders-db by exec: approval by at least 2/),
+      text: expect.stringMatching(/^.{0,300}access test people no longer expects payments on orders-db by exec: approval by at least 2/),
     });
     expect(planned.text).toContain('Weakens protection');
     expect(await digestOf()).not.toEqual(before);

@@ -14,8 +14,8 @@ test('2 the gateway answers invalid enums and uuids with 500: they are errors at
 test('2 a type that a later gateway may have is a warning, and a type that is live is accepted', async () => {
   const project = await hoopProject({ version: '1.160.2' });
   project.write({ 'access/a.yaml': connection('orders-db', { type: 'application-v2' }) });
-  const { code, stderr } = await project.ostiary(['plan']);
-  expect([code, stderr]).toEqual([0, expect.stringContaining('warning hoop/unknown-type')]);
+  const { code, stdout } = await project.ostiary(['plan']);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('warning hoop/unknown-type')]);
   project.write({ 'access/a.yaml': connection('orders-db') });
   await applyAndExpectInSync(project);
   const row = project.model.store.findConnection('orders-db');
@@ -59,6 +59,6 @@ test('2 preflight reports texts that no database stores, and reviewer groups for
   project.write({ 'access/a.yaml': connection('orders-db', { tags: [Array.from({ length: 130 }, () => 'a').join('-')] }) });
   await expectRefused(project, 'hoop/tag');
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['g'.repeat(101)] }) });
-  const { code, stderr } = await project.ostiary(['plan']);
-  expect([code, stderr]).toEqual([0, expect.stringContaining('warning hoop/long-group')]);
+  const { code, stdout } = await project.ostiary(['plan']);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('warning hoop/long-group')]);
 });

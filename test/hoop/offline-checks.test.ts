@@ -13,7 +13,10 @@ function configure({ write, url }: HoopProject, dialect: string, more = ''): voi
 
 /** Returns the lines about what the gateway rejects. */
 function rejections(text: string): readonly string[] {
-  return text.split('\n').filter((line) => /^access\/a\.yaml:\d+:\d+ (?:error|warning) hoop\//.test(line));
+  return text
+    .split('\n')
+    .map((line) => line.trimStart())
+    .filter((line) => /^access\/a\.yaml:\d+:\d+ (?:error|warning) hoop\//.test(line));
 }
 
 const repository = { git_url: 'https://git.example.com/ops.git', ssh_key: { value: 'no key' } };
@@ -49,7 +52,7 @@ test.each(Object.entries(rejected))('validate finds %s that plan would find, at 
   project.write({ 'access/a.yaml': text });
   const validated = await project.ostiary(['validate']);
   const planned = await project.ostiary(['plan']);
-  expect(rejections(validated.stderr)).toEqual(rejections(planned.stderr));
+  expect(rejections(validated.stderr)).toEqual(rejections(`${planned.stdout}${planned.stderr}`));
   expect(rejections(validated.stderr).map((line) => line.split(' ')[2])).toEqual(codes);
   // One mistake has one finding.
   expect(`${validated.stderr}${planned.stderr}`).not.toContain('manifest/unfamiliar-value');

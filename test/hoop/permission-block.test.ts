@@ -55,8 +55,9 @@ test('a new connection, longer and shorter access, and the last runbook rule are
   );
   repository.write({ 'access/prod.yaml': rule({ skip_review_groups: ['admin'] }), [file('open-db')]: own(3600) });
   expect(await blockOf(access)).toEqual([
-    expect.stringMatching(/^admin: connect on orders-db: was after approval by 1 of dba, security, will be without approval/),
-    expect.stringMatching(/^admin: exec, runbooks on orders-db: was after approval by 1 of dba, security, will be without approval/),
+    expect.stringMatching(
+      /^admin: connect, exec, runbooks on orders-db: was after approval by 1 of dba, security, will be without approval/,
+    ),
   ]);
   repository.git('checkout', '--', '.');
   repository.remove('access/books.yaml');

@@ -101,9 +101,9 @@ test('a new connection outside the protection profile, and a group without membe
   const project = await hoopProject();
   await project.send('PUT', '/orgs/protection-profile', { profile: 'protection-permissive', source: 'settings' });
   project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['unknown'] }) });
-  const { code, stderr } = await project.ostiary(['plan']);
-  expect([code, stderr]).toEqual([0, expect.stringContaining('hoop/outside-profile')]);
-  expect(stderr).toContain('hoop/unknown-group');
+  const { code, stdout } = await project.ostiary(['plan']);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('hoop/outside-profile')]);
+  expect(stdout).toContain('hoop/unknown-group');
 });
 
 test('attributes that the gateway manages are carried by every write', async () => {

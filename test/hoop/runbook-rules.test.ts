@@ -276,7 +276,7 @@ test('drift of a rule is adopted into its manifest', { timeout }, async () => {
   const plan = await run('plan --detailed-exitcode');
   expect([plan.code, plan.stdout]).toEqual([2, expect.stringContaining('1 drift accepted in the manifests')]);
   expect(plan.stdout).toContain('dev and sre can run more runbooks on other-db');
-  expect(plan.stdout).toContain('Highest risk: weakens');
+  expect(plan.stdout).toContain('risk: weakens (');
   expect(writes(await run('apply --yes'))).toEqual([]);
   expect(await run('drift')).toMatchObject({ code: 0 });
 });

@@ -18,18 +18,35 @@ const ready = applyCommon();
 /** Returns the first line below the verdict of a plan, without positions. */
 function firstLine(plan: string): string {
   const [, block = ''] = plan.split('\n\n');
-  return block.startsWith('Digest') ? '' : (block.trim().split(/ {2}|\n/)[0] ?? '');
+  return block.trim().split(/ {2}|\n/)[0] ?? '';
 }
 
+test('a plan without changes has a digest on request', async () => {
+  const { repository, run } = await ready;
+  repository.git('checkout', '--quiet', '-B', 'change', 'main');
+  const hasDigest = async (options: string, env: Readonly<Record<string, string>> = {}): Promise<boolean> => {
+    const { stdout } = await run(`plan ${options}`.trim(), undefined, { ...secrets, ...env });
+    expect(stdout).toContain('Plan for production: No changes.');
+    return /Digest [0-9a-f]{64}\n/.test(stdout);
+  };
+  expect([await hasDigest(''), await hasDigest('', { CI: 'true' })]).toEqual([false, true]);
+  expect([await hasDigest('--detailed-exitcode'), await hasDigest('--full')]).toEqual([true, true]);
+});
+
 describe('what a reviewer reads first', () => {
-  test.each(Object.entries(stories))('%s', { timeout: 60_000 }, async (_name, { after = {}, removed = [], verdict = '', says, lines }) => {
-    const { repository, run, commit } = await ready;
-    repository.git('checkout', '--quiet', '-B', 'change', 'main');
-    commit(after, removed);
-    const { stdout } = await run('plan --own HEAD~1 --prune', undefined, secrets);
-    repository.git('checkout', '--quiet', 'main');
-    expect(stdout).toContain(`Plan for production: ${verdict}`);
-    expect([firstLine(stdout), stdout.trim().split('\n').length]).toEqual([says, lines]);
-    expect(stdout).not.toContain('canary');
-  });
+  test.each(Object.entries(stories))(
+    '%s',
+    { timeout: 60_000 },
+    async (_name, { after = {}, removed = [], verdict = '', says, prints = '', lines }) => {
+      const { repository, run, commit } = await ready;
+      repository.git('checkout', '--quiet', '-B', 'change', 'main');
+      commit(after, removed);
+      const { stdout } = await run('plan --own HEAD~1 --prune', undefined, secrets);
+      repository.git('checkout', '--quiet', 'main');
+      expect(stdout).toContain(`Plan for production: ${verdict}`);
+      expect([firstLine(stdout), stdout.trim().split('\n').length]).toEqual([says, lines]);
+      expect(stdout).toContain(prints);
+      expect(stdout).not.toContain('canary');
+    },
+  );
 });

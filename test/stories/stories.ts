@@ -10,6 +10,8 @@ export type Story = {
   readonly verdict?: string;
   /** The first line below the verdict, without positions. */
   readonly says: string;
+  /** A line that the plan has. */
+  readonly prints?: string;
   /** The lines of the plan. */
   readonly lines: number;
 };
@@ -89,6 +91,14 @@ function byAttribute(attributes: readonly string[]): Files {
   return { 'access/cards.yaml': manifest('GuardrailRule', 'cards', { input, attributes: [...attributes] }) };
 }
 
+function unnamed(blocked: readonly string[]): Files {
+  const rules = [
+    { type: 'deny_words_list', words: [...blocked] },
+    { type: 'pattern_match', pattern_regex: 'grant "x"' },
+  ];
+  return { 'access/unnamed.yaml': manifest('GuardrailRule', 'unnamed', { input: { rules }, connection_ids: ['ledger'] }) };
+}
+
 function runbooks(url: string): Files {
   return { 'access/ops.yaml': manifest('RunbookConfiguration', 'ops', { git_url: `https://git.example.com/${url}.git` }) };
 }
@@ -124,6 +134,7 @@ export const common: Files = {
   ...selected({}),
   ...masking(['PERSON', 'EMAIL_ADDRESS']),
   ...byAttribute(['pci']),
+  ...unnamed(['VACUUM', 'vacuum', 'ANALYZE', 'analyze']),
   ...runbooks('ops/runbooks'),
   ...approval({}),
   ...ledger(),
@@ -136,132 +147,150 @@ export const stories: Readonly<Record<string, Story>> = {
   'a reviewer removed': {
     after: orders({ reviewers: ['dba'] }),
     says: '1 connection loses reviewer group security (orders; env=prod)',
-    lines: 16,
+    lines: 9,
   },
-  'all reviewers removed': { after: orders({ reviewers: [] }), says: '1 connection loses review (orders; env=prod)', lines: 16 },
+  'all reviewers removed': { after: orders({ reviewers: [] }), says: '1 connection loses review (orders; env=prod)', lines: 9 },
   'a reviewer added, any of whom approves': {
     after: orders({ reviewers: ['dba', 'security', 'sre'], min_review_approvals: 1 }),
     says: '1 connection can be approved by any 1 of 3 groups (was 2 of 2) (orders; env=prod)',
-    lines: 20,
+    lines: 10,
   },
-  'reviewers reordered': { after: orders({ reviewers: ['security', 'dba'] }), verdict: 'No changes.', says: '', lines: 4 },
+  'reviewers reordered': { after: orders({ reviewers: ['security', 'dba'] }), verdict: 'No changes.', says: '', lines: 2 },
   'fewer approvals': {
     after: billing({ min_review_approvals: 1 }),
     says: '1 connection can be approved by any 1 of 3 groups (was 2 of 3) (billing)',
-    lines: 16,
+    lines: 9,
   },
   'two groups may force': {
     after: orders({ force_approve_groups: ['oncall', 'sre'] }),
     says: '1 connection can be force-approved by groups oncall and sre (orders; env=prod)',
-    lines: 16,
+    lines: 9,
   },
-  'a group more': { after: ledger({ access_groups: ['dba', 'sre'] }), says: 'sre can reach ledger', lines: 16 },
+  'a group more': { after: ledger({ access_groups: ['dba', 'sre'] }), says: 'sre can reach ledger', lines: 10 },
   'longer sessions': {
     after: orders({ access_max_duration: 28_800 }),
     says: '1 connection allows longer access: 8 h (was 1 h) (orders; env=prod)',
-    lines: 15,
+    lines: 9,
   },
   'native access disabled': {
     after: orders({ access_mode_connect: 'disabled' }),
     says: '1 connection disables native access (orders; env=prod)',
-    lines: 15,
+    lines: 9,
   },
   'runbooks enabled': {
     after: orders({ access_mode_runbooks: 'enabled' }),
     says: '1 connection enables runbooks (orders; env=prod)',
-    lines: 15,
+    lines: 9,
   },
   'a rule detached by attribute': {
     after: orders({ attributes: [] }),
     says: '1 connection loses guardrail cards (orders; env=prod)',
-    lines: 15,
+    lines: 7,
   },
   'a rule detached by a tag': {
     after: shops({ env: 'retail' }, 1),
     says: '1 connection loses guardrail no-truncate (shop-1; env=retail)',
-    lines: 15,
+    lines: 13,
   },
   'a rule detached by its selector': {
     after: selected({ except: ['shop-1'] }),
     says: '1 connection loses guardrail no-truncate (shop-1; env=shop)',
-    lines: 12,
+    lines: 7,
   },
-  'a rule detached by name': { after: billing({ guardrail_rules: [] }), says: '1 connection loses guardrail no-drop (billing)', lines: 12 },
+  'a rule detached by name': { after: billing({ guardrail_rules: [] }), says: '1 connection loses guardrail no-drop (billing)', lines: 7 },
   'a word no longer blocked': {
     after: words(['DROP', 'drop']),
     says: '1 connection no longer blocks ALTER and alter (billing)',
-    lines: 12,
+    lines: 7,
+  },
+  'a word less in a rule without a name': {
+    after: unnamed(['VACUUM', 'vacuum']),
+    says: '1 connection no longer blocks ANALYZE and analyze (ledger)',
+    prints: '      input.rules.deny_words_list.words  - ANALYZE  - analyze\n',
+    lines: 7,
+  },
+  'nine attachments of a selector': {
+    after: {
+      'access/new.yaml': manifest('GuardrailRule', 'no-shutdown', {
+        input: { rules: [{ name: 'words', type: 'deny_words_list', words: ['SHUTDOWN'] }] },
+        connection_selector: { match_tags: { env: 'shop' } },
+      }),
+    },
+    verdict: '1 to create. Strengthens protection of 9 connections.',
+    says: '9 connections gain guardrail no-shutdown (shop-1, shop-2, shop-3, shop-4, shop-5, and 4 more; all env=shop)',
+    prints: '      + 9 Connections (by selector): shop-1, shop-2, shop-3, shop-4, shop-5, shop-6, shop-7, shop-8, shop-9\n',
+    lines: 10,
   },
   'a word less in a pattern': {
     after: pattern('(?i)\\b(drop|truncate)\\b'),
     says: '1 connection no longer blocks all of /(?i)\\b(drop|truncate|grant)\\b/ (orders; env=prod)',
-    lines: 12,
+    lines: 7,
   },
   'an entity type no longer masked': {
     after: masking(['EMAIL_ADDRESS']),
     says: '1 connection no longer masks PERSON (orders; env=prod)',
-    lines: 12,
+    lines: 7,
   },
   'a higher threshold': {
     after: masking(['PERSON', 'EMAIL_ADDRESS'], { score_threshold: 0.7 }),
     says: '1 connection masks EMAIL_ADDRESS and PERSON only from a score of 0.7 (was 0.5) (orders; env=prod)',
-    lines: 12,
+    lines: 7,
   },
   'a score below the threshold': {
     after: masking(['PERSON', 'EMAIL_ADDRESS'], { custom_entity_types: [{ name: 'TOKEN', regex: 'ctok_[a-z]{8}', score: 0.4 }] }),
     says: '1 connection no longer masks TOKEN (orders; env=prod)',
-    lines: 12,
+    lines: 9,
   },
   'another command': {
     after: shell(['sh', '-c', 'ssh bastion']),
     verdict: 'Passes credentials of 1 connection to another command.',
     says: '1 connection passes a kept credential to another command or type (shell)',
-    lines: 12,
+    lines: 7,
   },
   'another host': {
     after: orders({ secret: secretOf('attacker.example', 'OSTIARY_SECRET_ORDERS') }),
     verdict: 'Sends credentials of 1 connection to another endpoint.',
     says: '1 connection sends a kept credential to another endpoint (orders; env=prod)',
-    lines: 12,
+    lines: 7,
   },
   'another source of a secret': {
     after: orders({ secret: secretOf('orders.internal', 'OSTIARY_SECRET_SHELL') }),
     verdict: 'Reroutes credentials or code of 1 connection.',
     says: '1 connection uses an existing credential under another key or at another endpoint (orders; env=prod)',
-    lines: 12,
+    lines: 7,
   },
   'another runbook repository': {
     after: runbooks('mallory/runbooks'),
     verdict: 'Runs code from another repository on 9 connections.',
     says: '9 connections accept runbooks from another repository or server (shop-1, shop-2, shop-3, shop-4, shop-5, and 4 more; all env=shop)',
-    lines: 15,
+    lines: 13,
   },
   'a connection deleted': {
     removed: ['access/billing.yaml'],
     verdict: 'Blocks users of 1 connection.',
     says: '1 connection is deleted: dba loses access (billing)',
-    lines: 25,
+    lines: 20,
   },
   'an approver fewer in a rule': {
     after: approval({ min_approvals: 1 }),
     says: '1 connection can be approved by any 1 of 3 groups (was 2 of 3) (ledger)',
-    lines: 15,
+    lines: 9,
   },
   'another group may force in a rule': {
     after: approval({ force_approval_groups: ['sre'] }),
     says: '1 connection can be force-approved by group sre (ledger)',
-    lines: 15,
+    lines: 9,
   },
   'reviewers no longer watched': {
     after: orders({}, { ignore: ['/reviewers'] }),
     says: 'reviewers are no longer watched (orders; env=prod)',
-    lines: 10,
+    lines: 7,
   },
-  'a rule deleted': { removed: ['access/pii.yaml'], says: '1 connection loses masking (orders; env=prod)', lines: 15 },
+  'a rule deleted': { removed: ['access/pii.yaml'], says: '1 connection loses masking (orders; env=prod)', lines: 10 },
   'two reviewers removed, one approval': {
     after: billing({ reviewers: ['dba'], min_review_approvals: 1 }),
     says: '1 connection loses reviewer groups security and sre (billing)',
-    lines: 18,
+    lines: 11,
   },
   'several losses at once': {
     after: {
@@ -269,12 +298,12 @@ export const stories: Readonly<Record<string, Story>> = {
       ...masking(['EMAIL_ADDRESS']),
     },
     says: '1 connection loses reviewer group security (orders; env=prod)',
-    lines: 28,
+    lines: 22,
   },
   'a connection renamed': {
     removed: ['access/shell.yaml'],
     after: shell(['ssh', 'bastion'], 'bastion', { replaces: 'shell' }),
     says: '+ Connection/bastion',
-    lines: 39,
+    lines: 23,
   },
 };

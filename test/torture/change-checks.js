@@ -92,7 +92,7 @@ export const changeChecks = [
   [
     'accepted drift is in the first line',
     'report/wording/summary.ts',
-    'counts.accepted !== undefined || unwrittenParts(plan).length > 0',
+    '(plan.accepted.length > 0 || unwrittenParts(plan).length > 0)',
     'unwrittenParts(plan).length > 0',
     ['golden.test.ts'],
   ],

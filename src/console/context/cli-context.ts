@@ -26,6 +26,7 @@ export type CommandEvent =
 /** The diagnostics that a run has printed. `add` returns those that are new. */
 export type PrintedDiagnostics = {
   readonly all: () => readonly Diagnostic[];
+  readonly has: (one: Diagnostic) => boolean;
   readonly add: (found: readonly Diagnostic[]) => readonly Diagnostic[];
 };
 

@@ -20,6 +20,7 @@ import type { CliContext } from '../context/cli-context.ts';
 import type { ReportFlag, ReportFlags } from '../options.ts';
 import { locateRepository } from '../../git/git-environment.ts';
 import type { Printer } from './printer.ts';
+import { warningsOfChanges } from './change-warnings.ts';
 import { repositoryPaths } from '../../disk/walk.ts';
 import type { BaseState, DesiredState } from '../../model/desired.ts';
 import type { Plan } from '../../model/plan/plan.ts';
@@ -29,15 +30,17 @@ import type { LiveState } from '../../model/live.ts';
 
 /** The formats of a command's output, and the files that it writes beside it. */
 type OutputOptions = {
-  readonly flags: ReportFlags & { readonly format: FormatName; readonly report?: readonly ReportFlag[] };
+  readonly flags: ReportFlags & { readonly format: FormatName; readonly report?: readonly ReportFlag[]; readonly quiet?: boolean };
   readonly context: CliContext;
   readonly printer: Printer;
+  /** A plan without changes has a digest, too: a script or a person compares it. */
+  readonly asksForDigest?: boolean;
   /** The report was printed before: only the files remain to be written. */
   readonly printed?: boolean;
 };
 
 /** A plan with the states that it compares, as far as they are known. */
-type PlanWithStates = {
+export type PlanWithStates = {
   readonly plan: Plan;
   readonly live?: LiveState;
   readonly desired?: DesiredState;
@@ -97,7 +100,19 @@ export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagn
   const plan = respelled(planned);
   options.context.onEvent?.({ plan });
   const config = project === undefined ? undefined : configInForce(project.config, plan.target.name);
-  await emitBeforeWarnings(planDocument([plan], await matrixFor(planned, options), config), warnings, options);
+  const asksForDigest = options.asksForDigest === true || options.context.env['CI'] === 'true';
+  const { flags, context } = options;
+  const isText = flags.format === 'text' && flags.quiet !== true && options.printed !== true;
+  const fresh = isText ? warnings.filter((one) => context.printed?.has(one) !== true) : [];
+  const beside = warningsOfChanges({ ...planned, plan }, fresh);
+  const document = planDocument([plan], { matrix: await matrixFor(planned, options), config, asksForDigest, warnings: beside });
+  const shown = new Set([...beside.values()].flat());
+  context.printed?.add([...shown]);
+  await emitBeforeWarnings(
+    document,
+    warnings.filter((one) => !shown.has(one)),
+    options,
+  );
 }
 
 /** Emits a drift; warnings go to stderr. */

@@ -57,6 +57,7 @@ export function recordPrinted(): PrintedDiagnostics {
   const known = new Map<string, Diagnostic>();
   return {
     all: () => [...known.values()],
+    has: (one) => known.has(JSON.stringify(one)),
     add: (found) =>
       found.filter((one) => {
         const key = JSON.stringify(one);

@@ -77,7 +77,6 @@ function compareDeclared(path: Pointer, wanted: DesiredSecret, sides: SecretSide
       return;
     }
     if (value === undefined) found.notCompared.set(path, 'hidden');
-    else found.kept.push(path);
     if (change !== undefined) found.unwritten.push({ ...change, after: { secret: wanted.source, state: 'kept' } });
   } else if (value === undefined && !isHidden) {
     found.fields.push({ path, before: absent, after: { secret: wanted.source, state: 'set' } });

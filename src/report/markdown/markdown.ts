@@ -24,7 +24,7 @@ import { blank, commentLimit, diagnosticsMarkdown, equalPlaces, fitToLimit, type
 import { parsePosition } from '../../model/diagnostic.ts';
 import type { PermissionChange, Headline, Impact, SampleChange } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
-import { morePermissionsText, mostPermissions, permissionPlaces, permissionsTitle, permissionTexts } from '../wording/permissions.ts';
+import { morePermissionsText, mostPermissions, permissionPlaces, permissionsTitle, permissionTable } from '../wording/permissions.ts';
 import { sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
 import { causeName, causePlaces, causesText, effectWord, headlineConnections, tagTexts } from '../wording/impact.ts';
 
@@ -299,12 +299,12 @@ function sampleBlocks(changedSamples: readonly SampleChange[]): readonly Markdow
 /** Returns what people can do after the plan as a list, the largest effect first. */
 function permissionBlocks(changes: readonly PermissionChange[], linkOf?: LinkOf): readonly MarkdownBlock[] {
   if (changes.length === 0) return [];
-  const rows = changes.slice(0, mostPermissions).map((change): MarkdownBlock => {
-    const { who, what, turn } = permissionTexts(change, (text) => codeSpan(clip(text, longestName)));
-    const places = permissionPlaces(change, (place) => placeLink(place, linkOf));
+  const all = permissionTable(changes, (text) => codeSpan(clip(text, longestName)));
+  const rows = all.slice(0, mostPermissions).map(({ who, what, turn, causes }): MarkdownBlock => {
+    const places = permissionPlaces({ causes }, (place) => placeLink(place, linkOf));
     return { text: `- ${who}: ${what}: **${escapeMarkdown(turn)}** (${places})\n`, rank: 2, label: 'permission' };
   });
-  const more = morePermissionsText(changes);
+  const more = morePermissionsText(all);
   return [
     { text: `**${permissionsTitle}:**\n\n`, rank: 2, label: 'blank' },
     ...paragraph(more === '' ? rows : [...rows, { text: `- ${more}\n`, rank: 2, label: 'blank' }]),

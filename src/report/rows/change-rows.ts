@@ -1,4 +1,5 @@
 import { equal } from '../../model/json.ts';
+import { addToGroup } from '../../model/collections.ts';
 import { elementToken } from '../../model/spec/edit.ts';
 import {
   acceptedCause,
@@ -18,13 +19,15 @@ import {
 } from '../../model/plan/plan.ts';
 import { expiryOf } from '../../model/plan/expired-access.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import { nameOf } from '../../model/resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { endText } from '../../model/protection/timed-grants.ts';
 import type { ProtectionVerdict } from '../../model/protection/protection.ts';
 import { timeText } from '../../model/time.ts';
 import type { Json } from '../../model/json.ts';
+import { plural, shortList } from '../wording/summary.ts';
 import { isEmpty, pathText, removalText, shortPosition, valueText, valueTexts, withUnits } from '../wording/value.ts';
 import { escapeTerminal } from '../escape.ts';
+import { withEditedEntries } from './edited-entries.ts';
 import { clip } from '../wrap.ts';
 
 const longestHint = 200;
@@ -57,7 +60,7 @@ export const actionSymbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>
  */
 export function changeRows(change: Pick<Change, 'action' | 'fields'>, said = false): readonly ChangeRow[] {
   const rows: { readonly label: string; readonly parts: RowPart[]; readonly merges: boolean; readonly note: string }[] = [];
-  for (const written of change.fields) {
+  for (const written of isWhole(change) ? change.fields : withEditedEntries(change.fields)) {
     const [before, after] = [written.before, written.after].map((value) => withEnds(written, withUnits(written.path, value)));
     const field = { ...written, before: before ?? written.before, after: after ?? written.after };
     const row = rowOf(change.action, field, isElement(written));
@@ -68,6 +71,11 @@ export function changeRows(change: Pick<Change, 'action' | 'fields'>, said = fal
     else rows.push({ label: row.label, parts: [row.part], merges: row.merges, note });
   }
   return rows.map(({ parts, ...row }) => ({ ...row, parts: shownParts(parts) }));
+}
+
+/** Returns whether a change shows a whole object. */
+function isWhole({ action }: Pick<Change, 'action'>): boolean {
+  return action === 'create' || action === 'delete' || action === 'held';
 }
 
 /** Returns the first parts of a row, and the number of the others. */
@@ -203,14 +211,33 @@ function causeText(cause: SecretCause, sides: readonly Value[]): string {
 
 export type EdgeRow = { readonly sign: '+' | '-'; readonly text: string };
 
-/** Returns the attachments that a change writes, each as its other end. */
+/** Returns the attachments that a change writes by their other ends; many of one sort are one row. */
 export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], said = false): readonly EdgeRow[] {
-  return edges.map((edge) => {
-    const own = edge.rule === change.id || edge.rule === change.key;
+  const sorts = new Map<string, EdgeEnd[]>();
+  for (const edge of edges) {
     const note = [edge.bySelector === true ? 'by selector' : '', said ? '' : originNote(edge)].filter((text) => text !== '').join('; ');
-    const end = escapeTerminal(own ? edge.connection : edge.rule);
-    return { sign: edge.action === 'detach' ? '-' : '+', text: note === '' ? end : `${end} (${note})` };
+    const end = edge.rule === change.id || edge.rule === change.key ? edge.connection : edge.rule;
+    const sign = edge.action === 'detach' ? '-' : '+';
+    addToGroup(sorts, JSON.stringify([kindOf(end), sign, note]), { end, sign, note });
+  }
+  return [...sorts.values()].flatMap((same): readonly EdgeRow[] => {
+    const [first] = same;
+    if (first === undefined || same.length <= mostEnds)
+      return same.map(({ end, sign, note }) => ({ sign, text: `${escapeTerminal(end)}${noted(note)}` }));
+    const names = shortList(
+      same.map(({ end }) => escapeTerminal(nameOf(end))),
+      mostParts,
+    ).join(', ');
+    return [{ sign: first.sign, text: `${plural(same.length, kindOf(first.end))}${noted(first.note)}: ${names}` }];
   });
+}
+
+type EdgeEnd = { readonly end: ResourceId; readonly sign: EdgeRow['sign']; readonly note: string };
+
+const mostEnds = 3;
+
+function noted(note: string): string {
+  return note === '' ? '' : ` (${note})`;
 }
 
 /** A plan's attachments by the change that writes them, and those that no change writes. */

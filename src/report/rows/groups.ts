@@ -15,10 +15,12 @@ import {
   type Risk,
   unplannedChanges,
   type UnwrittenRisks,
+  type Value,
 } from '../../model/plan/plan.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { notComparedText } from '../../model/plan/not-compared.ts';
+import { equal } from '../../model/json.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { acceptedNote, blockedReason, changeNote, edgeText, groupEdges, risksText, secretSideText } from './change-rows.ts';
 import { pathText, removalText, sampleChangesOf, shortPosition } from '../wording/value.ts';
@@ -63,9 +65,10 @@ export function groupPlan(plan: Plan): GroupedPlan {
   const near = nearOwn(plan);
   const orphans = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const entries = new Map<GroupName, GroupedChange[]>(order.map((name) => [name, []]));
+  const shown = withoutRepetition(plan.changes);
   for (const change of plan.changes) {
     const undone = change.own === false && !near.has(liveKeyOf(change)) ? 'elsewhere' : 'undone';
-    const parts = partsOf(change, edges.written.get(change.id) ?? [], undone);
+    const parts = partsOf(shown.get(change) ?? change, edges.written.get(change.id) ?? [], undone);
     const main = parts.find(([name]) => name !== 'held') ?? parts[0];
     for (const [name, part] of parts) {
       const changedSamples = name === main?.[0] ? sampleChangesOf(plan.protection, change) : [];
@@ -98,6 +101,33 @@ type Untitled = Omit<ChangeGroup, 'title'>;
 function alone(group: Untitled): ChangeGroup {
   if (group.name === 'accepted') return { ...group, title: acceptedTitle };
   return { ...group, name: group.name === 'elsewhere' ? 'undone' : group.name, title: '' };
+}
+
+/** Returns the deletions of replaced objects with the fields alone that their successors do not have. */
+function withoutRepetition(changes: readonly AssessedChange[]): ReadonlyMap<AssessedChange, AssessedChange> {
+  const byId = new Map(changes.map((change) => [change.id, change]));
+  return new Map(
+    changes.flatMap((change) => {
+      const successor = successorOf(change, byId);
+      if (successor === undefined) return [];
+      const has = new Map(successor.fields.map(({ path, after }) => [path, after]));
+      const fields = change.fields.filter(({ path, before }) => !isSameSide(before, has.get(path)));
+      return [[change, { ...change, fields }] as const];
+    }),
+  );
+}
+
+function successorOf(
+  { action, reasons, needs: [successor] }: AssessedChange,
+  byId: ReadonlyMap<ResourceId, AssessedChange>,
+): AssessedChange | undefined {
+  return action === 'delete' && reasons.includes('replaced') && successor !== undefined ? byId.get(successor) : undefined;
+}
+
+/** Returns whether both sides have the same value; secrets of two objects cannot be compared. */
+function isSameSide(before: Value, after: Value | undefined): boolean {
+  if (after === undefined) return false;
+  return 'secret' in before ? 'secret' in after : 'value' in before && 'value' in after && equal(before.value, after.value);
 }
 
 const acceptedTitle = 'Drift accepted in the manifests: the gateway already has these changes, so apply writes nothing for them';

@@ -28,7 +28,7 @@ import type {
   ConnectionRule,
 } from '../../model/protection/protection.ts';
 import type { OutsideAccess } from '../../model/protection/outside-access.ts';
-import type { Deletion, ReportBlock, ReportDocument } from '../document.ts';
+import type { ChangeWarnings, Deletion, ReportBlock, ReportDocument } from '../document.ts';
 import { blockedNotices, groupPlan, orphanNotices, sideLists } from '../rows/groups.ts';
 import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
 import { countActions, planVerdict } from '../wording/summary.ts';
@@ -41,16 +41,29 @@ import { definedFields, compareText, isObject, type Json, type JsonObject } from
 
 const noMatrix: ProtectionMatrix = { columns: [], rows: [] };
 
-/** Returns the document of plans. Only pages show the matrix of the gateway's protection; `config` names the config in force. */
-export function planDocument(plans: readonly Plan[], matrix: ProtectionMatrix = noMatrix, config?: string): ReportDocument {
+type PlanDocumentOptions = {
+  /** The protection of the gateway's connections; only pages show it. */
+  readonly matrix?: ProtectionMatrix;
+  /** The config in force; only text names it. */
+  readonly config?: string | undefined;
+  /** Text shows the digest also if there are no changes. */
+  readonly asksForDigest?: boolean | undefined;
+  readonly warnings?: ChangeWarnings;
+};
+
+/** Returns the document of plans. */
+export function planDocument(
+  plans: readonly Plan[],
+  { matrix = noMatrix, config, asksForDigest, warnings }: PlanDocumentOptions = {},
+): ReportDocument {
   return {
     json: () => ({ version: 1, plans: plans.map(planObject) }),
     sections: () =>
       plans.map((plan) => ({
         verdict: planVerdict(plan),
         place: { where: plan.target.url, config },
-        summary: { type: 'plan', plan },
-        blocks: planBlocks(plan),
+        summary: { type: 'plan', plan, asksForDigest },
+        blocks: planBlocks(plan, warnings),
         pageBlocks: () => pageBlocks(plan, matrix),
       })),
     completeIn: 'The JSON of the plan and its text with --full have everything.',
@@ -58,7 +71,7 @@ export function planDocument(plans: readonly Plan[], matrix: ProtectionMatrix = 
 }
 
 /** Returns what every format reports of a plan. */
-export function planBlocks(plan: Plan): readonly ReportBlock[] {
+export function planBlocks(plan: Plan, warnings: ChangeWarnings = new Map()): readonly ReportBlock[] {
   const { protection, refusals, allowed } = plan;
   const orphans = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const { groups, others } = groupPlan(plan);
@@ -74,7 +87,7 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
     },
     { type: 'permissions', changes: unstatedPermissions(protection) },
     { type: 'impact', causes: unstatedImpact(protection.impact ?? [], protection.headlines), orphans },
-    ...groups.map((group) => ({ type: 'changes', group }) as const),
+    ...groups.map((group) => ({ type: 'changes', group, warnings }) as const),
     ...outsideBlocks(plan),
     ...sideLists(plan, others).map((list) => ({ type: 'list', list }) as const),
     { type: 'allowances', allowed },

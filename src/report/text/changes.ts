@@ -14,6 +14,8 @@ import {
   type RowPart,
 } from '../rows/change-rows.ts';
 import { foldSimilar, likenessOfChange, likenessOfDrift, mostEntries, othersText } from '../rows/fold-similar.ts';
+import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
+import type { ChangeWarnings } from '../document.ts';
 import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
 import type { OutsideSection } from '../rows/outside-rows.ts';
 import { plural, shortList } from '../wording/summary.ts';
@@ -108,7 +110,7 @@ function widthOf(pieces: readonly Span[]): number {
 }
 
 /** Returns the lines of a group: its title, each change with its details, and the attachments that no change writes. */
-export function groupLines(group: ChangeGroup, terminal: Terminal): readonly string[] {
+export function groupLines(group: ChangeGroup, terminal: Terminal, warnings: ChangeWarnings = new Map()): readonly string[] {
   const { title, changes, edges } = group;
   const { bold, cyan } = terminal.color;
   const lines = title === '' ? [] : [...wrap(words(title, bold), terminal, 2), ''];
@@ -116,11 +118,11 @@ export function groupLines(group: ChangeGroup, terminal: Terminal): readonly str
   let detailed = false;
   const folded = foldSimilar(changes, likenessOfChange, terminal);
   for (const { entry: grouped, others } of folded) {
-    const details = detailLines(grouped, group, terminal);
-    if (detailed || (details.length > 0 && lines.length > 0 && lines.at(-1) !== '')) lines.push('');
-    appendAll(lines, [...changeHeadline(grouped, group, terminal), ...details]);
-    appendAll(lines, othersLines(others, terminal));
-    detailed = details.length + others.length > 0;
+    const details = [...detailLines(grouped, group, terminal), ...warningLines(warnings.get(grouped.change.id) ?? [], terminal)];
+    const own = [...changeLines(grouped, group, details, terminal), ...othersLines(others, terminal)];
+    if (detailed || (own.length > 1 && lines.length > 0 && lines.at(-1) !== '')) lines.push('');
+    appendAll(lines, own);
+    detailed = own.length > 1;
   }
   if (detailed && edges.length > 0) lines.push('');
   const note = title === '' ? ' held: attached outside Ostiary' : '';
@@ -157,14 +159,26 @@ function differenceText({ change, edges, note }: GroupedChange): string {
   return [difference, risks].filter((text) => text !== '').join('; ');
 }
 
-function changeHeadline({ change, note: said }: GroupedChange, { name, title }: ChangeGroup, terminal: Terminal): readonly string[] {
+function changeHeadline({ change, note: said }: GroupedChange, { name, title }: ChangeGroup, terminal: Terminal): readonly Span[] {
   const paint = actionPaint(change, terminal.color);
   const note = name === 'held' && title !== '' ? '' : said;
   const place = changePosition(change);
   const pieces: Span[] = [{ text: '  ' }, { text: `${actionSymbols[change.action]} ${escapeTerminal(change.id)}`, paint }];
   if (place !== '') appendAll(pieces, [...gap, { text: place, paint: terminal.color.dim, noBreak: true }]);
   if (note !== '') appendAll(pieces, [...gap, ...withoutBreak(words(note))]);
-  return wrap(pieces, terminal, 6);
+  return pieces;
+}
+
+/** Returns a change with its details; its risks are beside its name where they fit, and below its details elsewhere. */
+function changeLines(grouped: GroupedChange, group: ChangeGroup, details: readonly string[], terminal: Terminal): readonly string[] {
+  const { risks } = grouped.change;
+  const head = changeHeadline(grouped, group, terminal);
+  const text = risksText(risks);
+  const risk = text === '' ? [] : words(`risk: ${escapeTerminal(text)}`, riskClassPaint(highestRisk(risks), terminal.color));
+  const whole = risk.length === 0 ? [] : wrap([...head, ...gap, ...withoutBreak(risk)], terminal, 6);
+  if (whole.length === 1) return [...whole, ...details];
+  const below = risk.length === 0 ? [] : wrap([{ text: '      ' }, ...risk], terminal, 8);
+  return [...wrap(head, terminal, 6), ...details, ...below];
 }
 
 function actionPaint(change: AssessedChange, color: Palette): Paint {
@@ -189,7 +203,6 @@ function detailLines(
     ...endLines(ends, terminal),
     ...changedSamples.flatMap((changedSample) => flipLines(changedSample, terminal)),
     ...carriedLines(change, terminal),
-    ...riskLines(change, terminal),
   ];
 }
 
@@ -201,18 +214,25 @@ function endLines(ends: readonly Span[], terminal: Terminal): readonly string[] 
   return more > 0 ? [...lines, `      and ${plural(more, 'more attachment')}; --full prints them`] : lines;
 }
 
-function riskLines({ risks }: AssessedChange, terminal: Terminal): readonly string[] {
-  const text = risksText(risks);
-  if (text === '') return [];
-  const pieces = words(`risk: ${escapeTerminal(text)}`, riskClassPaint(highestRisk(risks), terminal.color));
-  return wrap([{ text: '      ' }, ...pieces], terminal, 8);
-}
-
 /** Returns a changed sample; less protection is red. */
 function flipLines(changedSample: SampleChange, terminal: Terminal): readonly string[] {
   const { green, red, yellow } = terminal.color;
   const paint = { '-': red, '+': green, '!': yellow }[sampleSign(changedSample)];
   return wrap([{ text: '      ' }, ...words(sampleChangeLine(changedSample), paint)], terminal, 8);
+}
+
+/** Returns the warnings about a changed object. */
+function warningLines(warnings: readonly Diagnostic[], terminal: Terminal): readonly string[] {
+  const { bold, dim, yellow } = terminal.color;
+  return foldSimilar(warnings, ({ code }) => code, terminal).flatMap(({ entry: { code, message, hint, at }, others }) => {
+    const place = at === undefined ? [] : [{ text: escapeTerminal(formatPosition(at)), paint: bold }];
+    const head = [{ text: '      ' }, ...place, { text: 'warning', paint: yellow }, { text: escapeTerminal(code), paint: dim }, ...gap];
+    return [
+      ...wrap([...head, ...withoutBreak(words(escapeTerminal(message)))], terminal, 8),
+      ...(hint === undefined ? [] : wrap([{ text: '        ' }, ...words(escapeTerminal(hint), dim)], terminal, 8)),
+      ...(others.length === 0 ? [] : [`      and ${plural(others.length, 'more warning')} of this code; --full prints them`]),
+    ];
+  });
 }
 
 /** Returns the live values that a write carries although the manifest does not state them. A change that is not written carries nothing. */

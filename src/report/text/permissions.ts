@@ -17,7 +17,7 @@ import {
   mostPermissions,
   permissionPlaces,
   permissionsTitle,
-  permissionTexts,
+  permissionTable,
 } from '../wording/permissions.ts';
 import { shortPlace } from '../wording/value.ts';
 import { gap, type Paint, type Palette, type Terminal, withoutBreak, words, wrap } from '../wrap.ts';
@@ -138,24 +138,23 @@ export function cellText({ answer, approval, longest, runbooks, ...term }: Permi
 /** Returns the lines of what people can do after a plan, the largest effect first. */
 export function permissionLines(changes: readonly PermissionChange[], terminal: Terminal): readonly string[] {
   if (changes.length === 0) return [];
-  const { dim } = terminal.color;
-  const lines = changes.slice(0, mostPermissions).flatMap((change) => {
-    const { who, what, turn } = permissionTexts(change, escapeTerminal);
-    const places = permissionPlaces(change, (place) => escapeTerminal(shortPlace(place)));
+  const all = permissionTable(changes, escapeTerminal);
+  const lines = all.slice(0, mostPermissions).flatMap(({ who, what, turn, effect, causes }) => {
+    const places = permissionPlaces({ causes }, (place) => escapeTerminal(shortPlace(place)));
     return wrap(
       [
         { text: '    ' },
         ...withoutBreak(words(`${who}:`)),
         ...words(`${what}:`),
-        ...words(escapeTerminal(turn), effectPaint(change.effect, terminal.color)),
+        ...words(escapeTerminal(turn), effectPaint(effect, terminal.color)),
         ...gap,
-        ...withoutBreak(words(places, dim)),
+        ...withoutBreak(words(places, terminal.color.dim)),
       ],
       terminal,
       8,
     );
   });
-  const more = morePermissionsText(changes);
+  const more = morePermissionsText(all);
   return [`  ${permissionsTitle}:`, ...lines, ...(more === '' ? [] : [`    ${more}`])];
 }
 

@@ -8,7 +8,7 @@ import { findingDiagnostics } from '../subjects/findings.ts';
 import { mergeEqual } from '../rows/equal-findings.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../rows/fold-similar.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
-import { planSummaryText, policiesText, shortList, verdictText } from '../wording/summary.ts';
+import { hasNothingToShow, planSummaryText, policiesText, shortList, stayingEdgesText, verdictText } from '../wording/summary.ts';
 import { driftedLines, groupLines, headlineLines, impactLines, outsideLines, riskClassPaint } from './changes.ts';
 import { diagnosticsLines, equalPlaceLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
@@ -31,19 +31,39 @@ function sectionLines({ verdict, place, summary, blocks }: ReportSection, termin
   const parts = [
     [
       ...(verdict === undefined ? [] : wrap(words(escapeTerminal(verdictText(verdict)), terminal.color.bold), terminal, 2)),
-      ...(place === undefined ? [] : placeLines(place, terminal)),
-      ...(summary?.type === 'apply' ? auditLines(summary.plan, terminal) : []),
+      ...placeLines(place, summary, terminal),
+      ...(summary?.type === 'apply' ? allowanceLines(summary.plan.allowed ?? [], terminal) : []),
     ],
-    ...blocks.map((block) => blockLines(block, terminal)),
+    ...joinedBlocks(blocks).map((joined) => joined.flatMap((block) => blockLines(block, terminal))),
     ...(summary === undefined ? [] : [summaryLines(summary, terminal)]),
   ];
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-function placeLines({ where, config }: SubjectPlace, terminal: Terminal): readonly string[] {
+/** Groups blocks without a blank line between them: who can do what continues the headlines. */
+function joinedBlocks(blocks: readonly ReportBlock[]): readonly (readonly ReportBlock[])[] {
+  return blocks.flatMap((block, index) => {
+    const next = blocks[index + 1];
+    if (block.type === 'headlines' && next?.type === 'permissions') return [[block, next]];
+    return block.type === 'permissions' && blocks[index - 1]?.type === 'headlines' ? [] : [[block]];
+  });
+}
+
+/** Returns where a section is about, with the digest of its plan. A plan without changes shows its digest on request. */
+function placeLines(place: SubjectPlace | undefined, summary: ReportSummary | undefined, terminal: Terminal): readonly string[] {
   const { dim } = terminal.color;
-  const source = config === undefined ? [] : [...gap, ...withoutBreak(words(escapeTerminal(config), dim))];
-  return wrap([{ text: '  ' }, { text: escapeTerminal(where), paint: dim }, ...source], terminal, 2);
+  const spans = (text: string | undefined): readonly Span[] =>
+    text === undefined ? [] : [...gap, ...withoutBreak(words(escapeTerminal(text), dim))];
+  const digest = shownDigest(summary, terminal);
+  const about = digest === undefined ? [] : [...gap, { text: escapeTerminal(digest), paint: dim, noBreak: true }];
+  if (place === undefined) return [];
+  return wrap([{ text: '  ' }, { text: escapeTerminal(place.where), paint: dim }, ...spans(place.config), ...about], terminal, 2);
+}
+
+function shownDigest(summary: ReportSummary | undefined, terminal: Terminal): string | undefined {
+  if (summary === undefined || summary.type === 'sentence') return undefined;
+  const isShown = summary.type === 'apply' || summary.asksForDigest === true || terminal.full === true || !hasNothingToShow(summary.plan);
+  return isShown ? `Digest ${summary.plan.digest}` : undefined;
 }
 
 function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
@@ -57,7 +77,7 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
     case 'impact':
       return impactLines(block.causes, block.orphans, terminal);
     case 'changes':
-      return groupLines(block.group, terminal);
+      return groupLines(block.group, terminal, block.warnings);
     case 'drifted':
       return driftedLines(block.rows, terminal);
     case 'outside':
@@ -87,34 +107,20 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
   }
 }
 
-/** Returns what ends the text: the counts of a plan again, because its verdict may be far above, and its facts. */
+/** Returns what ends the text of several changes: the counts again, because the verdict may be far above, and the facts. */
 function summaryLines(summary: ReportSummary, terminal: Terminal): readonly string[] {
   const sentenceLines = (text: string): readonly string[] => wrap(words(text, terminal.color.bold), terminal, 0);
   if (summary.type === 'sentence') return sentenceLines(summary.sentence);
   if (summary.type === 'apply') return [];
   const { plan } = summary;
-  return [...(plan.changes.length === 0 ? [] : sentenceLines(planSummaryText(plan))), ...planFacts(plan, terminal)];
-}
-
-function planFacts(plan: Plan, terminal: Terminal): readonly string[] {
   const policies = policiesText(plan.policies);
   const highest = highestPlanRisk(plan);
+  const isLong = plan.changes.length + plan.accepted.length + plan.unwritten.length > 1 || stayingEdgesText(plan) !== '';
   return [
+    ...(isLong && plan.changes.length > 0 ? sentenceLines(planSummaryText(plan)) : []),
     ...(policies === '' ? [] : wrap(words(escapeTerminal(`${policies}.`)), terminal, 0)),
-    ...(highest === undefined ? [] : [riskClassPaint(highest, terminal.color)(`Highest risk: ${highest}`)]),
-    ...digestLines(plan.digest, terminal, 0),
+    ...(isLong && highest !== undefined ? [riskClassPaint(highest, terminal.color)(`Highest risk: ${highest}`)] : []),
   ];
-}
-
-function auditLines(
-  { digest, allowed = [] }: { readonly digest: string; readonly allowed?: Plan['allowed'] },
-  terminal: Terminal,
-): readonly string[] {
-  return [...digestLines(digest, terminal, 2), ...allowanceLines(allowed, terminal)];
-}
-
-function digestLines(digest: string, terminal: Terminal, indent: number): readonly string[] {
-  return wrap(words(`Digest ${escapeTerminal(digest)}`, terminal.color.dim), terminal, indent);
 }
 
 function allowanceLines(allowed: Plan['allowed'], terminal: Terminal): readonly string[] {

@@ -73,7 +73,7 @@ export function headlineConnections(headline: Headline, escape: (text: string) =
 const mostConnections = 5;
 const mostSharedTags = 3;
 
-/** Returns the causes that no headline states with the same connections, places and tags. */
+/** Returns the causes that no headline states with the same connections, places and tags. A loss states also what is less certain about its line. */
 export function unstatedImpact(causes: readonly Impact[], headlines: readonly Headline[]): readonly Impact[] {
   return causes.filter((cause) => !headlines.some((headline) => isStated(cause, headline)));
 }
@@ -81,7 +81,7 @@ export function unstatedImpact(causes: readonly Impact[], headlines: readonly He
 function isStated({ by, direction, places, connections, tags }: Impact, headline: Headline): boolean {
   const own = new Set(headline.connections);
   return (
-    direction === headline.direction &&
+    (direction === headline.direction || (headline.direction === 'weakens' && (direction === 'both' || direction === 'unknown'))) &&
     connections.length === own.size &&
     connections.every((id) => own.has(id)) &&
     tags.length <= mostSharedTags &&

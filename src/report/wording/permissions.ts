@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/collections.ts';
 import type { NeededApproval, PermissionTerms } from '../../model/protection/permission.ts';
 import type { PermissionChange, PermissionEffect, Protection } from '../../model/protection/protection.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
@@ -49,7 +50,7 @@ export function permissionTexts(
   return {
     who: groups === undefined ? `everybody${but}` : together === true ? membersText(groups.map(name)) : listed(groups, mostGroups),
     what: `${verbs.join(', ')} on ${listed(connections.map(nameOf), mostConnections)}`,
-    turn: clip(turnText(before, after), longestTurn),
+    turn: clip(turnText(turnOf({ before, after })), longestTurn),
   };
 }
 
@@ -58,33 +59,81 @@ function membersText(groups: readonly string[]): string {
 }
 
 /** Returns where a changed permission is decided, each line or object once. */
-export function permissionPlaces({ causes }: PermissionChange, placeText: (place: string) => string): string {
+export function permissionPlaces({ causes }: Pick<PermissionChange, 'causes'>, placeText: (place: string) => string): string {
   return shortList([...new Set(causes.map(({ by, place }) => placeText(place ?? by)))], mostPlaces).join(', ');
 }
 
 /** Returns how many lines of changed permissions are left out; empty if none is. */
-export function morePermissionsText(changes: readonly PermissionChange[]): string {
-  const more = changes.length - mostPermissions;
+export function morePermissionsText(lines: readonly unknown[]): string {
+  const more = lines.length - mostPermissions;
   return more > 0 ? `and ${plural(more, 'more change')}` : '';
 }
 
-function turnText(before: PermissionTerms, after: PermissionTerms): string {
-  if (before.answer !== 'yes' || after.answer !== 'yes') {
-    const granted = after.answer === 'yes' ? `, ${needsText(after)}` : '';
-    return `was ${before.answer}, will be ${after.answer}${granted}`;
-  }
+/** What people had and have: the answer, or the terms that differ, the approval first. */
+type Turn = { readonly had: readonly string[]; readonly has: readonly string[] };
+
+function turnOf({ before, after }: Pick<PermissionChange, 'before' | 'after'>): Turn {
+  if (before.answer !== 'yes' || after.answer !== 'yes')
+    return { had: [before.answer], has: [after.answer, ...(after.answer === 'yes' ? needsTexts(after) : [])] };
   const differing = termTexts.map((textOf) => [textOf(before), textOf(after)] as const).filter(([had, has]) => had !== has);
-  return `was ${differing.map(([had]) => had).join(', ')}, will be ${differing.map(([, has]) => has).join(', ')}`;
+  return { had: differing.map(([had]) => had), has: differing.map(([, has]) => has) };
+}
+
+function turnText({ had, has }: Turn): string {
+  return `was ${had.join(', ')}, will be ${has.join(', ')}`;
+}
+
+/** A line of changed permissions: what the same people can do by verbs that need the same approval. */
+type PermissionLine = Pick<PermissionChange, 'effect' | 'causes'> & ReturnType<typeof permissionTexts>;
+
+/** Returns the lines of changed permissions. Terms that only some verbs of a line have are named with these verbs. */
+export function permissionTable(changes: readonly PermissionChange[], name: (text: string) => string): readonly PermissionLine[] {
+  const lines = new Map<string, PermissionChange[]>();
+  for (const change of changes) {
+    const { groups, together, except, connections } = change;
+    const { had, has } = turnOf(change);
+    addToGroup(lines, JSON.stringify([groups, together, except, connections, had[0], has.slice(0, has[0] === 'yes' ? 2 : 1)]), change);
+  }
+  return [...lines.values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const verbs = same.flatMap((change) => change.verbs);
+    const turns = same.map((change) => ({ verbs: change.verbs, ...turnOf(change) }));
+    const had = sharedText(turns.map((turn) => ({ verbs: turn.verbs, terms: turn.had })));
+    const has = sharedText(turns.map((turn) => ({ verbs: turn.verbs, terms: turn.has })));
+    return [
+      {
+        ...permissionTexts({ ...first, verbs }, name),
+        effect: first.effect,
+        causes: same.flatMap(({ causes }) => causes),
+        turn: clip(`was ${had}, will be ${has}`, longestTurn),
+      },
+    ];
+  });
+}
+
+/** Returns the terms of some verbs, each once; those that not all have are in parentheses: `after approval by dba (connect at most 1 h)`. */
+function sharedText(all: readonly { readonly verbs: readonly string[]; readonly terms: readonly string[] }[]): string {
+  const byTerm = new Map<string, string[]>();
+  for (const { verbs, terms } of all) for (const term of terms) for (const verb of verbs) addToGroup(byTerm, term, verb);
+  const count = all.reduce((sum, { verbs }) => sum + verbs.length, 0);
+  const shared = [...byTerm].flatMap(([term, verbs]) => (verbs.length === count ? [term] : []));
+  const own = [...byTerm].flatMap(([term, verbs]) => (verbs.length === count ? [] : [`${verbs.join(' and ')} ${term}`]));
+  return `${shared.join(', ')}${own.length === 0 ? '' : ` (${own.join(', ')})`}`;
 }
 
 /** Returns what people need who can do something: `after an approval of dba, at most 1 h`. */
 export function needsText(terms: PermissionTerms): string {
+  return needsTexts(terms).join(', ');
+}
+
+function needsTexts(terms: PermissionTerms): readonly string[] {
   return [
     approvalText(terms),
     ...(terms.longest === undefined ? [] : [limitText(terms)]),
     ...(terms.runbooks === undefined ? [] : [filesText(terms)]),
     ...(terms.until === undefined ? [] : [lastText(terms)]),
-  ].join(', ');
+  ];
 }
 
 function approvalText({ approval }: PermissionTerms): string {

@@ -77,12 +77,8 @@ function acceptedText(count: number): string {
 export function planSummaryText(plan: Plan): string {
   const counts = countActions(plan);
   const edges = stayingEdgesText(plan);
-  if (plan.changes.length === 0 && (counts.orphaned > 0 || plan.edges.some(({ action }) => action === 'held'))) {
-    return `Nothing to apply, but not in sync: ${planParts(plan, counts)}.${edges}`;
-  }
-  if (plan.changes.length === 0 && (counts.accepted !== undefined || unwrittenParts(plan).length > 0)) {
-    return `Nothing to write: ${planParts(plan, counts)}.${edges}`;
-  }
+  if (isOutOfSync(plan, counts)) return `Nothing to apply, but not in sync: ${planParts(plan, counts)}.${edges}`;
+  if (isUnwritten(plan)) return `Nothing to write: ${planParts(plan, counts)}.${edges}`;
   if (plan.changes.length === 0) {
     const unmanaged = counts.unmanaged === 0 ? '' : ` ${counts.unmanaged} unmanaged.`;
     if (plan.notCompared.length > 0) return `No changes seen; ${notComparedText(plan.notCompared)}.${edges}${unmanaged}`;
@@ -91,6 +87,19 @@ export function planSummaryText(plan: Plan): string {
     return `${first}: ${plural(counts.unchanged, 'resource')} in sync.${edges}${unmanaged}`;
   }
   return `Plan: ${planParts(plan, counts)}.${edges}`;
+}
+
+/** Returns whether a plan has nothing to show: no change, and nothing that manifests change without a write. */
+export function hasNothingToShow(plan: Plan): boolean {
+  return plan.changes.length === 0 && !isOutOfSync(plan, countActions(plan)) && !isUnwritten(plan);
+}
+
+function isOutOfSync({ changes, edges }: Plan, { orphaned }: ActionCounts): boolean {
+  return changes.length === 0 && (orphaned > 0 || edges.some(({ action }) => action === 'held'));
+}
+
+function isUnwritten(plan: Plan): boolean {
+  return plan.changes.length === 0 && (plan.accepted.length > 0 || unwrittenParts(plan).length > 0);
 }
 
 /** Returns everything that a plan counts: `1 to update, 1 manifest changed without a write, 3 unchanged`. */

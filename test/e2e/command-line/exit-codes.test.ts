@@ -123,7 +123,7 @@ describe('6: refused', () => {
     expect(applied).toMatchObject({ targets: [{ allowed: allowances }] });
     const { digest } = applied.targets[0];
     const text = readFileSync(join(cwd, 'r.txt'), 'utf8');
-    expect(text).toContain(`Apply to production: 4 updated.\n  ${gateway.url()}\nDigest ${digest}\n`);
+    expect(text).toContain(`Apply to production: 4 updated.\n  ${gateway.url()}  Digest ${digest}\n`);
     expect(text).toContain(`\nOverridden: plan/too-many-updates: the-team-moved\n`);
     const markdown = readFileSync(join(cwd, 'r.md'), 'utf8');
     expect(markdown).toContain(`\`${gateway.url()}\`, plan \`${digest}\`.\n\n- Overridden: \`plan/too-many-updates\`: the-team-moved\n`);
@@ -190,7 +190,7 @@ describe('the most important exit code wins', () => {
     expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(2);
     const { code, stdout, stderr } = await gateway.process('apply --yes --report json=r.json', cwd);
     expect(code).toBe(4);
-    expect(stdout).toContain('Plan: 1 to create');
+    expect(stdout).toContain(': 1 to create');
     expect(stderr).toContain(
       `error api/read-only-role  the token has the role auditor on ${server.url}, which cannot write; nothing was changed`,
     );

@@ -205,9 +205,9 @@ function validateRule(word: string, ...flags: readonly string[]): ReturnType<typ
 
 async function planErrors(comment: string): Promise<string> {
   const files = { 'ostiary.yaml': config(server.url), 'access/rule.yaml': ruleWith(`          - DROP TABLE${comment}\n`) };
-  const { code, stderr } = await ostiaryInProcess(['plan'], { cwd: makeProject(files), env });
+  const { code, stdout, stderr } = await ostiaryInProcess(['plan'], { cwd: makeProject(files), env });
   expect(code).toBe(0);
-  return stderr;
+  return `${stdout}${stderr}`;
 }
 
 describe('a comment that acknowledges a finding', () => {

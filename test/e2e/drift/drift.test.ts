@@ -52,7 +52,7 @@ test('a drift lists the change, its author and time; pending changes are no drif
   expect(undone.stderr).not.toContain('git/applied-recorded');
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on production. 1 pending') });
   expect((await gateway.call('GET', '/connections/b')).body).toMatchObject({ reviewers: ['dba'], access_max_duration: null });
-  expect((await run('plan')).stdout).toContain('Plan: 1 to update, 3 unchanged.');
+  expect((await run('plan')).stdout).toContain(': 1 to update. Strengthens protection of 1 connection.');
 });
 
 test('a connection that was deleted with a secret that it kept is a drift like any other', async () => {

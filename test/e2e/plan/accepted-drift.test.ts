@@ -127,7 +127,7 @@ describe.each(Object.entries(sides))('drift that the manifests accept, on the di
       const planned = await runAs(side.admin, 'plan --own HEAD~1 --detailed-exitcode', repository);
       expect([planned.code, planned.stdout.replaceAll(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(says)]);
       expect(planned.stdout).toMatch(writes === 0 ? /Nothing to write: 1 drift accepted/ : /1 to update, 1 drift accepted/);
-      expect(planned.stdout).toContain(`Highest risk: ${risk}\n`);
+      expect(planned.stdout).toContain(`risk: ${risk} (`);
       expect(planned.stdout).toContain('accepted by this pull request; ');
       expect(planned.stdout).not.toMatch(/matches the manifests|canary/);
       expect(planned.stdout).toMatch(dialect === 'interface' ? /outside Ostiary by ada, 20\d\d-/ : /outside Ostiary by \S+, 20\d\d-/);

@@ -219,7 +219,7 @@ test('a digest is the one plan that apply carries out; breakers do not bind it',
   writeFiles(cwd, twelve(['dba', 'sre']));
   const shown = await gateway.run('plan --out plan.json', cwd);
   expect([shown.code, shown.stdout]).toEqual([6, expect.stringContaining('plan/too-many-updates')]);
-  const [, digest = ''] = /^Digest ([0-9a-f]{64})$/m.exec(shown.stdout) ?? [];
+  const [, digest = ''] = /Digest ([0-9a-f]{64})$/m.exec(shown.stdout) ?? [];
   const other = 'a'.repeat(64);
   for (const line of [`apply --yes --digest ${other}`, `apply --yes --plan plan.json --digest ${other}`]) {
     const { code, printed } = await refused(cwd, line);

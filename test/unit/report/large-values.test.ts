@@ -43,7 +43,7 @@ test('long values are shortened in every report for people, and whole in JSON', 
   const lengths = {
     text: planText([plan], { color: plainPalette }).length,
     markdown: planMarkdown([plan]).length,
-    html: renderHtml(planDocument([plan], buildProtectionMatrix(plan, live, registry))).length,
+    html: renderHtml(planDocument([plan], { matrix: buildProtectionMatrix(plan, live, registry) })).length,
     drift: renderReportText(driftDocument([drift]), { color: plainPalette }).length,
     issue: driftMarkdown([drift]).length,
   };

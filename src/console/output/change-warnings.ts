@@ -1,0 +1,50 @@
+import { addToGroup } from '../../model/collections.ts';
+import type { DesiredResource, DesiredState } from '../../model/desired.ts';
+import type { Diagnostic, Position } from '../../model/diagnostic.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { LiveState } from '../../model/live.ts';
+import { type Change, isSecretChange, liveKeyOf, type Plan } from '../../model/plan/plan.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import type { ChangeWarnings } from '../../report/document.ts';
+
+type States = { readonly plan: Plan; readonly desired?: DesiredState; readonly live?: LiveState };
+
+/** Returns the warnings about what a plan writes, by changed object: a warning about another value of the same manifest is none of them. */
+export function warningsOfChanges({ plan, desired, live }: States, warnings: readonly Diagnostic[]): ChangeWarnings {
+  const changes = new Map(plan.changes.map((change) => [change.id, change]));
+  const specs = new Map(live?.resources.map(({ id, spec }) => [id, spec]));
+  const found = new Map<ResourceId, Diagnostic[]>();
+  const ownerOf = indexByPlace(desired?.resources ?? []);
+  for (const warning of changes.size === 0 ? [] : warnings) {
+    const { severity, at } = warning;
+    const own = severity !== 'warning' || at === undefined ? undefined : ownerOf(at);
+    const change = own === undefined ? undefined : changes.get(own.id);
+    if (own !== undefined && change !== undefined && isAbout(warning, change, specs.get(liveKeyOf(change))))
+      addToGroup(found, own.id, warning);
+  }
+  return found;
+}
+
+/** Makes a function that returns the object in whose manifest a place is. */
+function indexByPlace(resources: readonly DesiredResource[]): (at: Position) => DesiredResource | undefined {
+  const byFile = new Map<string, { readonly resource: DesiredResource; readonly line: number }[]>();
+  let isIndexed = false;
+  return (at) => {
+    for (const resource of isIndexed ? [] : resources) {
+      const start = resource.locate('');
+      if (start !== undefined) addToGroup(byFile, start.file, { resource, line: start.line });
+    }
+    isIndexed = true;
+    const before = byFile.get(at.file)?.filter(({ line }) => line <= at.line);
+    return before?.toSorted((left, right) => right.line - left.line)[0]?.resource;
+  };
+}
+
+/** Returns whether a change writes what a warning marks: a text that the live object does not have, or a secret. */
+function isAbout({ code, frame }: Diagnostic, { action, fields }: Change, live: JsonObject | undefined): boolean {
+  if (live === undefined || frame === undefined) return action === 'create';
+  if (code.startsWith('secret/')) return fields.some(isSecretChange);
+  const { column, length } = frame.caret;
+  const marked = (frame.lines.at(-1) ?? '').slice(column - 1, column - 1 + length).replace(/^(["'])(.*)\1$/, '$2');
+  return !JSON.stringify(live).includes(marked);
+}
