@@ -11,7 +11,7 @@ type SecretComparison = {
   readonly fields: readonly FieldChange[];
   /** What the manifests changed since the base, and apply does not write: the gateway has the value, or the manifest keeps it. */
   readonly unwritten: readonly FieldChange[];
-  /** Live secrets that certainly stay as they are. */
+  /** Live secrets that certainly stay as they are although the manifest does not mention them. */
   readonly kept: readonly Pointer[];
   /** Secrets whose live value was not compared with that of the manifest. */
   readonly notCompared: ReadonlyMap<Pointer, UncomparedReason>;

@@ -39,8 +39,8 @@ describe('compareSecrets', () => {
     ['a source of what is hidden', unresolved, hidden, 'not compared: hidden'],
     ['keep on create', keep, 'not live', 'missing'],
     ['keep of nothing', keep, 'none', 'missing'],
-    ['keep', keep, other, 'kept'],
-    ['keep of what is hidden', keep, hidden, 'kept'],
+    ['keep', keep, other, ''],
+    ['keep of what is hidden', keep, hidden, ''],
     ['nothing', undefined, other, 'kept'],
     ['nothing of nothing', undefined, 'none', ''],
   ])('takes %s', (_, wished, found, expected) => {
