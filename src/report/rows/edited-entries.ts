@@ -1,4 +1,4 @@
-import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { equal, isObject, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
 import { type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
 
@@ -69,9 +69,7 @@ function differences({ value, field, list }: Entry, { value: wanted }: Entry): r
 
 /** Returns what names an entry on both sides: the first text that is the same, such as its type. */
 function textOfBoth(one: JsonObject, other: JsonObject): string | undefined {
-  return Object.values(one).find((value) => typeof value === 'string' && value !== '' && Object.values(other).includes(value)) as
-    | string
-    | undefined;
+  return textsIn(Object.values(one)).find((text) => text !== '' && Object.values(other).includes(text));
 }
 
 function isTexts(value: Json | undefined): value is readonly string[] {

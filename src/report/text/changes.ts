@@ -177,8 +177,7 @@ function changeLines(grouped: GroupedChange, group: ChangeGroup, details: readon
   const risk = text === '' ? [] : words(`risk: ${escapeTerminal(text)}`, riskClassPaint(highestRisk(risks), terminal.color));
   const whole = risk.length === 0 ? [] : wrap([...head, ...gap, ...withoutBreak(risk)], terminal, 6);
   if (whole.length === 1) return [...whole, ...details];
-  const below = risk.length === 0 ? [] : wrap([{ text: '      ' }, ...risk], terminal, 8);
-  return [...wrap(head, terminal, 6), ...details, ...below];
+  return [...wrap(head, terminal, 6), ...details, ...(risk.length === 0 ? [] : wrap([{ text: '      ' }, ...risk], terminal, 8))];
 }
 
 function actionPaint(change: AssessedChange, color: Palette): Paint {
