@@ -48,7 +48,7 @@ export const defineCan: DefineCommand = (command, run) => {
     .argument('[connection]', 'the name of a connection');
   sourceOptions(asked, formatOption(['text', 'json', 'csv', 'html']))
     .option('--user <email>', 'ask for the groups of this user of the gateway instead of a group')
-    .option('--matrix', 'print what every group can do on every connection', false)
+    .addOption(new Option('--matrix', 'print what every group can do on every connection').default(false).conflicts('user'))
     .action((group, verb, connection, flags) => {
       const words = [group, verb, connection].filter((word) => word !== undefined);
       return run((context) => runCan({ ...flags, words, only: [], paths: [] }, context));
@@ -101,7 +101,8 @@ async function runCan(flags: CanFlags, context: CliContext): Promise<number> {
     printer.print(`${escapeTerminal(answerText(permission))}\n`);
     if (permission.facts.length > 0) printer.print(`\n${tableText(permissionListing(permission, placeOf), printer.results.columns)}`);
   }
-  warnUnknownGroups(permission, asked);
+  // The gateway has the groups of its users.
+  if (flags.user === undefined) warnUnknownGroups(permission, asked);
   return exitCodes[permission.answer];
 }
 

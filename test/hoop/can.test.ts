@@ -89,6 +89,7 @@ describe('can', () => {
     ['can payments exec', 'example: ostiary can contractors exec orders-db'],
     ['can --user ana@example.com exec', 'example: ostiary can --user ana@example.com exec orders-db'],
     ['can payments --matrix', 'remove the arguments, or --matrix'],
+    ['can --matrix --user ana@example.com', '"--matrix" cannot be used with option "--user <email>"'],
     ['can payments exec orders-db --format html', 'add --matrix, or choose another --format'],
     ['can , exec orders-db', 'name one group, or several of one person: a,b'],
     ['who order-db', 'did you mean "orders-db"?'],
@@ -124,6 +125,7 @@ describe('can', () => {
     await access.project.send('POST', '/users', { email: 'ana@example.com', name: 'Ana', groups: ['payments', 'staff'] });
     expect(await can('can --user ana@example.com exec orders-db')).toMatchObject({
       code: 0,
+      stderr: expect.not.stringContaining('nothing names'),
       lines: expect.arrayContaining(['Yes: payments, staff can use exec on orders-db after an approval.']),
     });
     expect(await can('can --user anna@example.com exec orders-db')).toMatchObject({

@@ -130,6 +130,18 @@ test('22 the free license has limits, also for an organization’s key: prefligh
   await applyAndExpectInSync(project);
 });
 
+test('22 the free license refuses commands that need a review: a plan states that everybody loses them', async () => {
+  const project = await hoopProject({ licence: 'oss' });
+  const modes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
+  project.write({ 'access/a.yaml': connection('orders-db', modes) });
+  await applyAndExpectInSync(project);
+  project.write({ 'access/a.yaml': connection('orders-db', { ...modes, reviewers: ['dba'] }) });
+  const { stdout } = await project.ostiary(['plan']);
+  expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+    /everybody: connect on orders-db: was without approval, .* everybody: exec, runbooks on orders-db: was yes, will be no access\/a\.yaml:15/,
+  );
+});
+
 test('22 a renamed rule is checked like any other', async () => {
   const project = await hoopProject({ licence: 'oss' });
   project.write({ 'access/a.yaml': guardrail('no-drop') });

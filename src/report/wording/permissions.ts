@@ -19,15 +19,17 @@ export const permissionsTitle = 'Who can do what';
 
 /**
  * Returns the changes of permissions that no headline or deletion states. Headlines are about everybody: they state what everybody loses
- * or needs another approval for; who gains what, until when and for how long is stated here alone.
+ * or needs another approval for; who gains what, until when and for how long is stated here alone, and so is what a gateway refuses because
+ * it cannot review it.
  */
 export function unstatedPermissions({ permissions, connections, headlines }: Protection): readonly PermissionChange[] {
   if (permissions === undefined) return [];
   const postures = new Map(connections.map((one) => [one.connection, one]));
   const named = new Set(headlines.flatMap((headline) => headline.connections));
-  const isStated = ({ effect, except, connections: own, before, after }: PermissionChange): boolean => {
+  const isStated = ({ effect, except, connections: own, before, after, causes }: PermissionChange): boolean => {
     const isSameTime = after.answer === 'no' || (before.longest === after.longest && before.until === after.until);
-    const isAboutAll = !isGain(effect) && isSameTime && except?.length === 0;
+    const isUnreviewable = effect === 'lost' && causes.some(({ path }) => path?.startsWith('/reviewers'));
+    const isAboutAll = !isGain(effect) && !isUnreviewable && isSameTime && except?.length === 0;
     return own.every((id) => postures.get(id)?.deleted === true || (isAboutAll && named.has(id)));
   };
   return permissions.changes.filter((change) => !isStated(change));
