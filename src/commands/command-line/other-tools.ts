@@ -17,6 +17,13 @@ const commandAnswers: Readonly<Record<string, string>> = {
   show: 'ostiary get connection NAME --format yaml prints an object, and ostiary explain KIND/NAME why it changes',
   delete: 'remove the manifest, then run ostiary apply --prune',
   destroy: 'remove the manifests, then run ostiary apply --prune',
+  create: 'write a manifest (ostiary schema KIND prints an example), then run ostiary apply',
+  add: 'write a manifest (ostiary schema KIND prints an example), then run ostiary apply',
+  edit: 'edit the manifest of the object, then run ostiary apply',
+  rollback: 'revert the commit and apply; ostiary drift --revert undoes changes made outside Ostiary',
+  revert: 'revert the commit and apply; ostiary drift --revert undoes changes made outside Ostiary',
+  state: 'ostiary list shows the state of each object',
+  login: 'put the token of the gateway into the environment variable OSTIARY_TOKEN',
   check: 'ostiary validate checks manifests offline',
   format: 'ostiary fmt formats manifests',
 };

@@ -35,6 +35,8 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
     'unknown command "describe"',
     'ostiary get connection NAME --format yaml prints an object, and ostiary explain KIND/NAME why it changes',
   ],
+  ['state list', 'unknown command "state"', 'ostiary list shows the state of each object'],
+  ['rollback', 'unknown command "rollback"', 'revert the commit and apply; ostiary drift --revert undoes changes made outside Ostiary'],
   ['plan -o json', 'unknown option "-o"', '--format json prints JSON; --help lists the other formats'],
   ['list --output json', 'unknown option "--output"', '--format json prints JSON; --help lists the other formats'],
   ['pull -o access', 'unknown option "-o"', 'name the folder as an argument: ostiary pull access'],
