@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -65,6 +66,21 @@ describe.each(Object.entries(tortureGateways))('%s', (name, start) => {
     expect({ args, code, output: code === 0 ? '' : `${stdout}${stderr}` }).toEqual({ args, code: 0, output: '' });
   }
 
+  /** Returns the exit code and the changes of a plan. */
+  async function readPlan(...more: readonly string[]): Promise<unknown> {
+    const { code, stdout, stderr } = await run(['plan', '--prune', '--format', 'json', ...more]);
+    const { plans } = JSON.parse(stdout);
+    return { code, plans, stderr };
+  }
+
+  /** Checks that a plan with an empty cache, as that of a second machine, has the changes of one with the cache that the apply left. */
+  async function expectNoCacheNeeded(about: string): Promise<void> {
+    const empty = mkdtempSync(join(tmpdir(), 'ostiary-torture-'));
+    const plans = [await readPlan(), await readPlan('--cache', empty)];
+    rmSync(empty, { recursive: true });
+    expect([about, plans[1]]).toEqual([about, plans[0]]);
+  }
+
   async function applyDisturbed({ signals, lasting, disturb }: Fault, at: number, inProcess: boolean): Promise<Ended> {
     let signal: SendSignal = ignoreSignal;
     const isDisturbed = (index: number): boolean => (lasting === true ? index >= at : index === at);
@@ -129,6 +145,7 @@ describe.each(Object.entries(tortureGateways))('%s', (name, start) => {
       // The documented promise of these codes.
       expect([about, states]).toEqual([about, isAlone && code !== null && [3, 4, 6].includes(code) ? [] : states]);
       proxy.disturb(undefined);
+      await expectNoCacheNeeded(about);
       if (code !== 0 || output.includes('git/applied-not-recorded')) await expectSuccess(applying);
       await expectSuccess(['plan', '--prune', '--detailed-exitcode']);
       const exposed = states.flatMap((state) => exposedConnections(state, ends[1] ?? {}, ends[0] ?? {}));
