@@ -6,7 +6,7 @@ import type { Cause, Headline } from '../../model/protection/protection.ts';
 import { type Diagnostic, parsePosition, type Position, sortDiagnostics } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
-import { planSummaryText, plural, policiesText, shortList, stayingEdgesText, verdictText } from '../wording/summary.ts';
+import { planSummaryText, plural, policiesText, shortList, showsSeveral, stayingEdgesText, verdictText } from '../wording/summary.ts';
 import { driftCause, headlineObjects } from '../wording/impact.ts';
 import type { RowPart } from '../rows/change-rows.ts';
 import type { GroupedChange, SideList } from '../rows/groups.ts';
@@ -156,7 +156,7 @@ function overviewParagraphs(plan: Plan, isApplied: boolean): readonly Html[] {
       : [
           element('p', {}, [
             isApplied ? planSummaryText(plan) : rest,
-            highest === undefined ? '' : ` Highest risk: ${highest}.`,
+            highest === undefined || !showsSeveral(plan) ? '' : ` Highest risk: ${highest}.`,
             policies === '' ? '' : ` ${policies}.`,
           ]),
         ]),

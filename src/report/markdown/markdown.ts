@@ -18,7 +18,7 @@ import { type EqualFindings, mergeEqual, policyWarnings } from '../rows/equal-fi
 import { hasSentences, type SideList } from '../rows/groups.ts';
 import type { OutsideSection } from '../rows/outside-rows.ts';
 import { clip } from '../wrap.ts';
-import { plural, policiesText, shortList, stayingEdgesText, type Verdict, verdictText } from '../wording/summary.ts';
+import { plural, policiesText, shortList, showsSeveral, stayingEdgesText, type Verdict, verdictText } from '../wording/summary.ts';
 import { driftedBlocks, groupBlocks, outsideObjectBlocks, rankOf } from './changes.ts';
 import { blank, commentLimit, diagnosticsMarkdown, equalPlaces, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
@@ -130,7 +130,7 @@ function resultBlock(text: string): MarkdownBlock {
 
 function planResult(plan: Plan): string {
   const isNothing = plan.changes.length + plan.accepted.length === 0;
-  const highest = isNothing ? undefined : highestPlanRisk(plan);
+  const highest = !isNothing && showsSeveral(plan) ? highestPlanRisk(plan) : undefined;
   const parts = [
     codeSpan(plan.target.url),
     ...(isNothing ? [] : [`, ${plural(plan.unchanged, 'resource')} unchanged`]),

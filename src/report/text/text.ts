@@ -8,7 +8,7 @@ import { findingDiagnostics } from '../subjects/findings.ts';
 import { mergeEqual } from '../rows/equal-findings.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../rows/fold-similar.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
-import { hasNothingToShow, planSummaryText, policiesText, shortList, stayingEdgesText, verdictText } from '../wording/summary.ts';
+import { hasNothingToShow, planSummaryText, policiesText, shortList, showsSeveral, verdictText } from '../wording/summary.ts';
 import { driftedLines, groupLines, headlineLines, impactLines, outsideLines, riskClassPaint } from './changes.ts';
 import { diagnosticsLines, equalPlaceLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
@@ -115,7 +115,7 @@ function summaryLines(summary: ReportSummary, terminal: Terminal): readonly stri
   const { plan } = summary;
   const policies = policiesText(plan.policies);
   const highest = highestPlanRisk(plan);
-  const isLong = plan.changes.length + plan.accepted.length + plan.unwritten.length > 1 || stayingEdgesText(plan) !== '';
+  const isLong = showsSeveral(plan);
   return [
     ...(isLong && plan.changes.length > 0 ? sentenceLines(planSummaryText(plan)) : []),
     ...(policies === '' ? [] : wrap(words(escapeTerminal(`${policies}.`)), terminal, 0)),

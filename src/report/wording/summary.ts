@@ -89,6 +89,11 @@ export function planSummaryText(plan: Plan): string {
   return `Plan: ${planParts(plan, counts)}.${edges}`;
 }
 
+/** Returns whether a plan shows several things, so that its end repeats the counts and the highest risk. */
+export function showsSeveral(plan: Plan): boolean {
+  return plan.changes.length + plan.accepted.length + plan.unwritten.length > 1 || stayingEdgesText(plan) !== '';
+}
+
 /** Returns whether a plan has nothing to show: no change, and nothing that manifests change without a write. */
 export function hasNothingToShow(plan: Plan): boolean {
   return plan.changes.length === 0 && !isOutOfSync(plan, countActions(plan)) && !isUnwritten(plan);
