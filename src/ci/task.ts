@@ -1,3 +1,4 @@
+import { linkedHash } from '../report/links.ts';
 import { randomUUID } from 'node:crypto';
 import { join, relative } from 'node:path';
 import { type ActionInputs, type ActionMode, argvOf } from './inputs.ts';
@@ -133,7 +134,8 @@ type StepRun = Pick<CiRun, 'temp' | 'page' | 'links' | 'commit'>;
 /** Makes a command line of the inputs; a proposal is planned with the reviewed config and without secrets. Report files link to the checkout. */
 export function createStep(inputs: ActionInputs, run: StepRun, proposal: Proposal | undefined): ActionStep {
   const { mode } = inputs;
-  const links = inputs.flags['report'] === undefined ? [] : [`--link-base=${run.links ?? run.page}/blob/${run.commit.slice(0, 12)}`];
+  const links =
+    inputs.flags['report'] === undefined ? [] : [`--link-base=${run.links ?? run.page}/blob/${run.commit.slice(0, linkedHash)}`];
   if (mode === 'validate') return { mode, argv: argvOf(inputs, mode), notes: [] };
   if (mode === 'apply' || mode === 'drift') {
     const isWritten = mode === 'apply' || inputs.flags['revert'] !== undefined || inputs.flags['expire'] !== undefined;

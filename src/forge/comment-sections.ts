@@ -49,12 +49,21 @@ export function sectionOf(body: string, name: string): string | undefined {
 function readSections(body: string): Sections {
   const found = new Map<string, string[]>();
   let lines: string[] | undefined;
-  for (const line of body.replaceAll('\r\n', '\n').split('\n')) {
+  const [first = '', ...rest] = body.replaceAll('\r\n', '\n').split('\n');
+  for (const line of [first, ...rest]) {
     const [, mark] = anyMark.exec(line) ?? [];
     if (mark === undefined) lines?.push(line);
     else found.set(mark, (lines = []));
   }
+  const [whole] = found.values();
+  if (first.startsWith('#')) whole?.splice(hiddenLines(whole), 0, first);
   return new Map([...found].map(([mark, text]) => [mark, text.join('\n').trimEnd()]));
+}
+
+/** Returns the number of hidden lines that a section begins with. */
+function hiddenLines(lines: readonly string[]): number {
+  const visible = lines.findIndex((line) => !line.startsWith('<!-- '));
+  return visible === -1 ? lines.length : visible;
 }
 
 /** Returns a section as a comment keeps it. No text of a report can begin another section: an invisible word joiner is in its mark. */
@@ -62,9 +71,13 @@ function keptSection(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll('<!-- ostiary section', '<!-- ostiary\u{2060} section').trimEnd();
 }
 
+/** Returns the comment. The heading of the first section is above all marks, because previews show the first line. */
 function writeSections(key: readonly string[], sections: Sections): string {
-  const all = [...sections].map(([mark, text]) => `<!-- ostiary section ${mark} -->\n${text}\n`);
-  return `${markerOf(key)}\n${all.join('\n')}`;
+  const texts = [...sections].map(([mark, text]) => ({ mark, lines: text.split('\n') }));
+  const [{ lines } = { lines: [] }] = texts;
+  const [heading] = lines[hiddenLines(lines)]?.startsWith('#') === true ? lines.splice(hiddenLines(lines), 1) : [];
+  const all = texts.map((one) => `<!-- ostiary section ${one.mark} -->\n${one.lines.join('\n')}\n`);
+  return `${heading === undefined ? '' : `${heading}\n`}${markerOf(key)}\n${all.join('\n')}`;
 }
 
 /** The most times that a job writes a comment, because others write it at the same time. */

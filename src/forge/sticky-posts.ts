@@ -6,7 +6,7 @@ import type { Checked } from '../model/diagnostic.ts';
 /** The most characters of a body: GitHub's limit less the marks. */
 export const stickyLimit: number = 65_536 - 300;
 
-/** Returns the comments that begin with our marker and that this token's account wrote; anyone can copy a marker. */
+/** Returns the comments that begin with our marker, after a heading at most, and that this token's account wrote; anyone can copy a marker. */
 export async function onlyOurs<T extends Post>(
   forge: Pick<Forge, 'whoAmI'>,
   key: readonly string[],
@@ -15,7 +15,7 @@ export async function onlyOurs<T extends Post>(
   const marker = markerOf(key);
   return byThisAccount(
     forge,
-    found.filter(({ body }) => body.startsWith(marker)),
+    found.filter(({ body }) => body.replace(/^#[^\n]*\n/, '').startsWith(marker)),
   );
 }
 

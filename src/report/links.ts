@@ -27,7 +27,7 @@ export function linksBelow(base: string, pathOf: Tree['pathOf']): LinkOf {
 }
 
 /** The characters of a commit in links: enough to be unique in a repository. */
-const linkedHash = 12;
+export const linkedHash = 10;
 
 /** Encodes a path, so that nothing in it ends the link or a table's cell. */
 function urlPath(path: string): string {

@@ -1,4 +1,6 @@
-import type { Action, AssessedChange } from '../../model/plan/plan.ts';
+import type { Position } from '../../model/diagnostic.ts';
+import { type Action, type AssessedChange, fieldPosition, highestRisk } from '../../model/plan/plan.ts';
+import { isPointerWithin } from '../../model/pointer.ts';
 import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from '../escape.ts';
 import { type LinkOf, positionMarkdown } from '../links.ts';
 import {
@@ -48,23 +50,29 @@ const ranks: Readonly<Record<GroupName, { readonly row: number; readonly detail:
   elsewhere: { row: rankOf('elsewhere'), detail: rankOf('elsewhere') },
 };
 
-/** The links of a group; `isOnly` if headlines state what the only group of the plan means. */
-type GroupOptions = { readonly linkOf: LinkOf | undefined; readonly isOnly: boolean };
+/** The links of a group; `isOnly` if headlines state what the only group of the plan means; `isDense` if rows have the differences that fit. */
+type GroupOptions = { readonly linkOf: LinkOf | undefined; readonly isOnly: boolean; readonly isDense: boolean };
 
 /** Returns the blocks of a group: its changes by risk, then their differences, folded. A single change has no table. */
-export function groupBlocks(group: ChangeGroup, { linkOf, isOnly }: GroupOptions): readonly MarkdownBlock[] {
+export function groupBlocks(group: ChangeGroup, { linkOf, isOnly, isDense }: GroupOptions): readonly MarkdownBlock[] {
   const { name, title, edges } = group;
   const changes = mergeAlike(group.changes.map((grouped) => withOwnNote(grouped, group)));
   if (name === 'elsewhere') return [foldedBlock(title, changes, linkOf)];
   const heading = title === '' ? [] : [{ text: `#### ${escapeMarkdown(title)}\n\n`, rank: 1, label: 'blank' }];
   const attachments = edges.map((edge) => [codeSpan('='), codeSpan(clip(edgeText(edge), 300)), heldEdgeNote(title), '']);
+  const dense = new Map(isDense ? changes.map((alike) => [alike, denseCells(alike, group, linkOf)]) : []);
   const rows = [
-    ...changes.map((alike) => ({ cells: rowCells(alike, linkOf), rank: ranks[name].row + importance[alike.first.change.action] })),
+    ...changes.map((alike) => ({
+      cells: dense.get(alike) ?? rowCells(alike, linkOf),
+      rank: ranks[name].row + importance[alike.first.change.action],
+    })),
     ...attachments.map((cells) => ({ cells, rank: ranks[name].row })),
   ];
   const [only] = changes;
   const isStated = isOnly && rows.length === 1 && only?.first.note === '' && name !== 'held';
-  const details = changes.filter((alike) => !isComplete(alike)).flatMap((alike) => detailBlocks(alike, group, isStated));
+  const details = changes
+    .filter((alike) => dense.get(alike) === undefined && !isComplete(alike))
+    .flatMap((alike) => detailBlocks(alike, group, isStated));
   return [...heading, ...(isStated && details.length > 0 ? [] : rowBlocks(rows)), ...foldRest(details, 'difference')];
 }
 
@@ -138,13 +146,43 @@ function rowText(cells: readonly string[]): string {
 
 function rowCells({ first, all }: AlikeChanges, linkOf: LinkOf | undefined): readonly string[] {
   const { change } = first;
-  const places = all.flatMap((one) => (one.change.at === undefined ? [] : [positionMarkdown(one.change.at, linkOf)]));
+  const places = all.flatMap((one) => {
+    const at = changedPlace(one.change);
+    return at === undefined ? [] : [positionMarkdown(at, linkOf)];
+  });
   const ids = shortList(
     all.map((one) => codeSpan(clip(one.change.id, 300))),
     mostAlike,
   );
   const resource = all.length === 1 ? codeSpan(change.id) : `**${all.length} objects**: ${ids.join(', ')}`;
   return [codeSpan(actionSymbols[change.action]), resource, whatText(first), shortList([...new Set(places)], mostAlike).join(', ')];
+}
+
+/** Returns the line of the field that a change changes, that with the highest risk first; for a whole object its first line. */
+function changedPlace(change: AssessedChange): Position | undefined {
+  const { action, fields, risks, at } = change;
+  if (action === 'create' || action === 'delete') return at;
+  const highest = highestRisk(risks);
+  const { path } = risks.find((one) => one.class === highest && one.path !== undefined) ?? {};
+  const field = fields.find((one) => path !== undefined && isPointerWithin(one.path, path)) ?? fields[0];
+  return (field === undefined ? undefined : fieldPosition(change, field)) ?? at;
+}
+
+/** Returns the cells of a change with its differences, so that it needs no fold; undefined if they are too long for a row. */
+function denseCells({ first, all }: AlikeChanges, group: ChangeGroup, linkOf: LinkOf | undefined): readonly string[] | undefined {
+  const { change, note } = first;
+  const lines = detailLines(first, group).map((line) => line.trim());
+  if (all.length > 1 || lines.length === 0 || lines.join('').length > longestDense) return undefined;
+  const at = changedPlace(change);
+  const link = at === undefined ? undefined : linkOf?.(at);
+  const name = codeSpan(change.id);
+  const risk = highestRisk(change.risks);
+  const what = [
+    ...(risk === undefined || risk === 'neutral' ? [] : [risk]),
+    ...(note === '' ? [] : [escapeMarkdown(note)]),
+    ...lines.map(codeSpan),
+  ];
+  return [actionSymbols[change.action], link === undefined ? name : `[${name}](${link})`, what.join(' ')];
 }
 
 function whatText({ change, edges, note }: GroupedChange): string {
@@ -184,15 +222,9 @@ function valueOf({ parts }: Pick<ChangeRow, 'parts'>): string {
 }
 
 /** Returns the folded difference of a change; if `isStated`, the fold also names the risks, because no row does. */
-function detailBlocks({ first, all }: AlikeChanges, { name, title }: ChangeGroup, isStated: boolean): readonly MarkdownBlock[] {
-  const { change, edges, changedSamples } = first;
-  const isTitleEnough = name === 'undone' && title !== '';
-  const lines = [
-    ...changeRows(change, isTitleEnough).flatMap((row) => rowDiff(row, change.action)),
-    ...edgeChangeRows(change, edges, isTitleEnough).map(({ sign, text }) => `${sign} attachment: ${text}`),
-    ...changedSamples.map(sampleChangeLine),
-    ...(change.carried.length === 0 ? [] : [`  keeps the live value of ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
-  ];
+function detailBlocks({ first, all }: AlikeChanges, group: ChangeGroup, isStated: boolean): readonly MarkdownBlock[] {
+  const { change } = first;
+  const lines = detailLines(first, group);
   if (lines.length === 0 && all.length <= mostAlike) return [];
   const ids =
     all.length === 1
@@ -203,10 +235,21 @@ function detailBlocks({ first, all }: AlikeChanges, { name, title }: ChangeGroup
         );
   const object = `${clip(change.id, 300)}${all.length === 1 ? '' : ` and ${all.length - 1} more`}`;
   const risks = isStated ? risksText(change.risks) : '';
-  const rank = ranks[name].detail + importance[change.action];
+  const rank = ranks[group.name].detail + importance[change.action];
   return [detailsBlock(`${actionSymbols[change.action]} ${object}`, { lines: [...shortList(lines, 100), ...ids], risks }, rank)];
 }
 
+function detailLines({ change, edges, changedSamples }: GroupedChange, { name, title }: ChangeGroup): readonly string[] {
+  const isTitleEnough = name === 'undone' && title !== '';
+  return [
+    ...changeRows(change, isTitleEnough).flatMap((row) => rowDiff(row, change.action)),
+    ...edgeChangeRows(change, edges, isTitleEnough).map(({ sign, text }) => `${sign} attachment: ${text}`),
+    ...changedSamples.map(sampleChangeLine),
+    ...(change.carried.length === 0 ? [] : [`  keeps the live value of ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
+  ];
+}
+
+const longestDense = 200;
 const mostHeld = 4;
 const mostIds = 200;
 const longestLabel = 60;

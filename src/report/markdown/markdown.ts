@@ -34,12 +34,16 @@ const listed = 10;
 /** The labels of blocks, in the order in which a note counts those that were omitted. */
 const labels = ['target', 'headline', 'refusal', 'allowance', 'failure', 'permission', 'cause', 'table row', 'object', 'list', 'detail'];
 
-/** Renders a document for a comment, an issue or a job's summary. Where the limit requires it, details are omitted before headlines. */
+/** Renders a document for a comment, an issue or a job's summary. Where the limit requires it, rows have the differences, and details are omitted before headlines. */
 export function renderMarkdown(
   document: ReportDocument,
   { limit = commentLimit, linkOf, fullReport, label }: MarkdownOptions = {},
 ): string {
-  const blocks = document.sections().flatMap((section) => sectionBlocks(section, linkOf, label));
+  const sections = document.sections();
+  const blocksOf = (isDense: boolean): readonly MarkdownBlock[] =>
+    sections.flatMap((section) => sectionBlocks(section, { linkOf, label, isDense }));
+  const whole = blocksOf(false);
+  const blocks = whole.reduce((length, { text }) => length + text.length, 0) <= limit ? whole : blocksOf(true);
   const rest = fullReport === undefined ? document.completeIn : `[The full report](${fullReport}) has everything.`;
   return fitToLimit(blocks, limit, { labels, ...(rest === undefined ? {} : { rest }) });
 }
@@ -52,10 +56,11 @@ type MarkdownOptions = {
   readonly label?: string | undefined;
 };
 
+type SectionOptions = Pick<MarkdownOptions, 'linkOf' | 'label'> & { readonly isDense: boolean };
+
 function sectionBlocks(
   { verdict, place, summary, blocks }: ReportSection,
-  linkOf: LinkOf | undefined,
-  label: string | undefined,
+  { linkOf, label, isDense }: SectionOptions,
 ): readonly MarkdownBlock[] {
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => [
     ...block.deletions.map((deletion) => deletionBlock(deletion, linkOf)),
@@ -70,17 +75,29 @@ function sectionBlocks(
     ...blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalBlocks(refusals, linkOf)),
     ...(place === undefined ? [] : resultBlocks(place, summary)),
     ...paragraph(blocksOfType(blocks, 'notices').flatMap(({ lines }) => lines.map(noticeBlock))),
-    ...paragraph(headlines),
-    ...blocksOfType(blocks, 'permissions').flatMap(({ changes }) => permissionBlocks(changes, linkOf)),
-    ...blocksOfType(blocks, 'impact').flatMap(({ causes, orphans }) => impactBlocks(causes, orphans, linkOf)),
+    ...paragraph(isDense ? fewerHeadlines(headlines) : headlines),
+    ...blocksOfType(blocks, 'permissions').flatMap(({ changes }) =>
+      permissionBlocks(changes, isDense ? fewPermissions : mostPermissions, linkOf),
+    ),
+    ...(isDense ? [] : blocksOfType(blocks, 'impact').flatMap(({ causes, orphans }) => impactBlocks(causes, orphans, linkOf))),
     ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceBlocks(allowed)),
-    ...groups.flatMap((group) => groupBlocks(group, { linkOf, isOnly })),
+    ...groups.flatMap((group) => groupBlocks(group, { linkOf, isOnly, isDense })),
     ...blocksOfType(blocks, 'drifted').flatMap(({ rows }) => driftedBlocks(rows, linkOf)),
     ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideMarkdown(section)),
     ...blocksOfType(blocks, 'outcomes').flatMap(({ result }) => outcomeBlocks(result)),
     ...paragraph(blocksOfType(blocks, 'list').map(({ list }) => listBlock(list))),
     ...(summary?.type === 'plan' ? [...policyWarningBlocks(summary.plan, linkOf), digestBlock(summary.plan)] : []),
   ];
+}
+
+const mostHeadlines = 3;
+const fewPermissions = 3;
+
+/** Returns the first headlines, and the count of the others: the changes below have them. */
+function fewerHeadlines(headlines: readonly MarkdownBlock[]): readonly MarkdownBlock[] {
+  const more = headlines.length - mostHeadlines;
+  if (more <= 0) return headlines;
+  return [...headlines.slice(0, mostHeadlines), { text: `- and ${more} more, each with its change below\n`, rank: 1, label: 'headline' }];
 }
 
 /** Returns blocks with a blank line after them, if there are any. */
@@ -174,7 +191,7 @@ function refusalBlock({ first, message, all }: EqualFindings<Refusal>, linkOf: L
   ].filter((text) => text !== '');
   const lines = [`- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestText))}`, ...advice.map((text) => `  - ${text}`)];
   const places = all.length === 1 ? '' : equalPlaces(all, linkOf);
-  return { text: `${lines.join('\n')}\n${places}`, rank: 2, label: 'refusal' };
+  return { text: `${lines.join('\n')}\n${places}`, rank: 1, label: 'refusal' };
 }
 
 /** Returns the warnings of policies as a list, each with its connections. */
@@ -297,14 +314,14 @@ function sampleBlocks(changedSamples: readonly SampleChange[]): readonly Markdow
 }
 
 /** Returns what people can do after the plan as a list, the largest effect first. */
-function permissionBlocks(changes: readonly PermissionChange[], linkOf?: LinkOf): readonly MarkdownBlock[] {
+function permissionBlocks(changes: readonly PermissionChange[], most: number, linkOf?: LinkOf): readonly MarkdownBlock[] {
   if (changes.length === 0) return [];
   const all = permissionTable(changes, (text) => codeSpan(clip(text, longestName)));
-  const rows = all.slice(0, mostPermissions).map(({ who, what, turn, causes }): MarkdownBlock => {
+  const rows = all.slice(0, most).map(({ who, what, turn, causes }): MarkdownBlock => {
     const places = permissionPlaces({ causes }, (place) => placeLink(place, linkOf));
     return { text: `- ${who}: ${what}: **${escapeMarkdown(turn)}** (${places})\n`, rank: 2, label: 'permission' };
   });
-  const more = morePermissionsText(all);
+  const more = morePermissionsText(all, most);
   return [
     { text: `**${permissionsTitle}:**\n\n`, rank: 2, label: 'blank' },
     ...paragraph(more === '' ? rows : [...rows, { text: `- ${more}\n`, rank: 2, label: 'blank' }]),

@@ -66,8 +66,8 @@ export function permissionPlaces({ causes }: Pick<PermissionChange, 'causes'>, p
 }
 
 /** Returns how many lines of changed permissions are left out; empty if none is. */
-export function morePermissionsText(lines: readonly unknown[]): string {
-  const more = lines.length - mostPermissions;
+export function morePermissionsText(lines: readonly unknown[], shown: number = mostPermissions): string {
+  const more = lines.length - shown;
   return more > 0 ? `and ${plural(more, 'more change')}` : '';
 }
 

@@ -88,7 +88,7 @@ test('a force-pushed branch is planned again with the current main branch', pati
   const [updated, ...others] = await commentsOn(github, pull.number);
   expect(others).toEqual([]);
   expect(updated?.id).toBe(comment?.id);
-  expect(updated?.body).toContain(head.slice(0, 12));
+  expect(updated?.body).toContain(head.slice(0, 10));
   expect(updated?.body).not.toContain('force-stays');
 });
 
@@ -132,7 +132,7 @@ test('the limits of the target branch apply to a pull request that raises them, 
   const body = comment?.body ?? '';
   expect(body).toContain('plan/too-many-updates');
   expect(body).toMatch(
-    /### Plan for `production`: Refused\. [^\n]*\n\n[^\n]*\n\n[^\n]*`limits\.updates` of the target "production" changes from `0\.3` to 1/,
+    /### Plan for `production`: Refused\. [^\n]*\n(?:<!--.*-->\n)+\n[^\n]*\n\n[^\n]*`limits\.updates` of the target "production" changes from `0\.3` to 1/,
   );
   // After the merge they are those of main.
   git(cwd, 'checkout --quiet main');

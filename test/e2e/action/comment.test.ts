@@ -7,7 +7,8 @@ import { outsideCode } from '../../unit/report/nasty-text.ts';
 import { commentsOn, commitAll, openPullRequest, pushTo } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useAction } from './use-action.ts';
-import { config, connection, guardrail, manyConnections, useProjects } from '../project.ts';
+import { config, connection, guardrail, type Files, manyConnections, useProjects, writeFiles } from '../project.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
 import { usePullRequests } from './use-pull-requests.ts';
 
 const makeProject = useProjects();
@@ -30,7 +31,7 @@ describe('the comment', () => {
     const [comment, ...others] = await commentsOn(github, pull.number);
     expect(others).toEqual([]);
     expect(comment?.body).toContain(' 2 to create.');
-    const link = 'https://github\\.test/octo/access/blob/[0-9a-f]{12}/access/orders\\.yaml#L1';
+    const link = 'https://github\\.test/octo/access/blob/[0-9a-f]{10}/access/orders\\.yaml#L1';
     expect(comment?.body).toMatch(new RegExp(`\\[\`access/orders\\.yaml:1\`\\]\\(${link}\\)`));
     expect(comment?.body).toContain(`Digest \`${planned.outputs['digest']}\``);
     expect(comment?.body).toContain(
@@ -47,7 +48,7 @@ describe('the comment', () => {
     const [updated, ...more] = await commentsOn(github, pull.number);
     expect(more).toEqual([]);
     expect(updated).toMatchObject({ id: comment?.id, body: expect.stringContaining(' 3 to create.') });
-    expect(updated?.body).toContain(commit.slice(0, 12));
+    expect(updated?.body).toContain(commit.slice(0, 10));
 
     const late = await plan(there, pull);
     expect(late.stdout).toContain('forge/newer-commit');
@@ -86,6 +87,36 @@ describe('the comment', () => {
     expect(body).toContain(' 150 to create.');
   });
 
+  test('has a row with a link and the details of each of 300 changes', { timeout: 120_000 }, async () => {
+    const names = Array.from({ length: 300 }, (_, index) => `orders-db-${index}`);
+    const unlimited = config(gateway.url()).replace("' }", "', limits: { from: 1000 } }");
+    const files = (of: (index: number) => JsonObject): Files =>
+      Object.fromEntries(names.map((name, index) => [`access/connections/${name}.yaml`, connection(name, of(index))]));
+    const there = checkout(
+      files((index) => ({ reviewers: ['dba', `team-${index}`], access_max_duration: 3600 })),
+      unlimited,
+    );
+    expect((await gateway.run('apply --yes --no-origin', there.cwd)).code).toBe(0);
+    writeFiles(
+      there.cwd,
+      files((index) => ({ reviewers: ['dba'], access_max_duration: 60 * (index + 61) })),
+    );
+    commitAll(there.cwd, 'Change all');
+    const pull = await openPullRequest(bench.github(), 'many');
+    expect((await plan(there, pull)).code).toBe(0);
+    const [body = ''] = await bodiesOn(pull.number);
+    expect(body.length).toBeLessThanOrEqual(65_536);
+    expect(body).not.toContain('Shortened');
+    const rows = [
+      ...body.matchAll(/^\| ~ \| \[`Connection\/([\w-]+)`\]\(\S+\/([\w-]+)\.yaml#L18\) \| weakens `! acc.*` `- reviewers: team-\d+` \|$/gm),
+    ];
+    expect(new Set(rows.map(([, id, file]) => `${id} ${file}`))).toEqual(new Set(names.map((name) => `${name} ${name}`)));
+    expect(body.split('\n').slice(0, 2)).toEqual([
+      expect.stringMatching(/^### Plan for `production`: Weakens protection of 300 connections/),
+      expect.stringMatching(/^<!-- ostiary [0-9a-f]{32} -->$/),
+    ]);
+  });
+
   test('states why there is no plan, and later shows the plan', async () => {
     const there = checkout({ 'access/broken.yaml': connection('broken', { reviewers: 7 }) });
     const pull = await openPullRequest(bench.github(), 'broken');
@@ -112,7 +143,7 @@ describe('the comment', () => {
     await plan(there, other);
     const { data } = await github.person.issues.listComments({ ...place, issue_number: other.number, per_page: 100, page: 2 });
     expect((await bodiesOn(other.number))[0]).toBe(ours);
-    expect(data.filter(({ body }) => body?.startsWith('<!-- ostiary '))).toHaveLength(1);
+    expect(data.filter(({ body }) => body?.includes('<!-- ostiary '))).toHaveLength(1);
   });
 
   test('that GitHub rejects is a warning; the job summary has the full report', async () => {

@@ -50,7 +50,7 @@ test('two configs with targets of one name have their own comments, deployments,
     ['findings.sarif', 'plan.json'].map((name) => join(cwd, 'teams/payments', name)),
   );
   expect(readFileSync(planned.outputs['sarif-path'] ?? '', 'utf8')).toContain('"version": "2.1.0"');
-  const linked = `https://github.test/octo/access/blob/${git(cwd, 'rev-parse HEAD').slice(0, 12)}/teams/payments/access/a.yaml#L1`;
+  const linked = `https://github.test/octo/access/blob/${git(cwd, 'rev-parse HEAD').slice(0, 10)}/teams/payments/access/a.yaml#L1`;
   expect(readFileSync(join(cwd, 'teams/payments/plan.html'), 'utf8')).toContain(`href="${linked}`);
   await plan(logistics);
   expect((await bodies()).map((body) => /^### [^:\n]*/m.exec(body)?.[0])).toEqual([

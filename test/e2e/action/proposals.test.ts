@@ -87,7 +87,7 @@ describe('a pull request does not configure its own checks', () => {
     const planned = await plan(there, pull);
     expect(planned).toMatchObject({ code: 0, outputs: { changed: 'true' } });
     const [body = ''] = await bodiesOn(pull.number);
-    expect(body).toMatch(/^(?:<!--.*-->\n)+### Plan for .*\n\n\*\*3 warnings\*\*\n[\s\S]*http:\/\/127\.0\.0\.1:9`/);
+    expect(body).toMatch(/^### Plan for .*\n(?:<!--.*-->\n)+\n\*\*3 warnings\*\*\n[\s\S]*http:\/\/127\.0\.0\.1:9`/);
     expect(body.match(/config\/after-merge/g)).toHaveLength(3);
     expect(body).toContain(`\n\n\`${gateway.url()}\`, `);
   });

@@ -89,7 +89,7 @@ describe('planMarkdown', () => {
     const linkOf = fileLinks({ page: 'https://github.test/o/r', commit: 'a'.repeat(40), pathOf: (file) => file });
     const text = planMarkdown([{ ...quietPlan(), changes, orphans }], 65_536, linkOf);
     expect([...text.matchAll(/^\| `.` \| `Connection\/(\w+)`/gm)].map(([, name]) => name)).toEqual(['weaker', 'gone', 'stronger']);
-    const link = `https://github.test/o/r/commit/${'b'.repeat(12)}`;
+    const link = `https://github.test/o/r/commit/${'b'.repeat(10)}`;
     expect(text).toContain(`- **Deletes \`Connection/gone\`**: removed in [\`bbbbbbb\`](${link}) "Drop it"`);
     const others = planMarkdown([{ ...quietPlan(), changes: several(2, { action: 'delete' }) }]);
     expect(others).toContain('- **Deletes 2 objects** (`Connection/0-undefined`, `Connection/1-undefined`)\n');
