@@ -1,3 +1,4 @@
+import { spellingOf } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
 import type { Target } from '../model/config.ts';
 import { assumedDialect } from '../model/gateway.ts';
@@ -27,8 +28,9 @@ export async function compileTargetPolicies(project: OpenProject, desired: Desir
   const policies = reviewed ?? proposed;
   if (policies.length + proposed.length === 0) return { rules: [], today, ...tests, diagnostics: [] };
   const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
-  const { rules, diagnostics } = compilePolicies(policies, registry);
-  const later = reviewed === undefined ? [] : compilePolicies(proposed, registry).diagnostics;
+  const spelling = spellingOf([project.target]);
+  const { rules, diagnostics } = compilePolicies(policies, registry, spelling);
+  const later = reviewed === undefined ? [] : compilePolicies(proposed, registry, spelling).diagnostics;
   if (hasErrors([...diagnostics, ...later])) throw new InputError([...diagnostics, ...later]);
   if (reviewed === undefined) return { rules, today, ...tests, diagnostics: [] };
   return { rules, today, ...tests, isReviewed: true, diagnostics: warnChangedPolicies(reviewed, proposed) };
@@ -106,7 +108,7 @@ export async function checkManifestPolicies(desired: DesiredState, target: Targe
   const policies = desired.policies ?? [];
   if (policies.length === 0) return [];
   const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
-  const { rules, diagnostics } = compilePolicies(policies, registry);
+  const { rules, diagnostics } = compilePolicies(policies, registry, spellingOf([target]));
   const { checkPolicies, namingConnection, policyDiagnostic } = await import('../protection/policy/check-policies.ts');
   const { baselineNotices } = await import('../protection/policy/baseline.ts');
   const { desiredSnapshot } = await import('../protection/posture/protection-snapshot.ts');

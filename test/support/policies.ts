@@ -1,3 +1,4 @@
+import type { Spelling } from '../../src/model/spec/spelling.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
@@ -43,20 +44,20 @@ export function policyText(require: string, more = ''): string {
 }
 
 /** Returns the diagnostics of the expressions of a policy. */
-export function policyDiagnostics(text: string): readonly Diagnostic[] {
+export function policyDiagnostics(text: string, spelling?: Spelling): readonly Diagnostic[] {
   const { value, diagnostics } = loadText(`${someConnection}---\n${text}`);
-  return value === undefined ? diagnostics : compilePolicies(value.policies ?? [], registry).diagnostics;
+  return value === undefined ? diagnostics : compilePolicies(value.policies ?? [], registry, spelling).diagnostics;
 }
 
 /** Checks policies for manifests, or for a live state if given. Throws on an invalid policy. */
 export function checkManifests(
   manifests: readonly Manifest[],
   policies: string,
-  { live, today = '2026-11-21' }: { readonly live?: LiveState; readonly today?: string } = {},
+  { live, today = '2026-11-21', spelling }: { readonly live?: LiveState; readonly today?: string; readonly spelling?: Spelling } = {},
 ): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
   const desired: DesiredState = desiredState(manifests);
   const { value, diagnostics } = loadText(`${someConnection}---\n${policies}`);
-  const { rules, diagnostics: wrong } = compilePolicies(value?.policies ?? [], registry);
+  const { rules, diagnostics: wrong } = compilePolicies(value?.policies ?? [], registry, spelling);
   const [first] = [...(value === undefined ? diagnostics : []), ...wrong];
   if (first !== undefined) throw new Error(`${first.code} ${first.message}`);
   const scene = live === undefined ? desiredSnapshot(desired, registry, 'interface') : liveSnapshot(live, registry, 'interface');

@@ -56,10 +56,16 @@ export function fieldName({ fields }: KindNames, field: string): string {
 
 /** Returns a value of a field with its other name; of secrets, references with the other prefix. */
 export function respellValue({ values, prefixes }: KindNames, field: string, value: Json): Json {
-  const names = Object.hasOwn(values, field) ? values[field] : undefined;
-  if (names !== undefined && typeof value === 'string' && Object.hasOwn(names, value)) return names[value] ?? value;
+  const other = typeof value === 'string' ? respellText({ values }, field, value) : value;
+  if (other !== value) return other;
   const references = Object.hasOwn(prefixes, field) ? prefixes[field] : undefined;
   return references === undefined ? value : respellReferences(Object.entries(references), value);
+}
+
+/** Returns a text that is a value of a field with its other name. */
+export function respellText({ values }: Pick<KindNames, 'values'>, field: string, text: string): string {
+  const names = Object.hasOwn(values, field) ? values[field] : undefined;
+  return names !== undefined && Object.hasOwn(names, text) ? (names[text] ?? text) : text;
 }
 
 function respellReferences(prefixes: readonly (readonly [from: string, to: string])[], value: Json): Json {

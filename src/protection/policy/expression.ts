@@ -168,7 +168,8 @@ function literalSize(node: ASTNode): number {
   return Math.max(1, size);
 }
 
-function childrenOf(node: ASTNode): readonly ASTNode[] {
+/** Returns the nodes directly below a node. */
+export function childrenOf(node: ASTNode): readonly ASTNode[] {
   if (node.op === 'value' || node.op === 'id') return [];
   if (node.op === '.' || node.op === '.?') return [node.args[0]];
   if (node.op === 'call') return node.args[1];

@@ -3,6 +3,7 @@ import type { Manifest } from '../../../support/scenario.ts';
 import { checkManifests, policyText, policyDiagnostics } from '../../../support/policies.ts';
 import { connectionManifest, guardrailManifest, liveAs, maskingManifest, pattern, registered, words } from '../../../support/risks.ts';
 import { desiredState } from '../../../support/desired-state.ts';
+import { spellingOf } from '../../../../src/gateway/dialects/choose-dialect.ts';
 import { cpuTime } from '../../../support/cpu-time.ts';
 
 const here = { file: 'access/policies.yaml' };
@@ -40,6 +41,43 @@ describe('an error in an expression is reported at its character', () => {
 
   test('with a suggestion', () => {
     expect(policyDiagnostics(policyText('    - size(connection.reviewer) > 0'))).toMatchObject([{ hint: 'did you mean "reviewers"?' }]);
+  });
+});
+
+describe('with the names of the public gateway', () => {
+  const spelling = spellingOf([{ dialect: 'hoop' }]);
+  const dynamo = connectionManifest('keys', {
+    type: 'custom',
+    subtype: 'keyvaluedb',
+    issuetracker_issue_template_id: 'OPS-1',
+    connection_tags: { engine: 'dynamodb' },
+  });
+  const check = (require: string, more = ''): readonly (readonly [string, string])[] =>
+    checkManifests([dynamo], policyText(`    - '${require}'`, more), spelling === undefined ? {} : { spelling }).report.findings.map(
+      ({ result, message }) => [result, message],
+    );
+
+  test.each([
+    ['connection.subtype == "dynamodb"'],
+    ['"dynamodb" == connection.subtype && connection.subtype != "cloudwatch"'],
+    ['connection.subtype in ["postgres", "dynamodb"]'],
+    ['connection.subtype == "keyvaluedb"'],
+    ['has(connection.jira_issue_template_id) && connection.jira_issue_template_id == "OPS-1"'],
+    ['connection.connection_tags["engine"] == "dynamodb"'],
+  ])('%s holds', (expression) => {
+    expect(check(expression)).toEqual([]);
+  });
+
+  test('a match finds the connection', () => {
+    const require = 'connection.subtype != "dynamodb"';
+    expect(check(require, '  match: { subtype: dynamodb }\n')).toEqual([['violated', expect.any(String)]]);
+    expect(check(require, '  match: { subtype: cloudwatch }\n')).toEqual([]);
+  });
+
+  test('an error is at its character behind a replaced name', () => {
+    const found = policyDiagnostics(policyText(`    - connection.subtype == "dynamodb" && connection.nam == "a"`), spelling);
+    expect(found).toMatchObject([{ at: { column: 54 }, message: 'type error: No such key: nam' }]);
+    expect(policyDiagnostics(policyText('    - connection.jira_issue_template_id == ""'))).toMatchObject([{ code: 'policy/expression' }]);
   });
 });
 
