@@ -223,6 +223,7 @@ const namesKinds = [
     'policy/subject.ts',
 
     'controls/access-rows.ts',
+    'controls/runbooks-row.ts',
     'controls/connection-rows.ts',
     'controls/control-table.ts',
     'controls/request-rule-fields.ts',

@@ -60,3 +60,8 @@ export function memoizeByKey<Given, T>(
 }
 
 const most = 4096;
+
+/** Returns `a, b and c`. */
+export function joinWords(names: readonly string[]): string {
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((text) => text !== '').join(' and ');
+}

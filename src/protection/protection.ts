@@ -30,8 +30,8 @@ import {
   type AttachmentSources,
 } from './posture/diff-postures.ts';
 import { liveSnapshot } from './posture/protection-snapshot.ts';
-import { createCauseFinder, type CauseFinder, type Contribution } from './posture/causes.ts';
-import { canonical, compareText, type JsonObject, type Json } from '../model/json.ts';
+import { createCauseFinder, lookUpAttachments, type CauseFinder, type Contribution } from './posture/causes.ts';
+import { canonical, compareText, type Json } from '../model/json.ts';
 import { type ResourceId, kindOf, nameOf } from '../model/resource.ts';
 import type { DesiredState } from '../model/desired.ts';
 import {
@@ -143,7 +143,7 @@ function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
       controls.length === 0
         ? []
         : [{ direction, ...wordingFor(control, direction, { ...affected, controls }), causes: causesFor(affected, control, direction) }];
-    const hidden = control === 'who' && gained.length > 0 ? hiddenPhrase(affected.after) : undefined;
+    const hidden = control === 'who' && gained.length > 0 ? hiddenPhrase(affected.after, affected.before) : undefined;
     return [
       ...phrases('weakens', lost),
       ...phrases('unknown', lost.length > 0 ? [] : incomparable),
@@ -338,7 +338,7 @@ type PlanEffects = ReturnType<typeof findRisks> & {
 
 function findEffects(diff: PlannedWrites, { desired, live, base: applied, registry, inherited }: AssessInput): PlanEffects {
   const snapshots = snapshotPlan(diff, live, registry, { desired, base: applied });
-  const selectorOf = selectors(desired);
+  const attachments = lookUpAttachments(desired, applied);
   const givenUp = findGivenUp({ plan: diff, desired, registry, ...snapshots });
   const risks = findRisks({
     plan: diff,
@@ -346,7 +346,7 @@ function findEffects(diff: PlannedWrites, { desired, live, base: applied, regist
     desired,
     base: applied === desired ? undefined : applied,
     registry,
-    selectorOf,
+    attachments,
     inherited,
     givenUp,
     ...snapshots,
@@ -355,7 +355,7 @@ function findEffects(diff: PlannedWrites, { desired, live, base: applied, regist
     ...risks,
     snapshots,
     givenUp,
-    affected: diffPostures(diff, snapshots, createCauseFinder(diff, { registry, snapshots, selectorOf })),
+    affected: diffPostures(diff, snapshots, createCauseFinder(diff, { registry, snapshots, attachments })),
   };
 }
 
@@ -375,11 +375,6 @@ type AcceptedEffects = Pick<Protection, 'headlines' | 'losing'> & { readonly ris
 /** Adds headlines after those with the same verdict. */
 function withHeadlines(headlines: readonly Headline[], more: readonly Headline[]): readonly Headline[] {
   return [...headlines, ...more].toSorted((left, right) => verdictOrder.indexOf(left.direction) - verdictOrder.indexOf(right.direction));
-}
-
-function selectors({ resources }: DesiredState): (rule: ResourceId) => JsonObject | undefined {
-  const byKey = new Map(resources.flatMap(({ key, selector }) => (selector === undefined ? [] : [[key, selector.value] as const])));
-  return (rule) => byKey.get(rule);
 }
 
 /** Returns what changed for connections by the objects that decide access beside them: from those before to those of the live state. */

@@ -3,6 +3,7 @@ import { type AssessedChange, liveKeyOf, type Risk, type UnwrittenRisks } from '
 import { isPointerWithin, type Pointer, tokensOf } from '../model/pointer.ts';
 import type { Headline } from '../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
+import { namesText, quoteName } from './controls/control-row.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
 import { generalRisk, riskCode, reroutePhrase, rerouteTarget } from './risk/risk-codes.ts';
 import { sharedTags } from './shared-tags.ts';
@@ -50,28 +51,44 @@ function revertsDrift({ fields }: AssessedChange, path: Pointer | undefined): bo
   return written.length > 0 && written.every(({ origin }) => origin === 'drift');
 }
 
-/** Builds one headline for each protecting field that manifests no longer watch (`metadata.ignore`). */
+/** Builds one headline for all protecting fields that manifests no longer watch (`metadata.ignore`), and one for secrets that they leave. */
 export function unwatchedHeadlines(all: readonly UnwrittenRisks[], { postureAfter }: PlanSnapshots): readonly Headline[] {
-  const groups = new Map<string, { readonly id: UnwrittenRisks['id']; readonly risk: Risk }[]>();
+  const groups = new Map<
+    string,
+    { readonly id: UnwrittenRisks['id']; readonly direction: Headline['direction']; readonly risks: readonly Risk[] }[]
+  >();
   for (const { id, risks } of all) {
-    for (const risk of risks) {
-      if (risk.code !== riskCode(generalRisk('ignore-added'))) continue;
-      const field = tokensOf(risk.path ?? '').join('.') || 'all fields';
-      addToGroup(groups, kindOf(id) === 'Connection' ? field : `${field} of ${nameOf(id)}`, { id, risk });
+    for (const [name, direction] of unwatchedCodes) {
+      const own = risks.filter(({ code }) => code === riskCode(generalRisk(name)));
+      const fields = [...new Set(own.map(({ path = '' }) => tokensOf(path).join('.') || 'all fields'))];
+      const [field = ''] = fields;
+      const of = kindOf(id) === 'Connection' ? '' : ` of ${quoteName(nameOf(id))}`;
+      const verb = fields.length > 1 || field.endsWith('s') ? 'are' : 'is';
+      if (fields.length > 0)
+        addToGroup(groups, `${namesText('field', fields, false)}${of} ${verb} no longer watched`, { id, direction, risks: own });
     }
   }
-  return [...groups].map(([what, members]): Headline => {
-    const ids = members.flatMap(({ id, risk: { connections = [] } }) => (kindOf(id) === 'Connection' ? [id] : connections));
-    return {
-      direction: 'weakens',
-      text: `${what} ${/s( of |$)/.test(what) ? 'are' : 'is'} no longer watched`,
-      connections: [...new Set(ids)],
-      tags: sharedTags(ids.map((id) => postureAfter(id)?.tags ?? {})),
-      causes: members.map(({ id, risk: { path, place } }) => ({
-        by: id,
-        ...(path === undefined ? {} : { path }),
-        ...(place === undefined ? {} : { place }),
-      })),
-    };
+  return [...groups].flatMap(([text, members]): readonly Headline[] => {
+    const [first] = members;
+    const ids = members.flatMap(({ id, risks }) =>
+      kindOf(id) === 'Connection' ? [id] : risks.flatMap(({ connections = [] }) => connections),
+    );
+    if (first === undefined) return [];
+    return [
+      {
+        direction: first.direction,
+        text,
+        connections: [...new Set(ids)],
+        tags: sharedTags(ids.map((id) => postureAfter(id)?.tags ?? {})),
+        causes: members.flatMap(({ id, risks }) =>
+          risks.map(({ path, place }) => ({ by: id, ...(path === undefined ? {} : { path }), ...(place === undefined ? {} : { place }) })),
+        ),
+      },
+    ];
   });
 }
+
+const unwatchedCodes = [
+  ['ignore-added', 'weakens'],
+  ['secret-left', 'unknown'],
+] as const;

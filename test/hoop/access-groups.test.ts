@@ -20,7 +20,7 @@ describe('while access control is on', () => {
     const states: readonly (readonly [Json, readonly string[], string])[] = [
       [['dba', 'sre'], ['dba', 'sre'], 'dba and sre can reach payments-db'],
       [['sre', 'dba'], ['dba', 'sre'], 'No changes.'],
-      [[], [], '1 connection is visible to no group: access control is on (payments-db)'],
+      [[], [], '1 connection is visible to no group: dba and sre lose access (payments-db)'],
       [['dba'], ['dba'], 'dba can reach payments-db'],
       [['sre'], ['sre'], 'sre can reach payments-db'],
     ];
@@ -160,7 +160,7 @@ describe('switching access control on', () => {
     expect(refused).toContain('plan/access-control-on');
     expect(refused).toContain('only admins see 3 connections without access_groups: b-db, by-hand, c-db');
     expect(refused).toContain('the API of the gateway cannot switch access control off again');
-    expect(refused).toContain('3 connections are visible to no group: access control is on');
+    expect(refused).toContain('3 connections are visible to no group: everybody loses access');
     expect(await run('apply --yes')).toMatchObject({ code: 6 });
     expect(rows()).toBeUndefined();
     const applied = await run(`apply --yes ${allow}`);

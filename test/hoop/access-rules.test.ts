@@ -22,7 +22,9 @@ test('access-request rules are read, listed as unmanaged, and never written', { 
   const { code, stdout, requests } = await project.ostiary(['plan', '--format', 'json']);
   expect(code).toBe(0);
   const [plan] = JSON.parse(stdout).plans;
-  expect(plan.protection.headlines.map(({ text }: { readonly text: string }) => text)).toContain('dev no longer need approval on orders');
+  expect(plan.protection.headlines.map(({ text }: { readonly text: string }) => text)).toContain(
+    'people in dev no longer need approval on orders',
+  );
   const [{ controls }] = plan.protection.connections;
   expect(controls).toContainEqual(
     expect.objectContaining({

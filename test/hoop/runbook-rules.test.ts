@@ -8,6 +8,7 @@ const repositories = useHoopRepositories();
 
 const timeout = 60_000;
 const runbook = { repository: 'github.com/acme/runbooks', name: 'ops/' };
+const runbookName = `${runbook.repository}:${runbook.name}`;
 const open = { access_mode_runbooks: 'enabled' };
 
 /** Returns the manifest of a runbook rule that allows one folder of runbooks on one connection to one group. */
@@ -52,7 +53,10 @@ test('the first rule closes every other runbook; a rule is changed in one write,
 
   const more = { user_groups: ['dev', 'sre'] };
   project.write({ 'access/rule.yaml': ruleManifest('nightly', more) });
-  expect(await planSummary(project)).toEqual({ headlines: ['weakens: dev can run more runbooks on orders-db'], refusals: [] });
+  expect(await planSummary(project)).toEqual({
+    headlines: ['weakens: dev can run github.com/acme/runbooks:ops/ on orders-db'],
+    refusals: [],
+  });
   await applyAndExpectInSync(project);
 
   project.write({ 'access/rule.yaml': ruleManifest('weekly', more, { renamedFrom: 'nightly' }) });
@@ -66,7 +70,7 @@ test('a rule for every connection says so, and names that no manifest attached a
   const [rule] = await rulesOf(project);
   expect(rule).toMatchObject({ connections: [], user_groups: [], runbooks: [] });
   project.write({ 'access/rule.yaml': ruleManifest('nightly') });
-  expect((await planSummary(project)).headlines).toEqual([expect.stringMatching('^strengthens: .*can run fewer runbooks on')]);
+  expect((await planSummary(project)).headlines).toEqual([expect.stringMatching('^strengthens: .*can no longer run .* on')]);
   await applyAndExpectInSync(project);
   expect(await rulesOf(project)).toMatchObject([{ id: rule?.['id'], connections: ['orders-db'], runbooks: [runbook] }]);
 
@@ -117,7 +121,7 @@ test('the last connection of a rule is not removed from it; an empty list has to
 
   commit({ 'access/rule.yaml': ruleManifest('nightly', { connections: [] }) });
   expect(summaryOf(await run('plan --format json')).headlines).toEqual([
-    expect.stringMatching('^weakens: .*sre can run more runbooks on other-db'),
+    expect.stringMatching('^weakens: .*sre can run github.com/acme/runbooks:ops/ on other-db'),
   ]);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
   expect(await rulesOf(project)).toMatchObject([{ connections: [] }]);
@@ -221,10 +225,10 @@ test('several rules with the name of a manifest are an error that lists them; ot
 });
 
 test.each([
-  ['more groups', { user_groups: ['dev', 'sre'] }, 'user_groups', 'dev can run more runbooks'],
-  ['all groups', { user_groups: [] }, 'user_groups', 'everybody can run more runbooks'],
-  ['more runbooks', { runbooks: [] }, 'runbooks', 'sre can run more runbooks'],
-  ['every connection', { connections: [] }, 'orders-db', 'sre can run more runbooks on other-db'],
+  ['more groups', { user_groups: ['dev', 'sre'] }, 'user_groups', 'dev can run github.com/acme/runbooks:ops/ on'],
+  ['all groups', { user_groups: [] }, 'user_groups', 'everybody can run github.com/acme/runbooks:ops/ on'],
+  ['more runbooks', { runbooks: [] }, 'runbooks', 'sre can run every runbook on'],
+  ['every connection', { connections: [] }, 'orders-db', 'sre can run github.com/acme/runbooks:ops/ on other-db'],
 ])('%s, made by hand, are drift that the next apply reverts', { timeout }, async (_, change, shown, headline) => {
   const { project, run } = await repositories.apply(await hoopProject(), ruled);
   const [rule] = await rulesOf(project);
@@ -275,7 +279,7 @@ test('drift of a rule is adopted into its manifest', { timeout }, async () => {
   expect(await run('drift --adopt --no-commit')).toMatchObject({ code: 0 });
   const plan = await run('plan --detailed-exitcode');
   expect([plan.code, plan.stdout]).toEqual([2, expect.stringContaining('1 drift accepted in the manifests')]);
-  expect(plan.stdout).toContain('dev and sre can run more runbooks on other-db');
+  expect(plan.stdout).toContain('dev and sre can run github.com/acme/runbooks:ops/ on other-db');
   expect(plan.stdout).toContain('risk: weakens (');
   expect(writes(await run('apply --yes'))).toEqual([]);
   expect(await run('drift')).toMatchObject({ code: 0 });
@@ -338,7 +342,7 @@ test.each<readonly [string, object, readonly string[]]>([
   [
     'with another group',
     { user_groups: ['dev'] },
-    ['strengthens: sre can run fewer runbooks on orders-db', 'weakens: dev can run more runbooks on orders-db'],
+    [`strengthens: sre can no longer run ${runbookName} on orders-db`, `weakens: dev can run ${runbookName} on orders-db`],
   ],
 ])('the only rule, renamed by hand %s, is judged by what changed', { timeout }, async (_, change, headlines) => {
   const { project, run } = await repositories.apply(await hoopProject(), ruled);

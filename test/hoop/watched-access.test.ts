@@ -109,7 +109,7 @@ describe('a change by hand of an object that no manifest declares', () => {
       'it is weakened',
       ({ send }) => send('PUT', '/access-requests/rules/prod-jit', { ...jit, min_approvals: 1, skip_review_groups: ['sre'] }),
       'Weakens protection of 1 connection.',
-      'sre no longer need approval on orders-db ' +
+      'people in sre no longer need approval on orders-db ' +
         '~ access-request rule prod-jit, not managed: changed approvals 2 → 1 skip_review_groups + sre',
     ],
     [
@@ -153,7 +153,7 @@ describe('a change by hand of an object that no manifest declares', () => {
       'access control is switched on',
       ({ send, uidOf }) => send('POST', '/plugins', { name: 'access_control', connections: [{ id: uidOf('sales-db'), config: ['sre'] }] }),
       'Blocks users of 1 connection.',
-      '1 connection is visible to no group: access control is on (orders-db) only sre can reach sales-db ~ access control: switched on',
+      '1 connection is visible to no group: everybody loses access (orders-db) only sre can reach sales-db ~ access control: switched on',
     ],
     [
       'a group is granted',

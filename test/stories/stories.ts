@@ -286,7 +286,11 @@ export const stories: Readonly<Record<string, Story>> = {
     says: 'reviewers are no longer watched (orders; env=prod)',
     lines: 7,
   },
-  'a rule deleted': { removed: ['access/pii.yaml'], says: '1 connection loses masking (orders; env=prod)', lines: 10 },
+  'a rule deleted': {
+    removed: ['access/pii.yaml'],
+    says: '1 connection loses masking of EMAIL_ADDRESS, PERSON and TOKEN (orders; env=prod)',
+    lines: 10,
+  },
   'two reviewers removed, one approval': {
     after: billing({ reviewers: ['dba'], min_review_approvals: 1 }),
     says: '1 connection loses reviewer groups security and sre (billing)',

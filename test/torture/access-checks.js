@@ -85,7 +85,7 @@ export const accessChecks = [
   ],
   [
     'runbooks are compared for all who see a connection on both sides',
-    'protection/controls/access-rows.ts',
+    'protection/controls/runbooks-row.ts',
     'own?.groups ?? other?.groups ?? []',
     'own?.groups ?? []',
     ['unit/protection/access/access-changes.test.ts: whose members in a group that still sees the connection gain'],

@@ -1,12 +1,11 @@
-import type { AllowedRunbook } from '../../model/protection/permission.ts';
-import { compareText, textsIn } from '../../model/json.ts';
-import type { AccessRequestRule, AnalyzerRule, RunbookRule } from '../../model/protection/access-objects.ts';
+import { textsIn } from '../../model/json.ts';
+import type { AccessRequestRule, AnalyzerRule } from '../../model/protection/access-objects.ts';
 import { durationText } from '../../model/time.ts';
-import { type AnalyzedCommand, type Approval, riskLevels, runbooksOf, seesConnection } from '../access/effective-access.ts';
-import { compareApproval, everybody, isEasierApproval, otherApproval, quotaPhrase } from './compare-approvals.ts';
+import { type AnalyzedCommand, type Approval, modesOfStep, riskLevels } from '../access/effective-access.ts';
+import { compareApproval, everybody, isEasierApproval, otherApproval, reviewersPhrase } from './compare-approvals.ts';
 import { compareSets, type CoverageRule, noDifference } from './compare-controls.ts';
+import { joinModes } from './connection-rows.ts';
 import { requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';
-import { runbookRuleFields, runbookRuleRisks, runbookRules as rulesOfRunbooks } from './runbook-rule-fields.ts';
 import {
   attributeRisks,
   controlsOf,
@@ -37,7 +36,7 @@ export function joinNames(controls: readonly Control[]): string {
 }
 
 /** Returns a phrase about people: it follows their number, and names the connection. */
-function peoplePhrase(controls: readonly Control[], { one, many }: VerbPhrase): VerbPhrase {
+export function peoplePhrase(controls: readonly Control[], { one, many }: VerbPhrase): VerbPhrase {
   const isOne = controls.length === 1 && controls.every(({ name }) => name.startsWith('every') || name.startsWith('machine '));
   const verb = isOne ? one : many;
   const people = joinNames(controls);
@@ -45,7 +44,7 @@ function peoplePhrase(controls: readonly Control[], { one, many }: VerbPhrase): 
 }
 
 /** All users. No group has an empty name, so a group that is called everybody is another control. */
-const everybodyControl: Control = { name: everybody, content: '' };
+export const everybodyControl: Control = { name: everybody, content: '' };
 
 /** Lists the groups that reach a connection beside admins. */
 function groupsThatReach(groups: readonly string[] | undefined): readonly Control[] {
@@ -79,18 +78,23 @@ function onlyEverybody(controls: readonly Control[] = []): readonly Control[] {
   return controls.filter((one) => one === everybodyControl);
 }
 
-/** Returns what a headline states about a connection that no group sees; undefined where one does. */
-export function hiddenPhrase({ access: { groups, isControlled }, incomplete }: Posture): VerbPhrase | undefined {
+/** Returns what a headline states about a connection that no group sees, and who loses it; undefined where one does. */
+export function hiddenPhrase({ access: { groups, isControlled }, incomplete }: Posture, before?: Posture): VerbPhrase | undefined {
   if (groups?.length !== 0 || incomplete.has('who')) return undefined;
-  return verbPhrase('is', 'are', `visible to no group${isControlled ? ': access control is on' : ''}`);
+  const why = isControlled ? ': access control is on' : '';
+  return verbPhrase('is', 'are', `visible to no group${before === undefined ? why : losersText(before) || why}`);
+}
+
+/** Returns `: dba and sre lose access` for those who could reach a connection. */
+function losersText({ access: { groups }, incomplete }: Posture): string {
+  const names = groups === undefined || incomplete.has('who') ? [everybody] : groups;
+  const people = joinNames(names.map((name) => ({ name })));
+  return people === '' ? '' : `: ${people} ${names.length === 1 ? 'loses' : 'lose'} access`;
 }
 
 /** Returns what a headline states about a deleted connection: who could reach it. */
-export function deletionPhrase({ access: { groups }, incomplete }: Posture): VerbPhrase {
-  const names = groups === undefined || incomplete.has('who') ? [everybody] : groups;
-  const people = joinNames(names.map((name) => ({ name })));
-  const who = people === '' ? '' : `: ${people} ${names.length === 1 ? 'loses' : 'lose'} access`;
-  return verbPhrase('is', 'are', `deleted${who}`);
+export function deletionPhrase(before: Posture): VerbPhrase {
+  return verbPhrase('is', 'are', `deleted${losersText(before)}`);
 }
 
 const reachCodes = {
@@ -183,128 +187,49 @@ export const approvalRow: Omit<ControlRow, 'type'> = {
   column: { heading: 'approval by rules', isOptional: true },
   about: 'approval',
   loses: (controls, after, before) =>
-    approvalPhrase(controls, { one: 'loses', many: 'lose' }, { one: 'no longer needs', many: 'no longer need' }) ??
+    approvalPhrase(controls, before, { one: 'loses', many: 'lose' }, { one: 'no longer needs', many: 'no longer need' }) ??
     otherApprovalPhrase('easier', before, after),
   gains: (controls, before, after) =>
-    approvalPhrase(controls, { one: 'gains', many: 'gain' }, { one: 'now needs', many: 'now need' }) ??
+    approvalPhrase(controls, after, { one: 'gains', many: 'gain' }, { one: 'now needs', many: 'now need' }) ??
     otherApprovalPhrase('harder', before, after),
 };
 
-function approvalPhrase(controls: readonly Control[], all: VerbPhrase, some: VerbPhrase): VerbPhrase | undefined {
+/** Names the people who need no approval on one side, and what for if they need one for the rest. */
+function approvalPhrase(
+  controls: readonly Control[],
+  { access: { open } }: Posture,
+  all: VerbPhrase,
+  some: VerbPhrase,
+): VerbPhrase | undefined {
   const people = controls.filter(({ name }) => name !== otherApproval);
-  if (people.length === 0) return undefined;
-  if (people.some(({ name }) => name === everybody)) return verbPhrase(all.one, all.many, 'approval');
-  return peoplePhrase(people, { one: `${some.one} approval on`, many: `${some.many} approval on` });
+  const [first, ...others] = people;
+  if (first === undefined) return undefined;
+  const step = first.content === undefined ? [] : modesOfStep[first.content === 'jit' ? 'jit' : 'command'];
+  const modes = step.filter((mode) => open.has(mode)).map((name) => ({ name }));
+  const approval = `approval${modes.length === 0 ? '' : ` for ${joinModes(modes)}`}`;
+  if (people.some(({ name }) => name === everybody)) return verbPhrase(all.one, all.many, approval);
+  const isGroup = others.length === 0 && !/^(people |every|machine )/.test(first.name);
+  const named = isGroup ? [{ name: `people in ${first.name}` }] : people;
+  return peoplePhrase(named, { one: `${some.one} ${approval} on`, many: `${some.many} ${approval} on` });
 }
 
-/** Names the number of approvals or the groups that can force one, if a rule changes them; otherwise only the direction. */
+/** Names the reviewer groups, the number of approvals or the groups that can force one, if a rule changes them; otherwise only the direction. */
 function otherApprovalPhrase(direction: 'easier' | 'harder', { access: from }: Posture, { access: to }: Posture): VerbPhrase {
+  const isLoss = direction === 'easier';
   for (const step of ['jit', 'command'] as const) {
     const [had, has] = [from.rules[step], to.rules[step]];
     if (had === undefined || has === undefined) continue;
-    const [before, after] = [had, has].map(({ reviewers_groups: groups, approvals: needed }) => ({ groups, needed }));
-    const quota = quotaPhrase(direction === 'easier', before, after);
-    if (quota !== undefined) return quota;
-    const [more, fewer] = direction === 'easier' ? [has, had] : [had, has];
-    const forced = more.force_approval_groups.filter((group) => !fewer.force_approval_groups.includes(group));
-    const can = direction === 'easier' ? 'can be' : 'can no longer be';
+    const [more, fewer] = isLoss ? [had, has] : [has, had];
+    const groups = more.reviewers_groups.filter((group) => !fewer.reviewers_groups.includes(group));
+    const quotas = [had, has].map(({ reviewers_groups: all, approvals: needed }) => ({ groups: all, needed }));
+    const phrase = reviewersPhrase(groups, isLoss, quotas);
+    if (phrase !== undefined) return phrase;
+    const forced = fewer.force_approval_groups.filter((group) => !more.force_approval_groups.includes(group));
+    const can = isLoss ? 'can be' : 'can no longer be';
     if (forced.length > 0) return verbPhrase(can, can, `force-approved by ${namesText('group', forced.map(quoteName))}`);
   }
   return verbPhrase('is', 'are', `${direction} to approve`);
 }
-
-const everyRunbook = 'all runbooks';
-
-function runbookText({ repository, name }: AllowedRunbook): string {
-  return repository === undefined ? everyRunbook : `${repository}:${name}`;
-}
-
-function ruleText({ name, groups, runbooks }: RunbookRule): string {
-  return `${name}: ${runbooks.map(runbookText).join(', ') || everyRunbook} for ${groups.join(', ') || everybody}`;
-}
-
-/** Returns whether a permission covers a runbook, as the gateway compares their names: it ignores case, and knows two wildcards. */
-export function coversRunbook(by: AllowedRunbook, { repository, name }: AllowedRunbook): boolean | undefined {
-  if (by.repository === undefined) return true;
-  if (by.repository !== repository) return false;
-  if (name.toLowerCase().startsWith(by.name.toLowerCase())) return true;
-  return /[%_]/.test(by.name) ? undefined : false;
-}
-
-/** Compares the runbooks that each group may run on a connection whose runbooks are open on both sides. */
-function compareRunbooks(before: Posture, after: Posture): ControlComparison {
-  const sides = [before, after].map(({ access }) => access);
-  if (!sides.every(({ open }) => open.has('runbooks'))) return noDifference;
-  const groups = new Set(sides.flatMap(({ runbooks = [] }) => runbooks.flatMap((rule) => rule.groups)));
-  groups.delete('admin');
-  // Where everybody sees the connection on one side, those who see it on the other one do on both.
-  const [had = [], has = []] = [sides, sides.toReversed()].map(([own, other]) => own?.groups ?? other?.groups ?? []);
-  // A group of a runbook rule that does not see the connection may run what its members in other groups see, in the same one or two.
-  const both = had.filter((group) => has.includes(group)).map((group) => [group]);
-  const others = both.length > 0 ? both : had.flatMap((first) => has.map((last) => [first, last]));
-  const alone = [[], ...[...groups, ...had, ...has].map((group) => [group])];
-  const members = [...alone, ...others, ...[...groups].flatMap((group) => others.map((other) => [group, ...other]))].filter((member) =>
-    sides.every((access) => seesConnection(access, member)),
-  );
-  const inTwo = new Set(others.filter((member) => new Set(member).size === 2));
-  const found = { lost: new Set<string>(), gained: new Set<string>(), incomparable: new Set<string>() };
-  for (const member of members) {
-    const name = inTwo.has(member) ? `people in both ${member.join(' and ')}` : (member[0] ?? everybody);
-    const [more, fewer] = [
-      uncovered(runbooksOf(after.access, member), runbooksOf(before.access, member)),
-      uncovered(runbooksOf(before.access, member), runbooksOf(after.access, member)),
-    ];
-    if (more.includes(undefined) || fewer.includes(undefined)) found.incomparable.add(name);
-    if (more.includes(false)) found.lost.add(name);
-    if (fewer.includes(false)) found.gained.add(name);
-  }
-  const texts = exclusiveTexts(controlTexts(controlsOf(before, 'runbooks')), controlTexts(controlsOf(after, 'runbooks')));
-  return {
-    ...noDifference,
-    lost: namedOnce(found.lost),
-    gained: namedOnce(found.gained),
-    incomparable: namedOnce(found.incomparable),
-    ...texts,
-  };
-}
-
-/** Returns one control for each name; everybody includes every group. */
-function namedOnce(names: ReadonlySet<string>): readonly Control[] {
-  return names.has(everybody) ? [everybodyControl] : [...names].toSorted(compareText).map((name) => ({ name }));
-}
-
-function uncovered(some: readonly AllowedRunbook[], by: readonly AllowedRunbook[]): readonly (boolean | undefined)[] {
-  return some.flatMap((one) => {
-    const covered = by.map((other) => coversRunbook(other, one));
-    if (covered.includes(true)) return [];
-    return [covered.includes(undefined) ? undefined : false];
-  });
-}
-
-/** Runbook rules exist, and none includes the connection. */
-const noRunbooks: Control = { name: '', text: 'none' };
-
-/** The runbooks that rules of the gateway allow, to which groups. */
-export const runbooksRow: Omit<ControlRow, 'type'> = {
-  lists: ['runbook-rules'],
-  fields: { RunbookRule: runbookRuleFields },
-  ofAccess: rulesOfRunbooks,
-  ofConnection: (_, { facts: { runbookRules } }) =>
-    runbookRules?.length === 0 ? [noRunbooks] : (runbookRules ?? []).map((rule) => ({ name: rule.id, text: ruleText(rule) })),
-  compare: compareRunbooks,
-  risks: { RunbookRule: runbookRuleRisks },
-  weight: 3,
-  column: { heading: 'runbooks', none: 'all', isOptional: true },
-  about: 'runbooks',
-  loses: (controls, { access: { runbooks } }) =>
-    runbooks === undefined
-      ? verbPhrase('lets', 'let', 'everybody run every runbook: no runbook rule is left')
-      : peoplePhrase(controls, { one: 'can run more runbooks on', many: 'can run more runbooks on' }),
-  gains: (controls, { access: { runbooks } }) =>
-    runbooks === undefined
-      ? verbPhrase('allows', 'allow', 'only the runbooks of rules: there were no runbook rules before')
-      : peoplePhrase(controls, { one: 'can run fewer runbooks on', many: 'can run fewer runbooks on' }),
-};
 
 /** Rulepacks with the same rules are equal. One that another of the same name replaces cannot be compared: no list contains its rules. */
 const byRulepack: CoverageRule = {

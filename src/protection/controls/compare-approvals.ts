@@ -16,6 +16,8 @@ import {
   controlsOf,
   controlTexts,
   exclusiveTexts,
+  namesText,
+  quoteName,
   verbPhrase,
   type Control,
   type ControlComparison,
@@ -91,8 +93,25 @@ const noApproval: Approval = { groups: [], needed: 0, force: [] };
 
 type Quota = Pick<Approval, 'groups' | 'needed'>;
 
+/** Names the reviewer groups that are lost or gained, with the number of approvals where fewer are enough; undefined if neither shows. */
+export function reviewersPhrase(
+  groups: readonly string[],
+  isLoss: boolean,
+  [before, after]: readonly (Quota | undefined)[],
+): VerbPhrase | undefined {
+  const quota = quotaPhrase(isLoss, before, after);
+  if (groups.length === 0) return quota;
+  const isFewer = isLoss && (after?.needed ?? 0) < Math.min(before?.needed ?? 0, after?.groups.length ?? 0);
+  const names = namesText('reviewer group', groups.map(quoteName));
+  return verbPhrase(
+    isLoss ? 'loses' : 'gains',
+    isLoss ? 'lose' : 'gain',
+    isFewer && quota !== undefined ? `${names}, and ${quota.one}` : names,
+  );
+}
+
 /** Returns `can be approved by any 1 of 3 groups (was 2 of 3)`; undefined unless the numbers show that approval is easier (a loss) or harder. */
-export function quotaPhrase(isLoss: boolean, before: Quota | undefined, after: Quota | undefined): VerbPhrase | undefined {
+function quotaPhrase(isLoss: boolean, before: Quota | undefined, after: Quota | undefined): VerbPhrase | undefined {
   if (before === undefined || after === undefined) return undefined;
   const [fewer, more] = isLoss ? [after, before] : [before, after];
   if (fewer.needed > more.needed || (fewer.needed === more.needed && fewer.groups.length <= more.groups.length)) return undefined;
@@ -160,7 +179,10 @@ export function isEasierApproval(one: NeededReview['by'], other: NeededReview['b
   return other === 'refused' || admitsMore(one, other) || forcesMore(one, other);
 }
 
-/** Returns one control for each group that needs no approval on one side, and one for those that need another one. */
+/**
+ * Returns one control for each group that needs no approval on one side, and one for those that need another one. Its content is the step
+ * that needs none, if the other one still needs approval.
+ */
 function approvalControls(
   changed: readonly ReviewPair[],
   all: readonly ReviewPair[],
@@ -169,7 +191,12 @@ function approvalControls(
   const free = new Set(changed.filter(isFree).map(({ sort }) => sort));
   const names = namesOfPeople([...free], [...new Set(all.map(({ sort }) => sort))]);
   const isOther = changed.some((pair) => !isFree(pair));
-  return [...names.map((name) => ({ name })), ...(isOther ? [{ name: otherApproval }] : [])];
+  const some = changed.filter(isFree).map(({ step }) => step);
+  const only = steps.find(
+    (step) => some.every((one) => one === step) && all.some((pair) => free.has(pair.sort) && pair.step !== step && !isFree(pair)),
+  );
+  const content = only === undefined ? {} : { content: only };
+  return [...names.map((name) => ({ name, ...content })), ...(isOther ? [{ name: otherApproval }] : [])];
 }
 
 /** What headlines call everybody who can use a connection. */

@@ -1,7 +1,8 @@
+import { joinWords } from '../../model/collections.ts';
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { durationText } from '../../model/time.ts';
 import { accessModes, type Approval } from '../access/effective-access.ts';
-import { approvalCount, compareDuration, compareForce, compareReview, quotaPhrase } from './compare-approvals.ts';
+import { approvalCount, compareDuration, compareForce, compareReview, reviewersPhrase } from './compare-approvals.ts';
 import { approvalCodes, requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';
 import { byName, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type Posture,
   type ControlComparison,
   attributeRisks,
-  joinWords,
   limitRisks,
   namesText,
   quoteName,
@@ -114,14 +114,8 @@ function reviewPhrase(
   if (sides.some((side) => controlsOf(side, 'review').length === 0)) return verbPhrase(one, many, 'review');
   const [before, after] = sides.map(({ access: { own } }) => own);
   const groups = controlNames(controls).filter((name) => name !== approvalCount);
-  const [isLoss, isFewer] = [one === 'loses', (after?.needed ?? 0) < Math.min(before?.needed ?? 0, after?.groups.length ?? 0)];
-  const quota = quotaPhrase(isLoss, before, after);
-  if (groups.length === 0) return quota ?? verbPhrase('is', 'are', `${isLoss ? 'easier' : 'harder'} to approve`);
-  return verbPhrase(
-    one,
-    many,
-    `${namesText('reviewer group', groups.map(quoteName))}${isLoss && isFewer && quota !== undefined ? `, and ${quota.one}` : ''}`,
-  );
+  const isLoss = one === 'loses';
+  return reviewersPhrase(groups, isLoss, [before, after]) ?? verbPhrase('is', 'are', `${isLoss ? 'easier' : 'harder'} to approve`);
 }
 
 const redactionFields = ['redact_types', 'redact_enabled'];

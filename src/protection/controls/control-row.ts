@@ -1,4 +1,5 @@
 import type { AccessMode, AccessState } from '../../model/protection/access-objects.ts';
+import { joinWords } from '../../model/collections.ts';
 import { type Json, type JsonObject, equal, textsIn } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
 import type { RiskClass } from '../../model/plan/plan.ts';
@@ -228,11 +229,6 @@ export function namesText(noun: string, names: readonly string[], isNounPrinted 
 /** Returns a name that people choose, in quotes if it has several words: it is not read as a part of the sentence. */
 export function quoteName(name: string): string {
   return /[\s"]/.test(name) ? JSON.stringify(name) : name;
-}
-
-/** Returns `a, b and c`. */
-export function joinWords(names: readonly string[]): string {
-  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((text) => text !== '').join(' and ');
 }
 
 /** A reason of a risk: its name, its usual class, its meaning, and the words of its headline. */

@@ -1,8 +1,9 @@
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type ControlColumn, type ControlType } from '../../model/protection/protection.ts';
-import { analyzerRow, approvalRow, rulepacksRow, runbooksRow, whoRow } from './access-rows.ts';
+import { analyzerRow, approvalRow, rulepacksRow, whoRow } from './access-rows.ts';
 import { accessRow, attributesRow, durationRow, forceRow, metadataRow, redactionRow, reviewRow, schemaRow } from './connection-rows.ts';
 import type { ControlRow, RuleControls } from './control-row.ts';
+import { runbooksRow } from './runbooks-row.ts';
 import { inputRow, maskingRow, outputRow } from './rule-rows.ts';
 
 /** The only table of controls: what protects, which fields form it, how two states compare, its wording and its risks. */

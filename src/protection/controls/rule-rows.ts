@@ -283,13 +283,15 @@ function entityTypeOf({ name, entityType = name }: Control): string {
   return entityType;
 }
 
-/** Names the entity types that the other side does not mask at all, otherwise the score from which it masks them. */
+/** Names the entity types or the texts that the other side does not mask at all, otherwise the score from which it masks them. */
 function maskingPhrase(whole: VerbPhrase, some: VerbPhrase, direction: 'less' | 'more'): PhraseBuilder {
   return (controls, other) => {
     const others = controlsOf(other, 'masking');
-    if (others.length === 0) return verbPhrase(whole.one, whole.many, 'masking');
     const gone = controls.map(entityTypeOf).filter((type) => others.every((one) => entityTypeOf(one) !== type));
+    if (others.length === 0) return verbPhrase(whole.one, whole.many, `masking of ${namesText('entity type', gone, false)}`);
     if (gone.length > 0) return verbPhrase(some.one, some.many, namesText('entity type', gone, false));
+    const texts = controls.filter((one) => one.form !== undefined && others.every(({ name }) => name !== one.name));
+    if (texts.length === controls.length) return verbPhrase(some.one, some.many, maskedNames(texts, direction === 'less'));
     const types = namesText('entity type', controls.map(entityTypeOf), false);
     const limits = new Set(
       controls.map((one) =>
@@ -303,6 +305,14 @@ function maskingPhrase(whole: VerbPhrase, some: VerbPhrase, direction: 'less' | 
     const [only = ''] = limits;
     return verbPhrase('masks', 'mask', limits.size === 1 && only !== '' ? `${types} ${only}` : `${direction} of ${types}`);
   };
+}
+
+/** Returns the words and patterns of custom entity types, with the types that they belong to: `globex as VIP`. */
+function maskedNames(controls: readonly Control[], isPart: boolean): string {
+  const names = controls.map(({ content = '', form }) =>
+    form === 'word' ? blockedName({ name: content, form }, isPart) : blockedName({ name: content, text: `/${content}/` }, isPart),
+  );
+  return `${namesText('text', names, false)} as ${namesText('entity type', controls.map(entityTypeOf), false)}`;
 }
 
 /** Returns `only from a score of 0.7 (was 0.5)` for a registered type. */

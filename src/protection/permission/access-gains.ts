@@ -16,7 +16,8 @@ import {
   runbooksOf,
   seeingAll,
 } from '../access/effective-access.ts';
-import { coversRunbook, machineName } from '../controls/access-rows.ts';
+import { machineName } from '../controls/access-rows.ts';
+import { coversRunbook } from '../controls/runbooks-row.ts';
 import { isEasierApproval } from '../controls/compare-approvals.ts';
 import type { Posture } from '../controls/control-row.ts';
 import { ownApproval } from '../controls/connection-rows.ts';

@@ -20,7 +20,7 @@ import {
 } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { accessModes, type ConnectionAccess, memberSortsBy, seeingAll } from '../access/effective-access.ts';
-import { coversRunbook } from '../controls/access-rows.ts';
+import { coversRunbook } from '../controls/runbooks-row.ts';
 import { isEasierApproval } from '../controls/compare-approvals.ts';
 import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
 import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';

@@ -1,4 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
+import { desiredById, type DesiredResource, type DesiredState, type EdgeDeclaration } from '../../model/desired.ts';
 import { type Position, formatPosition } from '../../model/diagnostic.ts';
 import { type JsonObject, equal, isObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
@@ -6,7 +7,7 @@ import { type Change, type EdgeChange, type FieldChange, type Value, fieldPositi
 import { expiryOf } from '../../model/plan/expired-access.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import type { Cause, ControlType, ProtectionVerdict } from '../../model/protection/protection.ts';
-import { type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
+import { type EdgeEnds, edgeKey, type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
 import { type Edit, editSpec } from '../../model/spec/edit.ts';
 import {
   type ControlDifference,
@@ -158,7 +159,7 @@ export function createCauseFinder(
   { changes, edges }: { readonly changes: readonly Change[]; readonly edges: readonly EdgeChange[] },
   context: CauseContext,
 ): CauseFinder {
-  const { selectorOf = noSelector, isReversed = false } = context;
+  const { attachments = noManifests, isReversed = false } = context;
   const written = new Map(changes.filter(isWritten).map((change) => [liveKeyOf(change), change]));
   const known = new Map<ResourceId, readonly Contribution[]>();
   const byResource = (id: ResourceId): readonly Contribution[] => {
@@ -167,7 +168,7 @@ export function createCauseFinder(
     known.set(id, found);
     return found;
   };
-  const causesOfEdge = edgeCauses(changes, selectorOf);
+  const causesOfEdge = edgeCauses(changes, attachments);
   const byConnection = new Map<ResourceId, EdgeChange[]>();
   const everywhere = new Map<ResourceId, EdgeChange>();
   for (const edge of edges) {
@@ -180,19 +181,19 @@ export function createCauseFinder(
   return (connection, rules, control) => {
     const own = byConnection.get(connection) ?? [];
     const others = rules.flatMap((rule) => everywhere.get(rule) ?? []).filter(({ rule }) => !own.some((edge) => edge.rule === rule));
-    const attachments = [...own, ...others.filter(({ rule }) => byResource(rule).length === 0)].flatMap((edge) =>
+    const moved = [...own, ...others.filter(({ rule }) => byResource(rule).length === 0)].flatMap((edge) =>
       causesOfEdge(edge).map((cause) => attachmentContribution(edge, cause, isReversed)),
     );
-    const all = [...byResource(connection), ...attachments, ...rules.flatMap(byResource)];
+    const all = [...byResource(connection), ...moved, ...rules.flatMap(byResource)];
     return all.filter(({ controls }) => controls.includes(control));
   };
 }
 
-/** The input of a cause finder: the states before and after, and the selectors of rules. */
+/** The input of a cause finder: the states before and after, and what manifests state about attachments. */
 type CauseContext = {
   readonly registry: Registry;
   readonly snapshots: { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
-  readonly selectorOf?: SelectorLookup;
+  readonly attachments?: AttachmentLookup;
   readonly isReversed?: boolean;
 };
 
@@ -304,23 +305,46 @@ function attachmentContribution({ rule, action }: EdgeChange, cause: Cause, isRe
   return { controls: ruleControlTypes(kindOf(rule)), direction, ...jointly(kindOf(rule)), cause };
 }
 
-/** Returns the selector of a rule; undefined when no manifest declares one. */
-export type SelectorLookup = (rule: ResourceId) => JsonObject | undefined;
+/** What manifests state about attachments: the selector of a rule, and where the fields are that declared an attachment when it was applied. */
+export type AttachmentLookup = {
+  readonly selectorOf: (rule: ResourceId) => JsonObject | undefined;
+  readonly formerPlaceOf: (ends: EdgeEnds) => Position | undefined;
+};
 
-function noSelector(): undefined {}
+const noManifests: AttachmentLookup = { selectorOf: () => undefined, formerPlaceOf: () => undefined };
+
+/** Looks up attachments in manifests, and in those that were applied last. */
+export function lookUpAttachments({ resources }: DesiredState, applied: DesiredState | undefined): AttachmentLookup {
+  const selectors = new Map(resources.flatMap(({ key, selector }) => (selector === undefined ? [] : [[key, selector.value] as const])));
+  let declarations: ReadonlyMap<string, readonly EdgeDeclaration[]> | undefined;
+  let manifests: ReadonlyMap<ResourceId, DesiredResource> | undefined;
+  return {
+    selectorOf: (rule) => selectors.get(rule),
+    formerPlaceOf: ({ rule, connection }) => {
+      declarations ??= new Map(applied?.edges.map((edge) => [edgeKey(edge), edge.declarations]));
+      manifests ??= desiredById(resources);
+      const [first] = declarations.get(edgeKey({ rule, connection })) ?? [];
+      return first && manifests.get(first.by)?.locate(pointer(...tokensOf(first.path).slice(0, 1)));
+    },
+  };
+}
 
 /** Returns a finder of causes for attached and detached edges: the declaration, the lost tag, or the change that writes it. */
-export function edgeCauses(changes: readonly Change[], selectorOf: SelectorLookup): (edge: EdgeChange) => readonly Cause[] {
+export function edgeCauses(
+  changes: readonly Change[],
+  { selectorOf, formerPlaceOf }: AttachmentLookup,
+): (edge: EdgeChange) => readonly Cause[] {
   const byKey = new Map(changes.map((change) => [liveKeyOf(change), change]));
   return (edge) => {
-    const tags = edge.action === 'detach' && edge.declared.length === 0 ? tagCauses(edge, byKey.get(edge.connection), selectorOf) : [];
-    return tags.length > 0 ? tags : [attachmentCause(edge, byKey)];
+    const tags =
+      edge.action === 'detach' && edge.declared.length === 0 ? tagCauses(edge, byKey.get(edge.connection), selectorOf(edge.rule)) : [];
+    return tags.length > 0 ? tags : [attachmentCause(edge, byKey, formerPlaceOf(edge))];
   };
 }
 
 /** Lists the tags that the rule still requires and that this plan removes from the connection. */
-function tagCauses({ rule, connection }: EdgeChange, change: Change | undefined, selectorOf: SelectorLookup): readonly Cause[] {
-  const required = selectorOf(rule)?.['match_tags'];
+function tagCauses({ rule, connection }: EdgeChange, change: Change | undefined, selector: JsonObject | undefined): readonly Cause[] {
+  const required = selector?.['match_tags'];
   if (change === undefined || !isObject(required)) return [];
   return change.fields.flatMap((field): readonly Cause[] => {
     const [name, key = ''] = tokensOf(field.path);
@@ -329,13 +353,17 @@ function tagCauses({ rule, connection }: EdgeChange, change: Change | undefined,
   });
 }
 
-function attachmentCause({ rule, connection, declared, by, origin }: EdgeChange, byKey: ReadonlyMap<ResourceId, Change>): Cause {
+function attachmentCause(
+  { rule, connection, declared, by, origin }: EdgeChange,
+  byKey: ReadonlyMap<ResourceId, Change>,
+  former: Position | undefined,
+): Cause {
   const [first] = declared;
   const writer = by ?? rule;
   return {
     by: writer,
     edge: writer === rule ? connection : rule,
-    ...(first === undefined ? placeField(byKey.get(writer)?.at) : { place: first }),
+    ...(first === undefined ? placeField(former ?? byKey.get(writer)?.at) : { place: first }),
     ...(origin === 'drift' ? { byHand: true } : {}),
   };
 }

@@ -23,7 +23,7 @@ import { formatPosition } from '../../model/diagnostic.ts';
 import { hiddenPhrase } from '../controls/access-rows.ts';
 import { attachmentsOfKind, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { type RiskCode, type RiskDraft, unreviewedModes } from '../controls/control-row.ts';
-import { edgeCauses, type SelectorLookup } from '../posture/causes.ts';
+import { edgeCauses, type AttachmentLookup } from '../posture/causes.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
 import { findContributions, type ChangeEffects, fieldReasons, type Reason, refusesSessions } from './contributions.ts';
 import type { GivenUp } from './given-up.ts';
@@ -50,7 +50,7 @@ type RiskInput = PlanSnapshots & {
   /** The manifests that were last applied, if they differ from the current ones. */
   readonly base: DesiredState | undefined;
   readonly registry: Registry;
-  readonly selectorOf: SelectorLookup;
+  readonly attachments: AttachmentLookup;
   readonly inherited: InheritedKeys | undefined;
   /** What new objects give up of their defaults, by the live key of their change. */
   readonly givenUp: ReadonlyMap<ResourceId, readonly GivenUp[]>;
@@ -111,7 +111,7 @@ function createContext(input: RiskInput): RiskContext {
     baseResources,
     liveResources: liveById(live.resources),
     edgesBy,
-    causesOfEdge: edgeCauses(plan.changes, input.selectorOf),
+    causesOfEdge: edgeCauses(plan.changes, input.attachments),
     effects: findContributions(plan, input),
     // Only where nothing was applied do the manifests of this change show who used a source before.
     usersOf: sourceUsers(() => [
@@ -343,18 +343,19 @@ type PlacingInput = {
   readonly connections: readonly ResourceId[] | undefined;
 };
 
-/** Adds code, class and position to drafts. Several fields with the same risk become one risk at their common path. */
+/** Adds code, class and position to drafts. Several fields with the same risk become one risk at their common path, but each ignored one stays itself. */
 function placeRisks(drafts: readonly RiskDraft[], { change, resource, connections }: PlacingInput): readonly Risk[] {
   const groups = new Map<string, RiskDraft[]>();
   for (const draft of drafts) {
-    const key = `${draft.code.name} ${draft.class ?? ''}`;
+    const key = [draft.code.name, draft.class ?? '', ...(draft.isIgnore === true ? draft.fields : [])].join(' ');
     addToGroup(groups, key, draft);
   }
   return [...groups.values()].flatMap((group): readonly Risk[] => {
     const [first] = group;
     if (first === undefined) return [];
     const path = pathOf(group, change);
-    const field = path === '' ? undefined : change?.fields.find((one) => one.held !== true && isAt(one, path));
+    const place = path === '' ? pointer(...first.fields.slice(0, 1)) : path;
+    const field = place === '' ? undefined : change?.fields.find((one) => one.held !== true && isAt(one, place));
     const own = change === undefined || field === undefined ? undefined : fieldPosition(change, field);
     const stated = first.isIgnore === true ? resource?.locateIgnore() : placeIn(resource, path);
     const at = (first.isIgnore === true ? stated : (own ?? stated)) ?? change?.at;

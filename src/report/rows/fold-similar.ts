@@ -14,7 +14,7 @@ type FoldedEntry<Entry> = { readonly entry: Entry; readonly others: readonly Ent
 export const mostEntries = 300;
 /** The similar entries that a folded list shows. */
 const shown = 3;
-const mostNames = 5;
+const mostNames = 20;
 
 /** Folds a long list unless it is printed whole: of similar entries, it keeps the first ones, and the last of them carries the others. */
 export function foldSimilar<Entry>(
@@ -36,7 +36,7 @@ export function foldSimilar<Entry>(
   return kept;
 }
 
-/** Returns `and 11997 more objects like it: Connection/a, …`, escaped. */
+/** Returns `and 2 more objects like it: Connection/a, Connection/b`, escaped. */
 export function othersText(others: readonly ResourceId[]): string {
   const names = others.slice(0, mostNames).map(escapeTerminal);
   return `and ${plural(others.length, 'more object')} like it: ${names.join(', ')}${others.length > mostNames ? ', …' : ''}`;
@@ -73,6 +73,26 @@ function rowsOf(rows: readonly ChangeRow[], isShape: boolean): readonly unknown[
 
 function edgesOf(edges: readonly EdgeRow[], isShape: boolean): readonly unknown[] {
   return isShape ? edges.map(({ sign }) => sign) : edges;
+}
+
+/**
+ * Folds changes that are alike in all that `contentOf` returns, in their order: the first of many carries the others. Of deleted objects
+ * the values do not count, because none is left.
+ */
+export function foldAlike(
+  changes: readonly GroupedChange[],
+  moreOf: (grouped: GroupedChange) => unknown,
+  { full = false }: { readonly full?: boolean } = {},
+): readonly FoldedEntry<GroupedChange>[] {
+  if (full) return changes.map((entry) => ({ entry, others: [] }));
+  const groups = new Map<string, GroupedChange[]>();
+  const keys = changes.map((one) => JSON.stringify([one.change.action === 'delete' ? likenessOfChange(one) : contentOf(one), moreOf(one)]));
+  for (const [index, entry] of changes.entries()) addToGroup(groups, keys[index] ?? '', entry);
+  return changes.flatMap((entry, index) => {
+    const all = groups.get(keys[index] ?? '') ?? [];
+    if (all.length < fewestAlike) return [{ entry, others: [] }];
+    return all[0] === entry ? [{ entry, others: all.slice(1) }] : [];
+  });
 }
 
 /** Changes of several objects that differ in nothing but the object, or a single change. */

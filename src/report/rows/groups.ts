@@ -304,16 +304,19 @@ export function notComparedList({ notCompared }: Pick<Plan, 'notCompared'>): Sid
   };
 }
 
-/** Returns a line for each risk of a manifest that changed without a write: `Connection/db /reviewers: weakens (ignore-added)  a.yaml:5`. */
+/**
+ * Returns a line for each risk of a manifest that changed without a write: `Connection/db /reviewers: weakens (ignore-added)  a.yaml:5`;
+ * fields with the same risk at one place share it.
+ */
 function unwrittenTexts({ id, risks }: UnwrittenRisks): readonly string[] {
   if (risks.length === 0) return [escapeTerminal(id)];
-  return risks.flatMap((risk) => {
+  const paths = new Map<string, string[]>();
+  for (const risk of risks) {
     const text = risksText([risk]);
     const at = risk.place === undefined ? undefined : parsePosition(risk.place);
-    return text === ''
-      ? []
-      : [escapeTerminal(`${id} ${risk.path ?? ''}`.trim() + `: ${text}${at === undefined ? '' : `  ${shortPosition(at)}`}`)];
-  });
+    if (text !== '') addToGroup(paths, `${text}${at === undefined ? '' : `  ${shortPosition(at)}`}`, risk.path ?? '');
+  }
+  return [...paths].map(([text, all]) => escapeTerminal(`${id} ${all.join(', ')}`.trim() + `: ${text}`));
 }
 
 /** Returns the list of secrets that changed in the manifests, and that no write changes. */

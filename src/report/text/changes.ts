@@ -13,7 +13,7 @@ import {
   risksText,
   type RowPart,
 } from '../rows/change-rows.ts';
-import { foldSimilar, likenessOfChange, likenessOfDrift, mostEntries, othersText } from '../rows/fold-similar.ts';
+import { foldAlike, foldSimilar, likenessOfChange, likenessOfDrift, mostEntries, othersText } from '../rows/fold-similar.ts';
 import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
 import type { ChangeWarnings } from '../document.ts';
 import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
@@ -116,8 +116,11 @@ export function groupLines(group: ChangeGroup, terminal: Terminal, warnings: Cha
   const lines = title === '' ? [] : [...wrap(words(title, bold), terminal, 2), ''];
   if (group.name === 'elsewhere') return [...lines.slice(0, -1), ...elsewhereLines(changes, terminal)];
   let detailed = false;
-  const folded = foldSimilar(changes, likenessOfChange, terminal);
-  for (const { entry: grouped, others } of folded) {
+  const alike = foldAlike(changes, ({ change }) => warnings.get(change.id), terminal);
+  const folded = foldSimilar(alike, ({ entry }) => likenessOfChange(entry), terminal);
+  for (const { entry, others: similar } of folded) {
+    const grouped = entry.entry;
+    const others = [entry, ...similar].flatMap((one) => [one.entry, ...one.others]).slice(1);
     const details = [...detailLines(grouped, group, terminal), ...warningLines(warnings.get(grouped.change.id) ?? [], terminal)];
     const own = [...changeLines(grouped, group, details, terminal), ...othersLines(others, terminal)];
     if (detailed || (own.length > 1 && lines.length > 0 && lines.at(-1) !== '')) lines.push('');

@@ -1,4 +1,4 @@
-import { highestPlanRisk, type Plan } from '../../model/plan/plan.ts';
+import { highestPlanRisk, isRiskierThan, type Plan } from '../../model/plan/plan.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
 import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SubjectPlace } from '../document.ts';
@@ -119,7 +119,9 @@ function summaryLines(summary: ReportSummary, terminal: Terminal): readonly stri
   return [
     ...(isLong && plan.changes.length > 0 ? sentenceLines(planSummaryText(plan)) : []),
     ...(policies === '' ? [] : wrap(words(escapeTerminal(`${policies}.`)), terminal, 0)),
-    ...(isLong && highest !== undefined ? [riskClassPaint(highest, terminal.color)(`Highest risk: ${highest}`)] : []),
+    ...(isLong && highest !== undefined && isRiskierThan(highest, 'neutral')
+      ? [riskClassPaint(highest, terminal.color)(`Highest risk: ${highest}`)]
+      : []),
   ];
 }
 

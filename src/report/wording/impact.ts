@@ -20,8 +20,14 @@ type CauseFormat = {
 
 /** Returns the causes of a headline: the manifest lines first, then the lines whose manual change is undone. */
 export function causesText(causes: readonly Cause[], format: CauseFormat): string {
+  const removals = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { by, place } of new Map(causes.map((cause) => [cause.by, cause])).values()) {
+    const removed = place === undefined ? removalOf(by, format) : '';
+    if (removed !== '') (removals.has(removed) ? repeated : removals).add(removed);
+  }
   const listed = (some: readonly Cause[]): string =>
-    shortList([...new Set(some.map((cause) => causeText(cause, format)).filter((text) => text !== ''))], mostCauses).join(', ');
+    shortList([...new Set(some.map((cause) => causeText(cause, format, repeated)).filter((text) => text !== ''))], mostCauses).join(', ');
   const written = listed(causes.filter(({ byHand }) => byHand !== true));
   const undone = causes.filter(({ byHand }) => byHand === true);
   const places = listed(undone);
@@ -34,14 +40,18 @@ export function driftCause(places: string): string {
   return `changed outside Ostiary${places === '' ? '' : `: ${places}`}`;
 }
 
-/** Returns the position of a cause; for a removed manifest its name, with the commit that removed it. */
-function causeText({ by, place, byHand }: Cause, { orphans, position, name }: CauseFormat): string {
+/** Returns the position of a cause; for a removed manifest its name, with the commit that removed it, or a commit that removed several. */
+function causeText({ by, place, byHand }: Cause, format: CauseFormat, removals: ReadonlySet<string>): string {
   const at = place === undefined ? undefined : parsePosition(place);
-  if (at !== undefined) return position(at);
+  if (at !== undefined) return format.position(at);
   if (byHand === true) return '';
+  const removed = removalOf(by, format);
+  return format.name(removals.has(removed) ? removed : `${clip(by, longestName)} ${removed === '' ? 'deleted' : removed}`);
+}
+
+function removalOf(by: ResourceId, { orphans }: CauseFormat): string {
   const orphan = orphans.get(by);
-  const removed = orphan === undefined ? '' : removalText(orphan);
-  return name(`${clip(by, longestName)} ${removed === '' ? 'deleted' : removed}`);
+  return orphan === undefined ? '' : removalText(orphan);
 }
 
 /** Returns the objects to list beside a headline: its connections unless its text names the only one, or the objects that cause it. */
@@ -73,24 +83,39 @@ export function headlineConnections(headline: Headline, escape: (text: string) =
 const mostConnections = 5;
 const mostSharedTags = 3;
 
-/** Returns the causes that no headline states with the same connections, places and tags. A loss states also what is less certain about its line. */
+/**
+ * Returns the causes that headlines do not state: a loss states also what is less certain about its line, and a connection that no group
+ * sees what its groups lose. A headline that does not list all its connections states a cause of the same connections and tags alone.
+ */
 export function unstatedImpact(causes: readonly Impact[], headlines: readonly Headline[]): readonly Impact[] {
-  return causes.filter((cause) => !headlines.some((headline) => isStated(cause, headline)));
+  return causes.filter((cause) => {
+    const stating = headlines.filter((headline) => states(headline, cause));
+    const stated = new Set(stating.flatMap(({ connections }) => connections));
+    const places = new Set(stating.flatMap((headline) => headline.causes.map(({ place }) => place)));
+    return !(stating.length > 0 && cause.connections.every((id) => stated.has(id)) && cause.places.every((place) => places.has(place)));
+  });
 }
 
-function isStated({ by, direction, places, connections, tags }: Impact, headline: Headline): boolean {
-  const own = new Set(headline.connections);
+/** The verdicts of causes that a headline states beside its own. */
+const alsoStated: Readonly<Partial<Record<Headline['direction'], readonly ProtectionVerdict[]>>> = {
+  weakens: ['both', 'unknown'],
+  availability: ['strengthens'],
+};
+
+function states({ direction, connections, causes }: Headline, { by, direction: own, places, ...cause }: Impact): boolean {
+  const isListed = connections.length <= mostConnections;
   return (
-    (direction === headline.direction || (headline.direction === 'weakens' && (direction === 'both' || direction === 'unknown'))) &&
-    connections.length === own.size &&
-    connections.every((id) => own.has(id)) &&
-    tags.length <= mostSharedTags &&
-    tags.every((tag) => tag.connections === connections.length) &&
-    new Set(headline.causes.map(({ by: cause, place }) => place ?? cause)).size <= Math.max(mostCauses, places.length) &&
-    (by === undefined || headline.causes.some((cause) => cause.by === by)) &&
-    (by !== undefined || places.length > 0) &&
-    places.every((place) => headline.causes.some((cause) => cause.place === place))
+    (direction === own || alsoStated[direction]?.includes(own) === true) &&
+    (isListed || (connections.length === cause.connections.length && hasSharedTags(cause))) &&
+    new Set(causes.map(({ by: one, place }) => place ?? one)).size <= Math.max(mostCauses, places.length) &&
+    (by === undefined ? places.length > 0 : causes.some((one) => one.by === by)) &&
+    (places.length === 0 || causes.some(({ place }) => place !== undefined && places.includes(place)))
   );
+}
+
+/** Returns whether a headline has room for all tags of a cause, because all its connections share them. */
+function hasSharedTags({ tags, connections }: Pick<Impact, 'tags' | 'connections'>): boolean {
+  return tags.length <= mostSharedTags && tags.every((tag) => tag.connections === connections.length);
 }
 
 function tagText(value: Json): string {

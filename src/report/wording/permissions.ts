@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, joinWords } from '../../model/collections.ts';
 import type { NeededApproval, PermissionTerms } from '../../model/protection/permission.ts';
 import type { PermissionChange, PermissionEffect, Protection } from '../../model/protection/protection.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
@@ -166,5 +166,5 @@ const termTexts: readonly ((terms: PermissionTerms) => string)[] = [approvalText
 
 /** Returns who approves: `dba and security`, `2 of dba, security, sre`. */
 export function approversText({ groups, needed, atLeast }: Exclude<NeededApproval, 'refused'>): string {
-  return needed === groups.length ? groups.join(' and ') : `${atLeast === true ? 'at least ' : ''}${needed} of ${groups.join(', ')}`;
+  return needed === groups.length ? joinWords(groups) : `${atLeast === true ? 'at least ' : ''}${needed} of ${groups.join(', ')}`;
 }

@@ -82,7 +82,8 @@ function print(value: Json): string {
   if (typeof value === 'string') return innerText(value);
   if (Array.isArray(value)) return `[${value.map((entry: Json) => print(entry)).join(', ')}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  const entries = Object.entries(value).map(([key, entry]) => `${innerText(key)}: ${print(entry)}`);
+  const shown = Object.entries(value).filter(([, entry]) => !isEmpty(entry));
+  const entries = shown.map(([key, entry]) => `${innerText(key)}: ${print(entry)}`);
   return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
 }
 

@@ -82,7 +82,7 @@ const changes: Readonly<Record<string, Change>> = {
     edit: replace(approval, '{ env: prod, team: orders }', '{ team: orders }'),
     hoop: [
       '1 to update. Strengthens protection of 1 connection.',
-      'contractors now need approval on orders-test-db (env=test, team=orders)  rules/approval.yaml:24',
+      'people in contractors now need approval on orders-test-db (env=test, team=orders)  rules/approval.yaml:24',
     ],
   },
   'contractors lose review': {
@@ -92,8 +92,10 @@ const changes: Readonly<Record<string, Change>> = {
     ),
     hoop: [
       'Weakens protection of 2 connections. 1 to update.',
-      'contractors no longer need approval on 2 connections (orders-db, orders-test-db; all team=orders)  rules/approval.yaml:25',
-      'people in both trainees and orders now need approval on 2 connections (orders-db, orders-test-db; all team=orders)  rules/approval.yaml:25',
+      'people in contractors no longer need approval for exec and runbooks on orders-db (env=prod, team=orders)  rules/approval.yaml:25',
+      'people in contractors no longer need approval on orders-test-db (env=test, team=orders)  rules/approval.yaml:25',
+      'people in both trainees and orders now need approval for exec and runbooks on orders-db (env=prod, team=orders)  rules/approval.yaml:25',
+      'people in both trainees and orders now need approval on orders-test-db (env=test, team=orders)  rules/approval.yaml:25',
     ],
     serve: [
       'Weakens protection of 1 connection. 1 to update.',
@@ -159,7 +161,8 @@ const changes: Readonly<Record<string, Change>> = {
     edit: removeDocument(approval, 'prod-approval'),
     hoop: [
       'Weakens protection of 4 connections. 1 to delete.',
-      '4 connections lose approval (ledger-db, orders-db, orders-replica-db, warehouse-db; all env=prod)  AccessRequestRule/prod-approval removed in COMMIT "a rule is deleted"',
+      '2 connections lose approval (ledger-db, warehouse-db; all env=prod)  AccessRequestRule/prod-approval removed in COMMIT "a rule is deleted"',
+      '2 connections lose approval for native access (orders-db, orders-replica-db; all env=prod, team=orders)  AccessRequestRule/prod-approval removed in COMMIT "a rule is deleted"',
     ],
   },
   'the last runbook rule is deleted': {

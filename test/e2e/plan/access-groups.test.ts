@@ -37,10 +37,10 @@ test('access groups are planned, applied, compared, reverted, held and pulled', 
   const states: readonly (readonly [Json, readonly string[], string])[] = [
     [['payments', 'sre'], ['payments', 'sre'], 'only payments and sre can reach payments-db'],
     [['sre', 'payments'], ['payments', 'sre'], 'No changes.'],
-    [[], ['admin'], '1 connection is visible to no group (payments-db)'],
+    [[], ['admin'], '1 connection is visible to no group: payments and sre lose access (payments-db)'],
     [['payments'], ['payments'], 'payments can reach payments-db'],
     [null, [], 'everybody can reach payments-db'],
-    [[], ['admin'], '1 connection is visible to no group (payments-db)'],
+    [[], ['admin'], '1 connection is visible to no group: everybody loses access (payments-db)'],
     [['payments', 'sre'], ['payments', 'sre'], 'payments and sre can reach payments-db'],
   ];
   for (const [groups, wire, headline] of states) {

@@ -45,14 +45,18 @@ test('a removed reviewer, a renamed tag and a loosened pattern are three headlin
   expect(stdout).toMatch(
     /^ {2}1 connection loses reviewer group orders-leads \(orders-db; [^)]*\)\s+access\/orders\/databases\.yaml:\d+$/m,
   );
-  expect(stdout).toMatch(/^ {2}1 connection loses masking \(payments-card-vault; [^)]*\)\s+access\/payments\/cards\.yaml:\d+$/m);
+  expect(stdout).toMatch(
+    /^ {2}1 connection loses masking of \d+ entity types \(payments-card-vault; [^)]*\)\s+access\/payments\/cards\.yaml:\d+$/m,
+  );
   expect(stdout).toMatch(/^ {2}\d+ connections no longer block all of .*\([^)]*\) {2}access\/guardrails\/sql\.yaml:\d+$/m);
   expect(stdout).toMatch(
     /^Held: .*\n\n {2}= Connection\/support-tickets {2}access\/support\/desk\.yaml:\d+\n {6}reviewers {2}night-shift/m,
   );
   for (const risk of ['reviewer-removed', 'masking-detached', 'pattern-removed']) expect(stdout).toContain(`--allow risk/${risk}=REASON`);
   expect(stdout).toMatch(/^ {2}Other impact:$/m);
-  expect(stdout).toMatch(/^ {4}connection_tags\.data {2}\w+ {2}1 connection \([^)]*env=prod[^)]*\) {2}access\/payments\/cards\.yaml:\d+$/m);
+  expect(stdout).toMatch(
+    /^ {4}GuardrailRule\/no-destructive-sql .*weakens {2}17 connections \([^)]*env=prod[^)]*\) {2}access\/guardrails\/sql\.yaml:\d+$/m,
+  );
   expect(stdout).not.toContain('canary-');
 
   await run('plan --own HEAD~1 --report html=plan.html');

@@ -35,14 +35,14 @@ describe('headlines of a connection’s own fields', () => {
     ],
     ['access_groups', null, ['dba'], 'strengthens: only dba can reach db', 'weakens: everybody can reach db'],
     ['access_groups', ['dba', 'sre'], ['sre'], 'strengthens: dba can no longer reach db', 'weakens: dba can reach db'],
-    ['access_groups', ['dba'], [], 'availability: 1 connection is visible to no group', 'weakens: dba can reach db'],
+    ['access_groups', ['dba'], [], 'availability: 1 connection is visible to no group: dba loses access', 'weakens: dba can reach db'],
     ['access_groups', null, ['everybody'], 'strengthens: only everybody can reach db', 'weakens: everybody can reach db'],
     [
       'access_groups',
       [],
       ['a', 'b', 'c', 'd'],
       'weakens: a, b and 2 more groups can reach db',
-      'availability: 1 connection is visible to no group',
+      'availability: 1 connection is visible to no group: a, b and 2 more groups lose access',
     ],
     ['reviewers', ['dba'], [], 'weakens: 1 connection loses review', 'strengthens: 1 connection gains review'],
     [
@@ -247,7 +247,7 @@ describe('headlines of rules', () => {
       'weakens: 1 connection no longer masks URL (Connection/a)',
     ]);
     expect(headlinesOf(rule, onMask(['/supported_entity_types/GROUP', types('PERSON', 'URL'), undefined]))).toEqual([
-      'weakens: 1 connection loses masking (Connection/a)',
+      'weakens: 1 connection loses masking of PERSON and URL (Connection/a)',
     ]);
     expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, null]))).toEqual([
       'unknown: 1 connection changes masking in a way that cannot be compared (Connection/a)',
@@ -268,11 +268,11 @@ describe('headlines of rules', () => {
     const rule = masking('m', { score_threshold: 0.4, custom_entity_types: custom }, ['a']);
     const at = '/custom_entity_types/EMP';
     expect(headlinesOf(rule, onMask([`${at}/deny_list/x`, 'x', undefined]))).toEqual([
-      'weakens: 1 connection masks less of EMP (Connection/a)',
+      'weakens: 1 connection no longer masks x as EMP (Connection/a)',
     ]);
     // A score that reaches the threshold masks everything that is found, however high it is.
     expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.9]))).toEqual([]);
-    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.1]))).toEqual(['weakens: 1 connection loses masking (Connection/a)']);
+    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.1]))).toEqual(['weakens: 1 connection loses masking of EMP (Connection/a)']);
     expect(headlinesOf(rule, onMask([`${at}/regex`, 'E+', 'E*']))).toEqual([
       'unknown: 1 connection changes masking in a way that cannot be compared (Connection/a)',
     ]);

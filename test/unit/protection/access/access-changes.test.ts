@@ -49,7 +49,7 @@ describe('who reaches a connection', () => {
       'access control that is switched on without a row',
       {},
       { 'access-control': [] },
-      'availability: 1 connection is visible to no group: access control is on',
+      'availability: 1 connection is visible to no group: everybody loses access',
       'weakens: everybody can reach orders-db',
     ],
     [
@@ -57,7 +57,7 @@ describe('who reaches a connection', () => {
       row(),
       row('payments'),
       'weakens: payments can reach orders-db',
-      'availability: 1 connection is visible to no group: access control is on',
+      'availability: 1 connection is visible to no group: payments loses access',
     ],
     [
       'a second group',
@@ -126,8 +126,8 @@ describe('who needs an approval', () => {
       'a group that skips',
       requestRules(requestRule('r', named)),
       requestRules(requestRule('r', { ...named, skip_review_groups: ['contractors'] })),
-      ['weakens: contractors no longer need approval on orders-db'],
-      ['strengthens: contractors now need approval on orders-db'],
+      ['weakens: people in contractors no longer need approval on orders-db'],
+      ['strengthens: people in contractors now need approval on orders-db'],
     ],
     [
       'one more group that forces',
@@ -148,8 +148,8 @@ describe('who needs an approval', () => {
       'a rule by attribute before one by name',
       requestRules(requestRule('r', named)),
       requestRules(requestRule('r', named), requestRule('weak', { attributes: ['pii'], skip_review_groups: ['contractors'] })),
-      ['weakens: contractors no longer need approval on orders-db'],
-      ['strengthens: contractors now need approval on orders-db'],
+      ['weakens: people in contractors no longer need approval on orders-db'],
+      ['strengthens: people in contractors now need approval on orders-db'],
     ],
     [
       'the higher id of two by attribute',
@@ -217,8 +217,8 @@ describe('who needs an approval', () => {
     ]);
     const ofAuditors = { ...named, approval_required_groups: ['auditor'] };
     expect(thereAndBack({ ...hidden, ...requestRules(requestRule('r', ofAuditors)) }, hidden)).toEqual([
-      ['weakens: auditor no longer need approval on orders-db'],
-      ['strengthens: auditor now need approval on orders-db'],
+      ['weakens: people in auditor no longer need approval on orders-db'],
+      ['strengthens: people in auditor now need approval on orders-db'],
     ]);
   });
 
@@ -258,15 +258,15 @@ describe('which runbooks may be run', () => {
       'one more group',
       rule('oncall'),
       rule('oncall', 'contractors'),
-      ['weakens: contractors can run more runbooks on orders-db'],
-      ['strengthens: contractors can run fewer runbooks on orders-db'],
+      ['weakens: contractors can run git/ops:ops/ on orders-db'],
+      ['strengthens: contractors can no longer run git/ops:ops/ on orders-db'],
     ],
     [
       'one more group that sees nothing: its members in a group that sees the connection gain',
       { ...row('payments'), ...rule('oncall') },
       { ...row('payments'), ...rule('oncall', 'contractors') },
-      ['weakens: contractors can run more runbooks on orders-db'],
-      ['strengthens: contractors can run fewer runbooks on orders-db'],
+      ['weakens: contractors can run git/ops:ops/ on orders-db'],
+      ['strengthens: contractors can no longer run git/ops:ops/ on orders-db'],
     ],
     [
       'a group of a runbook rule that sees nothing, whose members see the connection in one group and then in another',
@@ -274,21 +274,21 @@ describe('which runbooks may be run', () => {
       { ...row('orders'), ...rule('oncall', 'contractors') },
       [
         'weakens: orders can reach orders-db',
-        'weakens: contractors can run more runbooks on orders-db',
+        'weakens: contractors can run git/ops:ops/ on orders-db',
         'strengthens: payments can no longer reach orders-db',
       ],
       [
         'weakens: payments can reach orders-db',
         'strengthens: orders can no longer reach orders-db',
-        'strengthens: contractors can run fewer runbooks on orders-db',
+        'strengthens: contractors can no longer run git/ops:ops/ on orders-db',
       ],
     ],
     [
       'a group of a runbook rule that sees nothing any more, whose members in a group that still sees the connection gain',
       rule('oncall'),
       { ...row('payments'), ...rule('oncall', 'contractors') },
-      ['weakens: contractors can run more runbooks on orders-db', 'strengthens: only payments can reach orders-db'],
-      ['weakens: everybody can reach orders-db', 'strengthens: contractors can run fewer runbooks on orders-db'],
+      ['weakens: contractors can run git/ops:ops/ on orders-db', 'strengthens: only payments can reach orders-db'],
+      ['weakens: everybody can reach orders-db', 'strengthens: contractors can no longer run git/ops:ops/ on orders-db'],
     ],
     [
       'files that another rule has',

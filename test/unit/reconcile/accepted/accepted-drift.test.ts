@@ -64,7 +64,7 @@ describe('drift that the manifests accept', () => {
     });
     expect(plan.changes.map(({ id, action }) => `${action} ${id}`)).toEqual(['create DataMaskingRule/next']);
     expect(headlinesOf(plan)).toEqual([
-      '2 connections lose masking in the manifests; the gateway already lost it (changed outside Ostiary)',
+      '2 connections lose masking of PERSON in the manifests; the gateway already lost it (changed outside Ostiary)',
     ]);
     expect(acceptedOf(plan)).toEqual([['DataMaskingRule/pii', 'weakens entity-type-removed']]);
   });
