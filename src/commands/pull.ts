@@ -3,7 +3,7 @@ import { takenNames } from '../disk/tree-writer.ts';
 import { registry } from '../kinds/index.ts';
 import { UsageError } from '../model/errors.ts';
 import { isPartialSelection } from '../project/resolved-config.ts';
-import { resolvePullProject } from '../pull/pull-project.ts';
+import { resolvePullProject, withDialect } from '../pull/pull-project.ts';
 import type { readOwnedObjects } from '../pull/write-project.ts';
 import { formatsFor, preloadFormat } from '../report/formats.ts';
 import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from '../console/options.ts';
@@ -65,7 +65,7 @@ async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
       import('./pulling/pull-objects.ts'),
       preloadFormat(flags.format),
     ]);
-    await pullObjects({ project, owned, taken, gateway, identity, listed, flags, context });
+    await pullObjects({ project: withDialect(project, identity.dialect), owned, taken, gateway, identity, listed, flags, context });
     return 0;
   } finally {
     await gateway.close();

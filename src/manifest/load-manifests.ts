@@ -288,7 +288,7 @@ function toResources(
     const isPlain = ({ at }: Diagnostic): boolean =>
       input.everyPlace === true || !placed.some((one) => one.at?.line === at?.line && one.at?.column === at?.column);
     for (const one of [...unfamiliar.filter(isPlain), ...found, ...placed]) {
-      const { finding, reason } = acknowledge(sources, one, placed.includes(one));
+      const { finding, reason } = acknowledge(sources, one, placed.includes(one) || one.code === 'rule/score-below-threshold');
       if (reason === undefined) diagnostics.push(finding);
       else acknowledged.push({ finding, reason });
     }

@@ -112,7 +112,7 @@ export function wholeInputOf(sources: ManifestSources, project: WholeProject): L
 export function loadWhole(
   sources: ManifestSources,
   project: WholeProject,
-  checking: Pick<LoadOptions, 'checkedDialect' | 'everyPlace'> = {},
+  checking: Pick<LoadOptions, 'checkedDialect' | 'everyPlace' | 'inspect'> = {},
 ): Checked<DesiredState> {
   return loadSources(sources, { ...project, selection: { only: [], paths: [] } }, { secrets: 'leave', ...checking });
 }

@@ -3,7 +3,7 @@ import { acknowledgment } from '../manifest/acknowledge.ts';
 import { findDeferredReferences } from '../manifest/collect-edges.ts';
 import { addToGroup } from '../model/collections.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
-import { loadWhole } from '../project/manifests.ts';
+import { type LoadOptions, loadWhole } from '../project/manifests.ts';
 import { withDisplayPaths } from './make-manifests.ts';
 import type { PullProject } from './pull-project.ts';
 
@@ -13,10 +13,14 @@ const reason = 'the gateway has it';
  * Returns new manifests with a comment above each line that `validate` would warn about, or reject for the gateway: the value is live, and only a
  * write of it would be rejected.
  */
-export function acknowledgeFindings(manifests: readonly SourceFile[], project: PullProject, dialect: string): readonly SourceFile[] {
+export function acknowledgeFindings(
+  manifests: readonly SourceFile[],
+  project: PullProject,
+  { checkedDialect, inspect }: Required<Pick<LoadOptions, 'checkedDialect' | 'inspect'>>,
+): readonly SourceFile[] {
   const shown = withDisplayPaths(manifests, project);
   const files = [...project.sources.files, ...shown];
-  const { value, diagnostics } = loadWhole({ ...project.sources, files }, project, { checkedDialect: dialect, everyPlace: true });
+  const { value, diagnostics } = loadWhole({ ...project.sources, files }, project, { checkedDialect, inspect, everyPlace: true });
   const codes = new Map<string, string[]>();
   for (const { code, severity, at } of [...diagnostics, ...(value === undefined ? [] : findDeferredReferences(value, registry))])
     if (severity !== 'notice' && at !== undefined) addToGroup(codes, `${at.file}:${at.line}`, code);

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { findConfig } from '../disk/find-config.ts';
 import { requireFolder } from '../disk/tree-writer.ts';
 import type { Target } from '../model/config.ts';
+import { dialectNames } from '../model/dialects.ts';
 import { type DesiredState, emptyState } from '../model/desired.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
@@ -27,8 +28,8 @@ export type PullProject = WholeProject & {
   readonly folder: string;
   /** Describes the config file that names the target; undefined without one. */
   readonly configInForce: string | undefined;
-  /** The text of the config file to write; undefined if there is one. */
-  readonly newConfig: string | undefined;
+  /** Returns the text of the config file to write; undefined if there is one. */
+  readonly newConfig: ((target: Target) => string) | undefined;
   readonly sources: ManifestSources;
   /** The state that the existing manifests declare. */
   readonly declared: DesiredState;
@@ -83,7 +84,16 @@ function newProject(origin: Target, root: string, context: ProjectContext): Omit
   const isElsewhere = whole.declared?.resources.some(({ locate }) => !isAtOrBelow(resolve(context.cwd, locate('').file), access)) === true;
   const chosen = target([isElsewhere ? root : access]);
   const project = { config: { ...config, targets: [chosen] }, target: chosen, context };
-  return { ...project, root, folder: access, newConfig: printConfig(chosen, isElsewhere), ...requireContent(project) };
+  return { ...project, root, folder: access, newConfig: (final) => printConfig(final, isElsewhere), ...requireContent(project) };
+}
+
+/** Returns a new project with the dialect of its gateway, so that manifests and later commands have the names of the gateway. */
+export function withDialect(project: PullProject, dialect: string): PullProject {
+  const name = dialectNames.find((one) => one === dialect);
+  if (project.newConfig === undefined || project.target.dialect !== 'auto' || name === undefined || name === dialectNames[0])
+    return project;
+  const target = { ...project.target, dialect: name };
+  return { ...project, target, config: { ...project.config, targets: [target] } };
 }
 
 type Content = Pick<PullProject, 'sources' | 'declared'>;

@@ -36,7 +36,7 @@ export function handOver(objects: MatchedObjects, { drafts, pulled }: PullManife
  * pull does not look like a complete project. A preview writes nothing and returns the same.
  */
 export function writeProject(
-  { root, folder, newConfig: config, sources, context }: PullProject,
+  { root, folder, target, newConfig: config, sources, context }: PullProject,
   {
     manifests,
     drafts,
@@ -70,7 +70,7 @@ export function writeProject(
   if (config !== undefined && manifests.length + added.length + sources.files.length === 0)
     create(join(relative(root, folder), '.gitkeep'), '');
   if (config !== undefined) create('.gitignore', '.ostiary/\nsecrets.env\n');
-  if (config !== undefined) create('ostiary.yaml', config);
+  if (config !== undefined) create('ostiary.yaml', config(target));
   const show = shower(context.cwd);
   const terraform = inherited && terraformOf(inherited, show(join(root, removals)));
   return {

@@ -94,17 +94,22 @@ test('values that pull wrote are no warning, whatever the gateway has; a write o
   const rule = { name: 'prod', access_type: 'jit', connection_names: ['orders-db'], reviewers_groups: ['dba'], min_approvals: 2 };
   const lists = { approval_required_groups: [], force_approval_groups: [] };
   expect((await project.send('POST', '/access-requests/rules', { ...rule, ...lists })).status).toBe(201);
+  const custom_entity_types = [{ name: 'EMP_ID', regex: 'E[0-9]+', score: 0.2 }];
+  const idle = { name: 'idle', description: '', supported_entity_types: [], custom_entity_types, score_threshold: 0.6, connection_ids: [] };
+  expect((await project.send('POST', '/datamasking-rules', idle)).status).toBe(201);
   const folder = join(project.folder, 'new');
   mkdirSync(folder);
   expect((await project.runIn(folder, ['pull', '--url', project.url])).code).toBe(0);
-  const config = join(folder, 'ostiary.yaml');
-  writeFileSync(config, readFileSync(config, 'utf8').replace('prune:', 'dialect: hoop\n    prune:'));
+  expect(readFileSync(join(folder, 'ostiary.yaml'), 'utf8')).toMatch(/^    dialect: hoop$/m);
   const written = readFileSync(join(folder, 'access/connections/orders-db.yaml'), 'utf8');
   for (const code of ['manifest/unfamiliar-value', 'hoop/unknown-type', 'hoop/long-group'])
     expect(written).toMatch(new RegExp(`^ +# ostiary:ok ${code} the gateway has it$`, 'm'));
+  const masking = join(folder, 'access/data-masking-rules/idle.yaml');
+  expect(readFileSync(masking, 'utf8')).toContain('# ostiary:ok rule/score-below-threshold the gateway has it\n');
   const validated = await project.runIn(folder, ['validate', '--verbose']);
-  expect(validated.stderr).not.toMatch(/^access\S+ (?:error|warning) (?!rule\/)/m);
+  expect(validated.stderr).not.toMatch(/^access\S+ (?:error|warning) /m);
   expect(validated.stderr).toContain('acknowledged hoop/approval');
+  expect(validated.code).toBe(0);
   const planned = await project.runIn(folder, ['plan']);
   expect([planned.code, planned.stdout, planned.stderr]).toEqual([
     0,
@@ -114,4 +119,6 @@ test('values that pull wrote are no warning, whatever the gateway has; a write o
   const file = join(folder, 'access/access-request-rules/prod.yaml');
   writeFileSync(file, readFileSync(file, 'utf8').replace('- dba', '- sre').replace('[dba]', '[sre]'));
   expect((await project.runIn(folder, ['plan'])).stderr).toContain('error hoop/approval');
+  writeFileSync(masking, readFileSync(masking, 'utf8').replace('0.6', '0.7'));
+  expect((await project.runIn(folder, ['plan', '--only', 'DataMaskingRule/idle'])).stderr).toContain('error rule/score-below-threshold');
 });

@@ -7,6 +7,7 @@ import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { PullResult, PulledSecrets } from '../../model/result/outcome.ts';
 import { chooseObjects, objectsWithDeclaredSecrets, readDetails, selectLive } from '../../pull/choose-objects.ts';
+import { ruleInspector } from '../../protection/rule-inspector.ts';
 import { acknowledgeFindings } from '../../pull/acknowledge-findings.ts';
 import { makeManifests, type PullManifests } from '../../pull/make-manifests.ts';
 import type { PullProject } from '../../pull/pull-project.ts';
@@ -67,7 +68,8 @@ export async function pullObjects({ project, owned, taken, gateway, identity, li
   const update = await updateExisting(project, updating);
   const drafted = makeManifests({ ids, managed, live, project: update.project, identity, taken, secrets: flags.secrets });
   const { edits: edited, made: plain } = await updateForNewManifests(update, drafted, updating);
-  const made = { ...plain, manifests: acknowledgeFindings(plain.manifests, edited.project, identity.dialect) };
+  const checks = { checkedDialect: identity.dialect, inspect: ruleInspector('warning') };
+  const made = { ...plain, manifests: acknowledgeFindings(plain.manifests, edited.project, checks) };
   const described = flags.tests ? await draftTests({ project: edited.project, manifests: made.manifests, live, identity }) : undefined;
   const tests = described === 'none' ? undefined : described;
   const edits = tests === undefined || tests.isNew ? edited : withEdit(edited, tests.file);
