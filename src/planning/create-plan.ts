@@ -52,6 +52,7 @@ import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
 import { watchScope } from '../reconcile/record/record-access.ts';
 import { findOutsideAccess } from '../reconcile/record/outside-access.ts';
 import { withChangedSecrets } from '../reconcile/record/secret-versions.ts';
+import { prepareSealing } from '../reconcile/saved-plan/content-seal.ts';
 import { nameDeleters } from './name-deleters.ts';
 import { secretCacheOf, withLeftSecrets, withPredecessors, withReadableValues, withSecrets } from './read-secrets.ts';
 
@@ -165,16 +166,12 @@ async function withInput<T>(
   const { desired, policies, planBase } = loaded;
   const { gateway, identity } = await connect(project.target, { flags, context, onRequest });
   try {
-    const { live: gathered, unwritten } = await gatherLive({
-      project,
-      desired,
-      base: planBase.base?.desired,
-      recorded: planBase.read?.record.verified,
-      gateway,
-      identity,
-      flags,
-      context,
-    });
+    const base = planBase.base?.desired;
+    const recorded = planBase.read?.record.verified;
+    const [{ live: gathered, unwritten }] = await Promise.all([
+      gatherLive({ project, desired, base, recorded, gateway, identity, flags, context }),
+      prepareSealing(desired),
+    ]);
     const live = planBase.read === undefined ? gathered : withChangedSecrets(gathered, desired, planBase.read.record);
     const forgotten = planBase.isUnrecorded === true ? await findForgotten(project, { desired, live, planBase, origin: flags.origin }) : [];
     return await work({

@@ -26,7 +26,7 @@ export function readUid(entry: JsonObject): string | undefined {
 
 /** Returns whether an id can be part of a path: URLs drop `.` and `..`, and half of a surrogate pair has no encoding. */
 function isPathSegment(id: string): boolean {
-  return id !== '' && id !== '.' && id !== '..' && !halfSurrogatePair.test(id);
+  return id !== '' && id !== '.' && id !== '..' && id.isWellFormed();
 }
 
 /** Returns the text; undefined where the value is not a text, or empty. */
@@ -158,9 +158,6 @@ export function refusalAt({ resource }: ProposedWrite, at: Pointer, text: Omit<D
   return { ...text, allowable: false, resource: resource.id, at: resource.locate(at) };
 }
 
-// Half of a pair that encodes one character: UTF-8 text cannot contain it.
-const halfSurrogatePair = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
-
 /** Reports texts that no database stores: the gateway would fail at the write, or store another text. */
 export function checkTexts(code: Diagnostic['code'], write: ProposedWrite): readonly Diagnostic[] {
   const secrets = Object.entries(write.resource.secrets).filter(([, secret]) => secret.state === 'value' && secret.source !== 'live');
@@ -180,7 +177,7 @@ export function checkTexts(code: Diagnostic['code'], write: ProposedWrite): read
 }
 
 function isUnstorable(text: string): boolean {
-  return text.includes('\0') || halfSurrogatePair.test(text);
+  return text.includes('\0') || !text.isWellFormed();
 }
 
 function containsText(value: Json, isBad: (text: string) => boolean): boolean {

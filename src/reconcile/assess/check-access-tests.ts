@@ -32,9 +32,11 @@ export function checkPlannedAccess(
 ): AccessTestFindings {
   const tests = desired.accessTests ?? [];
   const removed = removedExpectations(tests, [...(applied?.accessTests ?? []), ...reviewed]);
+  const weakened = weakenedFindings('access-test-removed', removed.map(removedStatement));
+  if (tests.length === 0) return { refusals: [], diagnostics: [], ...weakened };
   const planned = { ...plannedSnapshot(diff, live, input.registry), declaredAttachments: readDeclaredAttachments(desired, 'current') };
   const textOf = deciderTexts(desired, planned);
-  const after = tests.length === 0 ? [] : checkAccessTests(tests, planned, textOf);
+  const after = checkAccessTests(tests, planned, textOf);
   const broken = after.filter(({ outcome }) => outcome !== 'passed');
   // What fails because a connection is missing says nothing about the connection that the plan creates.
   const keyOf = ({ at, connection, found }: (typeof after)[number]): string =>
@@ -61,7 +63,7 @@ export function checkPlannedAccess(
       at: one.at,
       ...failureTexts(one),
     })),
-    ...weakenedFindings('access-test-removed', removed.map(removedStatement)),
+    ...weakened,
   };
 }
 

@@ -85,7 +85,7 @@ export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState
       kind,
       edges,
       content: contentDirection(change, kind, byId.get(key)),
-      weakensBeforeGain: gainsLate(change, kind) && (weakensBeforeGain(change, kind, byId.get(key)) || ends('detach').size > 0),
+      weakensBeforeGain: (ends('detach').size > 0 || weakensBeforeGain(change, kind, byId.get(key))) && gainsLate(change, kind),
       attaches: ends('attach'),
       detaches: ends('detach'),
       connections,
@@ -148,6 +148,7 @@ function lateFields({ fields }: Kind): readonly Pointer[] {
 }
 
 function weakensBeforeGain(change: Change, kind: Kind, live: LiveResource | undefined): boolean {
+  if (live === undefined) return false;
   const late = lateFields(kind);
   const first = change.fields.filter(({ path }) => !isWithinAny(path, late));
   return contentDirection({ ...change, fields: first }, kind, live).weakens;
