@@ -137,6 +137,11 @@ on:
   schedule:
     - cron: '17 5 * * *'
   workflow_dispatch:
+    inputs:
+      revert:
+        description: Revert all drift, held drift included
+        type: boolean
+        default: false
 
 permissions: {}
 
@@ -149,8 +154,8 @@ jobs:
     name: Drift
     runs-on: ubuntu-24.04
     timeout-minutes: 10
-    # Holds a key that may read the gateway (role auditor), and needs no approval.
-    environment: access-plan
+    # access-plan holds a key that may read the gateway (role auditor), and needs no approval. A revert needs the one that may write.
+    environment: \${{ inputs.revert && 'production' || 'access-plan' }}
     permissions:
       contents: write # for the branch ostiary/adopt/production
       issues: write # for the issue
@@ -164,10 +169,13 @@ jobs:
         with:
           mode: drift
           cache: true # the default: verified secrets are not read again
-          adopt: true
-          # That key sees no value of a secret, so none is needed here; with one that does, leave this out and give the values.
-          secrets: unresolved
+          adopt: \${{ !inputs.revert }}
+          revert: \${{ inputs.revert || '' }}
+          # The key of access-plan sees no value of a secret, so none is needed; with one that does, leave this out and give the values.
+          secrets: \${{ !inputs.revert && 'unresolved' || '' }}
         env:
           OSTIARY_TOKEN: \${{ secrets.OSTIARY_TOKEN }}
+          OSTIARY_RECORD_KEY: \${{ secrets.OSTIARY_RECORD_KEY }} # of the environment production
+          OSTIARY_SECRET_ORDERS: \${{ secrets.OSTIARY_SECRET_ORDERS }}
 `,
 };

@@ -220,6 +220,8 @@ const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 function onEvent(value: string | boolean): string {
   return String(value)
     .replace(/^\$\{\{ inputs\.\w+ \|\| '([^']*)' \}\}$/, '$1')
+    .replace(/^\$\{\{ !inputs\.\w+ && '([^']*)' \|\| '' \}\}$/, '$1')
+    .replace(/^\$\{\{ !inputs\.\w+ \}\}$/, 'true')
     .replace(/^\$\{\{ inputs\.\w+ \}\}$/, '');
 }
 
