@@ -89,6 +89,20 @@ test('a secret that was added outside Ostiary is kept by the manifest that lists
   expect((await project.ostiary(['plan', '--detailed-exitcode'])).code).toBe(0);
 });
 
+test('a command that is added by hand to a pulled connection without one differs', async () => {
+  const project = await hoopProject();
+  const { store } = project.model;
+  project.write({ 'access/a.yaml': connection('shell', { type: 'custom', subtype: 'ssh' }) });
+  await applyAndExpectInSync(project);
+  const folder = mkdtempSync(join(folders, 'command-'));
+  const run = (...line: readonly string[]): ReturnType<typeof runInFolder> => runInFolder(folder, line, { OSTIARY_TOKEN: adminToken });
+  expect((await run('pull', '--url', project.url)).code).toBe(0);
+  const row = store.findConnection('shell');
+  if (row === undefined) throw new Error('it is not there');
+  store.saveConnection({ ...row, command: ['sh', '-c', 'cat'] });
+  expect(await run('plan')).toMatchObject({ code: 0, stdout: expect.stringContaining('command  [sh, -c, cat] → []') });
+});
+
 const count = 1000;
 
 test('1,000 connections: only bulk reads without secrets, and one read of each with secrets', { timeout: 120_000 }, async () => {

@@ -369,8 +369,9 @@ function isUnknown({ unknown }: LiveResource, { name }: FieldRule): boolean {
 
 /** Returns whether omitting the field means the value. */
 function isImplied(field: FieldRule, value: Json, derived: JsonObject): boolean {
-  if (equal(value, field.empty)) return true;
   const implied = field.omitted === 'derived' ? derived[field.name] : undefined;
+  // An empty value that nothing is derived for is stated: an omitted one would be kept, also after a change by hand.
+  if (equal(value, field.empty)) return field.omitted !== 'derived' || implied !== undefined;
   return implied !== undefined && equal(value, normalizeValue(field, implied));
 }
 

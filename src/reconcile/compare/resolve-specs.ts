@@ -100,7 +100,8 @@ export function resolveDefaults(kind: Kind, desired: DesiredResource, live: Live
   };
   return Object.fromEntries([
     ...fields.flatMap(({ name }) => entryOf(spec, name)),
-    ...[...free].flatMap(({ name }) => entryOf(values, name)),
+    // A stated empty value that nothing is derived for is meant.
+    ...[...free].flatMap(({ name }) => entryOf(values[name] === undefined && desired.stated.has(name) ? spec : values, name)),
   ]);
 }
 

@@ -54,6 +54,7 @@ spec:
   access_mode_exec: enabled
   access_mode_runbooks: disabled
   access_schema: enabled
+  command: []
   guardrail_rules: [no-drop]
   resource_name: orders
   reviewers: [dba]

@@ -43,7 +43,7 @@ describe('resolveDefaults', () => {
     ['keeps what is omitted', { types: [] }, [], { types: [] }],
     ['takes the default of what is reset', { resource: '' }, [], { resource: 'db' }],
     ['derives what is reset', { subtype: 'postgres', command: [] }, [], { subtype: 'postgres', command: ['postgres'], redacts: true }],
-    ['keeps what is reset where nothing follows', { subtype: '', command: [] }, [], { subtype: '', redacts: true }],
+    ['empties what is reset where nothing follows', { subtype: '', command: [] }, [], { subtype: '', command: [], redacts: true }],
     [
       'derives from what is ignored as live has it',
       { subtype: 'postgres', types: [] },
