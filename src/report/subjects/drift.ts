@@ -236,7 +236,7 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const expiry = expired === 0 ? [] : [`${plural(expired, 'group')} still ${expired === 1 ? 'has' : 'have'} expired access`];
   // Without a base, the difference may come from an apply.
   const isKnown = drift.plan.base !== undefined || outside > 0;
-  const what = isKnown ? 'changed outside Ostiary' : others === 1 ? 'differs from its manifest' : 'differ from their manifests';
+  const what = differenceText(others, isKnown);
   const first = [...(changed === '' ? [] : [`${changed} ${what}`, ...parts]), ...expiry].join(', ');
   const { notCompared } = drift.plan;
   const uncompared = notComparedText(notCompared);
@@ -259,6 +259,12 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   if (drifted === 0 && uncompared !== '') return { before: 'On ', name, after: `: No drift seen; ${uncompared}.${more}` };
   if (drifted === 0) return { before: 'No drift on ', name, after: `.${more}` };
   return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, headlinesOf(drift)).join(' ')}${source}${more}` };
+}
+
+/** Returns what happened to objects; without a base, an apply may have changed them. */
+function differenceText(count: number, isKnown: boolean): string {
+  if (isKnown) return 'changed outside Ostiary';
+  return count === 1 ? 'differs from its manifest' : 'differ from their manifests';
 }
 
 /** Returns the count and the worst effect for a title: `: 2 objects, weakens protection of 1 connection`; empty text without drifted objects. */
@@ -296,7 +302,7 @@ export function adoptionDocument({ accepted, created = [], left }: Adoption, tar
   const rows = accepted === undefined ? [] : driftedObjects(accepted);
   const parts = left.filter(({ severity }) => severity !== 'notice').length;
   const counts = [
-    ...(rows.length === 0 ? [] : [`${plural(rows.length, 'object')} changed outside Ostiary`]),
+    ...(rows.length === 0 ? [] : [`${plural(rows.length, 'object')} ${differenceText(rows.length, accepted?.plan.base !== undefined)}`]),
     ...(created.length === 0 ? [] : [plural(created.length, 'new manifest')]),
     ...(parts === 0 ? [] : [`${plural(parts, 'part')} not accepted`]),
   ];
