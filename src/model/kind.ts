@@ -1,3 +1,4 @@
+import { memoizeByList } from './collections.ts';
 import type { DesiredResource } from './desired.ts';
 import type { DocumentDiagnostic } from './diagnostic.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -94,9 +95,16 @@ export function comparedFields(kind: Kind): readonly FieldRule[] {
   return kind.fields.filter((field) => field.secret === undefined && field.edge === undefined && field.manifestOnly !== true);
 }
 
-/** Returns the fields that close access to a kind, with the value that closes it. */
-export function closableFields({
-  fields,
-}: Kind): readonly { readonly path: Pointer; readonly value: Json; readonly empty: Json; readonly name: string }[] {
-  return fields.flatMap(({ name, closed, empty }) => (closed === undefined ? [] : [{ path: pointer(name), value: closed, empty, name }]));
+/** A field that closes access to a kind, with the value that closes it. */
+type ClosableField = { readonly path: Pointer; readonly value: Json; readonly empty: Json; readonly name: string };
+
+/** Returns the fields that close access to a kind, with the value that closes it; made once, because each object is asked for them. */
+export function closableFields({ fields }: Kind): readonly ClosableField[] {
+  return closableAmong(fields);
 }
+
+const closableAmong = memoizeByList((fields: readonly FieldRule[]) =>
+  fields.flatMap(({ name, closed, empty }): readonly ClosableField[] =>
+    closed === undefined ? [] : [{ path: pointer(name), value: closed, empty, name }],
+  ),
+);

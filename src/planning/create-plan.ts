@@ -347,7 +347,7 @@ export function readOutsideAccess({
   identity,
   desired,
 }: Pick<CreatedRun, 'project' | 'planBase' | 'live' | 'identity' | 'desired'>): OutsideAccess | undefined {
-  if (!project.target.watchAccess) return undefined;
+  if (!project.target.watchAccess || live.access === undefined) return undefined;
   const record = planBase.read?.record;
   const { dialect, role } = identity;
   return findOutsideAccess({

@@ -1,4 +1,4 @@
-import { appendAll } from '../../model/collections.ts';
+import { appendAll, memoizeByList } from '../../model/collections.ts';
 import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import { asArray, isObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -16,19 +16,22 @@ export function checkManifest(manifest: Manifest, targets: readonly string[]): r
   if (!view.keyed && !view.implying && !view.timed && metadata['ignore'] === undefined && metadata['targets'] === undefined) return [];
   return [
     ...findImpliedElements(manifest),
-    ...manifest.view.kind.fields.flatMap((field) => checkEnds(field, manifest.spec[field.name])),
+    ...timedFields(view.kind.fields).flatMap((field) => checkEnds(field, manifest.spec[field.name])),
     ...findDuplicateKeys(manifest.view.kind.fields, manifest.spec, ['spec']),
     ...readStrings(manifest.metadata['ignore']).flatMap((path, index) => checkIgnoredPath(manifest, path, index)),
     ...readStrings(manifest.metadata['targets']).flatMap((name, index) => checkTargetName(name, index, targets)),
   ];
 }
 
+const implyingFields = memoizeByList((fields: readonly FieldRule[]) => fields.filter(({ implied }) => implied !== undefined));
+const timedFields = memoizeByList((fields: readonly FieldRule[]) => fields.filter(({ timed }) => timed !== undefined));
+
 /** Finds elements that a list contains although manifests do not state them: stated, they would differ from what is live. */
 function findImpliedElements({ view: { kind }, spec }: Manifest): readonly DocumentDiagnostic[] {
-  return kind.fields.flatMap((field) => {
-    const { name, implied = '' } = field;
+  return implyingFields(kind.fields).flatMap((field) => {
+    const { name, implied } = field;
     const index = asArray(spec[name]).findIndex((element) => grantedName(field, element) === implied);
-    if (implied === '' || index === -1) return [];
+    if (index === -1) return [];
     const message = `invalid value ${quoteValue(implied)} of ${name}: the gateway always includes it`;
     const hint = `remove it; ${name}: [] admits only ${implied}`;
     return [{ code: 'manifest/not-allowed-value', severity: 'error', pointer: pointer('spec', name, String(index)), message, hint }];
@@ -38,7 +41,7 @@ function findImpliedElements({ view: { kind }, spec }: Manifest): readonly Docum
 /** Finds ends that are no dates, and elements that a list has twice: with and without an end, or with two ends. */
 function checkEnds(field: FieldRule, value: Json | undefined): readonly DocumentDiagnostic[] {
   const { name } = field;
-  const elements = field.timed === undefined ? [] : asArray(value);
+  const elements = asArray(value);
   if (!elements.some(isObject)) return [];
   const names = elements.map((element) => grantedName(field, element));
   const firstOf = new Map(names.map((one, index) => [one, index] as const).toReversed());
