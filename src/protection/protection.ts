@@ -48,7 +48,7 @@ import { isPointerWithin } from '../model/pointer.ts';
 import { diffPermissions } from './permission/diff-permissions.ts';
 import { acceptedLosses, acceptedRisks, type StatedEffects } from './accepted-effects.ts';
 import { findRisks } from './risk/risks.ts';
-import { rerouteHeadlines, unwatchedHeadlines } from './risk-headlines.ts';
+import { manifestHeadlines, rerouteHeadlines } from './risk-headlines.ts';
 
 /** Returns how a plan changes the protection of connections: which lose or gain protection, and why. */
 export function protectionOf(plan: PlannedWrites, live: LiveState, registry: Registry): Protection {
@@ -302,7 +302,7 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
   const protection = withOwnHeadlines(summarizeAffected(effects.affected), changes, effects);
   const more = [
     ...extensionHeadlines(input, effects.snapshots),
-    ...unwatchedHeadlines([...changes, ...effects.unwritten], effects.snapshots),
+    ...manifestHeadlines([...changes, ...effects.unwritten], effects.snapshots),
   ];
   const headlines = withHeadlines(protection.headlines, more);
   const permissions = diffPermissions(diff, effects.snapshots, input);

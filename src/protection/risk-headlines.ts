@@ -51,21 +51,20 @@ function revertsDrift({ fields }: AssessedChange, path: Pointer | undefined): bo
   return written.length > 0 && written.every(({ origin }) => origin === 'drift');
 }
 
-/** Builds one headline for all protecting fields that manifests no longer watch (`metadata.ignore`), and one for secrets that they leave. */
-export function unwatchedHeadlines(all: readonly UnwrittenRisks[], { postureAfter }: PlanSnapshots): readonly Headline[] {
+/** Builds headlines of what manifests alone change: protecting fields and secrets that they no longer watch, and secrets that they contain. */
+export function manifestHeadlines(all: readonly UnwrittenRisks[], { postureAfter }: PlanSnapshots): readonly Headline[] {
   const groups = new Map<
     string,
     { readonly id: UnwrittenRisks['id']; readonly direction: Headline['direction']; readonly risks: readonly Risk[] }[]
   >();
   for (const { id, risks } of all) {
-    for (const [name, direction] of unwatchedCodes) {
+    for (const { name, direction, what } of manifestCodes) {
       const own = risks.filter(({ code }) => code === riskCode(generalRisk(name)));
       const fields = [...new Set(own.map(({ path = '' }) => tokensOf(path).join('.') || 'all fields'))];
       const [field = ''] = fields;
       const of = kindOf(id) === 'Connection' ? '' : ` of ${quoteName(nameOf(id))}`;
       const verb = fields.length > 1 || field.endsWith('s') ? 'are' : 'is';
-      if (fields.length > 0)
-        addToGroup(groups, `${namesText('field', fields, false)}${of} ${verb} no longer watched`, { id, direction, risks: own });
+      if (fields.length > 0) addToGroup(groups, `${namesText('field', fields, false)}${of} ${verb} ${what}`, { id, direction, risks: own });
     }
   }
   return [...groups].flatMap(([text, members]): readonly Headline[] => {
@@ -88,7 +87,10 @@ export function unwatchedHeadlines(all: readonly UnwrittenRisks[], { postureAfte
   });
 }
 
-const unwatchedCodes = [
-  ['ignore-added', 'weakens'],
-  ['secret-left', 'unknown'],
+const unwatched = 'no longer watched';
+
+const manifestCodes = [
+  { name: 'ignore-added', direction: 'weakens', what: unwatched },
+  { name: 'secret-inlined', direction: 'weakens', what: 'stated in the manifest instead of a reference' },
+  { name: 'secret-left', direction: 'unknown', what: unwatched },
 ] as const;

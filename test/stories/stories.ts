@@ -40,7 +40,7 @@ function billing(spec: JsonObject): Files {
   return { 'access/billing.yaml': connection('billing', { ...usual, ...spec }) };
 }
 
-function shops(tags: JsonObject = { env: 'shop' }, changed = 0): Files {
+function shops(change: JsonObject = {}, changed = 0): Files {
   const usual = {
     access_groups,
     reviewers: ['dba'],
@@ -49,10 +49,7 @@ function shops(tags: JsonObject = { env: 'shop' }, changed = 0): Files {
     connection_tags: { env: 'shop' },
   };
   const names = Array.from({ length: 9 }, (_, index) => [`shop-${index + 1}`, index < changed] as const);
-  const files = names.map(([name, isChanged]) => [
-    `access/${name}.yaml`,
-    connection(name, { ...usual, ...(isChanged ? { connection_tags: tags } : {}) }),
-  ]);
+  const files = names.map(([name, isChanged]) => [`access/${name}.yaml`, connection(name, { ...usual, ...(isChanged ? change : {}) })]);
   return Object.fromEntries(files);
 }
 
@@ -101,6 +98,11 @@ function unnamed(blocked: readonly string[]): Files {
 
 function runbooks(url: string): Files {
   return { 'access/ops.yaml': manifest('RunbookConfiguration', 'ops', { git_url: `https://git.example.com/${url}.git` }) };
+}
+
+function runbookRule(spec: JsonObject): string {
+  const runbook = { repository: 'git.example.com/ops/runbooks', name: 'ops/' };
+  return manifest('RunbookRule', 'nightly', { runbooks: [runbook], connections: ['shop-1'], user_groups: ['sre'], ...spec });
 }
 
 function approval(spec: JsonObject): Files {
@@ -188,7 +190,7 @@ export const stories: Readonly<Record<string, Story>> = {
     lines: 7,
   },
   'a rule detached by a tag': {
-    after: shops({ env: 'retail' }, 1),
+    after: shops({ connection_tags: { env: 'retail' } }, 1),
     says: '1 connection loses guardrail no-truncate (shop-1; env=retail)',
     lines: 13,
   },
@@ -197,7 +199,12 @@ export const stories: Readonly<Record<string, Story>> = {
     says: '1 connection loses guardrail no-truncate (shop-1; env=shop)',
     lines: 7,
   },
-  'a rule detached by name': { after: billing({ guardrail_rules: [] }), says: '1 connection loses guardrail no-drop (billing)', lines: 7 },
+  'a rule detached by name': {
+    after: billing({ guardrail_rules: [] }),
+    says: '1 connection loses guardrail no-drop (billing)',
+    prints: 'no-drop (billing)  access/billing.yaml:25\n',
+    lines: 7,
+  },
   'a word no longer blocked': {
     after: words(['DROP', 'drop']),
     says: '1 connection no longer blocks ALTER and alter (billing)',
@@ -309,5 +316,91 @@ export const stories: Readonly<Record<string, Story>> = {
     after: shell(['ssh', 'bastion'], 'bastion', { replaces: 'shell' }),
     says: '+ Connection/bastion',
     lines: 23,
+  },
+  'all groups removed': {
+    after: orders({ access_groups: [] }),
+    verdict: 'Blocks users of 1 connection.',
+    says: '1 connection is visible to no group: dba loses access (orders; env=prod)',
+    lines: 9,
+  },
+  'a group until a day': {
+    after: ledger({ access_groups: ['dba', { group: 'sre', until: '2099-01-31', reason: 'migration' }] }),
+    says: 'sre can reach ledger',
+    prints: '      access_groups  + sre until 2099-01-31 (migration)\n',
+    lines: 10,
+  },
+  'two fields no longer watched': {
+    after: orders({}, { ignore: ['/access_groups', '/reviewers'] }),
+    says: 'access_groups and reviewers are no longer watched (orders; env=prod)',
+    lines: 7,
+  },
+  'a secret no longer watched': {
+    after: orders({ secret: { 'envvar:HOST': { value: 'orders.internal' }, 'envvar:PASS': { keep: true } } }),
+    verdict: 'Unknown effect on protection of 1 connection.',
+    says: 'secret.envvar:PASS is no longer watched (orders; env=prod)',
+    lines: 10,
+  },
+  'another group may force in a rule and on a connection': {
+    after: { ...approval({ force_approval_groups: ['sre'] }), ...orders({ force_approve_groups: ['sre'] }) },
+    says: '2 connections can be force-approved by group sre (ledger, orders)',
+    lines: 16,
+  },
+  'a rule asks one group alone': {
+    after: approval({ approval_required_groups: ['sre'] }),
+    says: 'people in dba no longer need approval on ledger',
+    lines: 9,
+  },
+  'a rule asks for commands instead of native access': {
+    after: approval({ access_type: 'command' }),
+    says: '1 connection loses approval for native access (ledger)',
+    prints: '  1 connection gains approval for exec (ledger)',
+    lines: 11,
+  },
+  'a pattern of a custom entity type narrowed': {
+    after: masking(['PERSON', 'EMAIL_ADDRESS'], { custom_entity_types: [{ name: 'TOKEN', regex: 'ctok_[a-z]{9}', score: 0.8 }] }),
+    says: '1 connection no longer masks all of /ctok_[a-z]{8}/ as TOKEN (orders; env=prod)',
+    lines: 7,
+  },
+  'a masking rule detached': {
+    after: masking(['PERSON', 'EMAIL_ADDRESS'], { connection_ids: [] }),
+    says: '1 connection loses masking of EMAIL_ADDRESS, PERSON and TOKEN (orders; env=prod)',
+    prints: 'access/pii.yaml:25\n',
+    lines: 7,
+  },
+  'three connections lose review': {
+    after: shops({ reviewers: [] }, 3),
+    says: '3 connections lose review (shop-1, shop-2, shop-3; all env=shop)',
+    prints: '  and 2 more objects like it: Connection/shop-2, Connection/shop-3; --full prints them\n',
+    lines: 13,
+  },
+  'three connections deleted': {
+    removed: ['access/shop-1.yaml', 'access/shop-2.yaml', 'access/shop-3.yaml'],
+    verdict: 'Blocks users of 3 connections.',
+    says: '3 connections are deleted: dba loses access (shop-1, shop-2, shop-3; all env=shop)',
+    lines: 24,
+  },
+  'the first runbook rule': {
+    after: { 'access/nightly.yaml': runbookRule({}) },
+    verdict: '1 to create. Strengthens protection of 9 connections.',
+    says: '9 connections allow only the runbooks of rules: there were no runbook rules before (shop-1, shop-2, shop-3, shop-4, shop-5, and 4 more; all env=shop)',
+    lines: 11,
+  },
+  'another subtype': {
+    after: orders({ subtype: 'mysql' }),
+    verdict: 'Passes credentials of 1 connection to another command.',
+    says: '1 connection passes a kept credential to another command or type (orders; env=prod)',
+    prints: 'access/orders.yaml:14\n',
+    lines: 8,
+  },
+  'a harmless change beside a dangerous one': {
+    after: { ...ledger({ connection_tags: { team: 'finance' } }), ...orders({ reviewers: [] }) },
+    says: '1 connection loses review (orders; env=prod)',
+    lines: 15,
+  },
+  'a new connection without review': {
+    after: { 'access/reports.yaml': connection('reports', { access_groups: ['dba', 'sre'] }) },
+    verdict: 'Gives access without review to 1 connection.',
+    says: '1 connection becomes accessible to dba and sre without reviewers, guardrails or masking (reports)',
+    lines: 18,
   },
 };

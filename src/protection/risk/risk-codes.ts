@@ -19,6 +19,7 @@ const codes = {
   'selector-widened': ['strengthens', 'a selector matches more connections'],
   'ignore-added': ['weakens', 'a protecting field is added to metadata.ignore'],
   'ignore-removed': ['strengthens', 'a protecting field is removed from metadata.ignore'],
+  'protect-removed': ['availability', 'metadata.protect is removed, so that Ostiary may delete the object'],
   'access-extended': ['weakens', 'the access of a group ends later, or no longer ends'],
   'access-test-removed': ['weakens', 'an access test no longer expects something'],
   'access-reference-weakened': ['weakens', 'an access reference lets people have more'],

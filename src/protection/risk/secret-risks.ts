@@ -14,9 +14,14 @@ import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { compareInherited, type SecretUse } from './inherited-secrets.ts';
 import { isCredential, isEndpoint, isSetting } from './secret-keys.ts';
 
-/** Finds differences between a manifest and the base that are not fields: its selector, its ignored paths and later ends of access. */
+/** Finds differences between a manifest and the base that are not fields: its selector, its ignored paths, its protection from deletion and later ends of access. */
 export function manifestRisks(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
-  return [...selectorRisks(desired, base), ...ignoreRisks(kind, desired.ignore, base.ignore), ...extensionRisks(desired, base)];
+  return [
+    ...selectorRisks(desired, base),
+    ...ignoreRisks(kind, desired.ignore, base.ignore),
+    ...protectRisks(desired, base),
+    ...extensionRisks(desired, base),
+  ];
 }
 
 /** Finds secrets that a manifest leaves to the gateway now, and whose live value cannot be compared with the applied one. */
@@ -27,6 +32,10 @@ export function leftRisks(desired: DesiredResource, base: DesiredResource, live:
     if (isGone || (found?.state === 'value' && base.secrets[path]?.state === 'value')) return [];
     return [{ code: generalRisk('secret-left'), fields: tokensOf(path) }];
   });
+}
+
+function protectRisks(desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
+  return base.protect && !desired.protect ? [{ code: generalRisk('protect-removed'), fields: [] }] : [];
 }
 
 function selectorRisks({ selector: current }: DesiredResource, { selector: applied }: DesiredResource): readonly RiskDraft[] {

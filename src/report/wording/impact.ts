@@ -92,22 +92,32 @@ export function unstatedImpact(causes: readonly Impact[], headlines: readonly He
     const stating = headlines.filter((headline) => states(headline, cause));
     const stated = new Set(stating.flatMap(({ connections }) => connections));
     const places = new Set(stating.flatMap((headline) => headline.causes.map(({ place }) => place)));
+    if (cause.direction === 'strengthens' && isOutweighed(cause, headlines)) return false;
     return !(stating.length > 0 && cause.connections.every((id) => stated.has(id)) && cause.places.every((place) => places.has(place)));
   });
+}
+
+/** Returns whether connections only lose, so that what one of the causes gains is no effect. */
+function isOutweighed({ connections }: Impact, headlines: readonly Headline[]): boolean {
+  const lose = new Set(headlines.flatMap((headline) => (headline.direction === 'weakens' ? headline.connections : [])));
+  const gain = new Set(headlines.flatMap((headline) => (headline.direction === 'strengthens' ? headline.connections : [])));
+  return connections.every((id) => lose.has(id) && !gain.has(id));
 }
 
 /** The verdicts of causes that a headline states beside its own. */
 const alsoStated: Readonly<Partial<Record<Headline['direction'], readonly ProtectionVerdict[]>>> = {
   weakens: ['both', 'unknown'],
   availability: ['strengthens'],
+  strengthens: ['both'],
 };
 
 function states({ direction, connections, causes }: Headline, { by, direction: own, places, ...cause }: Impact): boolean {
   const isListed = connections.length <= mostConnections;
+  const isSame = isListed && connections.length === cause.connections.length;
   return (
     (direction === own || alsoStated[direction]?.includes(own) === true) &&
     (isListed || (connections.length === cause.connections.length && hasSharedTags(cause))) &&
-    new Set(causes.map(({ by: one, place }) => place ?? one)).size <= Math.max(mostCauses, places.length) &&
+    (isSame || new Set(causes.map(({ by: one, place }) => place ?? one)).size <= Math.max(mostCauses, places.length)) &&
     (by === undefined ? places.length > 0 : causes.some((one) => one.by === by)) &&
     (places.length === 0 || causes.some(({ place }) => place !== undefined && places.includes(place)))
   );

@@ -110,11 +110,22 @@ const longestToken = 300;
 export function pathText(path: Pointer): string {
   return tokensOf(path)
     .map((whole, index) => {
-      const token = clip(whole, longestToken);
+      const token = clip(whole.startsWith('{') ? entryText(whole) : whole, longestToken);
+      if (token !== whole && whole.startsWith('{')) return `[${token}]`;
       if (plainToken.test(token)) return index === 0 ? token : `.${token}`;
       return /^\d+$/.test(token) ? `[${token}]` : `[${escapeTerminal(JSON.stringify(token))}]`;
     })
     .join('');
+}
+
+/** Returns the text of an entry without a name, whose token is its JSON: `{ name: ops/ }`; a token that is no JSON stays as it is. */
+function entryText(token: string): string {
+  try {
+    return inlineValue(JSON.parse(token));
+  } catch (error) {
+    if (error instanceof SyntaxError) return token;
+    throw error;
+  }
 }
 
 /** Returns `file:line`, escaped. */

@@ -280,6 +280,7 @@ export const rows: readonly Row[] = [
     ['strengthens selector-widened'],
   ],
   ['what is ignored', ignoring(), ignoring('/reviewers'), ['weakens ignore-added'], ['strengthens ignore-removed']],
+  ['protection from deletion', [connection('orders', {}, { protect: true })], [connection('orders')], ['availability protect-removed'], []],
   ['a later end', ending('2026-12-31'), ending('2027-06-30'), ['weakens access-extended'], []],
   ['no end any more', ending('2026-12-31'), own({ access_groups: ['contractors'] }), ['weakens access-extended'], []],
   ['ignored settings', ignoring(), ignoring('/command'), [], []],

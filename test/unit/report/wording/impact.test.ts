@@ -47,3 +47,36 @@ test('each attachment of a rule is named once', () => {
   ] as const;
   expect(attachmentsText(attachments)).toBe('direct, by selector, on the gateway, by attribute pci');
 });
+
+test('headlines state together what one cause does, and what connections that only lose would gain', () => {
+  const tags = {};
+  const [first, second] = (['a', 'b'] as const).map((name) => ({
+    direction: 'weakens' as const,
+    text: `1 connection loses reviewer group ${name}`,
+    connections: [`Connection/${name}` as const],
+    tags,
+    causes: [{ by: `Connection/${name}` as const, place: `${name}.yaml:1:1` }],
+  }));
+  const impact = {
+    path: '/reviewers/dba',
+    places: ['a.yaml:1:1', 'b.yaml:1:1'],
+    connections: ['Connection/a', 'Connection/b'],
+    tags: [],
+  } as const;
+  const both = [first, second].flatMap((one) => one ?? []);
+  expect(unstatedImpact([{ ...impact, direction: 'weakens' }], both)).toEqual([]);
+  expect(unstatedImpact([{ ...impact, direction: 'weakens' }], both.slice(1))).toHaveLength(1);
+  const gain = { ...impact, places: ['c.yaml:1:1'], direction: 'strengthens' } as const;
+  expect(unstatedImpact([gain], both)).toEqual([]);
+  expect(unstatedImpact([gain], both.slice(1))).toEqual([gain]);
+});
+
+test('a commit that removed several manifests is named once', () => {
+  const orphans = new Map(
+    (['a', 'b'] as const).map(
+      (name) => [`Connection/${name}`, { id: `Connection/${name}`, removedIn: 'b'.repeat(40), subject: 'Drop' }] as const,
+    ),
+  );
+  const causes = [{ by: 'Connection/a' }, { by: 'Connection/b' }] as const;
+  expect(causesText(causes, { orphans, position: String, name: String })).toBe('removed in bbbbbbb "Drop"');
+});

@@ -49,6 +49,8 @@ describe('pathText', () => {
     ['/connection_tags/env', 'connection_tags.env'],
     ['/connection_tags/a.b~1c', 'connection_tags["a.b/c"]'],
     ['/command/0', 'command[0]'],
+    ['/runbooks/{"name":"ops~1"}/name', 'runbooks[{ name: ops/ }].name'],
+    ['/runbooks/{ops', 'runbooks["{ops"]'],
     ['/a/\u001b', String.raw`a["\u001b"]`],
     ['', ''],
   ])('prints %s', (path, text) => {
