@@ -76,7 +76,7 @@ function compareDeclared(path: Pointer, wanted: DesiredSecret, sides: SecretSide
       found.missing.push({ path, before: absent, after: { secret: wanted.source, state: 'set' } });
       return;
     }
-    if (value === undefined) found.notCompared.set(path, 'hidden');
+    if (value === undefined) found.notCompared.set(path, whyUnread(path, live));
     if (change !== undefined) found.unwritten.push({ ...change, after: { secret: wanted.source, state: 'kept' } });
   } else if (value === undefined && !isHidden) {
     found.fields.push({ path, before: absent, after: { secret: wanted.source, state: 'set' } });
@@ -87,7 +87,7 @@ function compareDeclared(path: Pointer, wanted: DesiredSecret, sides: SecretSide
   } else {
     const changes = [change, ...formsThatWrite(path, sides).map((form) => changeSince(form, path, wanted, live))];
     const unread = changes.find((one) => one !== undefined);
-    if (unread === undefined) found.notCompared.set(path, isHidden ? 'hidden' : 'unresolved');
+    if (unread === undefined) found.notCompared.set(path, isHidden ? whyUnread(path, live) : 'unresolved');
     else found.fields.push(unread);
   }
 }
@@ -129,7 +129,7 @@ function compareKeys(path: Pointer, sides: LiveSides, found: MutableComparison):
   const isListed = [...Object.keys(desired.secrets), ...Object.keys(live.secrets)].some((key) => isPointerWithin(key, path));
   if (isNew && live.secrets[path] === undefined)
     found.fields.push({ path, before: { secret: 'live', state: 'unknown' }, after: absent, origin: originOf(live) });
-  else if (!isListed) found.notCompared.set(path, 'hidden');
+  else if (!isListed) found.notCompared.set(path, whyUnread(path, live));
 }
 
 /** Returns the maps that only one of manifest and base states as a whole. */
@@ -236,6 +236,11 @@ export function hasOtherContent(wanted: DesiredSecret, applied: DesiredSecret | 
 
 function isIgnored(path: Pointer, { desired, live }: SecretSides): boolean {
   return live !== undefined && isWithinAny(path, desired.ignore);
+}
+
+/** Returns why a live value is not known: the token may not read it, or nothing to compare it with was read, so the object was not. */
+function whyUnread(path: Pointer, live: LiveResource | undefined): UncomparedReason {
+  return isWithinAny(path, live?.leftOut ?? []) ? 'unresolved' : 'hidden';
 }
 
 function isUnknown(path: Pointer, live: LiveResource | undefined): boolean {

@@ -100,7 +100,11 @@ describe('/ostiary plan', () => {
     const request = await proposed('demanded');
     expect(await commentOn(request)).toMatchObject({ code: 0, outputs: { outcome: 'planned', changed: 'true' } });
     const [body, ...others] = await bodiesOn(request);
-    expect(body).toMatch(new RegExp(`<!-- ostiary plan [0-9a-f]{64} of ${request.head} -->\\n### Plan for \`production\`: .*1 to create`));
+    expect(body).toMatch(
+      new RegExp(
+        `^### Plan for \`production\`: .*1 to create\\.\\n(?:<!-- .* -->\\n){2}<!-- ostiary plan [0-9a-f]{64} of ${request.head} -->\\n`,
+      ),
+    );
     await commentOn(request, { body: '/ostiary plan  \r\nplease' });
     expect([others, (await bodiesOn(request)).length]).toEqual([[], 1]);
   });
