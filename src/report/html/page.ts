@@ -204,7 +204,6 @@ function deletionItem({ ids, orphan, replacedBy }: Deletion, linkOf: LinkOf | un
 function headlineList(headlines: readonly Headline[], deletions: readonly Deletion[], linkOf: LinkOf | undefined): Html {
   if (headlines.length + deletions.length === 0) return element('p', { class: 'quiet' }, 'No connection gains or loses protection.');
   return element('ul', { class: 'headlines' }, [
-    ...deletions.map((deletion) => deletionItem(deletion, linkOf)),
     ...headlines.map((headline) => {
       const { direction, text, causes } = headline;
       const names = shortList(headlineObjects(headline).map(nameOf), mostNames).join(', ');
@@ -220,6 +219,7 @@ function headlineList(headlines: readonly Headline[], deletions: readonly Deleti
         ...(causes.some(({ byHand }) => byHand === true) ? [element('span', { class: 'quiet' }, ` ${driftCause('')}`)] : []),
       ]);
     }),
+    ...deletions.map((deletion) => deletionItem(deletion, linkOf)),
   ]);
 }
 

@@ -63,8 +63,8 @@ function sectionBlocks(
   { linkOf, label, isDense }: SectionOptions,
 ): readonly MarkdownBlock[] {
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => [
-    ...block.deletions.map((deletion) => deletionBlock(deletion, linkOf)),
     ...headlineBlocks(block.headlines, block.orphans, linkOf),
+    ...block.deletions.map((deletion) => deletionBlock(deletion, linkOf)),
     ...sampleBlocks(block.changedSamples),
   ]);
   const groups = blocksOfType(blocks, 'changes').map(({ group }) => group);
