@@ -135,7 +135,8 @@ const fewRules = [2, 4, 8].map((rules) => ({ connections: 200, rules, changed: r
 
 /** Adds a row for each way, dialect and size: the time and the peak memory of a plan that changes rules which all connections share. */
 export async function sharedRows({ full, folder, run, cli, serve, stop, row }) {
-  const allowed = ['updates', 'lose-protection'].flatMap((limit) => ['--allow', `plan/too-many-${limit}=bench`]);
+  const codes = ['plan/too-many-updates', 'plan/too-many-lose-protection', 'plan/window'];
+  const allowed = codes.flatMap((code) => ['--allow', `${code}=bench`]);
   for (const { dialects, ...way } of sharedWays) {
     const isFew = way.by === 'who' || way.by === 'approval';
     for (const dialect of dialects) {
