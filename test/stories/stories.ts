@@ -403,4 +403,9 @@ export const stories: Readonly<Record<string, Story>> = {
     says: '1 connection becomes accessible to dba and sre without reviewers, guardrails or masking (reports)',
     lines: 18,
   },
+  'no limit of sessions any more': {
+    after: orders({ access_max_duration: null }),
+    says: '1 connection allows longer access: 2 d (was 1 h) (orders; env=prod)',
+    lines: 9,
+  },
 };

@@ -1,4 +1,5 @@
 import { compareText } from '../../model/json.ts';
+import { durationText } from '../../model/time.ts';
 import {
   type Approval,
   canUse,
@@ -214,8 +215,6 @@ function namesOfPeople(some: readonly MemberSort[], all: readonly MemberSort[]):
   return member.length < 2 ? member : [`people in ${member.length > 2 ? 'all of' : 'both'} ${member.join(' and ')}`];
 }
 
-const session: Control = { name: 'session' };
-
 /**
  * Compares the longest access. Without a limit the gateway's own counts; if that is not known, it cannot be compared. Where the gateway
  * ignores the limit of connections on its license or by its rules, the effective limits of all people count: those who need no review have
@@ -226,9 +225,10 @@ export function compareDuration(before: Posture, after: Posture): ControlCompari
   const texts = exclusiveTexts(controlTexts(had), controlTexts(has));
   if (before.access.license !== undefined || [before, after].some(({ access }) => access.rules.jit !== undefined)) {
     const limits = limitPairs(before.access, after.access);
-    const [isLonger, isShorter] = [limits.some(([from, to]) => to > from), limits.some(([from, to]) => to < from)];
-    if (!isLonger && !isShorter) return noDifference;
-    const found = { ...noDifference, lost: isLonger ? [session] : [], gained: isShorter ? [session] : [] };
+    if (limits.every(([from, to]) => from === to)) return noDifference;
+    const longer = limits.filter(([from, to]) => to > from);
+    const shorter = limits.filter(([from, to]) => to < from);
+    const found = { ...noDifference, lost: sessionLimits(longer), gained: sessionLimits(shorter) };
     if (texts.before.length + texts.after.length > 0) return { ...found, ...texts };
     const [from, to] = limits.find(([one, other]) => one !== other) ?? [0, 0];
     return { ...found, before: [`${from} s`], after: [`${to} s`] };
@@ -236,7 +236,15 @@ export function compareDuration(before: Posture, after: Posture): ControlCompari
   const [from, to] = [had[0]?.limit ?? before.access.longest, has[0]?.limit ?? after.access.longest];
   if (had[0]?.limit === has[0]?.limit || (from !== undefined && from === to)) return noDifference;
   if (from === undefined || to === undefined) return { ...noDifference, incomparable: [...had, ...has], ...texts };
-  return to > from ? { ...noDifference, lost: [session], ...texts } : { ...noDifference, gained: [session], ...texts };
+  const moved = sessionLimits([[from, to]]);
+  return to > from ? { ...noDifference, lost: moved, ...texts } : { ...noDifference, gained: moved, ...texts };
+}
+
+/** Returns one control for changed limits; its content is `8 h (was 1 h)` if all of them are equal. */
+function sessionLimits(limits: readonly (readonly [number, number])[]): readonly Control[] {
+  const [content, ...others] = new Set(limits.map(([from, to]) => `${durationText(to)} (was ${durationText(from)})`));
+  if (content === undefined) return [];
+  return [{ name: 'session', ...(others.length === 0 ? { content } : {}) }];
 }
 
 /** Lists the longest native access before and after of all people with a limit on both sides. */

@@ -1,6 +1,5 @@
 import { joinWords } from '../../model/collections.ts';
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
-import { durationText } from '../../model/time.ts';
 import { accessModes, type Approval } from '../access/effective-access.ts';
 import { approvalCount, compareDuration, compareForce, compareReview, reviewersPhrase } from './compare-approvals.ts';
 import { approvalCodes, requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';
@@ -199,16 +198,13 @@ export const durationRow: Omit<ControlRow, 'type'> = {
   weight: 6,
   column: { heading: 'longest session', isSingle: true, unit: 's' },
   about: 'the duration of access',
-  loses: (_, after, before) => verbPhrase('allows', 'allow', `longer access${limitsText(before, after)}`),
-  gains: (_, before, after) => verbPhrase('allows', 'allow', `only shorter access${limitsText(before, after)}`),
+  loses: (limits) => verbPhrase('allows', 'allow', `longer access${limitText(limits)}`),
+  gains: (limits) => verbPhrase('allows', 'allow', `only shorter access${limitText(limits)}`),
 };
 
-/** Returns `: 8 h (was 1 h)` where only the limits of the connection decide. */
-function limitsText(before: Posture, after: Posture): string {
-  const [had, has] = [before, after].map((side) => controlsOf(side, 'duration'));
-  const [was, is] = [had?.[0]?.limit, has?.[0]?.limit];
-  const isOwn = had?.length === 1 && has?.length === 1 && was !== is;
-  return isOwn && was !== undefined && is !== undefined ? `: ${durationText(is)} (was ${durationText(was)})` : '';
+/** Returns `: 8 h (was 1 h)` where one limit changes. */
+function limitText([limit]: readonly Control[]): string {
+  return limit?.content === undefined ? '' : `: ${limit.content}`;
 }
 
 /** Whether the schema is shown. */

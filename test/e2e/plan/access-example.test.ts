@@ -100,7 +100,7 @@ const changes: Readonly<Record<string, Change>> = {
     serve: [
       'Weakens protection of 1 connection. 1 to update.',
       '1 connection loses review (orders-db; env=prod, team=orders)  access/orders.yaml:7',
-      '1 connection allows longer access (orders-db; env=prod, team=orders)  access/orders.yaml:7',
+      '1 connection allows longer access: 2 d (was 1 h) (orders-db; env=prod, team=orders)  access/orders.yaml:7',
     ],
   },
   'the break-glass group is removed': {

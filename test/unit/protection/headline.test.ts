@@ -123,9 +123,16 @@ describe('headlines of a connection’s own fields', () => {
     const unknown = ['unknown: 1 connection changes the duration of access in a way that cannot be compared'];
     expect(thereAndBack('access_max_duration', null, 60)).toEqual([unknown, unknown]);
     expect(thereAndBack('access_max_duration', null, 2_592_000)).toEqual([unknown, unknown]);
-    const [longer, shorter] = [['weakens: 1 connection allows longer access'], ['strengthens: 1 connection allows only shorter access']];
-    expect(thereAndBack('access_max_duration', null, 60, {}, 172_800)).toEqual([shorter, longer]);
-    expect(thereAndBack('access_max_duration', null, 2_592_000, {}, 172_800)).toEqual([longer, shorter]);
+    const longer = 'weakens: 1 connection allows longer access:';
+    const shorter = 'strengthens: 1 connection allows only shorter access:';
+    expect(thereAndBack('access_max_duration', null, 60, {}, 172_800)).toEqual([
+      [`${shorter} 1 min (was 2 d)`],
+      [`${longer} 2 d (was 1 min)`],
+    ]);
+    expect(thereAndBack('access_max_duration', null, 2_592_000, {}, 172_800)).toEqual([
+      [`${longer} 30 d (was 2 d)`],
+      [`${shorter} 2 d (was 30 d)`],
+    ]);
     expect(thereAndBack('access_max_duration', null, 172_800, {}, 172_800)).toEqual([[], []]);
   });
 

@@ -162,8 +162,8 @@ describe('who needs an approval', () => {
       'a longer duration',
       requestRules(requestRule('r', { ...named, access_max_duration: 600 })),
       requestRules(requestRule('r', { ...named, access_max_duration: 3600 })),
-      ['weakens: 1 connection allows longer access'],
-      ['strengthens: 1 connection allows only shorter access'],
+      ['weakens: 1 connection allows longer access: 1 h (was 10 min)'],
+      ['strengthens: 1 connection allows only shorter access: 10 min (was 1 h)'],
     ],
   ])('%s', (_, first, second, there, back) => {
     expect(thereAndBack(first, second, { attributes: ['pii'] })).toEqual([there, back]);
