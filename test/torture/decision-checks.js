@@ -122,7 +122,7 @@ export const decisionChecks = [
     'a comment by a person without write access starts no plan',
     'ci/mentioned-pull-request.ts',
     '(await mayDecide(forge.people, author))',
-    'if (!isByBot)',
+    'true',
     ['e2e/plan/plan-on-demand.test.ts: of a person without write access starts nothing'],
   ],
   [
