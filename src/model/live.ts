@@ -87,11 +87,8 @@ export function isMissingRow(path: Pointer, { id, spec }: Pick<LiveResource, 'id
 /** An object that manifests refer to but cannot declare, such as an agent. */
 export type LookupEntry = { readonly uid: string; readonly name: string };
 
-/**
- * The connections that a gateway limits to their own longest access: `reviewed`, those whose reviewers approve native access; `none`, as on the
- * free license, which reviews no commands; `unknown` without a gateway.
- */
-export type AccessLimits = 'reviewed' | 'none' | 'unknown';
+/** The connections that a gateway limits to their own longest access: `reviewed`, those whose reviewers approve native access; `none`. */
+export type AccessLimits = 'reviewed' | 'none';
 
 /**
  * The keys of the secrets that connections inherit, by the name of their resource; `hidden` where the gateway does not show them. A

@@ -30,8 +30,7 @@ export function declaredSnapshot(desired: DesiredState, { target }: Pick<Project
     const limit = resource.spec['access_max_duration'] === null ? [pointer('access_max_duration')] : [];
     return [id, withoutIgnored({ ...resource, unknown: [...known, ...limit] }, id, ignored.get(id) ?? [])] as const;
   });
-  const license = snapshot.listed.incomplete.size > 0 ? 'unknown' : undefined;
-  return { ...snapshot, resources: new Map(resources), listed: { ...snapshot.listed, license, incomplete: new Set() } };
+  return { ...snapshot, resources: new Map(resources), listed: { ...snapshot.listed, incomplete: new Set() } };
 }
 
 /** Checks the access tests of manifests without a gateway. A part of the manifests decides too little, so it is not checked. */

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connection, manifest } from '../e2e/project.ts';
 import { file, oneLine, open, useAccessProjects, type AccessProject } from '../support/access-project.ts';
-import { hoopProject } from '../support/hoop-project.ts';
 
 const accessProject = useAccessProjects();
 
@@ -286,19 +285,4 @@ describe('access tests', () => {
     expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
     expect((await access.run('plan')).stdout).toContain('No changes.');
   });
-});
-
-test('what the free license refuses does not fail without a gateway, which alone knows its license', async () => {
-  const project = await hoopProject({ licence: 'oss' });
-  project.write({
-    [file('orders-db')]: connection('orders-db', { ...open, access_groups: ['payments'], reviewers: ['dba'] }),
-    'access/people.yaml': accessTest('{ group: payments, on: [orders-db], verb: exec, expect: denied }'),
-  });
-  expect(await project.ostiary(['validate'])).toMatchObject({ code: 0, stderr: expect.stringContaining('manifest/access-test-deferred') });
-  const { code, stdout } = await project.ostiary(['test']);
-  expect([code, oneLine(stdout)]).toEqual([0, expect.stringContaining('cannot be known: the free license refuses what needs a review')]);
-  const plan = ['plan', '--allow', 'plan/access-control-on=test'];
-  expect((await project.ostiary(plan)).code).toBe(0);
-  project.model.settings.licence = 'enterprise';
-  expect(oneLine((await project.ostiary(plan)).stdout)).toContain('denied, but on orders-db: exec allowed');
 });

@@ -160,3 +160,20 @@ test('a gateway without objects has nothing to describe', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('error') });
   expect(existsSync(join(empty.folder, written))).toBe(false);
 });
+
+test('what the free license of the gateway denies is not stated: it is not known without the gateway', async () => {
+  const project = await hoopProject({ licence: 'oss' });
+  const spec = { access_groups: ['payments'], reviewers: ['dba'], access_mode_connect: 'enabled', access_mode_exec: 'enabled' };
+  project.write({
+    'access/orders-db.yaml': connection('orders-db', spec),
+    'access/free-db.yaml': connection('free-db', { ...spec, reviewers: [] }),
+  });
+  expect((await project.ostiary(['apply', '--yes', '--allow', 'plan/access-control-on=test'])).code).toBe(0);
+  const pulled = await project.ostiary(['pull', '--tests']);
+  expect(pulled).toMatchObject({ code: 0, stdout: expect.stringContaining(`wrote ${written}`) });
+  const text = readFileSync(join(project.folder, written), 'utf8');
+  expect(text).toContain('group: payments');
+  expect((await project.ostiary(['validate'])).code).toBe(0);
+  expect((await project.ostiary(['test'])).code).toBe(0);
+  expect(await project.ostiary(['plan', '--detailed-exitcode'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes') });
+});

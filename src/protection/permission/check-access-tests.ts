@@ -91,7 +91,7 @@ function resultOf(expectation: AccessExpectation, subject: PermissionSubject, te
   };
   const possible = permissions.filter(({ answer }) => answer !== 'no');
   if (expect === 'denied') {
-    const granted = possible.filter((permission) => permission.answer === 'yes' && !mayBeRefused(permission, subject));
+    const granted = possible.filter(({ answer }) => answer === 'yes');
     const [first] = granted.length > 0 ? granted : possible;
     if (first === undefined) return passed('denied');
     const facts = first.facts.filter(({ part }) => entryParts.has(part));
@@ -144,17 +144,8 @@ function passed(found: string): Found {
 /** The facts that decide whether people get in. */
 export const entryParts: ReadonlySet<PermissionFact['part']> = new Set(['sees it', 'open', 'runbooks']);
 
-/** Returns whether the license, which only the gateway knows, may refuse what the reviewers of a connection would review. */
-function mayBeRefused({ verb, facts }: Permission, { posture }: PermissionSubject): boolean {
-  return posture.access.license === 'unknown' && verb !== 'connect' && facts.some(isOwnReview);
-}
-
-function isOwnReview({ part, by }: PermissionFact): boolean {
-  return part === 'approval' && by.some(({ path }) => path === pointer('reviewers'));
-}
-
 function unknownText({ facts }: Permission): string {
-  return facts.find(({ answer }) => answer === 'unknown')?.text ?? 'the free license refuses what needs a review';
+  return facts.find(({ answer }) => answer === 'unknown')?.text ?? 'what decides it';
 }
 
 type Problem = {

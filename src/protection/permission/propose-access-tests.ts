@@ -40,14 +40,14 @@ function answersIn(
   { snapshot, postures }: State,
   id: ResourceId,
   groups: readonly string[],
-): { readonly byGroup: ReadonlyMap<string, Answers>; readonly others: Answers } | undefined {
+): { readonly byGroup: ReadonlyMap<string, StateAnswers>; readonly others: StateAnswers } | undefined {
   const posture = postures(id);
   if (posture === undefined) return undefined;
   const { byGroup, others } = permissionsByGroup({ id, posture, snapshot }, groups);
   return { byGroup: new Map([...byGroup].map(([group, permissions]) => [group, answersOf(permissions)])), others: answersOf(others) };
 }
 
-function answersOf(permissions: readonly Permission[]): Answers {
+function answersOf(permissions: readonly Permission[]): StateAnswers {
   return { outcomes: permissions.map(outcomeOf), longest: permissions.find(({ verb }) => verb === 'connect')?.longest };
 }
 
@@ -71,6 +71,9 @@ type Answers = { readonly outcomes: readonly Outcome[]; readonly longest: number
 /** `undefined`: it is not known, or the states disagree. */
 type Outcome = 'denied' | 'allowed' | Approved | undefined;
 
+/** What one state says; `granted`: allowed after an approval that is not known. */
+type StateAnswers = { readonly outcomes: readonly (Outcome | 'granted')[]; readonly longest: number | undefined };
+
 type Approved = { readonly from: readonly string[]; readonly at_least: number; readonly forced_by?: readonly string[] };
 
 function placeOf(id: ResourceId, declared: ProtectionSnapshot, live: ProtectionSnapshot): Pick<Case, 'selectors' | 'isDeclared'> {
@@ -90,10 +93,10 @@ function placeOf(id: ResourceId, declared: ProtectionSnapshot, live: ProtectionS
   return { isDeclared: declared.resources.has(id), selectors };
 }
 
-function outcomeOf({ answer, approval }: Permission): Outcome {
+function outcomeOf({ answer, approval }: Permission): Outcome | 'granted' {
   if (answer !== 'yes') return answer === 'no' ? 'denied' : undefined;
   if (approval === undefined) return 'allowed';
-  if (typeof approval === 'string' || approval.atLeast === true) return undefined;
+  if (typeof approval === 'string' || approval.atLeast === true) return 'granted';
   const { groups, needed, force } = approval;
   return {
     from: groups.toSorted(compareText),
@@ -103,11 +106,12 @@ function outcomeOf({ answer, approval }: Permission): Outcome {
 }
 
 /** Returns what both states say; where one of them does not know, the other decides. */
-function agreed(known: readonly Answers[]): Answers {
+function agreed(known: readonly StateAnswers[]): Answers {
   const outcomes = accessModes.map((_, index): Outcome => {
     const found = known.flatMap(({ outcomes: all }) => all[index] ?? []);
-    const [first] = found;
-    return found.every((one) => canonical(one) === canonical(first ?? null)) ? first : undefined;
+    const [first, ...others] = found.filter((one) => one !== 'granted');
+    if (first === undefined || (first === 'denied' && found.includes('granted'))) return undefined;
+    return others.every((one) => canonical(one) === canonical(first)) ? first : undefined;
   });
   const limits = known.map(({ longest }) => longest);
   return {
