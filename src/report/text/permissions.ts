@@ -51,7 +51,7 @@ export function answerText({ answer, groups, verb, connection, approval, ...term
 
 /** Returns a permission as a JSON object. */
 export function permissionObject(permission: Permission, placeOf: PlaceOf): JsonObject {
-  const { connection, groups, verb, answer, approval, longest, until, reason, blocked, masked, facts } = permission;
+  const { connection, groups, verb, answer, approval, longest, runbooks, until, reason, blocked, masked, facts } = permission;
   return definedFields({
     connection: nameOf(connection),
     groups,
@@ -59,6 +59,7 @@ export function permissionObject(permission: Permission, placeOf: PlaceOf): Json
     answer,
     approval: approval === undefined || typeof approval === 'string' ? approval : { ...approval },
     longest,
+    runbooks: runbooks?.map((one) => ({ ...one })),
     until,
     reason,
     blocked,
@@ -179,11 +180,13 @@ export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): st
     'decided_by',
     'until',
     'reason',
+    'runbooks',
   ];
   const lines = all.map((one) => {
-    const { connection, groups, verb, answer, approval, longest, until = '', reason = '', blocked, masked, facts } = one;
+    const { connection, groups, verb, answer, approval, longest, runbooks = [], until = '', reason = '', blocked, masked, facts } = one;
     const asked = approval === undefined || typeof approval === 'string' ? undefined : approval;
     const by = new Set(facts.flatMap((fact) => fact.by.map((decider) => deciderText(decider, placeOf))));
+    const files = runbooks.map(({ repository = '', name }) => `${repository}:${name}`);
     return [
       nameOf(connection),
       peopleText(groups),
@@ -198,6 +201,7 @@ export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): st
       joinQuoted([...by], '; '),
       until,
       reason,
+      joinQuoted(files, '; '),
     ];
   });
   return csvText([header, ...lines]);
