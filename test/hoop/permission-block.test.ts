@@ -98,3 +98,19 @@ test('what the gateway decides otherwise than the manifest is no line of the man
   expect(oneLine(stdout)).toMatch(/approval dba and security Connection\/orders-db/);
   expect(oneLine((await access.run('can payments exec orders-db')).stdout)).toMatch(/approval dba access\/orders-db\.yaml:\d+/);
 });
+
+test('what changes for those who see every connection is in the block, after the groups, and once', async () => {
+  const asked = rule({ approval_required_groups: ['payments', 'admin'] });
+  const access = await accessProject({ [file('orders-db')]: grouped('orders-db', ['payments']), 'access/prod.yaml': asked });
+  expect((await access.run('apply --yes --allow plan/access-control-on=test')).code).toBe(0);
+  const who = async (change: Readonly<Record<string, Json>>): Promise<readonly string[]> => {
+    access.repository.write({ 'access/prod.yaml': rule({ approval_required_groups: ['payments', 'admin'], ...change }) });
+    return (await blockOf(access)).map((line) => line.slice(0, line.indexOf(':', line.indexOf(':') + 1)));
+  };
+  expect(await who({ approval_required_groups: [] })).toEqual(['auditor: connect on orders-db']);
+  expect(await who({ reviewers_groups: ['dba'] })).toEqual(['admin, payments: connect, exec, runbooks on orders-db']);
+  expect(await who({ approval_required_groups: ['payments', 'dev'] })).toEqual(['admin: connect, exec, runbooks on orders-db']);
+  access.repository.write({ [file('orders-db')]: grouped('orders-db', ['payments'], { access_mode_exec: 'disabled' }) });
+  access.repository.write({ [file('new-db')]: grouped('new-db', ['payments']) });
+  expect(await who({})).toEqual(['payments: connect, exec, runbooks on new-db', 'admin, payments: exec on orders-db']);
+});

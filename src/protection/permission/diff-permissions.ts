@@ -52,7 +52,8 @@ export function diffPermissions(plan: PlannedWrites, snapshots: PlanSnapshots, m
       had: had && { id: former, posture: had, snapshot: before, endOf: endBefore },
       has: has && { id, posture: has, snapshot: after, endOf: endAfter },
     };
-    return [...changesOn(sides), ...jointGainsOn(sides)];
+    const people = peopleOn(sides);
+    return [...changesOn(sides, people), ...changesOn(sides, peopleSeeingAll(sides, people.flat())), ...jointGainsOn(sides)];
   });
   if (all.length === 0) return undefined;
   const groups = new Set([...groupsIn(before), ...groupsIn(after), ...all.flatMap(({ named }) => named)]);
@@ -98,8 +99,7 @@ type ConnectionDelta = Difference & {
 /** A connection before and after; undefined where it does not exist. */
 type Sides = { readonly id: ResourceId; readonly had: PermissionSubject | undefined; readonly has: PermissionSubject | undefined };
 
-function changesOn(sides: Sides): readonly ConnectionDelta[] {
-  const sorts = peopleOn(sides);
+function changesOn(sides: Sides, sorts: readonly Sort[]): readonly ConnectionDelta[] {
   const named = sorts.flat();
   const found = new Map<string, ConnectionDelta & { readonly verbs: AccessMode[]; readonly deciders: Decider[] }>();
   for (const verb of accessModes) {
@@ -202,6 +202,12 @@ function peopleOn({ had, has }: Sides): readonly Sort[] {
   const alike = new Map<string, string[]>();
   for (const group of new Set(lists.flat())) addToGroup(alike, lists.map((list) => (list.includes(group) ? 1 : 0)).join(''), group);
   return [[], ...alike.values()];
+}
+
+/** Lists those who see every connection, where others do not and nothing names them. A new or a deleted connection says nothing about them. */
+function peopleSeeingAll({ had, has }: Sides, named: readonly string[]): readonly Sort[] {
+  const isRestricted = had?.posture.access.groups !== undefined && has?.posture.access.groups !== undefined;
+  return isRestricted ? seeingAll.filter((group) => !named.includes(group)).map((group) => [group]) : [];
 }
 
 function namedBy({ groups, rules, runbooks = [] }: ConnectionAccess): readonly (readonly string[])[] {
@@ -313,9 +319,14 @@ function foldConnections(all: readonly ConnectionDelta[], positionOf: DeciderPos
     (left, right) =>
       permissionEffects.indexOf(left.effect) - permissionEffects.indexOf(right.effect) ||
       Number(right.groups === undefined) - Number(left.groups === undefined) ||
+      Number(isOfAdmins(left)) - Number(isOfAdmins(right)) ||
       right.connections.length - left.connections.length ||
       compareText(sortText(left), sortText(right)),
   );
+}
+
+function isOfAdmins({ groups }: PermissionChange): boolean {
+  return groups?.every((group) => seeingAll.includes(group)) ?? false;
 }
 
 function sortText({ groups = [], connections, verbs }: PermissionChange): string {
