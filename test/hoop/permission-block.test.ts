@@ -114,3 +114,25 @@ test('what changes for those who see every connection is in the block, after the
   access.repository.write({ [file('new-db')]: grouped('new-db', ['payments']) });
   expect(await who({})).toEqual(['payments: connect, exec, runbooks on new-db', 'admin, payments: exec on orders-db']);
 });
+
+test('everybody does not mean those for whom nothing changes: admins run every runbook, and see every connection', async () => {
+  const access = await accessProject({
+    [file('orders-db')]: connection('orders-db', open),
+    'access/books.yaml': manifest('RunbookRule', 'books', {
+      connections: ['orders-db'],
+      runbooks: [{ repository: 'github.com/acme/books', name: 'ops/' }],
+      user_groups: ['payments'],
+    }),
+  });
+  expect((await access.run('apply --yes')).code).toBe(0);
+  access.repository.remove('access/books.yaml');
+  access.repository.commit();
+  expect(await blockOf(access, 'plan --prune')).toContainEqual(
+    expect.stringMatching(/^everybody but admin, payments: runbooks on orders-db: was no, will be yes, without approval/),
+  );
+  access.repository.git('revert', '--no-edit', 'HEAD');
+  access.repository.write({ [file('orders-db')]: grouped('orders-db', ['payments']) });
+  expect(await blockOf(access)).toEqual([
+    expect.stringMatching(/^everybody but admin, auditor, payments: connect, exec on orders-db: was yes, will be no/),
+  ]);
+});

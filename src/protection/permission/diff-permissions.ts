@@ -201,7 +201,17 @@ function peopleOn({ had, has }: Sides): readonly Sort[] {
   const lists = [had, has].flatMap((side) => (side === undefined ? [] : [...namedBy(side.posture.access), ...endingOn(side)]));
   const alike = new Map<string, string[]>();
   for (const group of new Set(lists.flat())) addToGroup(alike, lists.map((list) => (list.includes(group) ? 1 : 0)).join(''), group);
-  return [[], ...alike.values()];
+  const apart = peopleApart(had?.posture.access, has?.posture.access).filter(
+    (group) => ![...alike.values()].some((sort) => sort.includes(group)),
+  );
+  return [[], ...alike.values(), ...apart.map((group) => [group])];
+}
+
+/** Lists those who see every connection and for whom it differs from everybody else: admins run every runbook. */
+function peopleApart(before: ConnectionAccess | undefined, after: ConnectionAccess | undefined): readonly string[] {
+  if (before === undefined || after === undefined) return [];
+  if ((before.groups === undefined) !== (after.groups === undefined)) return seeingAll;
+  return before.groups === undefined && (before.runbooks ?? after.runbooks) !== undefined ? ['admin'] : [];
 }
 
 /** Lists those who see every connection, where others do not and nothing names them. A new or a deleted connection says nothing about them. */

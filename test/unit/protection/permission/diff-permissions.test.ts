@@ -72,7 +72,7 @@ test('what a headline states about everybody is in the data alone', async () => 
 test('everybody but some groups is named as such', async () => {
   const { all } = await linesOf({ orders: { access_groups: ['dba', 'sre'] } }, { orders: { access_groups: null } });
   expect(all.map((line) => line.split('  ')[0])).toEqual([
-    'everybody but dba, sre: connect, exec on orders: was no, will be yes, without approval',
+    'everybody but admin, auditor, dba, sre: connect, exec on orders: was no, will be yes, without approval',
   ]);
 });
 
