@@ -2,6 +2,7 @@ import { registry } from '../kinds/index.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
+import { deletedOutside } from '../model/plan/plan.ts';
 import { connect, readLiveAndAccess } from '../console/connect.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import type { TargetFlags } from '../console/options.ts';
@@ -44,7 +45,10 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
     });
     await planned.gateway.close();
     const { plan, live, desired, warnings } = planned;
-    const snapshot = plannedSnapshot(plan, live, registry);
+    // A preview drafts what a plan leaves blocked.
+    const gone = new Set(warnings.filter(({ code }) => code === deletedOutside).map(({ resource }) => resource));
+    const changes = plan.changes.filter(({ id }) => !gone.has(id));
+    const snapshot = plannedSnapshot({ ...plan, changes }, live, registry);
     return { source, snapshot, placeOf: deciderPositions(desired, snapshot), endOf: grantEnds(desired), diagnostics: warnings };
   }
   if (source === 'live') {

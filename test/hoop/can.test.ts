@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Json } from '../../src/model/json.ts';
 import { connection, manifest } from '../e2e/project.ts';
 import { file, oneLine, open, useAccessProjects, type AccessProject } from '../support/access-project.ts';
 
@@ -203,6 +204,22 @@ test('names in lists are distinct, and a connection that is closed for every gro
   );
   expect((await access.run('report access --format csv --no-git')).stdout).toContain('orders-db,"a, b; ""c; d""; ""x+y""",');
   expect((await can('who old-db')).lines).toEqual(['no group can use old-db']);
+});
+
+const kept = (secret: Json): string => connection('orders-db', { ...open, secret: { 'envvar:PASS': secret } });
+
+test('--plan has no connection that was deleted outside, and that its manifest cannot recreate', async () => {
+  access = await accessProject({ [file('orders-db')]: kept({ value: 'one' }), [file('other-db')]: connection('other-db', open) });
+  const { repository, run, project } = access;
+  expect((await run('apply --yes')).code).toBe(0);
+  repository.write({ [file('orders-db')]: kept({ keep: true }) });
+  repository.commit();
+  expect((await run('apply --yes')).code).toBe(0);
+  expect((await run('can payments exec orders-db --plan')).code).toBe(0);
+  await project.send('DELETE', '/connections/orders-db');
+  expect((await run('plan')).stdout).toContain('deleted outside Ostiary, not recreated');
+  expect(await run('can payments exec orders-db --plan')).toMatchObject({ code: 3, stdout: '' });
+  expect((await can('can payments exec other-db --plan')).lines[0]).toBe('Yes: payments can use exec on other-db without approval.');
 });
 
 test('who and the report state which runbooks people may run', async () => {
