@@ -2,6 +2,7 @@ import { addToGroup } from '../model/collections.ts';
 import { formatPosition } from '../model/diagnostic.ts';
 import type { Headline } from '../model/protection/protection.ts';
 import { nameOf } from '../model/resource.ts';
+import { controlRow } from './controls/control-table.ts';
 import { type AppliedManifests, type Extension, extensionText, findExtensions } from './permission/extensions.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
 import { sharedTags } from './shared-tags.ts';
@@ -19,6 +20,15 @@ export function extensionHeadlines(manifests: AppliedManifests, { after, posture
     const what = ids.length === 1 ? nameOf(first) : `${ids.length} connections`;
     const causes = members.map(({ resource, end: { path } }) => ({ by: resource.id, path, place: formatPosition(resource.locate(path)) }));
     const tags = sharedTags(ids.map((id) => postureAfter(id)?.tags ?? {}));
-    return [{ direction: 'weakens', text: `${end.group} can reach ${what} ${extensionText(end)}`, connections: ids, tags, causes }];
+    return [
+      {
+        direction: 'weakens',
+        text: `${end.group} can reach ${what} ${extensionText(end)}`,
+        connections: ids,
+        tags,
+        causes,
+        weight: controlRow('who').weight,
+      },
+    ];
   });
 }

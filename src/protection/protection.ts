@@ -1,14 +1,15 @@
 import type { Registry } from '../model/kind.ts';
 import type { InheritedKeys, LiveState } from '../model/live.ts';
-import type {
-  Protection,
-  ControlType,
-  Cause,
-  Headline,
-  HeadlineVerdict,
-  ProtectionVerdict,
-  Impact,
-  TagCount,
+import {
+  type Protection,
+  type ControlType,
+  type Cause,
+  type Headline,
+  type HeadlineVerdict,
+  type ProtectionVerdict,
+  type Impact,
+  sortHeadlines,
+  type TagCount,
 } from '../model/protection/protection.ts';
 import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
 import { deletionPhrase, hiddenPhrase } from './controls/access-rows.ts';
@@ -108,6 +109,7 @@ function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[]
       connections: members.map(({ change }): ResourceId => change.connection),
       tags: sharedTags(members.map(({ change }) => change.tags)),
       causes: [...causes.values()],
+      weight: phrase.weight,
     }));
 }
 
@@ -304,7 +306,7 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
     ...extensionHeadlines(input, effects.snapshots),
     ...manifestHeadlines([...changes, ...effects.unwritten], effects.snapshots),
   ];
-  const headlines = withHeadlines(protection.headlines, more);
+  const headlines = sortHeadlines([...protection.headlines, ...more]);
   const permissions = diffPermissions(diff, effects.snapshots, input);
   return {
     changes,
@@ -366,16 +368,11 @@ function withOwnHeadlines(
   { givenUp, snapshots }: Pick<PlanEffects, 'givenUp' | 'snapshots'>,
 ): Protection {
   const more = [...givenUpHeadlines(changes, givenUp, snapshots), ...rerouteHeadlines(changes, snapshots)];
-  return { ...protection, headlines: withHeadlines(protection.headlines, more) };
+  return { ...protection, headlines: sortHeadlines([...protection.headlines, ...more]) };
 }
 
 /** The effect of accepted drift: the risks by the live key of each change, and what connections lost. */
 type AcceptedEffects = Pick<Protection, 'headlines' | 'losing'> & { readonly risks: ReadonlyMap<ResourceId, readonly Risk[]> };
-
-/** Adds headlines after those with the same verdict. */
-function withHeadlines(headlines: readonly Headline[], more: readonly Headline[]): readonly Headline[] {
-  return [...headlines, ...more].toSorted((left, right) => verdictOrder.indexOf(left.direction) - verdictOrder.indexOf(right.direction));
-}
 
 /** Returns what changed for connections by the objects that decide access beside them: from those before to those of the live state. */
 export function protectionOfAccess(before: LiveState, live: LiveState, { registry, dialect }: AccessTarget): Protection {
@@ -400,7 +397,7 @@ export function protectionOfDrift(
   const reversed = reverseSnapshots(snapshots);
   const protection = summarizeProtection(revert, reversed, createCauseFinder(revert, { registry, snapshots, isReversed: true }));
   const onLive = changes.filter(({ action }) => action === 'update').map(withRisksOfFields);
-  return { ...protection, headlines: withHeadlines(protection.headlines, rerouteHeadlines(onLive, reversed)) };
+  return { ...protection, headlines: sortHeadlines([...protection.headlines, ...rerouteHeadlines(onLive, reversed)]) };
 }
 
 /** Leaves out the risks of fields that a part of a drift does not have. */

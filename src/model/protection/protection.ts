@@ -162,7 +162,17 @@ export type Headline = {
   readonly accepted?: true;
   /** What a reroute sends credentials to, or whose code it runs. */
   readonly target?: RerouteTarget;
+  /** The place of its control among headlines with the same verdict: a smaller one comes first. Absent where no control is the cause. */
+  readonly weight?: number;
 };
+
+/** Sorts headlines: the worst verdict first, then what people lose the most by; others keep their order. */
+export function sortHeadlines(headlines: readonly Headline[]): readonly Headline[] {
+  const weightOf = ({ weight = Number.MAX_VALUE }: Headline): number => weight;
+  return headlines.toSorted(
+    (left, right) => headlineOrder.indexOf(left.direction) - headlineOrder.indexOf(right.direction) || weightOf(left) - weightOf(right),
+  );
+}
 
 /** The kinds of reroutes: a credential goes to another endpoint, agent or command, or code of another repository uses it. */
 export type RerouteTarget = 'endpoint' | 'agent' | 'command' | 'code' | 'other';

@@ -9,7 +9,7 @@ import {
   type UnwrittenRisks,
 } from '../../model/plan/plan.ts';
 import type { PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
-import { type Headline, headlineOrder, type Protection } from '../../model/protection/protection.ts';
+import { type Headline, type Protection, sortHeadlines } from '../../model/protection/protection.ts';
 import { compareText } from '../../model/json.ts';
 import { assessProtection } from '../../protection/protection.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
@@ -103,7 +103,7 @@ function withAcceptedLosses(protection: Protection, headlines: readonly Headline
   const all = [...protection.headlines, ...headlines];
   return {
     ...protection,
-    headlines: headlineOrder.flatMap((direction) => all.filter((headline) => headline.direction === direction)),
+    headlines: sortHeadlines(all),
     losing: [...new Set([...protection.losing, ...losing])].toSorted(compareText),
   };
 }
