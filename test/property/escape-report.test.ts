@@ -29,7 +29,7 @@ function badLines(text: string, width: number): readonly string[] {
 const linkOf = fileLinks({ page: 'https://github.com/o/r', commit: 'a'.repeat(40), pathOf: (file) => file });
 /** Links to our repository, and marks of a quotation, once code is removed. */
 const ownMarks =
-  /\[(?:(?:&#124;)*|this run|comment|The full report)\]\(https:\/\/github\.com\/o\/r\/(?:blob\/a{12}\/[\w%./-]*#L\d+|commit\/[\w%.-]*|actions\/runs\/1|pull\/1#issuecomment-2)\)|^> /gm;
+  /\[(?:(?:&#124;)*|this run|comment|The full report)\]\(https:\/\/github\.com\/o\/r\/(?:blob\/a{10}\/[\w%./-]*#L\d+|commit\/[\w%.-]*|actions\/runs\/1|pull\/1#issuecomment-2)\)|^> /gm;
 
 const ownTags = /^<details><summary>(?:<code>[^<>`]*<\/code>|[\w ,:]*)<\/summary>$|^<\/details>$/gm;
 

@@ -76,10 +76,10 @@ test('a group without members is a warning if the gateway has users', async () =
     'access/c.yaml': connection('grouped', { reviewers: ['sre', 'unknown'] }),
   });
   await createKey(gateway.call, 'sre', ['sre']);
-  const { code, stderr } = await gateway.run('plan', cwd);
+  const { code, stdout, stderr } = await gateway.run('plan', cwd);
   expect(code).toBe(0);
-  expect(stderr).toContain('warning interface/unknown-group  unknown group "unknown" on the gateway');
-  expect(stderr).not.toContain('"sre"');
+  expect(stdout).toContain('warning interface/unknown-group  unknown group "unknown" on the gateway');
+  expect(`${stdout}${stderr}`).not.toContain('"sre"');
 });
 
 test.each<readonly [string, JsonObject, number, string, JsonObject]>([
