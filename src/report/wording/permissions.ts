@@ -91,7 +91,7 @@ type PermissionLine = Pick<PermissionChange, 'effect' | 'causes'> & ReturnType<t
 /** Returns the lines of changed permissions. Terms that only some verbs of a line have are named with these verbs. */
 export function permissionTable(changes: readonly PermissionChange[], name: (text: string) => string): readonly PermissionLine[] {
   const lines = new Map<string, PermissionChange[]>();
-  for (const change of changes) {
+  for (const change of withoutRepetition(changes)) {
     const { groups, together, except, connections } = change;
     const { had, has } = turnOf(change);
     addToGroup(lines, JSON.stringify([groups, together, except, connections, had[0], has.slice(0, has[0] === 'yes' ? 2 : 1)]), change);
@@ -112,6 +112,23 @@ export function permissionTable(changes: readonly PermissionChange[], name: (tex
       },
     ];
   });
+}
+
+/** Leaves out what changes for admins and auditors where it changes in the same way for others: other lines state that. */
+function withoutRepetition(changes: readonly PermissionChange[]): readonly PermissionChange[] {
+  const seeingAll = new Set(changes.filter(isAboutSeeingAll));
+  if (seeingAll.size === 0) return changes;
+  const stated = new Set(changes.flatMap((one) => (seeingAll.has(one) ? [] : factsOf(one))));
+  return changes.filter((one) => !seeingAll.has(one) || factsOf(one).some((fact) => !stated.has(fact)));
+}
+
+function factsOf({ verbs, connections, before, after }: PermissionChange): readonly string[] {
+  return verbs.flatMap((verb) => connections.map((id) => JSON.stringify([verb, id, before, after])));
+}
+
+/** Returns whether a change is about admins and auditors alone, who see every connection. */
+function isAboutSeeingAll({ groups = [] }: PermissionChange): boolean {
+  return groups.length > 0 && groups.every((group) => group === 'admin' || group === 'auditor');
 }
 
 /** Returns the terms of some verbs, each once; those that not all have are in parentheses: `after approval by dba (connect at most 1 h)`. */
