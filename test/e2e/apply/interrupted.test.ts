@@ -253,7 +253,9 @@ describe.runIf(hasTerminal)('apply asks on a terminal', () => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('asked-yes') });
     const { code, stdout } = await typed(cwd, 'y');
     expect(code).toBe(0);
-    expect(stripVTControlCharacters(stdout)).toMatch(/Plan:[\s\S]*Write 1 object to[\s\S]*Apply to production: 1 created\./);
+    expect(stripVTControlCharacters(stdout)).toMatch(
+      /Plan for production: 1 to create\.[\s\S]*Write 1 object to[\s\S]*Apply to production: 1 created\./,
+    );
     expect(await isLive('asked-yes')).toBe(true);
   });
 

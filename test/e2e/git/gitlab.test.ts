@@ -79,7 +79,7 @@ test('the pipeline runs: note, second push, merge, apply, drift issue, merge req
   const planning = prepare({ source: 'trigger', iid });
   expect(await runJob('plan', planning)).toMatchObject({ code: 0, output: expect.stringContaining('1 to create, 1 to update') });
   expect(notes()).toEqual([expect.stringContaining('### Plan for `production`')]);
-  const commit = main.git('rev-parse', 'HEAD').slice(0, 12);
+  const commit = main.git('rev-parse', 'HEAD').slice(0, 10);
   expect(notes()[0]).toContain(`(https://gitlab.test/team/access/-/blob/${commit}/access/first.yaml#L`);
   expect(gitlab.statuses).toEqual([expect.objectContaining({ sha: main.git('rev-parse', 'HEAD'), state: 'success' })]);
 
