@@ -58,7 +58,6 @@ test('equal changes of groups, verbs and connections are one line, new access wi
     'a: connect, exec on c3: was no, will be yes, without approval',
     'a, b: connect, exec on c1, c2: was no, will be yes, after approval by dba',
     'dba: connect on c4: was after approval by dba, will be without approval',
-    'admin, auditor: connect on c4: was after approval by dba, will be without approval',
   ]);
 });
 
