@@ -1,6 +1,6 @@
-import { linkedHash } from '../report/links.ts';
 import { randomUUID } from 'node:crypto';
 import { join, relative } from 'node:path';
+import { linkedHash } from '../report/links.ts';
 import { type ActionInputs, type ActionMode, argvOf } from './inputs.ts';
 import type { Proposal } from './proposal.ts';
 import type { CliContext, CommandEvent } from '../console/context/cli-context.ts';

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, largestOf } from '../../model/collections.ts';
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Diagnostic, Position } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -6,6 +6,9 @@ import type { LiveState } from '../../model/live.ts';
 import { type Change, isSecretChange, liveKeyOf, type Plan } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { ChangeWarnings } from '../../report/document.ts';
+
+// Each is compared with the text of its object. Of more, which only generated manifests have, the others follow the plan.
+const mostBeside = 500;
 
 type States = { readonly plan: Plan; readonly desired?: DesiredState; readonly live?: LiveState };
 
@@ -15,7 +18,7 @@ export function warningsOfChanges({ plan, desired, live }: States, warnings: rea
   const specs = new Map(live?.resources.map(({ id, spec }) => [id, spec]));
   const found = new Map<ResourceId, Diagnostic[]>();
   const ownerOf = indexByPlace(desired?.resources ?? []);
-  for (const warning of changes.size === 0 ? [] : warnings) {
+  for (const warning of changes.size === 0 ? [] : warnings.slice(0, mostBeside)) {
     const { severity, at } = warning;
     const own = severity !== 'warning' || at === undefined ? undefined : ownerOf(at);
     const change = own === undefined ? undefined : changes.get(own.id);
@@ -35,8 +38,12 @@ function indexByPlace(resources: readonly DesiredResource[]): (at: Position) => 
       if (start !== undefined) addToGroup(byFile, start.file, { resource, line: start.line });
     }
     isIndexed = true;
-    const before = byFile.get(at.file)?.filter(({ line }) => line <= at.line);
-    return before?.toSorted((left, right) => right.line - left.line)[0]?.resource;
+    const before = byFile.get(at.file)?.filter(({ line }) => line <= at.line) ?? [];
+    const last = largestOf(
+      before.map(({ line }) => line),
+      0,
+    );
+    return before.find(({ line }) => line === last)?.resource;
   };
 }
 

@@ -40,7 +40,7 @@ type OutputOptions = {
 };
 
 /** A plan with the states that it compares, as far as they are known. */
-export type PlanWithStates = {
+type PlanWithStates = {
   readonly plan: Plan;
   readonly live?: LiveState;
   readonly desired?: DesiredState;

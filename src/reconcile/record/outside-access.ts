@@ -13,7 +13,7 @@ import {
   isAttribute,
 } from '../../model/protection/access-objects.ts';
 import type { OutsideAccess, OutsideChange, OutsideField, WatchedList } from '../../model/protection/outside-access.ts';
-import { type Headline, headlineOrder } from '../../model/protection/protection.ts';
+import { type Headline, sortHeadlines } from '../../model/protection/protection.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
 import { withResources } from '../../protection/posture/protection-snapshot.ts';
 import { protectionOfAccess } from '../../protection/protection.ts';
@@ -77,9 +77,7 @@ export function findOutsideAccess({
   const complete = (state: LiveState): LiveState =>
     missing.length === 0 ? state : withResources(state, [...state.resources, ...missing], registry);
   const known = changes.length === 0 ? [] : protectionOfAccess(complete(before), complete(live), { registry, dialect }).headlines;
-  const headlines = [...known, ...unknownEffects(changes)].toSorted(
-    (one, other) => headlineOrder.indexOf(one.direction) - headlineOrder.indexOf(other.direction),
-  );
+  const headlines = sortHeadlines([...known, ...unknownEffects(changes)]);
   return { changes, headlines, unreadable, ...(role === undefined ? {} : { role }), unrecorded };
 }
 

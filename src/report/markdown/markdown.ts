@@ -63,7 +63,7 @@ function sectionBlocks(
   { linkOf, label, isDense }: SectionOptions,
 ): readonly MarkdownBlock[] {
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => [
-    ...headlineBlocks(block.headlines, block.orphans, linkOf),
+    ...(isDense ? fewerHeadlines : headlineBlocks)(block.headlines, block.orphans, linkOf),
     ...block.deletions.map((deletion) => deletionBlock(deletion, linkOf)),
     ...sampleBlocks(block.changedSamples),
   ]);
@@ -75,7 +75,7 @@ function sectionBlocks(
     ...blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalBlocks(refusals, linkOf)),
     ...(place === undefined ? [] : resultBlocks(place, summary)),
     ...paragraph(blocksOfType(blocks, 'notices').flatMap(({ lines }) => lines.map(noticeBlock))),
-    ...paragraph(isDense ? fewerHeadlines(headlines) : headlines),
+    ...paragraph(headlines),
     ...blocksOfType(blocks, 'permissions').flatMap(({ changes }) =>
       permissionBlocks(changes, isDense ? fewPermissions : mostPermissions, linkOf),
     ),
@@ -93,11 +93,12 @@ function sectionBlocks(
 const mostHeadlines = 3;
 const fewPermissions = 3;
 
-/** Returns the first headlines, and the count of the others: the changes below have them. */
-function fewerHeadlines(headlines: readonly MarkdownBlock[]): readonly MarkdownBlock[] {
-  const more = headlines.length - mostHeadlines;
-  if (more <= 0) return headlines;
-  return [...headlines.slice(0, mostHeadlines), { text: `- and ${more} more, each with its change below\n`, rank: 1, label: 'headline' }];
+/** Returns the headlines of a long comment: each about several connections, and the first others, whose changes have rows below. */
+function fewerHeadlines(headlines: readonly Headline[], orphans: Orphans, linkOf?: LinkOf): readonly MarkdownBlock[] {
+  const kept = headlines.filter(({ connections }, index) => index < mostHeadlines || connections.length !== 1);
+  const more = headlines.length - kept.length;
+  const text = `- and ${more} more about one connection each, with its change below\n`;
+  return [...headlineBlocks(kept, orphans, linkOf), ...(more === 0 ? [] : [{ text, rank: 1, label: 'headline' }])];
 }
 
 /** Returns blocks with a blank line after them, if there are any. */

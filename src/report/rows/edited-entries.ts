@@ -10,7 +10,7 @@ type Entry = { readonly field: FieldChange; readonly list: Pointer; readonly val
  */
 export function withEditedEntries(fields: readonly FieldChange[]): readonly FieldChange[] {
   const added = fields.flatMap((field) => entryOf(field, 'after'));
-  if (added.length === 0) return fields;
+  if (added.length === 0 || added.length > mostAdded) return fields;
   const edited = new Map<FieldChange, readonly FieldChange[]>();
   for (const removed of fields.flatMap((field) => entryOf(field, 'before'))) {
     const successor = likest(
@@ -23,6 +23,9 @@ export function withEditedEntries(fields: readonly FieldChange[]): readonly Fiel
   }
   return fields.flatMap((field) => edited.get(field) ?? [field]);
 }
+
+// Finding the likest one is quadratic. A list with more new entries is generated, so its entries are shown whole.
+const mostAdded = 50;
 
 /** Returns an entry without a name that only one side has. */
 function entryOf(field: FieldChange, side: 'before' | 'after'): readonly Entry[] {

@@ -85,13 +85,20 @@ export function foldAlike(
   { full = false }: { readonly full?: boolean } = {},
 ): readonly FoldedEntry<GroupedChange>[] {
   if (full) return changes.map((entry) => ({ entry, others: [] }));
+  const keyOf = (one: GroupedChange): string =>
+    JSON.stringify([one.change.action === 'delete' ? likenessOfChange(one) : contentOf(one), moreOf(one)]);
+  return groupAlike(changes, keyOf).map(({ first, all }) => ({ entry: first, others: all.slice(1) }));
+}
+
+/** Groups changes with the same key where they are many, in the order of their first ones. */
+function groupAlike(changes: readonly GroupedChange[], keyOf: (grouped: GroupedChange) => string): readonly AlikeChanges[] {
+  const keys = changes.map(keyOf);
   const groups = new Map<string, GroupedChange[]>();
-  const keys = changes.map((one) => JSON.stringify([one.change.action === 'delete' ? likenessOfChange(one) : contentOf(one), moreOf(one)]));
-  for (const [index, entry] of changes.entries()) addToGroup(groups, keys[index] ?? '', entry);
-  return changes.flatMap((entry, index) => {
+  for (const [index, one] of changes.entries()) addToGroup(groups, keys[index] ?? '', one);
+  return changes.flatMap((first, index): readonly AlikeChanges[] => {
     const all = groups.get(keys[index] ?? '') ?? [];
-    if (all.length < fewestAlike) return [{ entry, others: [] }];
-    return all[0] === entry ? [{ entry, others: all.slice(1) }] : [];
+    if (all.length < fewestAlike) return [{ first, all: [first] }];
+    return all[0] === first ? [{ first, all }] : [];
   });
 }
 
@@ -108,17 +115,7 @@ export function sortByRisk(changes: readonly GroupedChange[]): readonly GroupedC
 
 /** Sorts changes by their highest risk and merges those that are alike. */
 export function mergeAlike(changes: readonly GroupedChange[]): readonly AlikeChanges[] {
-  const found = new Map<string, GroupedChange[]>();
-  for (const grouped of sortByRisk(changes)) {
-    const key = contentOf(grouped);
-    addToGroup(found, key, grouped);
-  }
-  return [...found.values()].flatMap((all) => (all.length < fewestAlike ? all.flatMap((one) => merged([one])) : merged(all)));
-}
-
-function merged(all: readonly GroupedChange[]): readonly AlikeChanges[] {
-  const [first] = all;
-  return first === undefined ? [] : [{ first, all }];
+  return groupAlike(sortByRisk(changes), contentOf);
 }
 
 function riskRank({ risks }: AssessedChange): number {

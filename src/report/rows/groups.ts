@@ -65,7 +65,7 @@ export function groupPlan(plan: Plan): GroupedPlan {
   const near = nearOwn(plan);
   const orphans = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const entries = new Map<GroupName, GroupedChange[]>(order.map((name) => [name, []]));
-  const shown = withoutRepetition(plan.changes);
+  const shown = withoutFieldsOfSuccessors(plan.changes);
   for (const change of plan.changes) {
     const undone = change.own === false && !near.has(liveKeyOf(change)) ? 'elsewhere' : 'undone';
     const parts = partsOf(shown.get(change) ?? change, edges.written.get(change.id) ?? [], undone);
@@ -104,7 +104,7 @@ function alone(group: Untitled): ChangeGroup {
 }
 
 /** Returns the deletions of replaced objects with the fields alone that their successors do not have. */
-function withoutRepetition(changes: readonly AssessedChange[]): ReadonlyMap<AssessedChange, AssessedChange> {
+function withoutFieldsOfSuccessors(changes: readonly AssessedChange[]): ReadonlyMap<AssessedChange, AssessedChange> {
   const byId = new Map(changes.map((change) => [change.id, change]));
   return new Map(
     changes.flatMap((change) => {

@@ -91,7 +91,7 @@ type PermissionLine = Pick<PermissionChange, 'effect' | 'causes'> & ReturnType<t
 /** Returns the lines of changed permissions. Terms that only some verbs of a line have are named with these verbs. */
 export function permissionTable(changes: readonly PermissionChange[], name: (text: string) => string): readonly PermissionLine[] {
   const lines = new Map<string, PermissionChange[]>();
-  for (const change of withoutRepetition(changes)) {
+  for (const change of withoutStatedForOthers(changes)) {
     const { groups, together, except, connections } = change;
     const { had, has } = turnOf(change);
     addToGroup(lines, JSON.stringify([groups, together, except, connections, had[0], has.slice(0, has[0] === 'yes' ? 2 : 1)]), change);
@@ -115,7 +115,7 @@ export function permissionTable(changes: readonly PermissionChange[], name: (tex
 }
 
 /** Leaves out what changes for admins and auditors where it changes in the same way for others: other lines state that. */
-function withoutRepetition(changes: readonly PermissionChange[]): readonly PermissionChange[] {
+function withoutStatedForOthers(changes: readonly PermissionChange[]): readonly PermissionChange[] {
   const seeingAll = new Set(changes.filter(isAboutSeeingAll));
   if (seeingAll.size === 0) return changes;
   const stated = new Set(changes.flatMap((one) => (seeingAll.has(one) ? [] : factsOf(one))));

@@ -17,6 +17,11 @@ const bench = useAction(makeProject);
 
 const { checkout, plan, bodiesOn } = usePullRequests({ makeProject, gateway, bench });
 
+/** Returns a rule that is attached to connections. */
+function sharedRule(names: readonly string[]): Files {
+  return { 'access/rule.yaml': guardrail('no-drop-300', ['DROP'], { connection_ids: [...names] }) };
+}
+
 describe('the comment', () => {
   test('is a single comment that is updated with the pull request until there are no changes', async () => {
     const github = bench.github();
@@ -93,14 +98,11 @@ describe('the comment', () => {
     const files = (of: (index: number) => JsonObject): Files =>
       Object.fromEntries(names.map((name, index) => [`access/connections/${name}.yaml`, connection(name, of(index))]));
     const there = checkout(
-      files((index) => ({ reviewers: ['dba', `team-${index}`], access_max_duration: 3600 })),
+      { ...files((index) => ({ reviewers: ['dba', `team-${index}`], access_max_duration: 3600 })), ...sharedRule(names.slice(0, 2)) },
       unlimited,
     );
     expect((await gateway.run('apply --yes --no-origin', there.cwd)).code).toBe(0);
-    writeFiles(
-      there.cwd,
-      files((index) => ({ reviewers: ['dba'], access_max_duration: 60 * (index + 61) })),
-    );
+    writeFiles(there.cwd, { ...files((index) => ({ reviewers: ['dba'], access_max_duration: 60 * (index + 61) })), ...sharedRule([]) });
     commitAll(there.cwd, 'Change all');
     const pull = await openPullRequest(bench.github(), 'many');
     expect((await plan(there, pull)).code).toBe(0);
@@ -111,6 +113,9 @@ describe('the comment', () => {
       ...body.matchAll(/^\| ~ \| \[`Connection\/([\w-]+)`\]\(\S+\/([\w-]+)\.yaml#L18\) \| weakens `! acc.*` `- reviewers: team-\d+` \|$/gm),
     ];
     expect(new Set(rows.map(([, id, file]) => `${id} ${file}`))).toEqual(new Set(names.map((name) => `${name} ${name}`)));
+    // A headline about several connections is in no row.
+    expect(body).toContain('- **2 connections lose guardrail `no-drop-300`**');
+    expect(body).toMatch(/^- and \d+ more about one connection each, with its change below$/m);
     expect(body.split('\n').slice(0, 2)).toEqual([
       expect.stringMatching(/^### Plan for `production`: Weakens protection of 300 connections/),
       expect.stringMatching(/^<!-- ostiary [0-9a-f]{32} -->$/),

@@ -39,3 +39,26 @@ test('a secret is its source and its state', () => {
   ]);
   expect(states[0]?.[0]?.[0]).toBe('secret envvar:X');
 });
+
+function pathOf(value: unknown): `/${string}` {
+  return `/input/rules/${JSON.stringify(value)}`;
+}
+
+/** Edits the only word of many rules without a name. */
+function editsOf(count: number): AssessedChange['fields'] {
+  return Array.from({ length: count }, (_, index) => {
+    const [before, after] = [`a${index}`, `b${index}`].map((word) => ({ type: 'deny_words_list', words: [word] }));
+    return [
+      { path: pathOf(before), before: { value: before ?? null }, after: { absent: true } },
+      { path: pathOf(after), before: { absent: true }, after: { value: after ?? null } },
+    ] as const;
+  }).flat();
+}
+
+test('edited entries without a name show what differs in them; of many, each is whole, in linear time', () => {
+  const label = 'input.rules.deny_words_list.words';
+  expect(changeRows({ ...change, fields: editsOf(2) }).map((row) => row.label)).toEqual([label]);
+  const started = performance.now();
+  expect(changeRows({ ...change, fields: editsOf(20_000) }).map((row) => row.label)).toEqual(['input.rules']);
+  expect(performance.now() - started).toBeLessThan(2000);
+});
