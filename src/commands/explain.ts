@@ -99,7 +99,7 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
   const nothing = flags.field === undefined || explanation.rows.length > 0 ? '' : `; ${flags.field} has no desired and no live value`;
   const summary = `${explanation.summary}${nothing}`;
   const views = snapshotPlan(plan, live, registry, { desired, base: base?.desired });
-  const rules = flags.field === undefined ? connectionRules(id, views) : [];
+  const rules = flags.field === undefined ? connectionRules(id, views, desired) : [];
   const listed = flags.field === undefined && !flags.all ? differingRows(explanation.rows) : explanation.rows;
   const names = spelling?.toGateway.get(kindName);
   const rows = names === undefined ? listed : listed.map((row) => respellRow(row, names));

@@ -22,12 +22,12 @@ export function collectEdges(manifests: readonly Manifest[]): {
   const diagnostics: ManifestDiagnostic[] = [];
   const excepted: EdgeEnds[] = [];
   const select = createTagSelector(manifests);
-  const toEnds = createEndReader();
+  const [toEnds, toPath] = [createEndReader(), createPathReader()];
   for (const manifest of manifests) {
     const own = manifest.id;
     for (const field of manifest.view.edges) {
       for (const text of readStrings(manifest.spec[field.name])) {
-        addDeclarations(edges, toEnds(field, own, text), [{ by: manifest.id, how: 'listed', path: pointer(field.name, text) }]);
+        addDeclarations(edges, toEnds(field, own, text), [{ by: manifest.id, how: 'listed', path: toPath(field.name, text) }]);
       }
     }
     for (const selector of manifest.view.selectors) {
@@ -93,6 +93,17 @@ function createEndReader(): (field: EdgeField, own: ResourceId, text: string) =>
     const other = known.get(text) ?? resourceId(refers, text);
     ids.set(refers, known.set(text, other));
     return edge === 'rule' ? { rule: own, connection: other } : { rule: other, connection: own };
+  };
+}
+
+/** Returns a reader of the paths of listed names; equal paths are one text: many rules list the same connections. */
+function createPathReader(): (field: string, text: string) => Pointer {
+  const paths = new Map<string, Map<string, Pointer>>();
+  return (field, text) => {
+    const known = paths.get(field) ?? new Map<string, Pointer>();
+    const path = known.get(text) ?? pointer(field, text);
+    paths.set(field, known.set(text, path));
+    return path;
   };
 }
 

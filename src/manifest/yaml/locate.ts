@@ -108,24 +108,41 @@ export function findOffsets(text: string): readonly NodeOffsets[] {
   return 'stopped' in composed ? [] : composed.documents.map((document) => findNodeOffsets(document.contents));
 }
 
+/** Offsets that are known as a whole. */
+class KnownOffsets implements NodeOffsets {
+  readonly key: number;
+  readonly value: number;
+  readonly below: ReadonlyMap<string, NodeOffsets>;
+
+  constructor({ key, value, below }: Omit<NodeOffsets, 'child'>) {
+    this.key = key;
+    this.value = value;
+    this.below = below;
+  }
+
+  child(token: string): NodeOffsets | undefined {
+    return this.below.get(token);
+  }
+}
+
 function findNodeOffsets(node: ParsedNode | null, key?: number): NodeOffsets {
   const start = node?.range[0] ?? 0;
   const isAbsent = node === null || (isScalar(node) && node.range[0] === node.range[1]);
   const value = key !== undefined && isAbsent ? key : start;
-  const below = findNodeOffsetsBelow(node);
-  return { key: key ?? value, value, below, child: (token) => below.get(token) };
+  return new KnownOffsets({ key: key ?? value, value, below: findNodeOffsetsBelow(node) });
 }
 
 function findNodeOffsetsBelow(node: ParsedNode | null): ReadonlyMap<string, NodeOffsets> {
+  if (!isMap(node) && !isSeq(node)) return noOffsets;
   const places = new Map<string, NodeOffsets>();
   if (isMap(node)) {
     for (const pair of node.items)
       if (isScalar(pair.key)) places.set(String(pair.key.value), findNodeOffsets(pair.value, pair.key.range[0]));
-  } else if (isSeq(node)) {
-    const entries = node.items.map((entry) => [findEntryName(entry), findNodeOffsets(entry)] as const);
-    for (const [name, place] of entries) if (name !== undefined && !places.has(name)) places.set(name, place);
-    for (const [index, [, place]] of entries.entries()) places.set(String(index), place);
+    return places;
   }
+  const entries = node.items.map((entry) => [findEntryName(entry), findNodeOffsets(entry)] as const);
+  for (const [name, place] of entries) if (name !== undefined && !places.has(name)) places.set(name, place);
+  for (const [index, [, place]] of entries.entries()) places.set(String(index), place);
   return places;
 }
 

@@ -112,7 +112,7 @@ export type Cause = {
 export type Attachment = {
   readonly how: 'direct' | 'selector' | 'attribute' | 'edge' | 'every';
   readonly attribute?: string;
-  /** The position in a manifest: `file:line:column`. */
+  /** The position in a manifest: `file:line:column`. Only `explain` states it: a plan has one for each pair of a rule and a connection. */
   readonly place?: string;
 };
 

@@ -8,6 +8,7 @@ import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import {
   affectsEveryConnection,
   allConnections,
+  placeAttachments,
   readDeclaredAttachments,
   liveSnapshot,
   plannedSnapshot,
@@ -75,9 +76,9 @@ export function snapshotPlan(
   const named = withNames(live, renamesOf(plan.changes));
   const samples = base === undefined ? undefined : samplesOf(base);
   const snapshot = { ...liveSnapshot(named, registry, plan.target.dialect), samples };
-  const before = base === undefined ? snapshot : { ...snapshot, declaredAttachments: readDeclaredAttachments(base, 'applied') };
+  const before = base === undefined ? snapshot : { ...snapshot, declaredAttachments: readDeclaredAttachments(base) };
   const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : snapshot;
-  const after = desired === undefined ? planned : { ...planned, declaredAttachments: readDeclaredAttachments(desired, 'current') };
+  const after = desired === undefined ? planned : { ...planned, declaredAttachments: readDeclaredAttachments(desired) };
   const build = createPostureBuilder({ access: readAccessIn(before), samples });
   const predecessors = predecessorsIn(replacing, before);
   return {
@@ -293,15 +294,24 @@ function withVerdict(contributions: readonly Contribution[], difference: Control
   return contributions.map((one) => (one.isJoint === true ? { ...one, direction: differenceVerdict(difference) } : one));
 }
 
-/** Lists the rules on one connection before and after, and what each does. */
-export function connectionRules(id: ResourceId, { postureBefore, postureAfter }: PlanSnapshots): readonly ExplainedRule[] {
+/** Lists the rules on one connection before and after, what each does, and where the manifests attach it. */
+export function connectionRules(
+  id: ResourceId,
+  { postureBefore, postureAfter }: PlanSnapshots,
+  desired: Pick<DesiredState, 'edges' | 'resources'>,
+): readonly ExplainedRule[] {
+  const placed = placeAttachments(desired, id);
   return rulesOnEither(postureBefore(id) ?? emptyPosture, postureAfter(id) ?? emptyPosture).map((one) => {
     const controls = (one.after ?? one.before)?.controls ?? [];
     const verbs = controls.map((control) => {
       const { ofRules, ofAccess } = controlRow(control);
       return ofAccess?.[kindOf(one.rule)]?.verb ?? ofRules?.verb ?? control;
     });
-    return { ...one, verbs: [...new Set(verbs)] };
+    const { rule, after } = one;
+    const { by = [] } = after ?? {};
+    const others = by.filter(({ how }) => how !== 'direct' && how !== 'selector');
+    const places = others.length === by.length ? by : [...(placed.get(rule) ?? []), ...others];
+    return { ...one, ...(after === undefined ? {} : { after: { ...after, by: places } }), verbs: [...new Set(verbs)] };
   });
 }
 

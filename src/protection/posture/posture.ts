@@ -211,7 +211,7 @@ function sharedList(snapshot: ProtectionSnapshot, list: readonly Attachment[]): 
   const only = list.length === 1 ? first : undefined;
   const found = only === undefined ? undefined : ofOne.get(only);
   if (found !== undefined) return found;
-  const key = list.map((one) => [one.how, one.attribute ?? '', one.place ?? ''].join('\u0000')).join('\u0001');
+  const key = list.map((one) => `${one.how} ${one.attribute ?? ''}`).join('\u0000');
   const known = byText.get(key) ?? list;
   byText.set(key, known);
   if (only !== undefined) ofOne.set(only, known);

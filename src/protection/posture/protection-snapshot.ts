@@ -9,7 +9,14 @@ import {
 } from '../access/deciding-kinds.ts';
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import { type DeclaredEdge, type DesiredState, type EdgeDeclaration, type Sample, desiredById } from '../../model/desired.ts';
+import {
+  type DeclaredEdge,
+  type DesiredResource,
+  type DesiredState,
+  type EdgeDeclaration,
+  type Sample,
+  desiredById,
+} from '../../model/desired.ts';
 import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveState } from '../../model/live.ts';
@@ -29,28 +36,39 @@ type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
 
 const nothing: readonly Attachment[] = [];
 
-/** Returns a lookup of declared attachments; the index is built on first use. Only of current manifests are positions known. */
-export function readDeclaredAttachments({ edges, resources }: DesiredState, which: 'current' | 'applied'): DeclaredAttachments {
-  const manifests = desiredById(resources);
-  const known = new Map<EdgeDeclaration, Attachment>();
-  // A selector declares many edges at one position.
-  const attachmentOf = (declaration: EdgeDeclaration): Attachment => {
-    const found = known.get(declaration);
-    if (found !== undefined) return found;
-    const { by, path, how } = declaration;
-    const at = which === 'current' ? manifests.get(by)?.locate(path) : undefined;
-    const made: Attachment = {
-      how: how === 'selector' ? 'selector' : 'direct',
-      ...(at === undefined ? {} : { place: formatPosition(at) }),
-    };
-    known.set(declaration, made);
-    return made;
-  };
+const directly: Attachment = { how: 'direct' };
+const bySelector: Attachment = { how: 'selector' };
+/** One list for all edges that are declared alike: a plan has many. */
+const [onlyDirectly, onlyBySelector, inBothWays] = [[directly], [bySelector], [directly, bySelector]];
+
+/** Returns a lookup of declared attachments; the index is built on first use. */
+export function readDeclaredAttachments({ edges }: DesiredState): DeclaredAttachments {
   let byConnection: ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> | undefined;
   return ({ rule, connection }) => {
-    const edge = (byConnection ??= indexByConnection(edges)).get(connection)?.get(rule);
-    return edge === undefined ? nothing : distinct(edge.declarations.map(attachmentOf));
+    const { declarations = [] } = (byConnection ??= indexByConnection(edges)).get(connection)?.get(rule) ?? {};
+    const isSelected = declarations.some(({ how }) => how === 'selector');
+    const isListed = declarations.some(({ how }) => how === 'listed');
+    if (isListed) return isSelected ? inBothWays : onlyDirectly;
+    return isSelected ? onlyBySelector : nothing;
   };
+}
+
+/** Returns how the manifests declare the attachments of a connection, by rule, with the position of each declaration. */
+export function placeAttachments(
+  { edges, resources }: Pick<DesiredState, 'edges' | 'resources'>,
+  connection: ResourceId,
+): ReadonlyMap<ResourceId, readonly Attachment[]> {
+  const manifests = desiredById(resources);
+  return new Map(
+    edges
+      .filter((edge) => edge.connection === connection)
+      .map(({ rule, declarations }) => [rule, distinct(declarations.map((one) => placedAttachment(one, manifests)))]),
+  );
+}
+
+function placedAttachment({ by, path, how }: EdgeDeclaration, manifests: ReadonlyMap<ResourceId, DesiredResource>): Attachment {
+  const at = manifests.get(by)?.locate(path);
+  return { ...(how === 'selector' ? bySelector : directly), ...(at === undefined ? {} : { place: formatPosition(at) }) };
 }
 
 function indexByConnection(edges: readonly DeclaredEdge[]): ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> {
@@ -188,7 +206,7 @@ export function desiredSnapshot(desired: DesiredState, registry: Registry, diale
   });
   return {
     ...createSnapshot(new Map(resources), edges, { ...gatewayAccess({}, dialect), ...noneListed }),
-    declaredAttachments: readDeclaredAttachments(desired, 'current'),
+    declaredAttachments: readDeclaredAttachments(desired),
   };
 }
 

@@ -34,7 +34,7 @@ export function checkPlannedAccess(
   const removed = removedExpectations(tests, [...(applied?.accessTests ?? []), ...reviewed]);
   const weakened = weakenedFindings('access-test-removed', removed.map(removedStatement));
   if (tests.length === 0) return { refusals: [], diagnostics: [], ...weakened };
-  const planned = { ...plannedSnapshot(diff, live, input.registry), declaredAttachments: readDeclaredAttachments(desired, 'current') };
+  const planned = { ...plannedSnapshot(diff, live, input.registry), declaredAttachments: readDeclaredAttachments(desired) };
   const textOf = deciderTexts(desired, planned);
   const after = checkAccessTests(tests, planned, textOf);
   const broken = after.filter(({ outcome }) => outcome !== 'passed');

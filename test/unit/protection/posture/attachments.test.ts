@@ -45,8 +45,11 @@ describe('how rules are attached', () => {
 
   it('lists all attachments with their positions', () => {
     const listing = connectionManifest('db', { connection_tags: prod, guardrail_rules: ['no-drop'] });
-    const made = planWithRisks([db], [listing, noDrop(selecting)]);
-    const [rule] = rulesOf(made);
+    const desired = desiredState([listing, noDrop(selecting)]);
+    const made = planWithRisks([], [listing, noDrop(selecting)]);
+    expect(contributions(rulesOf(made))).toEqual(['GuardrailRule/no-drop: nothing → direct+selector']);
+    const views = snapshotPlan(made, { resources: [], lookups: {} }, registry, { desired });
+    const [rule] = connectionRules(idOf('db'), views, desired);
     expect(rule).toMatchObject({ rule: 'GuardrailRule/no-drop', after: { controls: ['input'] } });
     expect(rule?.after?.by.map(({ how }) => how)).toEqual(['direct', 'selector']);
     for (const { place } of rule?.after?.by ?? []) expect(place).toMatch(/:\d+:\d+$/);
@@ -83,7 +86,7 @@ describe('how rules are attached', () => {
       changes: [changeOf('Connection/db', [fieldOf('/attributes/web', 'web', undefined)])],
       edges: [{ rule: 'GuardrailRule/g', connection: idOf('db'), action: 'attach', declared: [] }],
     } as const;
-    expect(contributions(connectionRules(idOf('db'), snapshotPlan(writes, live, registry)))).toEqual([
+    expect(contributions(connectionRules(idOf('db'), snapshotPlan(writes, live, registry), { edges: [], resources: [] }))).toEqual([
       'GuardrailRule/g: attributepci+attributeweb → edge+attributepci',
     ]);
   });
