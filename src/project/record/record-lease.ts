@@ -25,11 +25,17 @@ export function msSince({ wall, steady }: Clocks, now: Date): number {
   return Math.max(now.getTime() - wall, performance.now() - steady);
 }
 
-/** Returns the name of this run: its process, and where that process id counts. A job that runs again has the same name. */
+/** Returns the name of this run: the attempt of its job on GitHub, its process, and where that process id counts. */
 export function runName({ env }: Pick<ProjectContext, 'env'>): string {
-  const { GITHUB_RUN_ID: run, GITHUB_JOB: job = '', GITHUB_REPOSITORY: repository = '' } = env;
-  if (run !== undefined && run !== '') return `github:${repository}:${run}:${job}`;
-  return [hostname(), process.pid, placeName(), processStart(process.pid), randomUUID()].join(':');
+  const { GITHUB_RUN_ID: run = '', GITHUB_JOB: job = '', GITHUB_REPOSITORY: repository = '', GITHUB_RUN_ATTEMPT: attempt = '' } = env;
+  const attemptName = run === '' ? [] : ['github', repository, run, job, attempt];
+  return [...attemptName, hostname(), process.pid, placeName(), processStart(process.pid), randomUUID()].join(':');
+}
+
+/** Returns whether a run was an earlier attempt of the job: GitHub starts the next one when all processes of it have ended. A matrix has many in one attempt. */
+function isEarlierAttempt(other: string, run: string): boolean {
+  const [theirs, ours] = [other.split(':'), run.split(':')];
+  return run.startsWith('github:') && ours.slice(0, 4).join() === theirs.slice(0, 4).join() && Number(theirs[4]) < Number(ours[4]);
 }
 
 /** Returns a short name of the place of this process: containers may share a host name, and each counts its processes from 1. */
@@ -47,13 +53,14 @@ export function newLease(run: string, now: Date): ApplyLease {
 const clockSkewMs = 5 * 60_000;
 
 /**
- * Returns whether another run holds the lease: its time has not passed, and it is no process of this place that has ended. No apply
- * takes a lease that ends later than in 15 minutes, so one that does was forged, and blocks nothing.
+ * Returns whether another run holds the lease: its time has not passed, and it is no process of this place that has ended, and no
+ * earlier attempt of this job. No apply takes a lease that ends later than in 15 minutes, so one that does was forged, and blocks nothing.
  */
 export function isHeldByOther(lease: ApplyLease | undefined, run: string, now: Date): lease is ApplyLease {
   if (lease === undefined || lease.run === run || Date.parse(lease.until) <= now.getTime()) return false;
   if (!(Date.parse(lease.until) <= now.getTime() + leaseMs + clockSkewMs)) return false;
-  const [host, pid, place, start] = lease.run.split(':');
+  if (isEarlierAttempt(lease.run, run)) return false;
+  const [host, pid, place, start] = lease.run.replace(/^github:(?:[^:]*:){4}/, '').split(':');
   return host !== hostname() || place !== placeName() || start === undefined || isProcessAlive(Number(pid), start);
 }
 

@@ -40,3 +40,15 @@ test('a lease of another place with the same host name is held until its end, wh
   expect(isHeld(`${hostname()}:${pid}:5f0e`)).toBe(true);
   expect(isHeld(`github:acme/gateway:7:apply`)).toBe(true);
 });
+
+test('jobs of a matrix, which GitHub names alike, hold a lease against each other, and not against the next attempt', async () => {
+  const env = { GITHUB_REPOSITORY: 'acme/gateway', GITHUB_RUN_ID: '7', GITHUB_JOB: 'apply', GITHUB_RUN_ATTEMPT: '9' };
+  const ours = runName({ env });
+  const isHeldBy = (name: string): boolean => isHeldByOther(newLease(name, now), ours, now);
+  expect(isHeldBy(ours)).toBe(false);
+  expect(isHeldBy(runName({ env }))).toBe(true);
+  expect(isHeldBy(runName({ env }).replace(`:${process.pid}:`, `:${await endedPid()}:`))).toBe(false);
+  expect(isHeldBy(runName({ env: { ...env, GITHUB_RUN_ATTEMPT: '8' } }))).toBe(false);
+  expect(isHeldBy(runName({ env: { ...env, GITHUB_RUN_ATTEMPT: '10' } }))).toBe(true);
+  expect(isHeldBy(runName({ env: { ...env, GITHUB_RUN_ATTEMPT: '8', GITHUB_JOB: 'other' } }))).toBe(true);
+});
