@@ -71,6 +71,7 @@ test('a rule for every connection says so, and names that no manifest attached a
   expect(rule).toMatchObject({ connections: [], user_groups: [], runbooks: [] });
   project.write({ 'access/rule.yaml': ruleManifest('nightly') });
   expect((await planSummary(project)).headlines).toEqual([expect.stringMatching('^strengthens: .*can no longer run .* on')]);
+  expect((await project.ostiary(['plan'])).stdout).toContain('      + Connection/orders-db\n      - every other connection\n');
   await applyAndExpectInSync(project);
   expect(await rulesOf(project)).toMatchObject([{ id: rule?.['id'], connections: ['orders-db'], runbooks: [runbook] }]);
 
@@ -123,6 +124,7 @@ test('the last connection of a rule is not removed from it; an empty list has to
   expect(summaryOf(await run('plan --format json')).headlines).toEqual([
     expect.stringMatching('^weakens: .*sre can run github.com/acme/runbooks:ops/ on other-db'),
   ]);
+  expect((await run('plan')).stdout).toContain('      - Connection/orders-db\n      + every connection\n');
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
   expect(await rulesOf(project)).toMatchObject([{ connections: [] }]);
   expect((await run('explain Connection/other-db')).stdout).toContain('RunbookRule/nightly  allows runbooks, on every connection');
@@ -228,7 +230,12 @@ test.each([
   ['more groups', { user_groups: ['dev', 'sre'] }, 'user_groups', 'dev can run github.com/acme/runbooks:ops/ on'],
   ['all groups', { user_groups: [] }, 'user_groups', 'everybody can run github.com/acme/runbooks:ops/ on'],
   ['more runbooks', { runbooks: [] }, 'runbooks', 'sre can run every runbook on'],
-  ['every connection', { connections: [] }, 'orders-db', 'sre can run github.com/acme/runbooks:ops/ on other-db'],
+  [
+    'every connection',
+    { connections: [] },
+    '- Connection/orders-db\n      + every connection\n',
+    'sre can run github.com/acme/runbooks:ops/ on other-db',
+  ],
 ])('%s, made by hand, are drift that the next apply reverts', { timeout }, async (_, change, shown, headline) => {
   const { project, run } = await repositories.apply(await hoopProject(), ruled);
   const [rule] = await rulesOf(project);

@@ -37,6 +37,7 @@ import { diffEdges } from './diff-edges.ts';
 import { explainMissing } from './missing-objects.ts';
 import { type HoldableChange, holdStricterDrift, judgeAttachments } from './held-drift.ts';
 import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
+import { withReach } from './rule-reach.ts';
 import { decidePrune, draftClose, draftDelete, findRemoved, orphanOf, type PruneDecision, type RemovedObject } from './removed-objects.ts';
 
 /** The differences of two states, and the objects that were removed from the manifests and are still live. */
@@ -210,7 +211,7 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
   const { resources, edges, removed, kept } = parts;
   const changes = [
     ...(input.unplannable ?? []).map(unplannableChange).toSorted((one, other) => compareText(one.id, other.id)),
-    ...orderedChanges(parts),
+    ...orderedChanges(parts).map((change) => withReach(change, edges, named.liveById)),
   ];
   const changed = new Set(changes.map(({ id }) => id));
   const closed = new Set(changes.flatMap(({ id, reasons }) => (reasons.includes('replaced') ? [id] : [])));

@@ -154,6 +154,7 @@ function withRemainingNeeds(change: Change, ids: ReadonlySet<ResourceId>, own: r
   const reasons = change.reasons.filter((reason) => {
     if (reason === 'edge/attach') return own.some(({ action }) => action === 'attach');
     if (reason === 'edge/detach') return own.some(({ action }) => action === 'detach');
+    if (reason === 'every-connection' || reason === 'named-connections') return own.length > 0;
     return reason !== 'differs' || writes;
   });
   return { ...change, reasons, needs: change.needs.filter((need) => ids.has(need)) };

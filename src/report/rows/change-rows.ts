@@ -220,7 +220,7 @@ export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], sai
     const sign = edge.action === 'detach' ? '-' : '+';
     addToGroup(sorts, JSON.stringify([kindOf(end), sign, note]), { end, sign, note });
   }
-  return [...sorts.values()].flatMap((same): readonly EdgeRow[] => {
+  const named = [...sorts.values()].flatMap((same): readonly EdgeRow[] => {
     const [first] = same;
     if (first === undefined || same.length <= mostEnds)
       return same.map(({ end, sign, note }) => ({ sign, text: `${escapeTerminal(end)}${noted(note)}` }));
@@ -230,6 +230,14 @@ export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], sai
     ).join(', ');
     return [{ sign: first.sign, text: `${plural(same.length, kindOf(first.end))}${noted(first.note)}: ${names}` }];
   });
+  return change.action === 'create' || edges.length > 0 ? [...named, ...reachRows(change)] : named;
+}
+
+/** Returns the row of a rule that includes every connection on one side of a change; `undone` swaps the sides. */
+export function reachRows({ action, reasons }: Pick<Change, 'action' | 'reasons'>, undone = false): readonly EdgeRow[] {
+  const isEvery = reasons.includes('every-connection');
+  if (action === 'held' || !(isEvery || reasons.includes('named-connections'))) return [];
+  return [isEvery === undone ? { sign: '-', text: 'every other connection' } : { sign: '+', text: 'every connection' }];
 }
 
 type EdgeEnd = { readonly end: ResourceId; readonly sign: EdgeRow['sign']; readonly note: string };

@@ -4,7 +4,7 @@ import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/r
 import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Plan, type Value } from '../../model/plan/plan.ts';
 import { combineVerdicts, effectOfPart } from '../../model/protection/part-effect.ts';
 import { type ControlColumn, type Headline, headlineOrder, type Impact } from '../../model/protection/protection.ts';
-import { changeRows, type DriftedObject, type DriftedRow, edgeChangeRows, groupEdges } from '../rows/change-rows.ts';
+import { changeRows, type DriftedObject, type DriftedRow, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
 import { outsideBlocks, planObject, positionObject } from './plan.ts';
 import { outsideNotices } from '../rows/outside-rows.ts';
@@ -93,7 +93,11 @@ function driftedObject(change: Change, edges: readonly EdgeChange[], { writes, i
     ]),
     note: noteOf(change),
     rows: action === 'delete' ? [] : driftedRows({ ...change, action }),
-    edges: edges.flatMap((edge) => edgeChangeRows(change, [inverseEdge(edge)]).map((row) => ({ ...row, next: nextWrite(edge, change) }))),
+    edges: edges.flatMap((edge) => {
+      const shown = edgeChangeRows({ ...change, reasons: [] }, [inverseEdge(edge)]);
+      const rows = edge === edges.at(-1) ? [...shown, ...reachRows(change, true)] : shown;
+      return rows.map((row) => ({ ...row, next: nextWrite(edge, change) }));
+    }),
     writers: writersOf(change, edges, writes),
   };
 }
