@@ -222,8 +222,14 @@ function undoSecrets({ resource, past, live, ignored }: UndoInput & { readonly i
     if (before?.state === 'value' && (isIgnoredNow || !(after?.state === 'value' && after.equals(before)))) {
       if (found === undefined || !found.equals(before)) changed.push([path, before]);
     } else if (before === undefined && after?.state === 'value' && found !== undefined) changed.push([path, undefined]);
-    // A kept value is that of the gateway, then and now.
-    else if (before?.state !== 'keep' && after?.state === 'value' && !isSameSecretSource(after, before) && found?.equals(after) === true)
+    // A kept value is that of the gateway, then and now, and so is one that the gateway is proven to have kept.
+    else if (
+      before?.state !== 'keep' &&
+      live.changedSecrets !== 'source' &&
+      after?.state === 'value' &&
+      !isSameSecretSource(after, before) &&
+      found?.equals(after) === true
+    )
       changed.push([path, { state: 'hidden', source: 'live' }]);
   }
   if (changed.length === 0) return live.secrets;

@@ -88,6 +88,10 @@ function hostOf(host: string): JsonObject {
   return { 'envvar:HOST': { value: host }, 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } } };
 }
 
+function passwordOf(pass: JsonObject): Files {
+  return { 'access/a.yaml': connection('inlined', { secret: { 'envvar:PASS': pass } }) };
+}
+
 async function remove({ send }: DialectSide, path: string, name: string): Promise<void> {
   const { body } = await send('GET', path);
   const found: unknown = Array.isArray(body) ? body.find((one) => Object(one).name === name) : undefined;
@@ -182,6 +186,25 @@ describe.each(Object.entries(sides))('drift that the manifests accept, on the di
     );
     expect(await runAs(side.admin, 'apply --yes --plan saved.json', repository)).toMatchObject({ code: 0 });
     expect((await runAs(side.admin, 'plan', repository)).stdout).toContain('No changes.');
+  });
+
+  test('not a secret whose source alone changes: its value in a manifest, and back', async () => {
+    const [referring, inlined] = [passwordOf({ valueFrom: { env: 'OSTIARY_SECRET_PASS' } }), passwordOf({ value: 'canary-pass' })];
+    const repository = await accept({ before: referring, byHand: async () => {}, after: inlined });
+    const planned = async (): Promise<string> => (await runAs(side.admin, 'plan --own HEAD~1', repository)).stdout;
+    const first = await planned();
+    expect(first).toContain('Nothing to write: 1 manifest changed without a write, 1 secret changed in the manifests without a write');
+    expect(first).toContain('weakens (secret-inlined)');
+    expect(await runAs(side.admin, 'apply --yes', repository)).toMatchObject({ code: 0 });
+    repository.save(referring);
+    const back = await planned();
+    expect(back).toContain('strengthens (secret-referenced)');
+    expect(`${first}${back}`).not.toMatch(/outside Ostiary|canary/);
+
+    expect(await runAs(side.admin, 'apply --yes', repository)).toMatchObject({ code: 0 });
+    await side.tamper('/connections/inlined', { secret: { 'envvar:PASS': base64('canary-other') } });
+    repository.save(passwordOf({ value: 'canary-other' }));
+    expect(await planned()).toContain('accepted by this pull request; changed outside Ostiary');
   });
 
   test('what drift --adopt writes counts like what a person writes', async () => {
