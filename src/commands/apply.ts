@@ -74,15 +74,16 @@ export async function runApply(flags: ApplyFlags, context: CliContext, given?: A
   requireWritable(flags.report, context);
   const journal = openApplyJournal(flags.journal, context);
   const deadline = Date.now() + (flags.lockTimeout ?? 0);
+  const clock = { aheadMs: 0 };
   try {
     const source = given ?? (await openSource(flags, context));
     for (;;) {
       try {
-        return await planAndApply(source, flags, context, journal);
+        return await planAndApply(source, flags, context, { journal, clock });
       } catch (error) {
         if (!isLocked(error) || Date.now() >= deadline) throw error;
         printerFor(context, flags).hint(`Waiting: ${escapeTerminal(error.message)}.\n`);
-        await waitForLease(source.project, flags, context, deadline);
+        await waitForLease(source.project, flags, context, { deadline, ...clock });
       }
     }
   } finally {
@@ -103,12 +104,18 @@ async function openSource(flags: ApplyFlags, context: CliContext): Promise<Apply
   return { of: 'file', ...(await openSavedPlan(flags.plan, flags, context)) };
 }
 
-async function planAndApply(source: ApplySource, flags: ApplyFlags, context: CliContext, journal: ApplyJournal): Promise<number> {
+async function planAndApply(
+  source: ApplySource,
+  flags: ApplyFlags,
+  context: CliContext,
+  { journal, clock }: { readonly journal: ApplyJournal; readonly clock: { aheadMs: number } },
+): Promise<number> {
   const planned = await createOrResumePlan(source, flags, context, journal.request);
   const isWhole = planned.is === 'resumed' ? planned.whole : source.of === 'manifests' && !isPartialSelection(planned.project.selection);
   try {
     return await confirmAndApply({ ...planned, journal, isWhole }, flags, context);
   } finally {
+    clock.aheadMs = planned.gateway.clockAheadMs();
     await planned.gateway.close();
   }
 }
@@ -120,11 +127,16 @@ function isLocked(error: unknown): error is RefusedError {
 const pollMs = 1000;
 
 /** Waits until no other apply to the target runs, or until the deadline. */
-async function waitForLease(project: OpenProject, { origin }: ApplyFlags, context: CliContext, deadline: number): Promise<void> {
+async function waitForLease(
+  project: OpenProject,
+  { origin }: ApplyFlags,
+  context: CliContext,
+  { deadline, aheadMs }: { readonly deadline: number; readonly aheadMs: number },
+): Promise<void> {
   const run = runName(context);
   while (Date.now() < deadline) {
     await setTimeout(Math.min(pollMs, Math.max(0, deadline - Date.now())));
-    if (!(await isLeased(project, { origin, run, now: context.now() }))) return;
+    if (!(await isLeased(project, { origin, run, now: new Date(context.now().getTime() + aheadMs) }))) return;
   }
 }
 
@@ -264,6 +276,7 @@ function recorderFor({ project, desired, planBase, gateway }: PlannedRun, flags:
     allowed,
     auditMark: () => readAuditMark(gateway),
     now: context.now,
+    leaseNow: () => new Date(context.now().getTime() + gateway.clockAheadMs()),
     run: runName(context),
   });
 }

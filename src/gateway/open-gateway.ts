@@ -39,6 +39,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     update: (fresh, request, onWritten) => sendUpdate(context, fresh, { request, onWritten }),
     remove: (fresh) => sendDelete(context, fresh),
     auditMark: () => readAuditMark(session),
+    clockAheadMs: session.client.clockAheadMs,
     close: session.close,
   };
 }

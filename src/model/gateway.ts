@@ -112,5 +112,7 @@ export interface Gateway {
   remove(fresh: LiveResource): Promise<void>;
   /** Returns where the audit log ends now; undefined if the gateway has no such log, or does not show it. */
   auditMark(): Promise<AuditMark | undefined>;
+  /** Returns by how many milliseconds the gateway's clock was ahead of that of this machine when it answered last; 0 if that is less than a minute. */
+  clockAheadMs(): number;
   close(): Promise<void>;
 }

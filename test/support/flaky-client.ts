@@ -11,6 +11,7 @@ export const secret = 'secret-canary-9z8y7x';
 type Opened = {
   readonly send: (request: HttpRequest) => Promise<unknown>;
   readonly fail: (request: HttpRequest) => Promise<ApiError>;
+  readonly clockAheadMs: () => number;
   readonly pauses: readonly number[];
   readonly events: readonly RequestEvent[];
 };
@@ -56,7 +57,7 @@ export function open(url: string, options: Partial<ClientOptions> & { readonly m
     expect(`${error.message} ${error.hint} ${error.failure.requestId}`).not.toMatch(/canary/);
     return error;
   };
-  return { send, fail, pauses, events };
+  return { send, fail, clockAheadMs: client.clockAheadMs, pauses, events };
 }
 
 export const get: HttpRequest = { method: 'GET', path: '/things?page=1' };

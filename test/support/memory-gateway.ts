@@ -248,6 +248,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       return live(written, true);
     },
     auditMark: () => Promise.resolve(undefined),
+    clockAheadMs: () => 0,
     async remove(fresh) {
       const begun = await beginWrite('DELETE', fresh.id);
       if (store.rows.has(fresh.uid)) store.drop(writable(begun, fresh).uid, 'caller');

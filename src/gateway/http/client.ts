@@ -52,6 +52,8 @@ export type Client = {
   readonly authorize: (how: 'bearer' | 'api-key') => void;
   /** Sets the hints for this gateway's error messages, and what the hint of every refused request ends with. */
   readonly useErrorHints: (hints: readonly ErrorHint[], lastHint?: string) => void;
+  /** Returns by how many milliseconds the gateway's clock was ahead of this one when it answered last; 0 if that is less than a minute. */
+  readonly clockAheadMs: () => number;
 };
 
 const maxRedirects = 3;
@@ -67,6 +69,7 @@ type ClientState = {
   authHeader: Readonly<Record<string, string>>;
   errorHints: readonly ErrorHint[];
   lastHint: string | undefined;
+  clockAheadMs: number;
 };
 
 /**
@@ -77,7 +80,7 @@ export function createClient(options: ClientOptions): Client {
   const token = checkToken(options.token);
   const reads = createReadLimiter(options.readConcurrency ?? defaultReadConcurrency, options.now);
   const authHeader = { authorization: `Bearer ${token}` };
-  const state: ClientState = { options, token, reads, authHeader, errorHints: [], lastHint: undefined };
+  const state: ClientState = { options, token, reads, authHeader, errorHints: [], lastHint: undefined, clockAheadMs: 0 };
   return {
     authorize(how) {
       state.authHeader = how === 'bearer' ? { authorization: `Bearer ${token}` } : { 'api-key': token };
@@ -86,6 +89,7 @@ export function createClient(options: ClientOptions): Client {
       state.errorHints = hints;
       state.lastHint = lastHint;
     },
+    clockAheadMs: () => state.clockAheadMs,
     send: (request) => sendWithRetries(state, request),
   };
 }
@@ -154,6 +158,8 @@ async function sendOnce(state: ClientState, request: HttpRequest, attempt: numbe
   const started = options.now();
   const response = await exchange(state, request, context);
   const elapsedMs = options.now() - started;
+  const ahead = 'failure' in response ? Number.NaN : Date.parse(response.header('date') ?? '') - options.now();
+  if (!Number.isNaN(ahead)) state.clockAheadMs = Math.abs(ahead) < 60_000 ? 0 : ahead;
   const outcome = 'failure' in response ? response : interpretResponse(request, context, response);
   const status = 'failure' in outcome ? outcome.failure.status : outcome.status;
   options.onRequest?.({

@@ -36,6 +36,8 @@ type RecorderInput = RecordWriterInput &
     readonly allowed: readonly Allowance[];
     /** Reads where the gateway's audit log ends; undefined if it shows none. */
     readonly auditMark: () => Promise<AuditMark | undefined>;
+    /** Returns the time by which leases count: that of the gateway, which all applies to a target ask, while the clocks of machines differ. */
+    readonly leaseNow: () => Date;
     /** The name of this run. */
     readonly run: string;
   };
@@ -131,7 +133,7 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
   }
 
   function leased(record: AppliedRecord, above?: number): Promise<string> {
-    return writer.write({ ...record, lease: newLease(input.run, input.now()) }, above);
+    return writer.write({ ...record, lease: newLease(input.run, input.leaseNow()) }, above);
   }
 
   /** Reads the record that another apply moved. Throws AppError when its signature does not count: this run must not sign it. */
@@ -200,7 +202,7 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
       try {
         const found = await readRecord();
         const { lease } = found.record;
-        if (isHeldByOther(lease, input.run, input.now())) warnings = overridden([lockedRefusal(lease)], input.allowed);
+        if (isHeldByOther(lease, input.run, input.leaseNow())) warnings = overridden([lockedRefusal(lease)], input.allowed);
         const { commit, isApplied } = await readHead();
         const mark = await input.auditMark();
         state = { is: 'waiting', mark };

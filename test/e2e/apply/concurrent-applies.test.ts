@@ -210,6 +210,23 @@ describe('an apply that is stopped past the end of its lease', () => {
   });
 });
 
+test.each([11, -17])('an apply on a machine whose clock is %i minutes ahead holds its lease', { timeout: 60_000 }, async (ahead) => {
+  const { ours, other } = await clones({ 'access/a.yaml': connection(`clock-${ahead}`) });
+  publish(ours, other, manyConnections(`clocks-${ahead}`, 2));
+  ours.write({ '.git/clock': String(ahead) });
+  const env = { ...gitEnv, ...gateway.env(), ...clockOf(join(ours.folder, '.git/clock'), { own: true }) };
+  const writing = new Promise<void>((resolve) => {
+    chaos = () => {
+      resolve();
+      return { delayMs: 2000 };
+    };
+  });
+  const first = await startOstiary(['apply', '--yes', '--concurrency', '1'], { cwd: ours.folder, env });
+  await writing;
+  expect(await gateway.run('apply --yes', other.folder)).toMatchObject({ code: 6, stderr: expect.stringContaining('git/locked') });
+  expect(await first.ended).toMatchObject({ code: 0 });
+});
+
 const isolation = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc'];
 const canIsolate = spawnSync('unshare', [...isolation, 'true']).status === 0;
 

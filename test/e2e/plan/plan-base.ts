@@ -49,6 +49,7 @@ export async function record(
     allowed: [],
     auditMark: () => Promise.resolve(undefined),
     now: () => new Date(0),
+    leaseNow: () => new Date(0),
     run: 'test',
   });
   return recorder.end({ complete: true, orphans, writes: { objects: [], edges: [] }, deleted: new Set() });
@@ -56,7 +57,14 @@ export async function record(
 
 /** Returns the recorder of an apply. */
 export async function recorderAt({ folder }: TestRepository, run: string, now: () => Date): Promise<ApplyRecorder> {
-  return openRecorder({ ...(await inputAt(folder, {})), allowed: [], auditMark: () => Promise.resolve(undefined), now, run });
+  return openRecorder({
+    ...(await inputAt(folder, {})),
+    allowed: [],
+    auditMark: () => Promise.resolve(undefined),
+    now,
+    leaseNow: now,
+    run,
+  });
 }
 
 export function codes(diagnostics: readonly Diagnostic[]): readonly string[] {

@@ -52,6 +52,20 @@ describe('a response that a proxy compressed', () => {
   });
 });
 
+test('the clock of the gateway is that of its last answer, unless both differ by less than a minute', async () => {
+  const server = await serve(json(200, {}));
+  for (const [minutes, expected] of [
+    [30, 30],
+    [-20, -20],
+    [0.5, 0],
+  ] as const) {
+    const { send, clockAheadMs } = open(server.url, { now: () => Date.now() - minutes * 60_000 });
+    expect(clockAheadMs()).toBe(0);
+    await send(get);
+    expect(Math.abs(clockAheadMs() - expected * 60_000)).toBeLessThan(10_000);
+  }
+});
+
 test('an answer is taken from the share of the request', async () => {
   const taken: string[] = [];
   const share = { take: (body: string) => taken.push(body) < 3, release: () => undefined };
