@@ -1,4 +1,4 @@
-import { type DesiredState, desiredByKey } from '../../model/desired.ts';
+import { type DeclaredEdge, type DesiredState, desiredByKey } from '../../model/desired.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import type { Pointer } from '../../model/pointer.ts';
@@ -100,7 +100,7 @@ function ignoresOf({ resources, unselected }: DesiredState): EdgeIndex['declared
 }
 
 /** Returns the edges that manifests declare and whose ends exist. */
-export function declaredEnds({ edges }: DesiredState, index: EdgeIndex): readonly EdgeEnds[] {
+export function declaredEnds({ edges }: DesiredState, index: EdgeIndex): readonly DeclaredEdge[] {
   return edges.filter((edge) => missingEnds(edge, index).length === 0);
 }
 

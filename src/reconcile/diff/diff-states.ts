@@ -37,8 +37,18 @@ import { diffEdges } from './diff-edges.ts';
 import { explainMissing } from './missing-objects.ts';
 import { type HoldableChange, holdStricterDrift, judgeAttachments } from './held-drift.ts';
 import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
+import { needsOf, orderByNeeds } from './order-by-needs.ts';
 import { withReach } from './rule-reach.ts';
-import { decidePrune, draftClose, draftDelete, findRemoved, orphanOf, type PruneDecision, type RemovedObject } from './removed-objects.ts';
+import {
+  decidePrune,
+  draftClose,
+  draftDelete,
+  findRemoved,
+  orphanOf,
+  type PruneDecision,
+  referencesByEnd,
+  type RemovedObject,
+} from './removed-objects.ts';
 
 /** The differences of two states, and the objects that were removed from the manifests and are still live. */
 export type StateDiff = { readonly diff: Diff; readonly removed: readonly RemovedObject[] };
@@ -306,12 +316,12 @@ const keepAll: PruneDecision = { toDelete: [], kept: new Map() };
 function prunable(removed: readonly RemovedObject[], ends: EdgeInput, prepared: Prepared): PruneDecision {
   const exposed = findExposed(prepared);
   const index = indexEdges(ends);
-  const referenced = new Set(declaredEnds(ends.desired, index).flatMap(({ rule, connection }) => [rule, connection]));
+  const referring = referencesByEnd(declaredEnds(ends.desired, index), ends.desired);
   return decidePrune(removed, [...index.edges.values()], {
     isManaged: (id) => index.live.get(id)?.managedBy !== undefined,
     isDeclared: (id) => index.declared.has(id),
     isApplied: (edge) => index.past?.has(edgeKey(edge)) === true || index.attached.has(edgeKey(edge)),
-    isNamed: (id) => referenced.has(id),
+    referencesTo: (id) => referring.get(id) ?? [],
     blockedBy: (id) => exposed.get(id),
     isUncertain: (id) => prepared.uncertain.has(id),
   });
@@ -323,35 +333,6 @@ function addUnwatched(unwatched: FieldPlace[], { id, spec }: DesiredResource, li
     const value = spec[name] === undefined ? live.spec[name] : undefined;
     if (value !== undefined && !equal(value, empty)) unwatched.push({ id, path: pointer(name) });
   }
-}
-
-/** Returns the needs of each change: the other end of each edge that it writes, if the same plan creates it. */
-export function needsOf(edges: readonly EdgeChange[], created: ReadonlySet<ResourceId>): ReadonlyMap<ResourceId, readonly ResourceId[]> {
-  const needs = new Map<ResourceId, ResourceId[]>();
-  for (const { action, by, rule, connection } of edges) {
-    if (action !== 'attach' || by === undefined) continue;
-    const other = by === rule ? connection : rule;
-    if (!created.has(other)) continue;
-    addToGroup(needs, by, other);
-  }
-  return new Map([...needs].map(([id, list]) => [id, list.toSorted(compareText)]));
-}
-
-/** Orders changes so that each follows its needs; otherwise by id. */
-export function orderByNeeds<T extends { readonly id: ResourceId; readonly needs: readonly ResourceId[] }>(
-  changes: readonly T[],
-): readonly T[] {
-  const byId = new Map(changes.map((change) => [change.id, change]));
-  const depths = new Map<ResourceId, number>();
-  const depthOf = (id: ResourceId): number => {
-    const known = depths.get(id);
-    if (known !== undefined) return known;
-    depths.set(id, 0);
-    const depth = (byId.get(id)?.needs ?? []).reduce((deepest, need) => Math.max(deepest, depthOf(need) + 1), 0);
-    depths.set(id, depth);
-    return depth;
-  };
-  return changes.toSorted((left, right) => depthOf(left.id) - depthOf(right.id) || compareText(left.id, right.id));
 }
 
 /** Returns the reasons that edges add to the change of their writer, or of the managed end that blocks them. */

@@ -1,4 +1,5 @@
-import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
+import { type BaseState, type DeclaredEdge, desiredById, type DesiredResource, type DesiredState } from '../../model/desired.ts';
+import type { Position } from '../../model/diagnostic.ts';
 import { compareText, equal, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
@@ -41,8 +42,8 @@ export function decidePrune(removed: readonly RemovedObject[], edges: readonly E
   const orphans = new Set(removed.map(({ live: { id } }) => id));
   const kept = new Map<ResourceId, string>();
   for (const one of removed) {
-    const named = known.isNamed(one.live.id) ? 'a manifest still refers to it' : undefined;
-    const reason = ownReason(one, known) ?? named ?? edgeReason(one.live.id, edges, { ...known, orphans });
+    const reason =
+      ownReason(one, known) ?? referenceReason(known.referencesTo(one.live.id)) ?? edgeReason(one.live.id, edges, { ...known, orphans });
     if (reason !== undefined) kept.set(one.live.id, reason);
   }
   return { toDelete: removed.filter(({ live: { id } }) => !kept.has(id)), kept };
@@ -54,8 +55,8 @@ type PruneContext = {
   readonly isDeclared: (id: ResourceId) => boolean;
   /** Whether the base declared the edge. */
   readonly isApplied: (ends: EdgeEnds) => boolean;
-  /** Whether a manifest declares an edge to the object. */
-  readonly isNamed: (id: ResourceId) => boolean;
+  /** Where manifests declare edges to the object, one position for each manifest. */
+  readonly referencesTo: (id: ResourceId) => readonly Position[];
   /** The blocked object that a connection depends on. */
   readonly blockedBy: (id: ResourceId) => ResourceId | undefined;
   /** Whether something else may have created the object. */
@@ -67,6 +68,33 @@ function ownReason({ base, live }: RemovedObject, { isUncertain }: PruneContext)
   if (isUncertain(live.id))
     return 'an interrupted apply may have created it, but it differs from that manifest: delete it on the gateway, or list it under released';
   return base.protect ? 'its last manifest sets metadata.protect' : undefined;
+}
+
+/** Returns where manifests declare edges to each object, by file and line, one position for each manifest. */
+export function referencesByEnd(
+  edges: readonly DeclaredEdge[],
+  { resources }: Pick<DesiredState, 'resources'>,
+): ReadonlyMap<ResourceId, readonly Position[]> {
+  const byId = desiredById(resources);
+  const places = new Map<ResourceId, Map<ResourceId, Position>>();
+  for (const { rule, connection, declarations } of edges)
+    for (const { by, path } of declarations) {
+      const at = byId.get(by)?.locate(path);
+      if (at === undefined) continue;
+      for (const end of [rule, connection]) places.set(end, (places.get(end) ?? new Map<ResourceId, Position>()).set(by, at));
+    }
+  return new Map([...places].map(([end, found]) => [end, [...found.values()].toSorted(byPlace)]));
+}
+
+function byPlace(one: Position, other: Position): number {
+  return compareText(one.file, other.file) || one.line - other.line;
+}
+
+/** Names the first manifest that refers to an object, and counts the others. */
+function referenceReason([first, ...others]: readonly Position[]): string | undefined {
+  if (first === undefined) return undefined;
+  const more = others.length === 0 ? 'refers' : `and ${others.length} more ${others.length === 1 ? 'manifest' : 'manifests'} refer`;
+  return `${first.file}:${first.line} ${more} to it`;
 }
 
 /** Returns why an edge keeps its rule: deleting the rule would also detach managed connections, or edges that were never applied. */

@@ -66,6 +66,22 @@ describe('removing a manifest', () => {
     expect(await gateway.isLive('r0-old')).toBe(true);
   });
 
+  test('with prune: an object that manifests refer to stays, and the plan names the first of them', async () => {
+    const { ours } = await appliedProject({
+      'access/old.yaml': connection('ra-old'),
+      'access/one.yaml': guardrail('ra-one', ['DROP'], { connection_ids: ['ra-old'] }),
+      'access/two.yaml': guardrail('ra-two', ['DROP'], { connection_ids: ['ra-old'] }),
+    });
+    const reason = async (): Promise<string> => {
+      const { stdout } = await gateway.run('plan --prune', ours.folder);
+      return /--prune does not delete it: (.*? to it)/.exec(flat(stdout))?.[1] ?? stdout;
+    };
+    drop(ours, 'access/old.yaml');
+    expect(await reason()).toBe('access/one.yaml:20 and 1 more manifest refer to it');
+    drop(ours, 'access/one.yaml');
+    expect(await reason()).toBe('access/two.yaml:20 refers to it');
+  });
+
   test('without prune: every plan and drift report names the object, in every clone, until it is deleted', async () => {
     const { ours, origin } = await appliedProject({ 'access/kept.yaml': connection('r1-kept'), 'access/old.yaml': connection('r1-old') });
     drop(ours, 'access/old.yaml');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EdgeChange } from '../../../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
-import { orderByNeeds, needsOf } from '../../../../src/reconcile/diff/diff-states.ts';
+import { orderByNeeds, needsOf } from '../../../../src/reconcile/diff/order-by-needs.ts';
 
 function one(id: ResourceId, ...needs: readonly ResourceId[]): { readonly id: ResourceId; readonly needs: readonly ResourceId[] } {
   return { id, needs };
