@@ -19,6 +19,13 @@ export const nameCodes = {
     fix: 'Name the file `_defaults.yaml` and begin it with `apiVersion: ostiary/v1` and `kind: Defaults`',
     example: 'Ostiary reads Defaults only from _defaults.yaml',
   },
+  'defaults/removed': {
+    level: 'notice',
+    meaning: 'Objects had fields of a `_defaults.yaml`, and nothing states these fields now',
+    cause: 'The file or the entry was removed, or the manifests moved out of its folder',
+    fix: 'Nothing if that is intended; otherwise state the fields in the defaults or in each manifest',
+    example: '4f1c22d0a7:access/prod/_defaults.yaml stated reviewers (line 5) for Connection/orders-db and 11 more; nothing states it now',
+  },
   'defaults/secret': {
     meaning: 'A `_defaults.yaml` states a secret',
     cause: 'Secrets belong to one object',

@@ -37,6 +37,7 @@ import { diffEdges } from './diff-edges.ts';
 import { explainMissing } from './missing-objects.ts';
 import { type HoldableChange, holdStricterDrift, judgeAttachments } from './held-drift.ts';
 import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
+import { findRemovedDefaults } from './removed-defaults.ts';
 import { needsOf, orderByNeeds } from './order-by-needs.ts';
 import { withReach } from './rule-reach.ts';
 import {
@@ -93,7 +94,11 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
     prepared,
     compared.drafted.flatMap((one) => one.diagnostics),
   );
-  const found = unrepeated([...named.diagnostics, ...ofObjects, ...diagnostics]);
+  const ofDefaults = findRemovedDefaults(
+    prepared,
+    compared.drafted.map(({ draft }) => draft),
+  );
+  const found = unrepeated([...named.diagnostics, ...ofObjects, ...ofDefaults, ...diagnostics]);
   if (hasErrors(found)) return { diagnostics: found };
   const drafts = [...holdStricterDrift(prepared, compared.drafted, { edges, changesOf }), ...replaced];
   const diff = assembleDiff(prepared, { ...compared, resources, drafts, edges, reasons, removed, kept: removal.kept });
