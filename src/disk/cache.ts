@@ -70,7 +70,7 @@ export function makeOwnFolder(folder: string): void {
   const reason = makeFolderOf(folder);
   if (reason === undefined) return;
   throw new AppError('cli/cache-folder', 3, `the folder ${JSON.stringify(folder)} cannot be used: ${reason}`, {
-    hint: 'remove it, or check its owner',
+    hint: 'remove it or check its owner, or name another place with --database',
   });
 }
 

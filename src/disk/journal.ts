@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { AppError } from '../model/errors.ts';
-import { isSystemPath, reasonOf } from './text-file.ts';
+import { isSystemPath, reasonOf, remedyOf } from './text-file.ts';
 import { isUtf8 } from 'node:buffer';
 
 /** An append-only file of JSON Lines. A line survives a crash of the process, but not a power failure. */
@@ -46,7 +46,7 @@ function orCannotWrite<T>(action: () => T, failure: string): T {
   } catch (error) {
     throw new AppError('journal/cannot-write', 3, `${failure}: ${reasonOf(error)}`, {
       cause: error,
-      hint: 'check the path given to --journal',
+      hint: remedyOf(error, 'check the path given to --journal'),
     });
   }
 }

@@ -29,6 +29,19 @@ export function reasonOf(error: unknown): string {
   return (code === undefined ? undefined : reasons[code]) ?? code ?? 'the operating system refused the operation';
 }
 
+const noRoom = 'free space on that disk, then run the command again';
+const remedies: Readonly<Record<string, string>> = {
+  EDQUOT: noRoom,
+  EIO: 'check that disk, then run the command again',
+  ENOSPC: noRoom,
+  EROFS: 'use a path on a file system that can be written',
+};
+
+/** Returns what helps where the system refused a write: for a full disk or a read-only one that, for every other reason the given hint. */
+export function remedyOf(error: unknown, otherwise: string): string {
+  return remedies[systemCodeOf(error) ?? ''] ?? otherwise;
+}
+
 /** The maximum size of manifests, configs and secrets, in bytes. */
 export const maxBytes: number = 1024 * 1024;
 

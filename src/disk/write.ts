@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { AppError, systemCodeOf } from '../model/errors.ts';
-import { reasonOf, isSystemPath } from './text-file.ts';
+import { reasonOf, remedyOf, isSystemPath } from './text-file.ts';
 
 /**
  * Creates a folder and its parents with the mode. `mkdirSync` with `recursive` never returns on a file system that allows no
@@ -53,7 +53,7 @@ export function writeReport(path: string, text: string | Iterable<string>, { wha
     if (error instanceof AppError) throw error;
     throw new AppError('report/cannot-write', 3, `the ${what} ${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
       cause: error,
-      hint: 'check that its folder exists and is writable',
+      hint: remedyOf(error, 'check that its folder exists and is writable'),
     });
   }
 }
@@ -110,7 +110,7 @@ export function createFile(path: string, text: string, mode = 0o666): boolean {
     if (systemCodeOf(error) === 'EEXIST') return false;
     throw new AppError('init/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
       cause: error,
-      hint: 'check its permissions, or use another folder',
+      hint: remedyOf(error, 'check its permissions, or use another folder'),
     });
   }
 }

@@ -275,7 +275,10 @@ async function readRecordRefs(
     nonEmptyLines(stdout.toString()).map(async (line) => {
       const [id = '', ref = ''] = line.split(' ');
       const commit = await readCommit(repository, id);
-      if (commit === undefined) throw missingObject(id);
+      if (commit === undefined)
+        throw new AppError('git/ref-damaged', 4, `${ref} of this clone is ${id}, a commit that this clone does not have`, {
+          hint: `run git update-ref -d ${ref}, then plan again; if origin has no record, name the last applied commit with --base REF`,
+        });
       return { ref, commit };
     }),
   );

@@ -220,8 +220,10 @@ export async function runPorcelain<T>(
 /** Returns the error for a failed command; it quotes git unless there is a better text, and never credentials of an address. */
 function failureError(folder: string, args: readonly string[], stderr: string): AppError {
   if (/dubious ownership/.test(stderr)) {
-    return new AppError('git/dubious-owner', 4, `git does not trust the repository at ${folder}: its folder belongs to another user`, {
-      hint: `if you trust it, run git config --global --add safe.directory ${dubiousFolder(stderr) ?? folder}; or plan without a base: --base none`,
+    // Origin may be a folder, too.
+    const place = dubiousFolder(stderr) ?? folder;
+    return new AppError('git/dubious-owner', 4, `git does not trust the repository at ${place}: its folder belongs to another user`, {
+      hint: `if you trust it, run git config --global --add safe.directory ${place}; or plan without a base: --base none`,
     });
   }
   const [, protocol] = /transport '([^'\n]+)' not allowed/.exec(stderr) ?? [];
@@ -231,7 +233,7 @@ function failureError(folder: string, args: readonly string[], stderr: string): 
   }
   const reason = summarizeStderr(stderr);
   return new AppError('git/failed', 4, `git ${commandOf(args)} failed: ${reason === '' ? 'git printed no reason' : reason}`, {
-    hint: branchConflictHint(stderr) ?? 'Ostiary requires git 2.31 or newer; run git fsck to check the repository',
+    hint: branchConflictHint(stderr) ?? diskHint(stderr) ?? 'Ostiary requires git 2.31 or newer; run git fsck to check the repository',
   });
 }
 
@@ -246,6 +248,17 @@ function timeoutError(args: readonly string[], timeoutMs: number): AppError {
   return new AppError('git/timeout', 4, `git ${commandOf(args)} took longer than ${timeoutMs / 1000} seconds`, {
     hint: 'check that the remote repository is reachable',
   });
+}
+
+/** Returns a hint if git quotes the system about the disk of a repository. */
+export function diskHint(text: string): string | undefined {
+  if (/No space left on device|Disk quota exceeded/i.test(text)) return 'free space on the disk of the repository, then try again';
+  if (/Read-only file system/i.test(text)) return 'use a repository on a file system that can be written';
+  return /insufficient permission for adding|(?:unable|cannot|could not|failed) [^:]*: Permission denied|couldn't write '|unable to create temporary/i.test(
+    text,
+  )
+    ? 'check the disk of the repository, and which user may write to it'
+    : undefined;
 }
 
 /** Returns a hint if another branch blocks the name: git allows no branch below a branch. */
@@ -265,7 +278,9 @@ function summarizeStderr(stderr: string): string {
   const lines = stderr.split('\n').map((line) => line.trim());
   const refused = lines.flatMap((line) => /^!\s.*\[.*\((.+)\)$/.exec(line)?.[1] ?? []);
   const fatal = lines.flatMap((line) => /^(?:fatal|error): (?!unable to read askpass)(.+)$/.exec(line)?.[1] ?? []);
-  const errors = refused.length > 0 ? refused : fatal.slice(0, 2);
+  // Origin's own words: "unpacker error" says nothing.
+  const remote = lines.flatMap((line) => /^(?:remote: (?:fatal|error)|error: remote unpack failed): (.+)$/.exec(line)?.[1] ?? []);
+  const errors = refused.length > 0 ? [...refused, ...remote.slice(0, 2)] : [...new Set(fatal)].slice(0, 2);
   return (errors.length > 0 ? errors : lines.filter((line) => line !== '').slice(-1)).join('; ').replaceAll(/(:\/\/)[^\s/@]+@/g, '$1');
 }
 

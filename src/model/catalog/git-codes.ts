@@ -204,8 +204,8 @@ export const gitCodes = {
   },
   'git/ref-damaged': {
     meaning: 'Git cannot read or move the ref of the record in this clone',
-    cause: 'A git that was killed left an empty file or a lock file, which the message names',
-    fix: 'If no git runs in this clone, remove the file',
+    cause: 'A git that was killed left an empty file or a lock file, which the message names, or never wrote the commit',
+    fix: 'If no git runs in this clone, remove the file or the ref',
     example: 'git cannot move refs/ostiary/applied/production of this clone: .git/refs/ostiary/applied/production.lock exists',
   },
   'git/record-unreadable': {

@@ -1,4 +1,5 @@
 import { appliedRef } from '../../git/applied-refs.ts';
+import { diskHint } from '../../git/run-git.ts';
 import type { AppliedRecord, PendingWrites } from '../../model/applied-record.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -403,7 +404,9 @@ async function catchAppError(work: () => Promise<void>): Promise<AppError | unde
   }
 }
 
-function pushHint({ code, hint }: AppError): string {
+function pushHint({ code, message, hint }: AppError): string {
+  const ofDisk = diskHint(message);
+  if (ofDisk !== undefined) return ofDisk;
   if ((code === 'git/not-recorded' || code === 'git/ref-damaged') && hint !== undefined) return hint;
   if (code === 'git/locked') return 'another apply ran at the same time; plan again';
   return 'the token needs write access (contents: write on GitHub); apply again, or pass --no-origin to skip the push';

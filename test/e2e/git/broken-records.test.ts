@@ -94,6 +94,16 @@ describe('a damaged ref of the clone is named with its file, and no lease stays 
     expect(await run('apply --yes', ours)).toMatchObject({ code: 0, stderr: expect.stringContaining('here and on origin') });
   });
 
+  test('a commit that the clone does not have', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('damaged-commit') });
+    ours.write({ [`.git/${ref}`]: `${'1'.repeat(40)}\n` });
+    const refused = await run('apply --yes', ours);
+    expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining(`git/ref-damaged  ${ref}`) });
+    const [, command = ''] = /run git (.*?), then plan again/.exec(refused.stderr.replaceAll(/\s+/g, ' ')) ?? [];
+    ours.git(...command.split(' '));
+    expect(await run('apply --yes', ours)).toMatchObject({ code: 0, stderr: expect.stringContaining('here and on origin') });
+  });
+
   test('an empty file without an origin', async () => {
     const { ours } = await appliedProject({ 'access/a.yaml': connection('damaged-here') });
     ours.git('remote', 'remove', 'origin');

@@ -64,12 +64,18 @@ describe.skipIf(!canMount)('a full disk and a read-only one are named by', () =>
   const [noRoom, sealed] = ['no space left on the disk', 'the file system is read-only'];
 
   test.each([
-    { line: 'init sub --github', state: fill, code: 3, text: noRoom },
-    { line: 'init sub --github', state: seal, code: 3, text: sealed },
+    { line: 'init sub --github', state: fill, code: 3, text: `${noRoom}\n  hint: free space on that disk` },
+    { line: 'init sub --github', state: seal, code: 3, text: `${sealed}\n  hint: use a path on a file system that can be written` },
     { line: 'pull --tests --yes', state: `rm -r access; ${fill}`, code: 3, text: noRoom },
     { line: 'pull --tests --yes', state: `rm -r access; ${seal}`, code: 3, text: sealed },
     { line: 'plan --out saved.json', state: fill, code: 3, text: noRoom },
     { line: 'plan --out saved.json', state: seal, code: 3, text: sealed },
+    {
+      line: 'apply --yes',
+      state: `sed -i s/no-drop/not-made/ access/rule.yaml; git init -q && git add . && git commit -qm x; ${fill}; rm out`,
+      code: 6,
+      text: 'free space on the disk of the repository',
+    },
     { line: 'plan > out', state: fill, code: 1, text: noRoom },
     { line: 'report access > out', state: fill, code: 1, text: noRoom },
     { line: 'plan > /dev/full', state: ':', code: 1, text: noRoom },
@@ -77,5 +83,18 @@ describe.skipIf(!canMount)('a full disk and a read-only one are named by', () =>
     const ended = await runOnDisk(`${setup}; ${state}; ostiary ${line}`, 'size=256k');
     expect(ended).toMatchObject({ code, stderr: expect.stringContaining(text) });
     expect(ended.stderr).not.toContain('bug in Ostiary');
+  });
+
+  test('an apply whose origin is full, and it writes nothing', async () => {
+    const commit = 'git init -q . && git add . && git commit -qm x && git remote add origin ../origin/bare.git && git push -q origin HEAD';
+    const origin = 'mkdir clone origin; mount -t tmpfs -o size=400k tmpfs origin; git init -q --bare origin/bare.git; cd clone';
+    const fillOrigin = fill.replace('filling', '../origin/filling');
+    const ended = await runOnDisk(
+      `${origin}; ${setup}; sed -i s/no-drop/not-made/ access/rule.yaml; ${commit}; ${fillOrigin}; ostiary apply --yes`,
+      'size=4m',
+    );
+    expect(ended).toMatchObject({ code: 6, stderr: expect.stringMatching(/unpacker error; .*No space left on device/) });
+    expect(ended.stderr).toContain('free space on the disk of the repository');
+    expect(ended.stdout).not.toContain('created');
   });
 });
