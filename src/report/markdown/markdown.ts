@@ -4,6 +4,7 @@ import {
   blocksOfType,
   type Deletion,
   labeledName,
+  type ReportBlock,
   type ReportDocument,
   type ReportSection,
   type ReportSummary,
@@ -64,7 +65,7 @@ function sectionBlocks(
 ): readonly MarkdownBlock[] {
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => [
     ...(isDense ? fewerHeadlines : headlineBlocks)(block.headlines, block.orphans, linkOf),
-    ...block.deletions.map((deletion) => deletionBlock(deletion, linkOf)),
+    ...unstatedDeletions(block).map((deletion) => deletionBlock(deletion, linkOf)),
     ...sampleBlocks(block.changedSamples),
   ]);
   const groups = blocksOfType(blocks, 'changes').map(({ group }) => group);
@@ -259,6 +260,16 @@ const mostNames = 3;
 const longestName = 60;
 const longestCause = 200;
 
+/** Returns the deletions without the connections whose deletion is a headline: everything that such a headline is about is deleted. */
+function unstatedDeletions({ headlines, deletions }: Extract<ReportBlock, { readonly type: 'headlines' }>): readonly Deletion[] {
+  const deleted = new Set(deletions.flatMap(({ ids }) => ids));
+  const stated = new Set(headlines.flatMap(({ connections }) => (connections.every((id) => deleted.has(id)) ? connections : [])));
+  return deletions.flatMap((deletion) => {
+    const ids = deletion.ids.filter((id) => !stated.has(id));
+    return ids.length === 0 ? [] : [{ ...deletion, ids }];
+  });
+}
+
 /** Returns the objects that one commit removed, with a link to that commit. */
 function deletionBlock({ ids, orphan, replacedBy }: Deletion, linkOf: LinkOf | undefined): MarkdownBlock {
   const names = shortList(
@@ -266,8 +277,8 @@ function deletionBlock({ ids, orphan, replacedBy }: Deletion, linkOf: LinkOf | u
     listed,
   ).join(', ');
   const what = ids.length === 1 ? `**Deletes ${names}**` : `**Deletes ${ids.length} objects** (${names})`;
-  const why = replacedBy === undefined ? removalMarkdown(orphan, linkOf) : `: replaced by ${codeSpan(clip(replacedBy, longestCause))}`;
-  return { text: `- ${what}${why}\n`, rank: 1, label: 'headline' };
+  const why = replacedBy === undefined ? removalMarkdown(orphan, linkOf) : `replaced by ${codeSpan(clip(replacedBy, longestCause))}`;
+  return { text: `- ${what}${why === '' ? '' : `: ${why}`}\n`, rank: 1, label: 'headline' };
 }
 
 /** Returns the commit that removed a manifest, as a link if there is one, with its subject. */
@@ -277,13 +288,19 @@ function removalMarkdown(orphan: Orphan | undefined, linkOf: LinkOf | undefined)
   const shown = codeSpan(commit.slice(0, 7));
   const link = linkOf?.({ commit });
   const said = subject === '' ? '' : ` ${escapeMarkdown(`"${clip(subject, longestCause)}"`)}`;
-  return `: removed in ${link === undefined ? shown : `[${shown}](${link})`}${said}`;
+  return `removed in ${link === undefined ? shown : `[${shown}](${link})`}${said}`;
 }
 
 /** Returns headlines as a list, with links to the lines that cause them. */
 function headlineBlocks(headlines: readonly Headline[], orphans: Orphans, linkOf?: LinkOf): readonly MarkdownBlock[] {
   return headlines.map((headline) => {
-    const causes = causesText(headline.causes, { orphans, position: (at) => positionMarkdown(at, linkOf), name: escapeMarkdown });
+    const causes = causesText(headline.causes, {
+      orphans,
+      position: (at) => positionMarkdown(at, linkOf),
+      name: escapeMarkdown,
+      named: headline.connections,
+      removal: (orphan) => removalMarkdown(orphan, linkOf),
+    });
     const because = causes === '' || causes.length > longestCauses ? '' : `: ${causes}`;
     const beside = headlineConnections(headline, codeSpan);
     const text = `- **${escapeMarkdown(headline.text)}**${beside === '' ? '' : ` ${beside}`}${because}\n`;

@@ -303,7 +303,7 @@ const longestName = 60;
 export function headlineLines(headlines: readonly Headline[], orphans: Orphans, terminal: Terminal): readonly string[] {
   return headlines.flatMap((headline) => {
     const text = words(escapeTerminal(headline.text), wayPaint(headline.direction, terminal.color));
-    const causes = causesText(headline.causes, { orphans, position: shortPosition, name: escapeTerminal });
+    const causes = causesText(headline.causes, { orphans, position: shortPosition, name: escapeTerminal, named: headline.connections });
     const because = causes === '' ? [] : [...gap, ...withoutBreak(words(causes, terminal.color.dim))];
     const beside = headlineConnections(headline, escapeTerminal);
     return wrap([{ text: '  ' }, ...text, ...(beside === '' ? [] : words(beside)), ...because], terminal, 6);

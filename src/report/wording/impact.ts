@@ -1,6 +1,6 @@
 import { parsePosition, type Position } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
-import type { Orphans } from '../../model/plan/plan.ts';
+import type { Orphan, Orphans } from '../../model/plan/plan.ts';
 import type { Attachment, Cause, Headline, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { pathText, removalText } from './value.ts';
@@ -16,6 +16,10 @@ type CauseFormat = {
   readonly orphans: Orphans;
   readonly position: (at: Position) => string;
   readonly name: (text: string) => string;
+  /** Objects that are named beside the causes. */
+  readonly named?: readonly ResourceId[];
+  /** Prints the commit that removed a manifest; without it, as its text. */
+  readonly removal?: (orphan: Orphan) => string;
 };
 
 /** Returns the causes of a headline: the manifest lines first, then the lines whose manual change is undone. */
@@ -46,7 +50,12 @@ function causeText({ by, place, byHand }: Cause, format: CauseFormat, removals: 
   if (at !== undefined) return format.position(at);
   if (byHand === true) return '';
   const removed = removalOf(by, format);
-  return format.name(removals.has(removed) ? removed : `${clip(by, longestName)} ${removed === '' ? 'deleted' : removed}`);
+  const name = clip(by, longestName);
+  const isBeside = format.named?.includes(by) === true;
+  if (removed === '') return isBeside ? '' : format.name(`${name} deleted`);
+  const orphan = format.orphans.get(by);
+  const shown = orphan === undefined || format.removal === undefined ? format.name(removed) : format.removal(orphan);
+  return isBeside || removals.has(removed) ? shown : `${format.name(name)} ${shown}`;
 }
 
 function removalOf(by: ResourceId, { orphans }: CauseFormat): string {

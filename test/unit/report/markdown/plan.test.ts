@@ -91,6 +91,13 @@ describe('planMarkdown', () => {
     expect([...text.matchAll(/^\| `.` \| `Connection\/(\w+)`/gm)].map(([, name]) => name)).toEqual(['weaker', 'gone', 'stronger']);
     const link = `https://github.test/o/r/commit/${'b'.repeat(10)}`;
     expect(text).toContain(`- **Deletes \`Connection/gone\`**: removed in [\`bbbbbbb\`](${link}) "Drop it"`);
+    const { protection } = quietPlan();
+    const said = '1 connection is deleted: everybody loses access';
+    const causes = [{ by: 'Connection/gone' }] as const;
+    const headlines = [{ direction: 'availability', text: said, connections: ['Connection/gone'], tags: {}, causes }] as const;
+    const stated = planMarkdown([{ ...quietPlan(), changes, orphans, protection: { ...protection, headlines } }], 65_536, linkOf);
+    expect(stated).toContain(`- **${said}** (\`gone\`): removed in [\`bbbbbbb\`](${link}) "Drop it"\n`);
+    expect(stated).not.toContain('Deletes');
     const others = planMarkdown([{ ...quietPlan(), changes: several(2, { action: 'delete' }) }]);
     expect(others).toContain('- **Deletes 2 objects** (`Connection/0-undefined`, `Connection/1-undefined`)\n');
   });
