@@ -59,6 +59,7 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
   const edgeFields = rules.filter(({ edge }) => edge !== undefined).map((rule) => edgeField(rule, wireKind));
   const secretFields = rules.filter(({ secret }) => secret !== undefined).map((rule) => secretField(rule, wireKind));
   const decodeSecret = wireKind.secretSpelling?.fromWire;
+  const texts = new Map<string, string>();
 
   return {
     uidOf: wireKind.uidOf,
@@ -67,7 +68,7 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
       return typeof name !== 'string' || name === '' ? undefined : resourceId(kind.name, name);
     },
     read(sent, { uid, id }, mode) {
-      const entry = wireKind.stripUntrusted?.(sent, mode) ?? sent;
+      const entry = withSharedTexts(wireKind.stripUntrusted?.(sent, mode) ?? sent, edgeFields, texts);
       const raw: EntryCarrier = () => entry;
       const secrets = readSecrets(entry, secretFields, decodeSecret);
       const live: { -readonly [name in keyof LiveResource]: LiveResource[name] } = {
@@ -94,6 +95,22 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
       return live;
     },
   };
+}
+
+/** Returns an entry whose lists of edges share equal texts: thousands of connections list the same rules, and the entry is kept. */
+function withSharedTexts(entry: JsonObject, fields: readonly EdgeField[], texts: Map<string, string>): JsonObject {
+  const share = (end: Json): Json => {
+    if (typeof end !== 'string') return end;
+    const known = texts.get(end);
+    if (known === undefined) texts.set(end, end);
+    return known ?? end;
+  };
+  const shared: Record<string, Json> = {};
+  for (const { wire } of fields) {
+    const ends = entry[wire];
+    if (Array.isArray(ends) && ends.length > 0) shared[wire] = ends.map(share);
+  }
+  return Object.keys(shared).length === 0 ? entry : { ...entry, ...shared };
 }
 
 /** Returns the entry that a live resource was read from; an empty object where it came from elsewhere. */

@@ -6,19 +6,20 @@ import { pointer, tokensOf, type Pointer, isPointerWithin } from '../model/point
 import { readStrings, suggestWord, toText } from './json-values.ts';
 import type { Manifest, SelectorField } from './manifest.ts';
 import type { Registry } from '../model/kind.ts';
-import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf, resourceId } from '../model/resource.ts';
+import { EdgeMap } from '../model/edge-map.ts';
+import { type EdgeEnds, type ResourceId, kindOf, nameOf, resourceId } from '../model/resource.ts';
 
 /** A diagnostic and the manifest that it is about. */
 type ManifestDiagnostic = { readonly manifest: Manifest; readonly diagnostic: DocumentDiagnostic };
 
-type CollectedEdges = Map<string, DeclaredEdge>;
+type CollectedEdges = EdgeMap<DeclaredEdge>;
 
 /** Collects the edges that manifests declare on either side or by a selector. One edge may have many declarations. */
 export function collectEdges(manifests: readonly Manifest[]): {
   readonly edges: readonly DeclaredEdge[];
   readonly diagnostics: readonly ManifestDiagnostic[];
 } {
-  const edges: CollectedEdges = new Map();
+  const edges: CollectedEdges = new EdgeMap();
   const diagnostics: ManifestDiagnostic[] = [];
   const excepted: EdgeEnds[] = [];
   const select = createTagSelector(manifests);
@@ -60,7 +61,7 @@ function warnOfContradictions(
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
   return excepted.flatMap((ends) => {
     const { rule } = ends;
-    return (edges.get(edgeKey(ends))?.declarations ?? []).flatMap(({ by, path }) => {
+    return (edges.get(ends)?.declarations ?? []).flatMap(({ by, path }) => {
       const manifest = byId.get(by);
       if (manifest === undefined || by === rule) return [];
       const message = `${manifest.id} lists "${nameOf(rule)}", which excludes it with except`;
@@ -108,15 +109,14 @@ function createPathReader(): (field: string, text: string) => Pointer {
 }
 
 function addDeclarations(edges: CollectedEdges, ends: EdgeEnds, declarations: readonly EdgeDeclaration[]): void {
-  const key = edgeKey(ends);
-  const found = edges.get(key);
-  edges.set(key, { ...ends, declarations: found === undefined ? declarations : [...found.declarations, ...declarations] });
+  const found = edges.get(ends);
+  edges.set({ ...ends, declarations: found === undefined ? declarations : [...found.declarations, ...declarations] });
 }
 
 function sortEdges(edges: CollectedEdges): readonly DeclaredEdge[] {
-  return [...edges]
-    .toSorted(([left], [right]) => compareText(left, right))
-    .map(([, edge]) => (edge.declarations.length < 2 ? edge : { ...edge, declarations: sortDeclarations(edge.declarations) }));
+  return edges
+    .sorted()
+    .map((edge) => (edge.declarations.length < 2 ? edge : { ...edge, declarations: sortDeclarations(edge.declarations) }));
 }
 
 function sortDeclarations(declarations: readonly EdgeDeclaration[]): readonly EdgeDeclaration[] {

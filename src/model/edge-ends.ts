@@ -1,7 +1,8 @@
 import type { DeclaredEdge, DesiredResource } from './desired.ts';
 import type { Registry } from './kind.ts';
 import { liveById, liveEdges, type LiveState } from './live.ts';
-import { type EdgeEnds, type ResourceId, edgeKey, isUuid, kindOf, nameOf, resourceId } from './resource.ts';
+import { EdgeMap } from './edge-map.ts';
+import { type EdgeEnds, type ResourceId, isUuid, kindOf, nameOf, resourceId } from './resource.ts';
 
 /** The name of a declared resource, and its identity on the gateway. */
 type Names = Pick<DesiredResource, 'id' | 'key'>;
@@ -22,15 +23,14 @@ export type EndNames = {
  */
 export function resolveEdges(edges: readonly DeclaredEdge[], names: EndNames): readonly DeclaredEdge[] {
   const resolveEnds = createEndResolver(names);
-  const resolved = new Map<string, DeclaredEdge>();
+  const resolved = new EdgeMap<DeclaredEdge>();
   for (const edge of edges) {
     const ends = resolveEnds(edge);
-    const key = edgeKey(ends);
-    const known = resolved.get(key);
+    const known = resolved.get(ends);
     const declarations = known === undefined ? edge.declarations : [...known.declarations, ...edge.declarations];
-    resolved.set(key, ends === edge && known === undefined ? edge : { ...ends, declarations });
+    resolved.set(ends === edge && known === undefined ? edge : { ...ends, declarations });
   }
-  return [...resolved.values()];
+  return resolved.values();
 }
 
 /** Returns the identity that an object would have if its ID were its name: lists may hide the object itself. */
@@ -44,7 +44,7 @@ function createEndResolver({ desired, live, registry, renames }: EndNames): (end
   const hidden = new Set(live.hidden);
   // Few ends are IDs, and few name nothing, so both indexes are built for the first one.
   let uids: ReadonlyMap<ResourceId, ResourceId> | undefined;
-  let attached: ReadonlySet<string> | undefined;
+  let attached: EdgeMap<EdgeEnds> | undefined;
   const byUid = (uid: ResourceId): ResourceId | undefined => (uids ??= uidsOf(live)).get(uid);
   const resolveEnd = (end: ResourceId): ResourceId | undefined => {
     const uid = idFromUid(end);
@@ -60,8 +60,8 @@ function createEndResolver({ desired, live, registry, renames }: EndNames): (end
     if (rule !== undefined && connection !== undefined) return { rule, connection };
     // An ID that a live edge has counts too, even if no list shows its object.
     const shown = { rule: rule ?? idFromUid(ends.rule), connection: connection ?? idFromUid(ends.connection) };
-    attached ??= new Set(liveEdges(live, registry).map(edgeKey));
-    return attached.has(edgeKey(shown)) ? shown : { rule: rule ?? ends.rule, connection: connection ?? ends.connection };
+    attached ??= new EdgeMap(liveEdges(live, registry));
+    return attached.has(shown) ? shown : { rule: rule ?? ends.rule, connection: connection ?? ends.connection };
   };
 }
 

@@ -17,7 +17,8 @@ import { liveEdges, type LiveState } from '../model/live.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { respellManifest } from '../model/spec/spelling.ts';
 import type { SkippedObject, PullResult, PulledSecrets, UnstatedPart } from '../model/result/outcome.ts';
-import { type ResourceId, edgeKey, kindOf } from '../model/resource.ts';
+import { EdgeMap } from '../model/edge-map.ts';
+import { type ResourceId, kindOf } from '../model/resource.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import { resolveEdges } from '../model/edge-ends.ts';
 import { manifestText } from '../report/serialize.ts';
@@ -73,14 +74,14 @@ const noDifferences: DraftCheck = { ignored: new Map(), invalid: new Map(), diff
 
 function draftingOf({ ids, live, project, identity, secrets }: ManifestRequest): Omit<DraftInput, 'ignored' | 'excluded' | 'doubtful'> {
   const { declared, target, config, folder } = project;
-  const known = new Set(resolveEdges(declared.edges, { desired: declared, live, registry }).map(edgeKey));
+  const known = new EdgeMap(resolveEdges(declared.edges, { desired: declared, live, registry }));
   const isShared = config.targets.some(
     ({ name, manifests }) => name !== target.name && manifests.some((path) => isAtOrBelow(folder, path)),
   );
   const sources = declared.resources.flatMap((one) => Object.values(one.secrets).map(({ source }) => source));
   return {
     live: live.resources.filter(({ id }) => ids.has(id)),
-    edges: liveEdges(live, registry).filter((ends) => !known.has(edgeKey(ends))),
+    edges: liveEdges(live, registry).filter((ends) => !known.has(ends)),
     registry,
     speech: identity,
     secrets: {

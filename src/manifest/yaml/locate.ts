@@ -2,6 +2,7 @@ import { isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
 import { isObject, type Json } from '../../model/json.ts';
 import { type Pointer, tokensOf } from '../../model/pointer.ts';
 import { type AllEntryOffsets, readStrictlyWithOffsets } from './strict-reader.ts';
+import type { Offsets } from './strict-scalar.ts';
 import { compose } from './read-yaml.ts';
 
 /** The offsets at which a value and its key begin, and the offsets of the values inside it: all of them, and one by its key, index or name. */
@@ -63,7 +64,7 @@ class LazyOffsets implements NodeOffsets {
 
   child(token: string): NodeOffsets | undefined {
     if (this.#last?.token === token) return this.#last.child;
-    const mark = this.#marks.get(this.#node)?.get(token);
+    const mark = markOf(this.#marks.get(this.#node), token);
     if (mark !== undefined) {
       const child = new LazyOffsets(findChild(this.#node, token), mark, this.#marks);
       this.#last = { token, child };
@@ -77,7 +78,8 @@ function findOffsetsBelow(value: Json, marks: AllEntryOffsets): ReadonlyMap<stri
   const own = marks.get(value);
   if (own === undefined) return noOffsets;
   const below = new Map<string, NodeOffsets>();
-  const entries = [...own].map(([name, mark]) => {
+  const all = Array.isArray(own) ? own.map((start, index) => [String(index), { key: start, value: start }] as const) : [...own];
+  const entries = all.map(([name, mark]) => {
     const entry = findChild(value, name);
     return { name, entry, place: new LazyOffsets(entry, mark, marks) };
   });
@@ -89,6 +91,12 @@ function findOffsetsBelow(value: Json, marks: AllEntryOffsets): ReadonlyMap<stri
   }
   for (const { name, place } of entries) below.set(name, place);
   return below;
+}
+
+function markOf(own: Offsets | undefined, token: string): Pick<NodeOffsets, 'key' | 'value'> | undefined {
+  if (!Array.isArray(own)) return own?.get(token);
+  const start = /^(?:0|[1-9]\d*)$/.test(token) ? own[Number(token)] : undefined;
+  return start === undefined ? undefined : { key: start, value: start };
 }
 
 const noOffsets: ReadonlyMap<string, NodeOffsets> = new Map();

@@ -8,8 +8,9 @@ import {
   isListEntry,
   isLineEnd,
   recordEntry,
-  type EntryOffsets,
+  type Offsets,
   recordEntries,
+  recordItems,
   maxDepth,
   advanceLine,
   skipSpaces,
@@ -47,15 +48,15 @@ export function readStrictlyWithOffsets(
   text: string,
 ): { readonly documents: readonly ParsedDocument[]; readonly marks: AllEntryOffsets } | undefined {
   if (text.includes('\r')) return undefined;
-  const marks = new Map<Json, EntryOffsets>();
+  const marks = new Map<Json, Offsets>();
   const documents = readAll(text, marks);
   return documents === undefined ? undefined : { documents, marks };
 }
 
 /** The offsets of the entries of every map and list of a text. */
-export type AllEntryOffsets = ReadonlyMap<Json, EntryOffsets>;
+export type AllEntryOffsets = ReadonlyMap<Json, Offsets>;
 
-function readAll(text: string, marks?: Map<Json, EntryOffsets>): readonly ParsedDocument[] | undefined {
+function readAll(text: string, marks?: Map<Json, Offsets>): readonly ParsedDocument[] | undefined {
   const cursor: YamlCursor = { text, pos: 0, indent: 0, valueStart: -1, offsets: marks };
   if (!advanceToContent(cursor, 0)) return undefined;
   const documents: ParsedDocument[] = [];
@@ -114,12 +115,12 @@ function readNothing(cursor: YamlCursor): null {
 function readList(cursor: YamlCursor, depth: number): Json | undefined {
   const column = cursor.indent;
   const list: Json[] = [];
-  const marks = recordEntries(cursor, list);
+  const starts = recordItems(cursor, list);
   while (cursor.indent === column && isListEntry(cursor)) {
     const value = readEntry(cursor, column, depth);
     // Only `yaml` knows the position of an empty entry.
-    if (value === undefined || (marks !== undefined && cursor.valueStart === -1)) return undefined;
-    recordEntry(marks, String(list.length), cursor.valueStart, cursor);
+    if (value === undefined || (starts !== undefined && cursor.valueStart === -1)) return undefined;
+    starts?.push(cursor.valueStart);
     list.push(value);
   }
   return cursor.indent > column ? undefined : list;
@@ -160,7 +161,7 @@ function readFlow(cursor: YamlCursor, depth: number): Json | undefined {
 
 function readFlowList(cursor: YamlCursor, depth: number): Json | undefined {
   const list: Json[] = [];
-  const marks = recordEntries(cursor, list);
+  const starts = recordItems(cursor, list);
   let code = skipSpaces(cursor);
   if (code === listEnd) {
     cursor.pos += 1;
@@ -169,7 +170,7 @@ function readFlowList(cursor: YamlCursor, depth: number): Json | undefined {
   for (;;) {
     const value = readFlowValue(cursor, code, depth);
     if (value === undefined) return undefined;
-    recordEntry(marks, String(list.length), cursor.valueStart, cursor);
+    starts?.push(cursor.valueStart);
     list.push(value);
     const end = skipSpaces(cursor);
     if (end !== comma && end !== listEnd) return undefined;

@@ -3,8 +3,11 @@ import type { Json } from '../../model/json.ts';
 /** The maximum nesting depth of a manifest, for both readers. */
 export const maxDepth = 64;
 
-/** The offsets at which the entries of one map or list begin, by key or index; `key` equals `value` in lists. */
-export type EntryOffsets = Map<string, { readonly key: number; readonly value: number }>;
+/** The offsets at which the keys and values of one map begin, by key. */
+type EntryOffsets = Map<string, { readonly key: number; readonly value: number }>;
+
+/** The offsets of the entries of one map, or those of the values of one list. */
+export type Offsets = EntryOffsets | number[];
 
 /**
  * The position of the strict reader. `indent` is the column of the content at `pos`, or -1 at the end of a document.
@@ -16,15 +19,23 @@ export type YamlCursor = {
   pos: number;
   indent: number;
   valueStart: number;
-  readonly offsets: Map<Json, EntryOffsets> | undefined;
+  readonly offsets: Map<Json, Offsets> | undefined;
 };
 
-/** Creates the record of a map's or list's entries; returns undefined if the reader records no offsets. */
+/** Creates the record of a map's entries; returns undefined if the reader records no offsets. */
 export function recordEntries({ offsets: marks }: YamlCursor, container: Json): EntryOffsets | undefined {
   if (marks === undefined) return undefined;
   const entries: EntryOffsets = new Map();
   marks.set(container, entries);
   return entries;
+}
+
+/** Creates the record of a list's values; returns undefined if the reader records no offsets. */
+export function recordItems({ offsets: marks }: YamlCursor, list: Json): number[] | undefined {
+  if (marks === undefined) return undefined;
+  const starts: number[] = [];
+  marks.set(list, starts);
+  return starts;
 }
 
 /** Records the start of an entry's value, or of its key if the value is absent. */

@@ -56,22 +56,31 @@ export function createPostureBuilder({ access: usual, samples }: PostureContext)
   const numbers = new WeakMap<readonly Attachment[], number>();
   let count = 0;
   const numberOf = (list: readonly Attachment[]): number => {
-    const number = numbers.get(list) ?? (count += 1);
-    numbers.set(list, number);
-    return number;
+    const found = numbers.get(list);
+    if (found !== undefined) return found;
+    numbers.set(list, (count += 1));
+    return count;
   };
   const ofRule = (id: ResourceId, resource: ResourceSnapshot | undefined): RuleControls => {
     const known = single.get(id) ?? new Map<ResourceSnapshot | undefined, RuleControls>();
-    const controls = known.get(resource) ?? { ...controlsOfRule(id, resource), key: (count += 1) };
+    const found = known.get(resource);
+    if (found !== undefined) return found;
+    const controls = { ...controlsOfRule(id, resource), key: (count += 1) };
     single.set(id, known.set(resource, controls));
     return controls;
   };
   return ({ id, resource, rules, attachments, access = usual }) => {
-    const all = [...rules].map(([rule, own]) => [rule, ofRule(rule, own)] as const);
-    const key = all.map(([, one]) => one.key).join(' ');
-    const combined = remember(joint, key, () => combineRules(all, samples));
+    const all = new Map<ResourceId, RuleControls>();
     const by = (rule: ResourceId): readonly Attachment[] => attachments?.get(rule) ?? noAttachments;
-    const effects = remember(listed, `${key} ${all.map(([rule]) => numberOf(by(rule))).join(' ')}`, () => effectsOf(all, { rules, by }));
+    let [key, attachedKey] = ['', ''];
+    for (const [rule, own] of rules) {
+      const one = ofRule(rule, own);
+      all.set(rule, one);
+      key += `${one.key} `;
+      attachedKey += `${numberOf(by(rule))} `;
+    }
+    const combined = remember(joint, key, () => combineRules(all, samples));
+    const effects = remember(listed, `${key}${attachedKey}`, () => effectsOf(all, { rules, by }));
     return postureOf({ id, ...resource }, { ...combined, effects }, access);
   };
 }
@@ -79,9 +88,9 @@ export function createPostureBuilder({ access: usual, samples }: PostureContext)
 type AttachedRules = Pick<ConnectionState, 'rules'> & { readonly by: (rule: ResourceId) => readonly Attachment[] };
 
 /** Lists what each rule on a connection does there, and what attaches it. */
-function effectsOf(all: readonly (readonly [ResourceId, RuleControls])[], { rules, by }: AttachedRules): Posture['rules'] {
+function effectsOf(all: ReadonlyMap<ResourceId, RuleControls>, { rules, by }: AttachedRules): Posture['rules'] {
   return new Map(
-    all
+    [...all]
       .filter(([rule]) => isEffective(rule, rules.get(rule)))
       .map(([rule, one]) => [
         rule,
@@ -106,7 +115,8 @@ export function readPostures(
     const resource = snapshot.resources.get(connection);
     if (resource === undefined) return undefined;
     const attachments = attachmentsOn(snapshot, connection);
-    const rules = new Map([...attachments.keys()].map((id) => [id, snapshot.resources.get(id)]));
+    const rules = new Map<ResourceId, ResourceSnapshot | undefined>();
+    for (const id of attachments.keys()) rules.set(id, snapshot.resources.get(id));
     return build({ id: connection, resource, rules, attachments, access });
   };
 }
@@ -117,10 +127,8 @@ function controlTypesIn({ controls }: Pick<RuleControls, 'controls'>): readonly 
   return controlTypes.filter((control) => (controls[control] ?? none).length > 0);
 }
 
-function combineRules(
-  rules: readonly (readonly [ResourceId, RuleControls])[],
-  samples: ProtectionSnapshot['samples'],
-): Omit<RuleControls, 'key'> {
+function combineRules(byRule: ReadonlyMap<ResourceId, RuleControls>, samples: ProtectionSnapshot['samples']): Omit<RuleControls, 'key'> {
+  const rules = [...byRule];
   const all = ruleRows.map(({ type }) => [type, mergeControls(rules.flatMap(([, { controls }]) => controls[type] ?? []))]);
   return {
     controls: Object.fromEntries(all),
@@ -197,25 +205,15 @@ function controlsOfRule(id: ResourceId, resource: ResourceSnapshot | undefined):
 /** The attachment of an edge that no known manifest declares. */
 const undeclaredEdge: readonly Attachment[] = [{ how: 'edge' }];
 const noAttachments: readonly Attachment[] = [];
-const everywhere: Attachment = { how: 'every' };
+const onlyEverywhere: readonly Attachment[] = [{ how: 'every' }];
 
-type SharedLists = { readonly byText: Map<string, readonly Attachment[]>; readonly ofOne: Map<Attachment, readonly Attachment[]> };
-
-const knownLists = new WeakMap<ProtectionSnapshot, SharedLists>();
+const knownLists = new WeakMap<ProtectionSnapshot, Map<string, readonly Attachment[]>>();
 
 /** Returns one list for all equal lists of attachments in a snapshot: most connections get a rule in the same way. */
 function sharedList(snapshot: ProtectionSnapshot, list: readonly Attachment[]): readonly Attachment[] {
-  const { byText, ofOne } = knownLists.get(snapshot) ?? { byText: new Map(), ofOne: new Map() };
-  knownLists.set(snapshot, { byText, ofOne });
-  const [first] = list;
-  const only = list.length === 1 ? first : undefined;
-  const found = only === undefined ? undefined : ofOne.get(only);
-  if (found !== undefined) return found;
-  const key = list.map((one) => `${one.how} ${one.attribute ?? ''}`).join('\u0000');
-  const known = byText.get(key) ?? list;
-  byText.set(key, known);
-  if (only !== undefined) ofOne.set(only, known);
-  return known;
+  const lists = knownLists.get(snapshot) ?? new Map<string, readonly Attachment[]>();
+  knownLists.set(snapshot, lists);
+  return remember(lists, list.map((one) => `${one.how} ${one.attribute ?? ''}`).join('\u0000'), () => list);
 }
 
 /** Lists the rules on a connection with everything that attaches them: edges, as manifests declare them, and shared attributes. */
@@ -223,15 +221,15 @@ function attachmentsOn(snapshot: ProtectionSnapshot, connection: ResourceId): Re
   const attached = snapshot.edges.get(connection);
   const attributes =
     snapshot.rulesByAttribute.size === 0 ? [] : textsIn(snapshot.resources.get(connection)?.spec['attributes']).toSorted(compareText);
-  return new Map(
-    [...rulesOn(snapshot, connection)].toSorted().map((rule) => {
-      const declared =
-        attached?.has(rule) === true ? (snapshot.declaredAttachments?.({ rule, connection }) ?? noAttachments) : noAttachments;
-      const edges = attached?.has(rule) === true && declared.length === 0 ? undeclaredEdge : declared;
-      const shared = attributes.filter((attribute) => snapshot.rulesByAttribute.get(attribute)?.has(rule) === true);
-      const named = attached?.has(rule) === true || shared.length > 0;
-      const byAttribute = shared.map((attribute): Attachment => ({ how: 'attribute', attribute }));
-      return [rule, sharedList(snapshot, [...(named ? [] : [everywhere]), ...edges, ...byAttribute])] as const;
-    }),
-  );
+  const attachmentsOf = (rule: ResourceId): readonly Attachment[] => {
+    const isNamed = attached?.has(rule) === true;
+    const declared = isNamed ? (snapshot.declaredAttachments?.({ rule, connection }) ?? noAttachments) : noAttachments;
+    const edges = isNamed && declared.length === 0 ? undeclaredEdge : declared;
+    const shared = attributes.filter((attribute) => snapshot.rulesByAttribute.get(attribute)?.has(rule) === true);
+    if (shared.length === 0) return isNamed ? edges : onlyEverywhere;
+    return sharedList(snapshot, [...edges, ...shared.map((attribute): Attachment => ({ how: 'attribute', attribute }))]);
+  };
+  const all = new Map<ResourceId, readonly Attachment[]>();
+  for (const rule of [...rulesOn(snapshot, connection)].toSorted()) all.set(rule, attachmentsOf(rule));
+  return all;
 }

@@ -10,7 +10,8 @@ import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
-import { declaredEnds, edgeField, type EdgeIndex, edgesByKey, indexEdges } from '../compare/edge-index.ts';
+import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../compare/edge-index.ts';
+import { EdgeMap } from '../../model/edge-map.ts';
 import { isUnchanged, kindFields } from '../diff/draft-change.ts';
 import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
 import type { Prepared } from '../prepare/prepare.ts';
@@ -263,17 +264,16 @@ function findUndoneEdges({ input, base, named }: Prepared, { restored, imported 
   const { registry, remembered } = input;
   const live = { ...named.live, resources: [...named.live.resources, ...restored.values()] };
   const index = indexEdges({ desired: named.desired, live, registry, base: base?.desired, attached: remembered?.attached });
-  const [past, declared] = [index.past ?? new Map<string, EdgeEnds>(), edgesByKey(declaredEnds(named.desired, index))];
+  const [past, declared] = [index.past ?? new EdgeMap<EdgeEnds>(), new EdgeMap(declaredEnds(named.desired, index))];
   const applied = desiredByKey(base?.desired.resources ?? []);
   const isUndone = ({ rule, connection }: EdgeEnds): boolean =>
     remembered?.written.has(rule) !== true && remembered?.written.has(connection) !== true && !isIgnored({ rule, connection }, index);
-  const isMade = ([key, { rule, connection }]: readonly [string, EdgeEnds]): boolean =>
-    !past.has(key) &&
-    !index.attached.has(key) &&
-    !imported.has(connection) &&
-    (declared.has(key) || (applied.has(rule) && applied.has(connection)));
-  const added = [...past].flatMap(([key, ends]) => (index.edges.has(key) || !isUndone(ends) ? [] : [ends]));
-  const removed = [...index.edges].filter(isMade).flatMap(([, ends]) => (isUndone(ends) ? [ends] : []));
+  const isMade = (ends: EdgeEnds): boolean =>
+    !index.attached.has(ends) &&
+    !imported.has(ends.connection) &&
+    (declared.has(ends) || (applied.has(ends.rule) && applied.has(ends.connection)));
+  const added = past.without(index.edges).filter(isUndone);
+  const removed = index.edges.without(past).filter((ends) => isMade(ends) && isUndone(ends));
   return { added, removed };
 }
 

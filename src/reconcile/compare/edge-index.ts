@@ -2,7 +2,8 @@ import { type DeclaredEdge, type DesiredState, desiredByKey } from '../../model/
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../../model/resource.ts';
+import { EdgeMap } from '../../model/edge-map.ts';
+import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
 import { decidesAccess } from '../../protection/access/deciding-kinds.ts';
 
 /** The input of the edge rules: both sides of a plan, and what was applied before, with resolved edges. */
@@ -29,17 +30,17 @@ export type EdgeIndex = {
   /** All declared resources, selected or not, with the paths that each ignores. */
   readonly declared: ReadonlyMap<ResourceId, readonly Pointer[]>;
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
-  /** All live edges by their key. */
-  readonly edges: ReadonlyMap<string, EdgeEnds>;
+  /** All live edges. */
+  readonly edges: EdgeMap<EdgeEnds>;
   /** The rules that manifests attach to a connection. */
   readonly attaching: ReadonlySet<ResourceId>;
   /** Objects that no list shows and the gateway confirmed. */
   readonly hidden: ReadonlySet<ResourceId>;
   readonly kinds: Registry;
-  /** The edges that the base declared, by edge key; undefined without a base. */
-  readonly past: ReadonlyMap<string, EdgeEnds> | undefined;
-  /** The edges that incomplete applies attached, by edge key. */
-  readonly attached: ReadonlySet<string>;
+  /** The edges that the base declared; undefined without a base. */
+  readonly past: EdgeMap<EdgeEnds> | undefined;
+  /** The edges that incomplete applies attached. */
+  readonly attached: EdgeMap<EdgeEnds>;
   /** Orphans: their edges stay as long as they do. */
   readonly orphans: ReadonlySet<ResourceId>;
   /** Orphans that this plan deletes together with their edges. */
@@ -70,24 +71,19 @@ export function indexEdges({
     selected: desiredByKey(desired.resources),
     declared,
     live: liveById(live.resources),
-    edges: edgesByKey(liveEdges(live, registry).filter(counts)),
+    edges: new EdgeMap(liveEdges(live, registry).filter(counts)),
     attaching: new Set(desired.edges.map(({ rule }) => rule)),
     hidden: new Set(live.hidden),
     kinds: registry,
     past: undefined,
-    attached: new Set(attached.map(edgeKey)),
+    attached: new EdgeMap(attached),
     orphans,
     toDelete,
     frozen,
     reverts,
     reverted,
   };
-  return base === undefined ? index : { ...index, past: edgesByKey(declaredEnds(base, index)) };
-}
-
-/** Indexes edges by their key. */
-export function edgesByKey(edges: readonly EdgeEnds[]): ReadonlyMap<string, EdgeEnds> {
-  return new Map(edges.map((ends) => [edgeKey(ends), ends]));
+  return base === undefined ? index : { ...index, past: new EdgeMap(declaredEnds(base, index)) };
 }
 
 const noIds: ReadonlySet<never> = new Set();
@@ -107,7 +103,7 @@ export function declaredEnds({ edges }: DesiredState, index: EdgeIndex): readonl
 /** Returns the ends that no manifest, no list and no live edge of the gateway has. */
 export function missingEnds(ends: EdgeEnds, index: EdgeIndex): readonly ResourceId[] {
   const missing = [ends.rule, ends.connection].filter((end) => !index.declared.has(end) && !index.live.has(end) && !index.hidden.has(end));
-  return missing.length > 0 && index.edges.has(edgeKey(ends)) ? [] : missing;
+  return missing.length > 0 && index.edges.has(ends) ? [] : missing;
 }
 
 /** Returns the field in which a kind lists its edges to another kind. */

@@ -4,6 +4,7 @@ import { type Diagnostic, type Position, suggest } from '../../model/diagnostic.
 import { compareText } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
 import type { EdgeChange, EdgeAction, Origin } from '../../model/plan/plan.ts';
+import { compareEdges, EdgeMap } from '../../model/edge-map.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, isUuid, kindOf, nameOf } from '../../model/resource.ts';
 import { indexEdges, type EdgeInput, type EdgeIndex, edgeField, missingEnds } from '../compare/edge-index.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
@@ -33,7 +34,7 @@ function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritab
   if (toDelete !== undefined) return { action: 'detach', by: keepsName(ends, index) ? rule : toDelete, origin: 'intent' };
   if (isFrozen(ends, index) || (!index.selected.has(rule) && !index.selected.has(connection))) return undefined;
   const ours = index.declared.has(rule) && index.declared.has(connection);
-  const applied = index.past?.has(edgeKey(ends)) === true || index.attached.has(edgeKey(ends));
+  const applied = index.past?.has(ends) === true || index.attached.has(ends);
   const isOrphaned = index.orphans.has(rule) || index.orphans.has(connection);
   if (isOrphaned || !(ours || applied)) return { action: 'foreign' };
   if (isManaged(rule, index) || isManaged(connection, index) || isIgnored(ends, index)) return { action: 'foreign' };
@@ -52,7 +53,7 @@ function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritab
 function keepsName(ends: EdgeEnds, index: EdgeIndex): boolean {
   const { rule, connection } = ends;
   const isNamed = index.kinds.get(kindOf(rule))?.fields.some((field) => field.byName === true && field.refers === kindOf(connection));
-  const applied = index.past?.has(edgeKey(ends)) === true || index.attached.has(edgeKey(ends));
+  const applied = index.past?.has(ends) === true || index.attached.has(ends);
   if (isNamed !== true || !applied || index.toDelete.has(rule) || !index.attaching.has(rule)) return false;
   return !isFrozen(ends, index) && !isIgnored(ends, index) && canWrite(rule, ends, index);
 }
@@ -64,7 +65,7 @@ function isFrozen({ rule, connection }: EdgeEnds, { frozen }: EdgeIndex): boolea
 
 /** Returns the origin of a missing edge: if the base declared it, it was detached outside Ostiary. */
 function originOf(ends: EdgeEnds, { past }: EdgeIndex): Pick<EdgeOutcome, 'origin'> {
-  return past === undefined ? {} : { origin: past.has(edgeKey(ends)) ? 'drift' : 'intent' };
+  return past === undefined ? {} : { origin: past.has(ends) ? 'drift' : 'intent' };
 }
 
 /** Returns whether the resource has a manifest that is not selected. */
@@ -76,7 +77,7 @@ function isUnselected(id: ResourceId, index: EdgeIndex): boolean {
 function canWrite(id: ResourceId, ends: EdgeEnds, index: EdgeIndex): boolean {
   const other = id === ends.rule ? ends.connection : ends.rule;
   if (!index.selected.has(id) || isManaged(id, index)) return false;
-  const there = index.live.has(other) || index.selected.has(other) || index.hidden.has(other) || index.edges.has(edgeKey(ends));
+  const there = index.live.has(other) || index.selected.has(other) || index.hidden.has(other) || index.edges.has(ends);
   if (!there) return false;
   return edgeField(index.kinds.get(kindOf(id)), kindOf(other)) !== undefined;
 }
@@ -103,11 +104,11 @@ export function diffEdges(input: EdgeInput): EdgeDiff {
   const { declared, unresolved, placesOf } = declaredEdges(input, index);
   const diagnostics = unresolved.flatMap(({ end, from }) => (from === undefined ? [] : [dangling(end, index, from)]));
   // An attachment that both sides have stays as it is.
-  const live = entriesBut(found, declared);
-  const missing = found.size - live.length === declared.size ? [] : entriesBut(declared, found);
+  const live = found.without(declared);
+  const missing = found.size - live.length === declared.size ? [] : declared.without(found);
   const edges: EdgeChange[] = [];
-  for (const [key, ends] of [...live, ...missing].toSorted(([left], [right]) => compareText(left, right))) {
-    const edge = declared.get(key);
+  for (const ends of [...live, ...missing].toSorted(compareEdges)) {
+    const edge = declared.get(ends);
     const places = edge === undefined ? [] : placesOf(edge);
     const outcome = edge === undefined ? decideDetach(ends, index) : decideAttach(ends, index);
     if (outcome === undefined) continue;
@@ -128,13 +129,6 @@ export function diffEdges(input: EdgeInput): EdgeDiff {
   return { edges, diagnostics };
 }
 
-/** Returns the entries of a map whose keys another one does not have. */
-function entriesBut<Value>(all: ReadonlyMap<string, Value>, other: ReadonlyMap<string, unknown>): readonly (readonly [string, Value])[] {
-  const entries: (readonly [string, Value])[] = [];
-  for (const [key, value] of all) if (!other.has(key)) entries.push([key, value]);
-  return entries;
-}
-
 /** Returns the gateway ids that manifests name and no listed object has: lists may hide those objects. */
 export function unresolvedIds(input: EdgeInput): readonly ResourceId[] {
   const named = input.desired.edges.filter(({ rule, connection }) => isUuid(nameOf(rule)) || isUuid(nameOf(connection)));
@@ -150,13 +144,13 @@ type Unresolved = { readonly end: ResourceId; readonly from: DeclaringPlace | un
 type DeclaringPlace = { readonly by: ResourceId; readonly at: Position };
 
 type DeclaredEdges = {
-  readonly declared: ReadonlyMap<string, DeclaredEdge>;
+  readonly declared: EdgeMap<DeclaredEdge>;
   readonly unresolved: readonly Unresolved[];
   readonly placesOf: (edge: DeclaredEdge) => readonly Position[];
 };
 
 function declaredEdges({ desired }: EdgeInput, index: EdgeIndex): DeclaredEdges {
-  const declared = new Map<string, DeclaredEdge>();
+  const declared = new EdgeMap<DeclaredEdge>();
   const unresolved: Unresolved[] = [];
   const manifests = desiredById(desired.resources);
   const declaringPlaces = ({ declarations }: DeclaredEdge): readonly DeclaringPlace[] =>
@@ -166,7 +160,7 @@ function declaredEdges({ desired }: EdgeInput, index: EdgeIndex): DeclaredEdges 
     });
   for (const edge of desired.edges) {
     const missing = missingEnds(edge, index);
-    if (missing.length === 0) declared.set(edgeKey(edge), edge);
+    if (missing.length === 0) declared.set(edge);
     else {
       const [from] = declaringPlaces(edge);
       appendAll(

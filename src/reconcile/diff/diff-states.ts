@@ -322,10 +322,10 @@ function prunable(removed: readonly RemovedObject[], ends: EdgeInput, prepared: 
   const exposed = findExposed(prepared);
   const index = indexEdges(ends);
   const referring = referencesByEnd(declaredEnds(ends.desired, index), ends.desired);
-  return decidePrune(removed, [...index.edges.values()], {
+  return decidePrune(removed, index.edges.values(), {
     isManaged: (id) => index.live.get(id)?.managedBy !== undefined,
     isDeclared: (id) => index.declared.has(id),
-    isApplied: (edge) => index.past?.has(edgeKey(edge)) === true || index.attached.has(edgeKey(edge)),
+    isApplied: (edge) => index.past?.has(edge) === true || index.attached.has(edge),
     referencesTo: (id) => referring.get(id) ?? [],
     blockedBy: (id) => exposed.get(id),
     isUncertain: (id) => prepared.uncertain.has(id),

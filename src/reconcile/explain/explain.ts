@@ -332,7 +332,7 @@ function edgeRows(field: FieldRule, subject: ExplainedSubject): readonly Explana
       path: pointer(field.name, nameOf(other)),
       ...(wanted ? { desired: { value: 'attached' } } : {}),
       ...(attached.has(other) ? { live: { value: 'attached' } } : {}),
-      ...(facts.index.past?.has(edgeKey(ends)) === true ? { base: { value: 'attached' } } : {}),
+      ...(facts.index.past?.has(ends) === true ? { base: { value: 'attached' } } : {}),
       ...reasonOf({ edge, ends, other, field, declared }, subject),
       ...(declared.length === 0 ? {} : { declared: declared.map(({ place }) => place) }),
     };

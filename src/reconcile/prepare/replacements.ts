@@ -7,7 +7,8 @@ import { closableFields, comparedFields, type Kind, type Registry } from '../../
 import { isMissingRow, liveById, type LiveResource, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
 import { withNames } from '../../model/plan/plan.ts';
-import { type EdgeEnds, type ResourceId, edgeKey, kindOf, resourceId } from '../../model/resource.ts';
+import { EdgeMap } from '../../model/edge-map.ts';
+import { type EdgeEnds, type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { liveSnapshot, samplesOf } from '../../protection/posture/protection-snapshot.ts';
 import {
@@ -221,17 +222,18 @@ type MovedEdge = { readonly successor: ResourceId; readonly ends: EdgeEnds };
 
 /** Returns the edges of predecessors whose other end is unmanaged, or that were attached outside Ostiary since the base. */
 function edgesToMove(successors: ReadonlyMap<ResourceId, LiveResource>, input: Parameters<typeof indexEdges>[0]): readonly MovedEdge[] {
+  if (successors.size === 0) return [];
   const index = indexEdges(input);
-  const declared = new Set(declaredEnds(input.desired, index).map(edgeKey));
+  const declared = new EdgeMap(declaredEnds(input.desired, index));
   const successorOf = new Map([...successors].map(([id, predecessor]) => [predecessor.id, id]));
-  return [...index.edges.values()].flatMap((edge): readonly MovedEdge[] => {
+  return index.edges.values().flatMap((edge): readonly MovedEdge[] => {
     const predecessor = [edge.rule, edge.connection].find((id) => successorOf.has(id));
     const successor = predecessor === undefined ? undefined : successorOf.get(predecessor);
     if (predecessor === undefined || successor === undefined) return [];
     const other = predecessor === edge.rule ? edge.connection : edge.rule;
     const ends = predecessor === edge.rule ? { rule: successor, connection: edge.connection } : { rule: edge.rule, connection: successor };
-    const isUnmanaged = !index.declared.has(other) || (index.past !== undefined && !index.past.has(edgeKey(edge)));
-    return isUnmanaged && !declared.has(edgeKey(ends)) ? [{ successor, ends }] : [];
+    const isUnmanaged = !index.declared.has(other) || (index.past !== undefined && !index.past.has(edge));
+    return isUnmanaged && !declared.has(ends) ? [{ successor, ends }] : [];
   });
 }
 
