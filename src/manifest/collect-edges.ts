@@ -1,4 +1,4 @@
-import { addToGroup, appendAll } from '../model/collections.ts';
+import { addToGroup, appendAll, EdgeMap } from '../model/collections.ts';
 import { type DocumentDiagnostic, type Diagnostic, type Position, suggest } from '../model/diagnostic.ts';
 import { type DeclaredEdge, type EdgeDeclaration, type DesiredState, desiredById } from '../model/desired.ts';
 import { asObject, compareText, isObject, type JsonObject } from '../model/json.ts';
@@ -6,7 +6,6 @@ import { pointer, tokensOf, type Pointer, isPointerWithin } from '../model/point
 import { readStrings, suggestWord, toText } from './json-values.ts';
 import type { Manifest, SelectorField } from './manifest.ts';
 import type { Registry } from '../model/kind.ts';
-import { EdgeMap } from '../model/edge-map.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf, resourceId } from '../model/resource.ts';
 
 /** A diagnostic and the manifest that it is about. */

@@ -1,7 +1,7 @@
+import { EdgeMap } from './collections.ts';
 import type { DeclaredEdge, DesiredResource } from './desired.ts';
 import type { Registry } from './kind.ts';
 import { liveById, liveEdges, type LiveState } from './live.ts';
-import { EdgeMap } from './edge-map.ts';
 import { type EdgeEnds, type ResourceId, isUuid, kindOf, nameOf, resourceId } from './resource.ts';
 
 /** The name of a declared resource, and its identity on the gateway. */

@@ -1,3 +1,4 @@
+import { EdgeMap } from '../model/collections.ts';
 import { posix, relative, sep } from 'node:path';
 import { maxBytes } from '../disk/text-file.ts';
 import { shower, shownFolder } from '../disk/walk.ts';
@@ -17,7 +18,6 @@ import { liveEdges, type LiveState } from '../model/live.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { respellManifest } from '../model/spec/spelling.ts';
 import type { SkippedObject, PullResult, PulledSecrets, UnstatedPart } from '../model/result/outcome.ts';
-import { EdgeMap } from '../model/edge-map.ts';
 import { type ResourceId, kindOf } from '../model/resource.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import { resolveEdges } from '../model/edge-ends.ts';

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, EdgeMap } from '../../model/collections.ts';
 import { type DeclaredEdge, desiredByKey, type DesiredResource, formerIdOf, leftSecrets } from '../../model/desired.ts';
 import { equal, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
@@ -11,7 +11,6 @@ import { editSpec } from '../../model/spec/edit.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
 import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../compare/edge-index.ts';
-import { EdgeMap } from '../../model/edge-map.ts';
 import { isUnchanged, kindFields } from '../diff/draft-change.ts';
 import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
 import type { Prepared } from '../prepare/prepare.ts';

@@ -1,8 +1,8 @@
+import { EdgeMap } from '../../model/collections.ts';
 import { type DeclaredEdge, type DesiredState, desiredByKey } from '../../model/desired.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import { EdgeMap } from '../../model/edge-map.ts';
 import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
 import { decidesAccess } from '../../protection/access/deciding-kinds.ts';
 

@@ -1,10 +1,9 @@
-import { appendAll } from '../../model/collections.ts';
+import { appendAll, compareEdges, EdgeMap } from '../../model/collections.ts';
 import { type DeclaredEdge, desiredById } from '../../model/desired.ts';
 import { type Diagnostic, type Position, suggest } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
 import type { EdgeChange, EdgeAction, Origin } from '../../model/plan/plan.ts';
-import { compareEdges, EdgeMap } from '../../model/edge-map.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, isUuid, kindOf, nameOf } from '../../model/resource.ts';
 import { indexEdges, type EdgeInput, type EdgeIndex, edgeField, missingEnds } from '../compare/edge-index.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';

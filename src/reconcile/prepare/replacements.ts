@@ -1,4 +1,4 @@
-import { appendAll } from '../../model/collections.ts';
+import { appendAll, EdgeMap } from '../../model/collections.ts';
 import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
@@ -7,7 +7,6 @@ import { closableFields, comparedFields, type Kind, type Registry } from '../../
 import { isMissingRow, liveById, type LiveResource, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
 import { withNames } from '../../model/plan/plan.ts';
-import { EdgeMap } from '../../model/edge-map.ts';
 import { type EdgeEnds, type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { liveSnapshot, samplesOf } from '../../protection/posture/protection-snapshot.ts';
