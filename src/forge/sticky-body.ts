@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The body of an issue or a pull request: our part between two marks, and what people wrote around it. */
+/** The body of an issue or a pull request: our heading, our part between two marks, and what people wrote around it. */
 type StickyBody = {
   readonly above: string;
   /** Represents the content of our part; undefined if its mark was removed. */
@@ -17,18 +17,19 @@ export function contentDigest(content: string): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 32);
 }
 
-/** Returns the hidden line that begins every post with the key. */
+/** Returns the hidden line that is in every post with the key, below its heading. */
 export function markerOf(key: readonly string[]): string {
   return `<!-- ostiary ${createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 32)} -->`;
 }
 
 const anyMarker = /<!-- ostiary [0-9a-f]{32} -->/;
-const digestMark = /^\n*<!-- says (\w+) -->\n?/;
+const digestMark = /^\n*<!-- says (\w+)( below its heading)? -->\n?/;
+const lastHeading = /(?<=^|\n)#[^\n]*\n$/;
 const endMark = '<!-- ostiary end -->';
 
 /**
- * Reads a body; undefined if it does not have the key. Its first marker counts: our text comes after it, and can contain the marker of
- * another post, because it quotes names of the gateway.
+ * Reads a body; undefined if it does not have the key. Its first marker counts: our text comes after it, except for a heading, and can
+ * contain the marker of another post, because it quotes names of the gateway. Posts of earlier versions have the marker above the heading.
  */
 export function readStickyBody(body: string, key: readonly string[]): StickyBody | undefined {
   const whole = body.replaceAll('\r\n', '\n');
@@ -37,21 +38,25 @@ export function readStickyBody(body: string, key: readonly string[]): StickyBody
   const marked = whole.slice(start + marker.length);
   const end = marked.lastIndexOf(endMark);
   const ours = end === -1 ? marked : marked.slice(0, end);
-  const [mark = '', digest] = digestMark.exec(ours) ?? [];
+  const [mark = '', digest, below] = digestMark.exec(ours) ?? [];
+  const above = whole.slice(0, start);
+  const [heading = ''] = below === undefined ? [] : (lastHeading.exec(above) ?? []);
   return {
-    above: whole.slice(0, start),
+    above: above.slice(0, above.length - heading.length),
     digest,
-    text: ours.slice(mark.length),
+    text: `${heading}${ours.slice(mark.length)}`,
     below: end === -1 ? '' : marked.slice(end + endMark.length),
   };
 }
 
-/** Returns a body with our text between its marks, and with what people wrote around it. */
+/** Returns a body with our text, and with what people wrote around it. A heading is above the marks, because previews show the first line. */
 export function writeStickyBody(
   key: readonly string[],
   digest: string,
   text: string,
   { above, below }: Pick<StickyBody, 'above' | 'below'> = { above: '', below: '' },
 ): string {
-  return `${above}${markerOf(key)}\n<!-- says ${digest} -->\n${text.trimEnd()}\n${endMark}${below}`;
+  const [heading = ''] = /^#[^\n]*\n/.exec(text) ?? [];
+  const says = `<!-- says ${digest}${heading === '' ? '' : ' below its heading'} -->`;
+  return `${above}${heading}${markerOf(key)}\n${says}\n${text.slice(heading.length).trimEnd()}\n${endMark}${below}`;
 }
