@@ -75,7 +75,21 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
   const url = apiRoot(options.url);
   const limits = { ...defaultRetryLimits, ...options.retries };
   const transport = openTransport({ ...defaultTimeouts, ...options.timeouts }, options.maxBytes ?? defaultMaxBytes, options.network);
-  const client = createClient({ transport, url, token, limits, random, now, sleep, signal, readConcurrency, onRequest, onRetry });
+  const certified = options.network?.client !== undefined;
+  const client = createClient({
+    transport,
+    url,
+    token,
+    limits,
+    random,
+    now,
+    sleep,
+    signal,
+    certified,
+    readConcurrency,
+    onRequest,
+    onRetry,
+  });
 
   try {
     if (options.auth !== 'auto') client.authorize(options.auth);

@@ -39,6 +39,8 @@ export type ClientOptions = {
   readonly now: () => number;
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
+  /** Requests are sent with a client certificate. */
+  readonly certified?: boolean | undefined;
   /** The largest number of reads at the same time; fewer while the gateway answers 429 or 503. */
   readonly readConcurrency?: number | undefined;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
@@ -151,6 +153,7 @@ async function sendOnce(state: ClientState, request: HttpRequest, attempt: numbe
     method,
     url: `${options.url}${path}`,
     errorHints,
+    certified: options.certified === true,
     get secrets() {
       return [token, ...(request.secrets?.() ?? [])];
     },

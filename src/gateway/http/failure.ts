@@ -16,6 +16,8 @@ export type RequestFailure = {
 export type RequestContext = Pick<HttpExchange, 'method' | 'url'> & {
   /** Values that no message may contain. */
   readonly secrets: readonly string[];
+  /** The request was sent with a client certificate. */
+  readonly certified?: boolean;
   /** Hints for the gateway's own error messages. */
   readonly errorHints?: readonly ErrorHint[];
 };
@@ -64,6 +66,7 @@ export function unreadableFailure(context: RequestContext, response: RawResponse
 }
 
 const certificateHint = 'set client_certificate and client_key of the target';
+const rejectedHint = 'check client_certificate and client_key of the target: expiry, authority and purpose';
 
 type StatusMeaning = { readonly code: ApiFailure['code']; readonly words: string; readonly hint?: string };
 
@@ -197,16 +200,22 @@ function describeNetworkError(
     );
   if (isTls(code)) return describe(`TLS connection to ${host} failed: ${tlsWords(code)} (${detail})`, 'api/tls', tlsHint(code));
   // A server that checks certificates after the handshake of TLS 1.3 may close without an alert.
-  if (context.url.startsWith('https:') && isUnanswered(error))
+  if (context.url.startsWith('https:') && isUnanswered(error)) {
+    const [why, hint] =
+      context.certified === true
+        ? ['does not accept the client certificate', rejectedHint]
+        : ['requires a client certificate', `${certificateHint}, if it requires one`];
     return describe(
-      `${host} closed the connection after the TLS handshake, perhaps because it requires a client certificate (${detail})`,
+      `${host} closed the connection after the TLS handshake, perhaps because it ${why} (${detail})`,
       'api/unreachable',
-      `check that the gateway is running; ${certificateHint}, if it requires one`,
+      `check that the gateway is running; ${hint}`,
     );
+  }
+  // One that checks them in the handshake of TLS 1.2 may reset the connection.
   return describe(
     `the connection to ${host} was lost (${detail})`,
     'api/unreachable',
-    'check that the gateway is running, then plan again',
+    `check that the gateway is running, then plan again${context.certified === true ? `; otherwise ${rejectedHint}` : ''}`,
   );
 }
 
@@ -235,7 +244,7 @@ function tlsWords(code: string): string {
 
 function tlsHint(code: string): string {
   if (/_ALERT_(?:CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE)$/.test(code)) return certificateHint;
-  if (code.includes('_ALERT_')) return 'check client_certificate and client_key of the target: expiry, authority and purpose';
+  if (code.includes('_ALERT_')) return rejectedHint;
   if (code.includes('SELF_SIGNED') || code.startsWith('UNABLE_TO_'))
     return 'set ca of the target, or NODE_EXTRA_CA_CERTS, to the certificate file of its authority';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use the host name of the certificate';

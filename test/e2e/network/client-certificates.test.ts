@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -22,7 +23,7 @@ function configOf(lines: readonly string[], { url }: Pick<FlakyServer, 'url'> = 
   return `apiVersion: ostiary/v1\nkind: Config\ntargets:\n  production:\n${target.join('')}`;
 }
 
-const files = { 'certs/ca.pem': own.cert, 'certs/client.pem': client.cert, 'certs/client.key': client.key };
+const files = { 'certs/ca.pem': own.cert, 'certs/client.pem': client.cert, 'certs/client.key': client.key, 'empty.pem': '\n' };
 const ca = 'ca: { file: certs/ca.pem }';
 const pair = ['client_certificate: { file: certs/client.pem }', 'client_key: { env: CLIENT_KEY }'];
 
@@ -40,12 +41,19 @@ describe('a gateway that requires a client certificate', () => {
 
   test('names what it demands', async () => {
     const theirs = ['client_certificate: { env: CERT }', 'client_key: { env: KEY }'];
-    for (const ended of [await agents([ca]), await agents([ca, ...theirs], { CERT: other.cert, KEY: other.key })]) {
+    for (const [ended, why, hint] of [
+      [await agents([ca]), 'requires a client certificate', 'set client_certificate and client_key of the target'],
+      [
+        await agents([ca, ...theirs], { CERT: other.cert, KEY: other.key }),
+        'does not accept the client certificate',
+        'check client_certificate and client_key of the target',
+      ],
+    ] as const) {
       expect(ended.code).toBe(4);
       expect(ended.stderr).toMatch(
-        /GET \S+: localhost:\d+ closed the connection after the TLS handshake, perhaps because it requires a client cert/,
+        new RegExp(`GET \\S+: localhost:\\d+ closed the connection after the TLS handshake, perhaps because it ${why}`),
       );
-      expect(ended.stderr).toContain('set client_certificate and client_key of the target');
+      expect(ended.stderr).toContain(hint);
       expect(ended.stderr).not.toContain('PRIVATE KEY');
     }
     expect((await agents(pair, { CLIENT_KEY: client.key })).stderr).toContain('set ca of the target');
@@ -72,6 +80,13 @@ describe('certificates that cannot be used', () => {
   test.each([
     ['a missing file', [ca.replace('ca.pem', 'no.pem')], 'certs/no.pem", ca of the target "production", cannot be read: it does not exist'],
     ['an empty variable', [ca, ...pair], 'client_key of the target "production" is empty: CLIENT_KEY is not set'],
+    ['a device without an end', ['ca: { file: /dev/zero }'], 'ca of the target "production", cannot be read: it is larger than 1 MiB'],
+    [
+      'an empty file',
+      [ca, ...pair.with(0, 'client_certificate: { file: empty.pem }')],
+      'empty.pem", client_certificate of the target "production", is empty',
+    ],
+    ['an empty authority', [ca.replace('certs/ca.pem', 'empty.pem')], 'empty.pem", ca of the target "production", is empty'],
     ['no certificate', ['ca: { file: ostiary.yaml }'], 'ca of the target "production" is not a certificate in PEM'],
     [
       'the key of another certificate',
@@ -82,6 +97,20 @@ describe('certificates that cannot be used', () => {
     const { code, stderr } = await agents(lines);
     expect([code, stderr]).toEqual([3, expect.stringMatching(/^error api\/bad-pem {2}[^\n]*\n {2}hint: [^\n]*\n$/)]);
     expect(stderr).toContain(message);
+  });
+
+  test('a certificate that has ended, and a key with a passphrase', async () => {
+    const ended = selfSigned(new Date('2020-02-02'));
+    const variables = ['client_certificate: { env: CERT }', 'client_key: { env: KEY }'];
+    expect(await agents(variables, { CERT: ended.cert, KEY: ended.key })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('api/bad-pem  client_certificate of the target "production" ended on 2020-03-03'),
+    });
+    const sealed = createPrivateKey(client.key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'canary' });
+    expect(await agents(variables, { CERT: client.cert, KEY: String(sealed) })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('client_key of the target "production" has a passphrase\n  hint: openssl pkey'),
+    });
   });
 
   test('a certificate without its key is an error of the config', async () => {
