@@ -28,7 +28,9 @@ export async function compileTargetPolicies(project: OpenProject, desired: Desir
   const policies = reviewed ?? proposed;
   if (policies.length + proposed.length === 0) return { rules: [], today, ...tests, diagnostics: [] };
   const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
-  const spelling = spellingOf([project.target]);
+  const accepted = spellingOf([project.target]);
+  // Messages have the names that the plan has.
+  const spelling = accepted && { ...accepted, toGateway: spellingOf(project.config.targets)?.toGateway ?? new Map() };
   const { rules, diagnostics } = compilePolicies(policies, registry, spelling);
   const later = reviewed === undefined ? [] : compilePolicies(proposed, registry, spelling).diagnostics;
   if (hasErrors([...diagnostics, ...later])) throw new InputError([...diagnostics, ...later]);

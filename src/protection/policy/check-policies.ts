@@ -110,7 +110,7 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
       if (results === undefined) {
         if (desired === undefined || before === undefined) continue;
         const waiver = waiverFor(one.policy, nameOf(id), today);
-        const found = findLeftMatch(one.policy, {
+        const found = findLeftMatch(one, {
           desired,
           before,
           after: resourceOf(subject),

@@ -19,7 +19,12 @@ export type CompiledRequirement = {
 };
 
 /** A policy with its compiled requirements. */
-export type CompiledPolicy = { readonly policy: Policy; readonly require: readonly CompiledRequirement[] };
+export type CompiledPolicy = {
+  readonly policy: Policy;
+  readonly require: readonly CompiledRequirement[];
+  /** The names of the gateway that messages have. */
+  readonly shown?: KindNames;
+};
 
 /**
  * Compiles the expressions of all policies. An invalid expression becomes a diagnostic at its character and is left out. `spelling` also
@@ -28,7 +33,7 @@ export type CompiledPolicy = { readonly policy: Policy; readonly require: readon
 export function compilePolicies(
   policies: readonly Policy[],
   registry: Registry,
-  spelling?: Pick<Spelling, 'toManifest'>,
+  spelling?: Spelling,
 ): { readonly rules: readonly CompiledPolicy[]; readonly diagnostics: readonly Diagnostic[] } {
   const types = typesOf(registry);
   const patterns = patternCache();
@@ -36,8 +41,10 @@ export function compilePolicies(
   const diagnostics: Diagnostic[] = [];
   const names = [...new Set(Object.values(types).flatMap((fields) => Object.keys(fields)))];
   const others = spelling?.toManifest.get('Connection') ?? noNames;
+  const shown = spelling?.toGateway.get('Connection');
   const rules = policies.map((policy) => ({
     policy: withNames(policy, others),
+    ...(shown === undefined ? {} : { shown }),
     require: policy.require.flatMap((requirement): readonly CompiledRequirement[] => {
       const made = compile(environment, requirement, { types, names, others, patterns });
       if ('requirement' in made) return [made];

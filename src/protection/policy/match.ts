@@ -4,7 +4,9 @@ import { isObject } from '../../model/json.ts';
 import { overlaps, pointer } from '../../model/pointer.ts';
 import type { LeftMatch, MatchCondition, Policy, PolicyFinding, Waiver } from '../../model/protection/policy.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { type KindNames, noNames, respellText } from '../../model/spec/spelling.ts';
 import { matchesGlob } from '../pattern/glob.ts';
+import type { CompiledPolicy } from './compile-policies.ts';
 import type { ResourceSnapshot } from '../posture/protection-snapshot.ts';
 
 /** Returns whether a policy applies to a connection; `unseen` when its tags cannot be read. */
@@ -43,11 +45,14 @@ type LeavingConnection = {
 };
 
 /** Returns that a connection which a policy applied to before the plan leaves its match; undefined when it did not apply. */
-export function findLeftMatch(policy: Policy, { desired, before, after, findings, waiver }: LeavingConnection): LeftMatch | undefined {
+export function findLeftMatch(
+  { policy, shown = noNames }: Pick<CompiledPolicy, 'policy' | 'shown'>,
+  { desired, before, after, findings, waiver }: LeavingConnection,
+): LeftMatch | undefined {
   if (policyMatches(policy, nameOf(before.id), before.resource) !== true) return undefined;
   const all = findings();
   const [first] = all;
-  const conditions = conditionsOf(policy, before, { id: desired.id, resource: after });
+  const conditions = conditionsOf(policy, before, { id: desired.id, resource: after }).map((one) => respellCondition(one, shown));
   const failed = all.some(({ result }) => result === 'violated') ? 'violated' : 'unknown';
   const result = first === undefined ? 'passes' : waiver === undefined ? failed : 'waived';
   const at = conditionPosition(desired, conditions[0]);
@@ -82,6 +87,11 @@ function resultText(result: LeftMatch['result'], first: PolicyFinding | undefine
 
 function conditionText({ field, before, after }: MatchCondition): string {
   return `${field} was ${JSON.stringify(before)}, ${after === undefined ? 'now missing' : `is now ${JSON.stringify(after)}`}`;
+}
+
+function respellCondition({ field, before, after }: MatchCondition, names: KindNames): MatchCondition {
+  const shown = (text: string): string => respellText(names, field, text);
+  return { field, before: shown(before), ...(after === undefined ? {} : { after: shown(after) }) };
 }
 
 /** Lists the conditions of the match that held before the plan and do not hold after it. */
