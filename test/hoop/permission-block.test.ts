@@ -39,7 +39,9 @@ test('a new connection, longer and shorter access, and the last runbook rule are
   expect((await run('apply --yes --allow plan/window=test')).code).toBe(0);
   repository.write({ [file('new-db')]: connection('new-db', open) });
   expect(await blockOf(access)).toEqual([
-    expect.stringMatching(/^everybody: connect, exec on new-db: was no, will be yes, without approval access\/new-db\.yaml:/),
+    expect.stringMatching(
+      /^everybody \(auditors: connect\): connect, exec on new-db: was no, will be yes, without approval access\/new-db\.yaml:/,
+    ),
   ]);
   repository.remove(file('new-db'));
   repository.write({ 'access/prod.yaml': rule({ access_max_duration: 7200 }), [file('open-db')]: own(1800) });
@@ -128,7 +130,7 @@ test('everybody does not mean those for whom nothing changes: admins run every r
   access.repository.remove('access/books.yaml');
   access.repository.commit();
   expect(await blockOf(access, 'plan --prune')).toContainEqual(
-    expect.stringMatching(/^everybody but admin, payments: runbooks on orders-db: was no, will be yes, without approval/),
+    expect.stringMatching(/^everybody but admin, payments, auditors: runbooks on orders-db: was no, will be yes, without approval/),
   );
   access.repository.git('revert', '--no-edit', 'HEAD');
   access.repository.write({ [file('orders-db')]: grouped('orders-db', ['payments']) });

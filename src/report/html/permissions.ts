@@ -125,7 +125,7 @@ type RowContext = { readonly verbs: readonly AccessMode[]; readonly causesOn: Ca
 
 function rowHtml({ id, change, byVerb }: Row, { verbs, causesOn, linkOf }: RowContext): Html {
   const { groups, except = [] } = change;
-  const { who } = permissionTexts(change, String);
+  const { who } = permissionTexts({ ...change, verbs: [...byVerb.keys()] }, String);
   const name = nameOf(id);
   const all = [...new Set(byVerb.values())];
   return element(

@@ -48,9 +48,18 @@ export function permissionTexts(
     shortList(names, most)
       .map((text, index) => (index < most ? name(text) : text))
       .join(', ');
-  const but = except.length === 0 ? '' : ` but ${listed(except, mostGroups)}`;
+  // Auditors have native access alone, whatever everybody can do.
+  const isLimited = !except.includes('auditor') && verbs.some((verb) => verb !== 'connect');
+  const hasConnect = verbs.includes('connect');
+  const others = [...(except.length === 0 ? [] : [listed(except, mostGroups)]), ...(isLimited && !hasConnect ? ['auditors'] : [])];
+  const but = others.length === 0 ? '' : ` but ${others.join(', ')}`;
   return {
-    who: groups === undefined ? `everybody${but}` : together === true ? membersText(groups.map(name)) : listed(groups, mostGroups),
+    who:
+      groups === undefined
+        ? `everybody${but}${isLimited && hasConnect ? ' (auditors: connect)' : ''}`
+        : together === true
+          ? membersText(groups.map(name))
+          : listed(groups, mostGroups),
     what: `${verbs.join(', ')} on ${listed(connections.map(nameOf), mostConnections)}`,
     turn: clip(turnText(turnOf({ before, after })), longestTurn),
   };

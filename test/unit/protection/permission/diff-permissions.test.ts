@@ -64,7 +64,9 @@ test('equal changes of groups, verbs and connections are one line, new access wi
 test('what a headline states about everybody is in the data alone', async () => {
   const { all, shown } = await linesOf({ orders: { reviewers: ['dba', 'sre'] } }, { orders: { reviewers: ['dba'] } });
   expect(all).toHaveLength(1);
-  expect(all[0]).toMatch(/^everybody: connect, exec on orders: was after approval by dba and sre, will be after approval by dba {2}/);
+  expect(all[0]).toMatch(
+    /^everybody \(auditors: connect\): connect, exec on orders: was after approval by dba and sre, will be after approval by dba {2}/,
+  );
   expect(shown).toEqual([]);
 });
 
