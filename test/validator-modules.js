@@ -39,21 +39,26 @@ const isMap = (data) => data !== null && typeof data === 'object' && !Array.isAr
 const errorsOf = (earlier, { errors }) => (earlier === null ? errors : earlier.concat(errors));`;
 }
 
-/** Returns the code of validators with what it reads of their schemas in its place: a list of values, or the names of properties. */
+/** Returns the code of validators with what it reads of their schemas: a list of values in its place, the names of properties as constants. */
 function withoutSchemas(body) {
   const schemas = new Map();
+  const constants = new Map();
   const code = body.replaceAll(/const (schema\d+) = (\{.*?\});(?=const |function |export )/g, (_, name, text) => {
     schemas.set(name, JSON.parse(text));
     return '';
   });
-  return code.replaceAll(/\b(schema\d+)((?:\.\w+|\["[^"]*"\]|\[\d+\])+)/g, (whole, name, path) => {
+  const complete = code.replaceAll(/\b(schema\d+)((?:\.\w+|\["[^"]*"\]|\[\d+\])+)/g, (whole, name, path) => {
     const keys = [...path.matchAll(/\.(\w+)|\["([^"]*)"\]|\[(\d+)\]/g)].map(([, word, text, index]) => word ?? text ?? index);
     const value = keys.reduce((node, key) => node[key], schemas.get(name));
     if (keys.at(-1) !== 'properties') return JSON.stringify(value);
-    return `{${Object.keys(value)
+    const text = `{${Object.keys(value)
       .map((key) => `${JSON.stringify(key)}:0`)
       .join(',')}}`;
+    const constant = constants.get(text) ?? `names${constants.size}`;
+    constants.set(text, constant);
+    return constant;
   });
+  return [complete, ...[...constants].map(([text, name]) => `const ${name} = ${text};`)].join('');
 }
 
 /** Returns ajv as the validators need it; with `allErrors` they find every error, otherwise the first. */

@@ -1,4 +1,3 @@
-import { appendAll } from '../../model/collections.ts';
 import { createHmac, scrypt, scryptSync } from 'node:crypto';
 import type { DesiredResource, DesiredState, DigestSecret } from '../../model/desired.ts';
 import { canonical, compareText, sortedKeys } from '../../model/json.ts';
@@ -51,47 +50,50 @@ export function sealedTree(state: Sealable & Pick<DesiredState, 'tree'>): string
 export function sealContents(state: Sealable, base: Pick<DesiredState, 'resources'> | undefined): string {
   const hash = createHmac('sha256', sealingKey(state));
   const then = new Map(base?.resources.map((resource) => [resource.id, resource]));
+  const statedTexts = new Map<string, string>();
   for (const resource of state.resources.toSorted((left, right) => compareText(left.id, right.id))) {
-    const texts = factsOf(resource, then.get(resource.id));
-    if (texts.length > 0) hash.update(lengthened(['resource', resource.id, ...texts]));
+    // Most objects of a kind state the same fields.
+    const names = [...resource.stated];
+    const key = names.join(' ');
+    const stated = statedTexts.get(key) ?? ['stated', ...names.toSorted(compareText)].map((name) => lengthened(name)).join('');
+    statedTexts.set(key, stated);
+    hash.update(`${lengthened('resource', resource.id)}${factsOf(resource, stated, then.get(resource.id))}`);
   }
   return hash.digest('hex');
 }
 
-/** Lists the facts about a resource as texts, in an order that is always the same. */
-function factsOf(resource: DesiredResource, base: DesiredResource | undefined): readonly string[] {
-  const { secrets, wholeSecrets, ignore, selector, protect, stated, grants = [] } = resource;
-  const facts: string[] = [];
-  for (const path of sortedKeys(secrets)) appendAll(facts, ['secret', path, ...secretFact(secrets[path])]);
-  for (const path of wholeSecrets.toSorted(compareText)) facts.push('whole', path);
-  appendAll(facts, ['stated', ...[...stated].toSorted(compareText)]);
-  for (const path of ignore.toSorted(compareText)) facts.push('ignored', path);
-  if (selector !== undefined) facts.push('selector', canonical(selector.value));
-  if (protect) facts.push('protected');
+/** Returns the facts about a resource as one text, in an order that is always the same. */
+function factsOf(resource: DesiredResource, stated: string, base: DesiredResource | undefined): string {
+  const { secrets, wholeSecrets, ignore, selector, protect, grants = [] } = resource;
+  let facts = '';
+  for (const path of sortedKeys(secrets)) facts += `${lengthened('secret', path)}${secretFact(secrets[path])}`;
+  for (const path of wholeSecrets.toSorted(compareText)) facts += lengthened('whole', path);
+  facts += stated;
+  for (const path of ignore.toSorted(compareText)) facts += lengthened('ignored', path);
+  if (selector !== undefined) facts += lengthened('selector', canonical(selector.value));
+  if (protect) facts += lengthened('protected');
   // A day passes without another digest, unless it ends an access.
-  for (const { path, until, ended } of grants) facts.push(ended === true ? 'ended' : 'until', path, until);
+  for (const { path, until, ended } of grants) facts += lengthened(ended === true ? 'ended' : 'until', path, until);
   if (base === undefined) return facts;
   for (const path of sortedKeys({ ...base.secrets, ...secrets })) {
     const before = secretFact(base.secrets[path]);
-    if (!isEqualFact(before, secretFact(secrets[path]))) appendAll(facts, ['base', path, ...before]);
+    if (before !== secretFact(secrets[path])) facts += `${lengthened('base', path)}${before}`;
   }
-  for (const path of base.wholeSecrets.toSorted(compareText)) if (!wholeSecrets.includes(path)) facts.push('base whole', path);
-  for (const path of wholeSecrets.toSorted(compareText)) if (!base.wholeSecrets.includes(path)) facts.push('base parts', path);
+  for (const path of base.wholeSecrets.toSorted(compareText)) if (!wholeSecrets.includes(path)) facts += lengthened('base whole', path);
+  for (const path of wholeSecrets.toSorted(compareText)) if (!base.wholeSecrets.includes(path)) facts += lengthened('base parts', path);
   return facts;
 }
 
 /** Returns source and content of a secret; the value only if the repository contains it. */
-function secretFact(secret: DesiredSecret | undefined): readonly string[] {
-  if (secret === undefined) return ['absent', ''];
+function secretFact(secret: DesiredSecret | undefined): string {
+  if (secret === undefined) return lengthened('absent', '');
   const { source, content = '' } = secret;
-  return [source, secret.state === 'value' && source === 'inline' ? secret.reveal() : content];
-}
-
-function isEqualFact(left: readonly string[], right: readonly string[]): boolean {
-  return left.every((text, index) => text === right[index]);
+  return lengthened(source, secret.state === 'value' && source === 'inline' ? secret.reveal() : content);
 }
 
 /** Joins texts with their lengths, so that no two lists have the same text. */
-function lengthened(texts: readonly string[]): string {
-  return texts.map((text) => `${text.length}:${text}`).join('');
+function lengthened(...texts: readonly string[]): string {
+  let joined = '';
+  for (const text of texts) joined += `${text.length}:${text}`;
+  return joined;
 }
