@@ -117,6 +117,30 @@ test('what changes for those who see every connection is in the block, after the
   expect(await who({})).toEqual(['payments: connect, exec, runbooks on new-db', 'admin, payments: exec on orders-db']);
 });
 
+test('the first and the last runbook rule are the cause of what they do not name', async () => {
+  const access = await accessProject({
+    [file('orders-db')]: connection('orders-db', open),
+    [file('other-db')]: connection('other-db', open),
+  });
+  expect((await access.run('apply --yes')).code).toBe(0);
+  access.repository.save({
+    'access/books.yaml': manifest('RunbookRule', 'books', {
+      connections: ['orders-db'],
+      runbooks: [{ repository: 'github.com/acme/books', name: 'ops/' }],
+      user_groups: ['payments'],
+    }),
+  });
+  expect(await blockOf(access)).toContainEqual(
+    'everybody but admin, auditors: runbooks on other-db: was yes, will be no access/books.yaml:1',
+  );
+  expect((await access.run('apply --yes')).code).toBe(0);
+  access.repository.remove('access/books.yaml');
+  access.repository.commit();
+  expect(await blockOf(access, 'plan --prune')).toContainEqual(
+    'everybody but admin, auditors: runbooks on other-db: was no, will be yes, without approval RunbookRule/books',
+  );
+});
+
 test('everybody does not mean those for whom nothing changes: admins run every runbook, and see every connection', async () => {
   const access = await accessProject({
     [file('orders-db')]: connection('orders-db', open),

@@ -18,7 +18,8 @@ import {
   permissionEffects,
   type Cause,
 } from '../../model/protection/protection.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { decidesEverywhere } from '../access/deciding-kinds.ts';
 import { accessModes, type ConnectionAccess, memberSortsBy, seeingAll } from '../access/effective-access.ts';
 import { coversRunbook } from '../controls/runbooks-row.ts';
 import { isEasierApproval } from '../controls/compare-approvals.ts';
@@ -303,7 +304,17 @@ function decidersOf({ id, had, has }: Sides, question: Pick<Permission, 'groups'
     return !equal(had?.snapshot.resources.get(by)?.spec[field], has.snapshot.resources.get(by)?.spec[field]);
   });
   const named = exact.length === 0 ? changed : exact;
+  const isByRunbooks = before.get('runbooks')?.text !== after.get('runbooks')?.text;
+  const ends = named.length === 0 && had !== undefined && isByRunbooks ? firstOrLastRules(had, has) : [];
+  if (ends.length > 0) return ends;
   return named.length === 0 ? own : named.map((decider) => (decider.id === had?.id ? { ...decider, id } : decider));
+}
+
+/** Returns the first runbook rules of a gateway or its last ones, which close or open also what they do not name; none if both sides have rules. */
+function firstOrLastRules(had: PermissionSubject, has: PermissionSubject): readonly Decider[] {
+  const [ruled, ...others] = [had, has].filter(({ posture }) => posture.access.runbooks !== undefined);
+  if (ruled === undefined || others.length > 0) return [];
+  return [...ruled.snapshot.resources.keys()].filter((id) => decidesEverywhere(kindOf(id))).map((id) => ({ id, path: '' }));
 }
 
 /** Folds what changes in the same way on several connections, the largest effect first. */
