@@ -36,6 +36,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     writing: limitConcurrency(input.concurrency),
     unswitched: undefined,
     stopped: undefined,
+    unavailable: 0,
   };
   const { target, digest, allowed } = input.plan;
   input.observe({ event: 'begin', target: { name: target.name, url: target.url }, digest, writes: steps.length, allowed });
@@ -115,16 +116,27 @@ function skipReason({ needs }: Step, state: ApplyState): StepResult | undefined 
 
 async function executeSafely(step: Step, state: ApplyState): Promise<StepResult> {
   try {
-    return await executeStep(step, state);
+    const result = await executeStep(step, state);
+    state.unavailable = 0;
+    return result;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'apply/lease-lost') {
       state.stopped = error;
       return skippedAfter(error);
     }
-    if (error instanceof ApiError && (error.code === 'api/unreachable' || error.code === 'api/unauthorized')) state.stopped = error;
+    if (error instanceof ApiError && isLost(error, state)) state.stopped = error;
     return { status: 'failed', code: error.code, message: error.message, hint: error.hint };
   }
+}
+
+/** How many steps fail before a gateway that is unavailable is not asked for the others: one may fail alone, and each has many attempts. */
+const mostUnavailable = 3;
+
+/** Returns whether no other step can succeed after the error. */
+function isLost({ code, failure }: ApiError, state: ApplyState): boolean {
+  state.unavailable = failure.status === 503 ? state.unavailable + 1 : 0;
+  return code === 'api/unreachable' || code === 'api/unauthorized' || state.unavailable >= mostUnavailable;
 }
 
 /** Reads in bulk what the stage wrote. An object that differs from its write fails, and the steps that need it are skipped. */

@@ -60,8 +60,10 @@ export type ApplyState = {
   readonly writing: Limited;
   /** The error with which the gateway did not switch access control on; then no step starts. */
   unswitched: AppError | undefined;
-  /** The error after which no step starts: the gateway cannot be reached. */
+  /** The error after which no step starts: the gateway cannot be reached, or is unavailable. */
   stopped: AppError | undefined;
+  /** How many steps in a row failed because the gateway is unavailable (503) after all attempts. */
+  unavailable: number;
 };
 
 /** Returns the kinds to list when objects are read again: their own, and the kinds that resolve the ids of their edges to names. */

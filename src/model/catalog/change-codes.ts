@@ -9,7 +9,7 @@ export const applyCodes = {
   },
   'apply/gateway-lost': {
     meaning: 'A change was not started',
-    cause: 'The gateway became unreachable during the apply',
+    cause: 'The gateway became unreachable or unavailable during the apply',
     fix: 'Plan and apply again',
     example: 'not started: GET https://gateway.example.com/connections: connection refused',
   },

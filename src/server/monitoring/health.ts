@@ -3,6 +3,7 @@ import type { Context, Hono } from 'hono';
 import type { AppEnv } from '../http/request-context.ts';
 import type { Log } from '../log.ts';
 import { missingMigrations } from '../store/migrations.ts';
+import { databaseUnavailableReason } from '../store/database-unavailable.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteHealth } from './write-health.ts';
 
@@ -19,19 +20,19 @@ export function serveHealth(app: Hono<AppEnv>, { store, writes, closing, log }: 
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
     if (closing()) return notReady(c, 'the server is stopping');
-    const attempt = <T>(answer: Promise<T>): Promise<{ readonly value: T } | undefined> =>
+    const attempt = <T>(answer: Promise<T>): Promise<{ readonly value: T } | { readonly reason: string | undefined }> =>
       withTimeout(answer).then(
         (value) => ({ value }),
         (error: unknown) => {
           log({ level: 'error', message: `not ready: ${String(error)}`, requestId: c.get('requestId') });
-          return undefined;
+          return { reason: databaseUnavailableReason(error) };
         },
       );
     const missing = await attempt(missingNow());
-    if (missing === undefined) return notReady(c, 'the database does not respond');
+    if ('reason' in missing) return notReady(c, missing.reason ?? 'the database does not respond');
     if (missing.value.length > 0) return notReady(c, 'the database has another version');
     const written = await attempt(writeProblem());
-    if (written === undefined) return notReady(c, 'writes fail: the database refuses them or does not respond');
+    if ('reason' in written) return notReady(c, `writes fail: ${written.reason ?? 'the database refuses them or does not respond'}`);
     return written.value === undefined ? c.json({ status: 'ok' }) : notReady(c, `writes fail: ${written.value}`);
   });
 }

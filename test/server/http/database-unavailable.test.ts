@@ -155,6 +155,10 @@ test('a database that accepts no more connections is answered 503 with Retry-Aft
   for (const { status, headers, body } of refused) {
     expect([status, headers.get('Retry-After'), body['message']]).toEqual([503, '5', 'the database has no memory or connections left']);
   }
+  await owner.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`);
+  await expect
+    .poll(async () => (await call('GET', '/readyz', { key: null })).body['message'])
+    .toBe('the database has no memory or connections left');
   await owner.query(`alter role ${role} connection limit -1`);
   expect((await call('GET', '/guardrails')).status).toBe(200);
   await server.close();

@@ -95,13 +95,14 @@ export function words({ outcomes }: ApplyRun): readonly string[] {
 }
 
 /** Creates an error of the gateway. */
-export function failing(code: ApiError['failure']['code']): ApiError {
+export function failing(code: ApiError['failure']['code'], status?: number): ApiError {
   return new ApiError('it failed', {
     code,
     method: 'PUT',
     url: 'http://memory.test',
     retryable: false,
     ambiguous: false,
+    ...(status === undefined ? {} : { status }),
     hint: 'try again',
   });
 }

@@ -75,6 +75,26 @@ describe('a write that fails', () => {
     expect(words(ran).toSorted()).toEqual(expected.toSorted());
   });
 
+  it('ends the run after three in a row for which the gateway was unavailable, as with a full database', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const manifests = names.map((name) => ({ ...guardrail, metadata: { name }, spec: {} }));
+    const without = async (failed: string): Promise<string> => {
+      const ran = await run({
+        manifests,
+        concurrency: 1,
+        wrap: (gateway) => ({
+          create: (request) =>
+            failed.includes(request.id.slice(-1)) ? Promise.reject(failing('api/server-error', 503)) : gateway.create(request),
+        }),
+      });
+      return ran.outcomes.map(({ status, code }) => code ?? status).join(' ');
+    };
+    const failure = 'api/server-error';
+    expect(await without('abdef')).toBe(`${failure} ${failure} done ${failure} ${failure} ${failure}`);
+    // One more may be on its way.
+    expect(await without('abcde')).toMatch(/^(?:api\/server-error ){3,4}(?:apply\/gateway-lost ?){2,3}$/);
+  });
+
   it('throws a programming error', async () => {
     await expect(
       run({ manifests: [connection], live: [liveDb], wrap: () => ({ readOne: () => Promise.reject(new Error('a bug')) }) }),
