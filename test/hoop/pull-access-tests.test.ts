@@ -68,7 +68,8 @@ test('pull --tests writes a few lines for each group, and they pass at once', as
   expect(readText(written).split('\n').slice(4)).toEqual([
     'spec:',
     '  - { group: contractors, on: { match_tags: { env: prod } }, expect: denied }',
-    '  - { group: contractors, on: { match_tags: { env: test } }, expect: allowed }',
+    '  - { group: contractors, on: { match_tags: { env: test } }, verb: [connect, exec], expect: allowed }',
+    '  - { group: contractors, on: [payments-test], verb: [runbooks], expect: allowed }',
     '  - { group: contractors, on: [orders-test], verb: [runbooks], expect: denied }',
     '  - { group: orders, on: { match_tags: { team: payments } }, expect: denied }',
     ...approved('orders'),
@@ -128,6 +129,14 @@ test('each expectation fails after one edit that makes it wrong', { timeout: 120
       expect.stringContaining(`${written}:${lines[index]}:`),
     ]);
   }
+});
+
+test.each(['connect', 'exec', 'runbooks'])('the tests notice that %s closes, although the other verbs stay open', async (verb) => {
+  const path = file('payments-test');
+  access.repository.write({ [path]: forTest('payments-test', 'payments', { [`access_mode_${verb}`]: 'disabled' }) });
+  const { code, stdout, stderr } = await access.run('validate');
+  access.repository.write({ [path]: files[path] ?? '' });
+  expect([code, oneLine(stdout + stderr)]).toEqual([3, expect.stringMatching(/contractors.*payments-test/)]);
 });
 
 test('a second pull writes nothing, and one after a change replaces the file as it replaces manifests', async () => {

@@ -169,13 +169,8 @@ type Line = {
 
 /** Returns what a group can do: verbs that need the same for the same connections are one entry. */
 function grantsOf(group: string, known: Known): readonly JsonObject[] {
-  const variants = [linesByVerb(known.cases, known), linesOfAnyVerb(known)];
-  const [first = []] = variants.toSorted((left, right) => costOf(left) - costOf(right));
-  return first.map(({ on, verbs, expect, cases: meant }) => {
-    const limits =
-      verbs.length === 0 || verbs.includes('connect')
-        ? meant.filter(({ outcomes }) => outcomes[0] !== 'denied').map(({ longest }) => longest)
-        : [];
+  return linesByVerb(known).map(({ on, verbs, expect, cases: meant }) => {
+    const limits = verbs.includes('connect') ? meant.filter(({ outcomes }) => outcomes[0] !== 'denied').map(({ longest }) => longest) : [];
     const isLimited = limits.length > 0 && !limits.includes(undefined);
     const longest = isLimited
       ? durationOf(
@@ -189,12 +184,8 @@ function grantsOf(group: string, known: Known): readonly JsonObject[] {
   });
 }
 
-/** Fewer names, and fewer entries, are easier to keep. */
-function costOf(lines: readonly Line[]): number {
-  return lines.reduce((sum, { on }) => sum + 3 + ('tags' in on ? 0 : on.names.length), 0);
-}
-
-function linesByVerb(cases: readonly Case[], known: Known): readonly Line[] {
+function linesByVerb(known: Known): readonly Line[] {
+  const { cases } = known;
   const lines = new Map<string, Line>();
   for (const [index, verb] of accessModes.entries()) {
     for (const { expect, all } of sortsOf(cases, ({ outcomes }) => outcomes[index]))
@@ -205,32 +196,6 @@ function linesByVerb(cases: readonly Case[], known: Known): readonly Line[] {
       }
   }
   return [...lines.values()];
-}
-
-/** Returns whether all verbs that a group can use need the same. */
-function isSame({ outcomes }: Case): boolean {
-  return new Set(outcomes.filter((one) => one !== 'denied').map((one) => canonical(one ?? null))).size === 1;
-}
-
-/** Returns what all verbs that a group can use need; undefined if they differ, or if there are none. */
-function sharedOutcome(one: Case): Outcome {
-  return isSame(one) ? one.outcomes.find((own) => own !== 'denied') : undefined;
-}
-
-/** Returns entries without verbs: a group can use the connections in some way, and each way needs the same. */
-function linesOfAnyVerb(known: Known): readonly Line[] {
-  const { cases } = known;
-  const sorts = sortsOf(cases, sharedOutcome);
-  const some = sorts.flatMap(({ expect, all }) =>
-    coverOf(all, known, { alsoIn: alsoAllowed(cases, expect, sharedOutcome) }).map((on): Line => ({
-      on,
-      verbs: [],
-      expect,
-      cases: cases.filter((one) => isIn(on, one)),
-    })),
-  );
-  const rest = cases.filter((one) => !isSame(one));
-  return [...some, ...linesByVerb(rest, known)];
 }
 
 /** Returns the connections with an approval, which `allowed` may include. */
