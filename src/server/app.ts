@@ -171,7 +171,9 @@ function answerErrors(log: Log): ErrorHandler<AppEnv> {
     }
     const unavailable = databaseUnavailableReason(error);
     const message = unavailable ?? 'internal error';
-    log({ level: 'error', message, requestId, details: { stack: error.stack ?? error.message } });
+    // Where the database is unavailable, its words say why, not where our code was.
+    const stack = unavailable === undefined ? (error.stack ?? error.message) : error.message;
+    log({ level: 'error', message, requestId, details: { stack } });
     if (unavailable !== undefined) c.header('Retry-After', String(retryAfterSeconds));
     return c.json({ message, request_id: requestId }, unavailable === undefined ? 500 : 503);
   };

@@ -409,6 +409,11 @@ function pushHint({ code, message, hint }: AppError): string {
   if (ofDisk !== undefined) return ofDisk;
   if ((code === 'git/not-recorded' || code === 'git/ref-damaged') && hint !== undefined) return hint;
   if (code === 'git/locked') return 'another apply ran at the same time; plan again';
+  if (
+    /Could not (?:read from remote|resolve host)|Failed to connect|Connection (?:refused|timed out)/i.test(message) &&
+    !/denied/i.test(message)
+  )
+    return 'check that origin is reachable; apply again, or pass --no-origin to skip the push';
   return 'the token needs write access (contents: write on GitHub); apply again, or pass --no-origin to skip the push';
 }
 

@@ -176,6 +176,15 @@ describe('the lease of an apply', () => {
     expect(codes(await recorder.end(complete))).toStrictEqual(['notice git/applied-recorded']);
   });
 
+  it('is refused with a hint at the network where origin cannot be reached', async () => {
+    const ours = make(files);
+    const origin = makeOrigin(ours);
+    const recorder = await recorderAt(ours, 'us', () => new Date(0));
+    renameSync(origin.folder, `${origin.folder}-moved`);
+    const hint = 'check that origin is reachable; apply again, or pass --no-origin to skip the push';
+    await expect(recorder.begin(writes)).rejects.toMatchObject({ refusals: [{ code: 'git/not-recorded', hint }] });
+  });
+
   it('warns if it cannot be renewed, because another apply took over', async () => {
     const ours = make(files);
     const other = clone(makeOrigin(ours));
