@@ -182,6 +182,8 @@ export function reviewPlan(
     accepted: { drift: draft.accepted, audit },
   });
   if (hasErrors(assessment.ruleDiagnostics)) return { diagnostics: assessment.ruleDiagnostics };
+  const { value: since, diagnostics: comparing } = newAccessBasis(draft, own);
+  if (since === undefined) return { diagnostics: sortDiagnostics(comparing) };
   const guarded = guard(
     {
       desired,
@@ -189,7 +191,7 @@ export function reviewPlan(
       schedule,
       assessment,
       limits,
-      accessRefusals: [...accessRefusals(prepared, diff), ...newAccessRefusals(prepared, diff, draft.accepted)],
+      accessRefusals: [...accessRefusals(prepared, diff), ...newAccessRefusals(since.prepared, diff, since.accepted)],
     },
     { preflight, maxRisk, allowed },
   );
@@ -197,6 +199,28 @@ export function reviewPlan(
   const plan = request === undefined ? labeled : { ...labeled, request };
   const diagnostics = [...draft.diagnostics, ...refused, ...assessment.diagnostics, ...assessment.ruleDiagnostics];
   return { value: { plan, steps: schedule.steps }, diagnostics };
+}
+
+/**
+ * Returns what new access is measured against beside the gateway: the last apply; without a record, which whoever can push can delete, the
+ * manifests that the pull request started from. What those did not declare counts as applied: the first import is no new access.
+ */
+function newAccessBasis(
+  { prepared, accepted }: PlanDraft,
+  own: DesiredState | undefined,
+): Checked<Pick<PlanDraft, 'prepared' | 'accepted'>> {
+  const { input, desired } = prepared;
+  if (input.base !== undefined || own === undefined || input.limits.newAccess === 'allow')
+    return { value: { prepared, accepted }, diagnostics: [] };
+  const known = new Set(own.resources.flatMap(({ id, key }) => [id, key]));
+  const added = desired.resources.filter(({ id, key }) => !known.has(id) && !known.has(key));
+  const more = new Set(added.flatMap(({ id, key }) => [id, key]));
+  const edges = [...own.edges, ...desired.edges.filter(({ rule, connection }) => more.has(rule) || more.has(connection))];
+  const base = { commit: '', desired: { ...own, resources: [...own.resources, ...added], edges }, removedIn: new Map() };
+  const { value, diagnostics } = compareStates({ ...input, base });
+  if (value === undefined) return { diagnostics };
+  const { value: found, diagnostics: accepting } = diffAccepted(value.prepared, value.states.diff);
+  return hasErrors(accepting) ? { diagnostics: accepting } : { value: { prepared: value.prepared, accepted: found }, diagnostics: [] };
 }
 
 /** Orders the writes of an earlier plan for the gateway as it is now: single writes keep their slots. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { connection, manifest } from '../e2e/project.ts';
+import { summaryOf } from './expectations.ts';
 import { file, oneLine, open, useAccessProjects } from '../support/access-project.ts';
 
 const accessProject = useAccessProjects();
@@ -56,4 +57,38 @@ test('new access by groups, rules and runbooks is refused, and so is drift that 
   const accepted = await access.run('plan --no-new-access --full');
   expect(accepted).toMatchObject({ code: 6 });
   expect(oneLine(accepted.stdout)).toContain('contractors: exec on orders-db: was no, will be yes after approval by dba and security');
+});
+
+function granted(...groups: readonly string[]): Readonly<Record<string, string>> {
+  return { [file('orders-db')]: connection('orders-db', { ...open, access_groups: [...groups] }) };
+}
+
+test('without a record, new access is more than the branch declares that the pull request started from', { timeout: 60_000 }, async () => {
+  const access = await accessProject(granted('payments'));
+  await access.run('apply --yes --allow plan/access-control-on=test');
+  const { repository } = access;
+  const deleteRecord = (): string => repository.git('update-ref', '-d', 'refs/ostiary/applied/production');
+  deleteRecord();
+  repository.git('checkout', '--quiet', '-b', 'change');
+
+  // Who accepts what was granted by hand hides it from a comparison with the gateway.
+  await access.grant('orders-db', ['payments', 'contractors']);
+  access.commit(granted('payments', 'contractors'));
+  const accepted = await access.run('plan --no-new-access --own main --full');
+  expect([accepted.code, oneLine(accepted.stdout)]).toEqual([
+    6,
+    expect.stringContaining('contractors: exec on orders-db: was no, will be yes without approval'),
+  ]);
+  expect(await access.run('plan --own main')).toMatchObject({ code: 0 });
+
+  // A first import declares nothing that was there before, and neither does a change that gives no access.
+  repository.git('checkout', '--quiet', '--orphan', 'empty');
+  repository.git('rm', '--quiet', '--cached', '-r', 'access');
+  repository.git('commit', '--quiet', '-m', 'Begin');
+  access.commit(granted('payments', 'contractors'));
+  expect(await access.run('plan --no-new-access --own HEAD~1 --detailed-exitcode')).toMatchObject({ code: 0 });
+  const tags = { connection_tags: { env: 'prod' } };
+  access.commit({ [file('orders-db')]: connection('orders-db', { ...open, ...tags, access_groups: ['payments', 'contractors'] }) });
+  const { refusals } = summaryOf(await access.run('plan --no-new-access --own HEAD~1 --format json'));
+  expect(refusals).toEqual(['git/no-record']);
 });
