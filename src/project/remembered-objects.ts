@@ -1,6 +1,6 @@
 import type { AppliedRecord, PendingObject, Remembered, RememberedObject } from '../model/applied-record.ts';
 import { desiredByKey, type DesiredResource, type DesiredState } from '../model/desired.ts';
-import type { EdgeEnds, ResourceId } from '../model/resource.ts';
+import { edgeKey, type EdgeEnds, type ResourceId } from '../model/resource.ts';
 import { commitsOf } from './record/applied-record.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
 import { isSameTree, loadCommittedState, readCommittedTree } from './committed-manifests.ts';
@@ -34,24 +34,25 @@ export async function readRemembered(
 }
 
 /** Leaves out the objects and attachments that the commits which the record names do not declare. */
-function onlyDeclared(
+export function onlyDeclared(
   record: AppliedRecord,
   states: ReadonlyMap<string, DesiredState>,
   elsewhere: ReadonlySet<string>,
 ): Omit<ProvenRecord, 'remembered'> {
   const unproven = new Set<ResourceId>();
+  const declared = new Map([...states].map(([commit, state]) => [commit, indexDeclared(state)]));
   const isProven = (commit: string | undefined, { id, key = id, ours }: Pick<PendingObject, 'id' | 'key' | 'ours'>): boolean => {
-    const state = commit === undefined ? undefined : states.get(commit);
+    const state = commit === undefined ? undefined : declared.get(commit);
     const isElsewhere = commit !== undefined && elsewhere.has(commit);
     // A deletion closes objects that its commit does not declare.
-    const isDeclared = state !== undefined && (!ours || state.resources.some((one) => one.id === id || one.key === key));
+    const isDeclared = state !== undefined && (!ours || state.ids.has(id) || state.idsOf.has(key));
     if (!isElsewhere && !isDeclared) unproven.add(id);
     return isElsewhere || isDeclared;
   };
   const orphans = record.orphans.filter((orphan) => isProven(orphan.commit, { ...orphan, ours: true }));
   const pending = record.pending.flatMap((writes) => {
     const { commit, objects, edges } = writes;
-    const state = commit === undefined ? undefined : states.get(commit);
+    const state = commit === undefined ? undefined : declared.get(commit);
     const left = objects.filter((object) => isProven(commit, object));
     const attached = edges.filter((edge) => state !== undefined && declaresEdge(state, edge));
     return left.length + attached.length === 0 ? [] : [{ ...writes, objects: left, edges: attached }];
@@ -59,10 +60,27 @@ function onlyDeclared(
   return { record: { ...record, orphans, pending }, unproven: [...unproven] };
 }
 
-/** Returns whether manifests declare an attachment by the names of both ends. */
-function declaresEdge({ edges, resources }: DesiredState, { rule, connection }: EdgeEnds): boolean {
-  const isNamed = (end: ResourceId, id: ResourceId): boolean => id === end || resources.some((one) => one.id === end && one.key === id);
-  return edges.some((edge) => isNamed(edge.rule, rule) && isNamed(edge.connection, connection));
+/** What manifests declare: the ids of resources, those by live key, and the attachments by the ids of both ends. */
+type DeclaredIndex = {
+  readonly ids: ReadonlySet<ResourceId>;
+  readonly idsOf: ReadonlyMap<ResourceId, readonly ResourceId[]>;
+  readonly edges: ReadonlySet<string>;
+};
+
+function indexDeclared({ edges, resources }: DesiredState): DeclaredIndex {
+  const idsOf = new Map<ResourceId, ResourceId[]>();
+  for (const { id, key } of resources) {
+    const ids = idsOf.get(key);
+    if (ids === undefined) idsOf.set(key, [id]);
+    else ids.push(id);
+  }
+  return { ids: new Set(resources.map(({ id }) => id)), idsOf, edges: new Set(edges.map(edgeKey)) };
+}
+
+/** Returns whether manifests declare an attachment by the names or the live keys of both ends. */
+function declaresEdge({ edges, idsOf }: DeclaredIndex, { rule, connection }: EdgeEnds): boolean {
+  const idsNamed = (end: ResourceId): readonly ResourceId[] => [end, ...(idsOf.get(end) ?? [])];
+  return idsNamed(rule).some((one) => idsNamed(connection).some((other) => edges.has(edgeKey({ rule: one, connection: other }))));
 }
 
 /** Returns what a record knows beyond the last completely applied commit, without the commits that were applied elsewhere. */
