@@ -153,3 +153,36 @@ test('a single rule is neither written twice nor reported', async () => {
   expect(JSON.parse(stdout).plans[0].singleWrites).toBeUndefined();
   await applyAndExpectInSync(project);
 });
+
+test.each([1, 2, 3, 5, 14])('a review is asked for before %i attributes grant other groups', async (count) => {
+  const project = await hoopProject({});
+  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  const names = Array.from({ length: count }, (_, index) => `at-${index}`);
+  const files = (groups: readonly string[]): Readonly<Record<string, string>> => ({
+    'access/db.yaml': connection('orders-db', { attributes: ['asked', ...names] }),
+    'access/at.yaml': [
+      manifest('Attribute', 'asked', {}),
+      ...names.map((name, index) => manifest('Attribute', name, { access_groups: ['old', ...groups.slice(index, index + 1)] })),
+    ].join('---\n'),
+    ...Object.fromEntries(
+      ['jit', 'command'].map((type) => [
+        `access/${type}.yaml`,
+        manifest('AccessRequestRule', `by-${type}`, {
+          access_type: type,
+          attributes: ['asked'],
+          approval_required_groups: ['old', ...groups],
+          reviewers_groups: ['dba'],
+          min_approvals: 1,
+        }),
+      ]),
+    ),
+  });
+  project.write(files([]));
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  project.write(files(names.map((name) => `of-${name}`)));
+  const begun = project.model.log.count();
+  const allowed = ['plan/window', 'plan/too-many-updates'].flatMap((code) => ['--allow', `${code}=agreed`]);
+  expect((await project.ostiary(['apply', '--yes', ...allowed])).code).toBe(0);
+  const put = project.model.log.requests.slice(begun).flatMap(({ method, path }) => (method === 'PUT' ? (path.split('/')[2] ?? '') : []));
+  expect(put).toEqual(['access-requests', 'access-requests', ...names.map(() => 'attributes')]);
+});

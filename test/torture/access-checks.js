@@ -104,4 +104,11 @@ export const accessChecks = [
     'lines',
     ['unit/reconcile/guard/new-access-refusals.test.ts: a group that keeps its access for longer'],
   ],
+  [
+    'more than four writes that decide access together are written in rounds',
+    'reconcile/schedule/schedule-steps.ts',
+    'return writes < mostTogether ? round : round + 1;',
+    'return writes < 0 ? round + 1 : round;',
+    ['hoop/exposure-windows.test.ts: a review is asked for before 5 attributes grant other groups'],
+  ],
 ];

@@ -66,14 +66,27 @@ export function attributesOf({ resources }: ProtectionSnapshot, id: ResourceId):
   return textsIn(resources.get(id)?.spec['attributes']).map((name) => resourceId('Attribute', name));
 }
 
+/** Keeps what was last computed of a connection in a snapshot: it is asked for each group and verb, connection after connection. */
+export function forEachConnection<Value>(
+  compute: (snapshot: ProtectionSnapshot, id: ResourceId) => Value,
+): (snapshot: ProtectionSnapshot, id: ResourceId) => Value {
+  const last = new WeakMap<ProtectionSnapshot, { readonly id: ResourceId; readonly value: Value }>();
+  return (snapshot, id) => {
+    const known = last.get(snapshot);
+    if (known?.id === id) return known.value;
+    const value = compute(snapshot, id);
+    last.set(snapshot, { id, value });
+    return value;
+  };
+}
+
 /** Returns whether groups that are not known may see a connection. */
-export function isWhoHidden(snapshot: ProtectionSnapshot, id: ResourceId): boolean {
-  return (
+export const isWhoHidden: (snapshot: ProtectionSnapshot, id: ResourceId) => boolean = forEachConnection(
+  (snapshot, id) =>
     snapshot.listed.incomplete.has('who') ||
     whoFields.some((field) => isHidden(snapshot, id, field)) ||
-    attributesOf(snapshot, id).some((attribute) => isHidden(snapshot, attribute, 'access_groups'))
-  );
-}
+    attributesOf(snapshot, id).some((attribute) => isHidden(snapshot, attribute, 'access_groups')),
+);
 
 /** Lists what blocks or masks on a connection in a way that is not known. */
 export function hiddenLimits(snapshot: ProtectionSnapshot, id: ResourceId): Readonly<Record<'blocked' | 'masked', readonly Decider[]>> {
@@ -91,13 +104,13 @@ export function isRunbookHidden(snapshot: ProtectionSnapshot, rule: ResourceId):
 }
 
 /** Returns whether an access-request rule that may govern a connection has values that are not known. */
-export function isGoverningHidden(snapshot: ProtectionSnapshot, id: ResourceId): boolean {
+export const isGoverningHidden: (snapshot: ProtectionSnapshot, id: ResourceId) => boolean = forEachConnection((snapshot, id) => {
   const { byAttribute, anywhere } = hiddenRules(snapshot);
   if (anywhere || (byAttribute && isHidden(snapshot, id, 'attributes'))) return true;
   return [...rulesOn(snapshot, id)].some(
     (rule) => kindOf(rule) === 'AccessRequestRule' && requestFields.some((field) => isHidden(snapshot, rule, field)),
   );
-}
+});
 
 type HiddenRules = {
   /** A rule governs connections by an attribute. */

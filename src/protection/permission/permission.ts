@@ -20,7 +20,15 @@ import {
 import { effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import type { GrantEnds } from './grant-ends.ts';
-import { attributesOf, hiddenLimits, isGoverningHidden, isHidden, isRunbookHidden, isWhoHidden } from './hidden-fields.ts';
+import {
+  attributesOf,
+  forEachConnection,
+  hiddenLimits,
+  isGoverningHidden,
+  isHidden,
+  isRunbookHidden,
+  isWhoHidden,
+} from './hidden-fields.ts';
 
 /** A connection in one state of a gateway. */
 export type PermissionSubject = {
@@ -223,11 +231,19 @@ function seesFact(subject: PermissionSubject, member: readonly string[]): Permis
 
 /** Returns what grants a connection to one of the groups: its own list, and its attributes. */
 function grantsOf({ id, snapshot }: Pick<PermissionSubject, 'id' | 'snapshot'>, groups: readonly string[]): readonly Decider[] {
-  return [id, ...attributesOf(snapshot, id)].flatMap((granting) => {
-    const granted = textsIn(snapshot.resources.get(granting)?.spec['access_groups']);
-    return groups.filter((group) => granted.includes(group)).map((group) => ({ id: granting, path: pointer('access_groups', group) }));
-  });
+  const granted = grantsByGroup(snapshot, id);
+  const found = groups.flatMap((group) => granted.get(group) ?? []);
+  return found.toSorted((one, other) => one.order - other.order).map(({ grant }) => grant);
 }
+
+/** Lists what grants a connection to each group, its own list first. */
+const grantsByGroup = forEachConnection((snapshot, id) => {
+  const found = new Map<string, { readonly order: number; readonly grant: Decider }[]>();
+  for (const [order, granting] of [id, ...attributesOf(snapshot, id)].entries())
+    for (const group of textsIn(snapshot.resources.get(granting)?.spec['access_groups']))
+      addToGroup(found, group, { order, grant: { id: granting, path: pointer('access_groups', group) } });
+  return found;
+});
 
 /** Returns when the manifests take access away: the end of the grant that ends last, unless one of the groups has it without an end. */
 export function endTerms(

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/collections.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject, sortedKeys, textsIn } from '../../model/json.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
@@ -221,12 +222,15 @@ function attachmentsOn(snapshot: ProtectionSnapshot, connection: ResourceId): Re
   const attached = snapshot.edges.get(connection);
   const attributes =
     snapshot.rulesByAttribute.size === 0 ? [] : textsIn(snapshot.resources.get(connection)?.spec['attributes']).toSorted(compareText);
+  const byAttribute = new Map<ResourceId, string[]>();
+  for (const attribute of attributes)
+    for (const rule of snapshot.rulesByAttribute.get(attribute) ?? []) addToGroup(byAttribute, rule, attribute);
   const attachmentsOf = (rule: ResourceId): readonly Attachment[] => {
     const isNamed = attached?.has(rule) === true;
     const declared = isNamed ? (snapshot.declaredAttachments?.({ rule, connection }) ?? noAttachments) : noAttachments;
     const edges = isNamed && declared.length === 0 ? undeclaredEdge : declared;
-    const shared = attributes.filter((attribute) => snapshot.rulesByAttribute.get(attribute)?.has(rule) === true);
-    if (shared.length === 0) return isNamed ? edges : onlyEverywhere;
+    const shared = byAttribute.get(rule);
+    if (shared === undefined) return isNamed ? edges : onlyEverywhere;
     return sharedList(snapshot, [...edges, ...shared.map((attribute): Attachment => ({ how: 'attribute', attribute }))]);
   };
   const all = new Map<ResourceId, readonly Attachment[]>();

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, largestOf } from '../../model/collections.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { closableFields, type Registry } from '../../model/kind.ts';
 import { equal } from '../../model/json.ts';
@@ -18,7 +18,17 @@ import {
   uniqueStepKeys,
 } from '../../model/plan/schedule.ts';
 import { sharesSlot } from '../../protection/access/rule-moves.ts';
-import { type Effect, effectOn, effectsOf, gainsLate, isRule, ownDirection, type PlanEffects, totalDirection } from '../compare/effects.ts';
+import {
+  affectedBy,
+  type Effect,
+  effectOn,
+  effectsOf,
+  gainsLate,
+  isRule,
+  ownDirection,
+  type PlanEffects,
+  totalDirection,
+} from '../compare/effects.ts';
 import { mergeStrictest } from '../../model/spec/merge-strictest.ts';
 import { findMoves, type RuleMoves } from './rule-moves.ts';
 
@@ -62,7 +72,34 @@ export function scheduleSteps({ effects: all, live, moves }: ScheduleInput, slot
   const sorted = steps.map((step) => reopenAfterRules(step, steps, rules)).toSorted(compareTimes);
   const last = new Map(sorted.flatMap((step) => (step.stage === 'reopen' ? [] : [[liveKeyOf(step.change), step.key]])));
   const closed = sorted.map((step) => closeAfterSuccessor(step, last));
-  return (slots.size === 0 ? closed : withoutLaterNeeds(closed)).toSorted(compareTimes);
+  return slots.size === 0 ? closed.toSorted(compareTimes) : withoutLaterNeeds(inRounds(closed, all)).toSorted(compareTimes);
+}
+
+/** The most writes that run together on a connection whose access several changes decide: each state between them is checked. */
+export const mostTogether = 4;
+
+/** Splits the writes of a stage into rounds, where more of them decide the access to a connection together. */
+function inRounds(steps: readonly Step[], effects: readonly Effect[]): readonly Step[] {
+  const byChange = new Map(effects.map((effect) => [effect.change, effect]));
+  const decided = new Set(effects.flatMap((effect) => (effect.joint === undefined ? [] : affectedBy(effect))));
+  const counts = new Map<Stage, Map<ResourceId, { readonly round: number; readonly writes: number }>>();
+  return steps.map((step) => {
+    const effect = byChange.get(step.change);
+    if (effect === undefined || step.round !== undefined) return step;
+    const connections = affectedBy(effect).filter((id) => decided.has(id));
+    const known = counts.get(step.stage) ?? new Map<ResourceId, { readonly round: number; readonly writes: number }>();
+    counts.set(step.stage, known);
+    const rounds = connections.map((id) => {
+      const { round, writes } = known.get(id) ?? { round: 1, writes: 0 };
+      return writes < mostTogether ? round : round + 1;
+    });
+    const round = largestOf(rounds, 1);
+    for (const id of connections) {
+      const last = known.get(id);
+      known.set(id, { round, writes: last?.round === round ? last.writes + 1 : 1 });
+    }
+    return round === 1 ? step : { ...step, round };
+  });
 }
 
 function laterStage(one: Stage, other: Stage): Stage {

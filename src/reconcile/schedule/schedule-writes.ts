@@ -1,13 +1,21 @@
 import { addToGroup } from '../../model/collections.ts';
 import { compareText } from '../../model/json.ts';
 import { type ExposureWindow, liveKeyOf, otherEnd, type Plan, type SingleWrite, type WriteSlot } from '../../model/plan/plan.ts';
-import { type Schedule, type Stage, stages, stagesBetween, type Step } from '../../model/plan/schedule.ts';
+import { compareTimes, type Schedule, type Stage, stages, stagesBetween, type Step } from '../../model/plan/schedule.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import type { ResourceId, Spec } from '../../model/resource.ts';
+import { kindOf, type ResourceId, type Spec } from '../../model/resource.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { affectedBy, type Direction, type Effect, effectOn, isRule, noEffect, ownDirection, specDirection } from '../compare/effects.ts';
 import type { ExposureCheck, JointStates } from '../compare/joint-states.ts';
-import { addsAndDrops, closedFirstOf, losesLinks, type ScheduleInput, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
+import {
+  addsAndDrops,
+  closedFirstOf,
+  losesLinks,
+  mostTogether,
+  type ScheduleInput,
+  scheduleSteps,
+  type WriteSlots,
+} from './schedule-steps.ts';
 
 /** Orders all writes of a plan; rules that the gateway accepts only as one write get the slots that expose the least. `indivisible` has its reasons. */
 export function withExposureWindows(input: ScheduleInput, steps: readonly Step[], indivisible: Indivisible): Schedule {
@@ -35,7 +43,7 @@ export function stepsInSlots(input: ScheduleInput, singleWrites: Plan['singleWri
   return scheduleSteps(input, new Map(singleWrites.map(({ id, slot }) => [id, slot])));
 }
 
-const slots: readonly WriteSlot[] = ['before-objects', 'after-objects', 'first', 'last'];
+const slots: readonly [WriteSlot, ...WriteSlot[]] = ['before-objects', 'after-objects', 'first', 'last'];
 
 /**
  * Returns the rules that the gateway accepts only as one write, each in the slot that opens the fewest and shortest exposure
@@ -102,14 +110,24 @@ function withFirstConnections(effect: Effect, groups: ConnectionGroups): Effect 
 /** One connection that is exposed between two writes. */
 type Exposure = { readonly connection: ResourceId; readonly from: Effect; readonly until: Effect; readonly length: number };
 
-/** Chooses the best slot of one rule after the other, twice: the second time with the slots of all others known. */
+/** More single writes are not moved one by one: those of a kind share a slot. */
+const mostAlone = 12;
+
+/** Chooses the best slot of one rule, or of the rules of one kind, after the other, twice: the second time with the slots of all others known. */
 function chooseSlots(ids: readonly ResourceId[], costIn: (chosen: WriteSlots) => number): WriteSlots {
+  const kinds = new Map<string, ResourceId[]>();
+  for (const id of ids) addToGroup(kinds, ids.length > mostAlone ? kindOf(id) : id, id);
   let chosen: WriteSlots = new Map();
-  for (const id of [...ids, ...ids]) {
-    const [best] = slots
-      .map((slot) => ({ slot, cost: costIn(new Map([...chosen, [id, slot]])) }))
-      .toSorted((left, right) => left.cost - right.cost);
-    if (best !== undefined) chosen = new Map([...chosen, [id, best.slot]]);
+  // Many writes of one kind are not ordered, and a plan without a window needs no other order.
+  let cost = kinds.size === 1 && ids.length > 1 ? 0 : costIn(chosen);
+  for (const together of cost === 0 ? [] : [...kinds.values(), ...kinds.values()]) {
+    const current = chosen.get(together[0] ?? '/') ?? slots[0];
+    const tried = slots.map((slot) => {
+      const moved: WriteSlots = new Map([...chosen, ...together.map((id) => [id, slot] as const)]);
+      return { moved, cost: slot === current ? cost : costIn(moved) };
+    });
+    const [best] = tried.toSorted((left, right) => left.cost - right.cost);
+    if (best !== undefined) [chosen, cost] = [best.moved, best.cost];
   }
   return chosen;
 }
@@ -156,6 +174,7 @@ function costOf(open: readonly Exposure[], groups: ConnectionGroups): number {
 type ProtectionEvent = Direction & {
   readonly effect: Effect;
   readonly stage: Stage;
+  readonly round: number;
   /** Afterwards the change is written. */
   readonly isComplete: boolean;
 };
@@ -187,6 +206,7 @@ function findExposures(
       const event = {
         effect,
         stage: step.stage,
+        round: step.round ?? 1,
         isComplete,
         ...directionOf(step, effect, { connection, halved: halved.has(step.change.id) }),
       };
@@ -207,25 +227,22 @@ function findExposures(
   });
 }
 
-/** More writes of one stage on a connection are taken as exposed: any of them may come first. */
-const mostTogether = 4;
-
 /** Finds the states between the writes on a connection in which it is less protected than before and after; access is decided by all of them together. */
 function jointExposures(connection: ResourceId, all: readonly ProtectionEvent[], isExposed: ExposureCheck): readonly Exposure[] {
   // A write that only joins, or closes, leaves the connection as strict as both.
-  const deciding = all.filter(({ isComplete }) => isComplete).toSorted((one, other) => stagesBetween(other.stage, one.stage));
-  const byStage = new Map<Stage, ProtectionEvent[]>();
-  for (const event of deciding) addToGroup(byStage, event.stage, event);
+  const deciding = all.filter(({ isComplete }) => isComplete).toSorted(compareTimes);
+  const byTime = new Map<string, ProtectionEvent[]>();
+  for (const event of deciding) addToGroup(byTime, `${event.stage} ${event.round}`, event);
   const written = new Set<ResourceId>();
   const found: Exposure[] = [];
-  for (const [stage, events] of byStage) {
+  for (const events of byTime.values()) {
     const keys = events.map(({ effect }) => liveKeyOf(effect.change));
     for (const some of subsetsWithoutNone(keys)) {
       const state = new Set([...written, ...some]);
       const next = deciding.find(({ effect }) => !state.has(liveKeyOf(effect.change)));
       const last = deciding.findLast(({ effect }) => state.has(liveKeyOf(effect.change)));
       if (next === undefined || last === undefined || !(keys.length > mostTogether || isExposed(connection, state))) continue;
-      found.push({ connection, from: last.effect, until: next.effect, length: lengthBetween(stage, next.stage) });
+      found.push({ connection, from: last.effect, until: next.effect, length: lengthBetween(last.stage, next.stage) });
     }
     for (const key of keys) written.add(key);
   }

@@ -1,7 +1,8 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
+import { addToGroup } from '../../../../model/collections.ts';
 import { asText, textsIn } from '../../../../model/json.ts';
 import type { BlockedMove, PreflightRequest } from '../../../../model/gateway.ts';
-import { liveKeyOf, renamesOf, withNames } from '../../../../model/plan/plan.ts';
+import { type EdgeChange, liveKeyOf, renamesOf, withNames } from '../../../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, type Spec } from '../../../../model/resource.ts';
 import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
@@ -58,13 +59,14 @@ export function checkRequestRules(proposal: PreflightRequest, writes: readonly P
   if (written.length === 0) return [];
   const before = liveRules(proposal);
   const after = rulesAfter(proposal, before, written);
+  const near = rulesNear([...after.values()], proposal);
   return written.flatMap((write) => {
     const own = after.get(write.resource.key) ?? after.get(write.resource.id);
     if (own === undefined) return [];
     if (own.connections.size + own.attributes.length === 0) return [noTarget(write)];
-    const others = [...after.values()].filter((rule) => rule.id !== own.id && sharesStep(rule, own));
-    const overlap = others.flatMap((rule) => overlapOf(own, rule, proposal) ?? []).slice(0, 1);
-    if (overlap.length > 0) return overlap.map(({ at, what, by }) => overlapAt(write, at, { what, by }));
+    const other = near(own).find((rule) => rule.id !== own.id && sharesStep(rule, own));
+    const overlap = other && overlapOf(own, other, proposal);
+    if (overlap !== undefined) return [overlapAt(write, overlap)];
     return (proposal.blockedMoves ?? []).filter(({ to }) => to === own.id).map((move) => moveAt(write, move));
   });
 }
@@ -84,11 +86,14 @@ function rulesAfter(
   written: readonly ProposedWrite[],
 ): ReadonlyMap<ResourceId, RequestRule> {
   const after = new Map(before);
+  const writeOf = new Map(written.map((write) => [write.resource.id, write]));
+  const edgesOf = new Map<ResourceId, EdgeChange[]>();
+  for (const edge of plan.edges) addToGroup(edgesOf, edge.rule, edge);
   for (const change of plan.changes.filter(({ id }) => kindOf(id) === kind)) {
     const key = liveKeyOf(change);
-    const write = written.find(({ resource }) => resource.id === change.id);
+    const write = writeOf.get(change.id);
     const connections = new Set(before.get(key)?.connections);
-    for (const edge of plan.edges.filter(({ rule }) => rule === key)) {
+    for (const edge of edgesOf.get(key) ?? []) {
       if (edge.action === 'attach') connections.add(nameOf(edge.connection));
       if (edge.action === 'detach') connections.delete(nameOf(edge.connection));
     }
@@ -100,6 +105,31 @@ function rulesAfter(
 
 function sharesStep({ type: one }: RequestRule, { type: other }: RequestRule): boolean {
   return one === other || one === 'jit_command' || other === 'jit_command';
+}
+
+/** Returns a lookup of the rules that share a connection with a rule, in their order. Each rule looks at its own connections alone. */
+function rulesNear(rules: readonly RequestRule[], { live }: PreflightRequest): (own: RequestRule) => readonly RequestRule[] {
+  const naming = new Map<string, RequestRule[]>();
+  const having = new Map<string, RequestRule[]>();
+  for (const rule of rules) {
+    for (const name of rule.connections) addToGroup(naming, name, rule);
+    for (const attribute of rule.attributes) addToGroup(having, attribute, rule);
+  }
+  const beside = new Map<string, Set<string>>();
+  for (const { id, spec } of live.resources) {
+    const attributes = kindOf(id) === 'Connection' ? textsIn(spec['attributes']).filter((one) => having.has(one)) : [];
+    for (const one of attributes) {
+      const known = beside.get(one) ?? new Set<string>();
+      beside.set(one, known);
+      for (const other of attributes) known.add(other);
+    }
+  }
+  return (own) => {
+    const attributes = own.attributes.flatMap((one) => [one, ...(beside.get(one) ?? [])]);
+    const named = [...own.connections].flatMap((name) => naming.get(name) ?? []);
+    const found = new Set([...named, ...attributes.flatMap((one) => having.get(one) ?? [])]);
+    return rules.filter((rule) => found.has(rule));
+  };
 }
 
 type Overlap = { readonly at: Pointer; readonly what: string; readonly by: string };
@@ -126,7 +156,7 @@ function noTarget(write: ProposedWrite): Diagnostic {
   });
 }
 
-function overlapAt(write: ProposedWrite, at: Pointer, { what, by }: Pick<Overlap, 'what' | 'by'>): Diagnostic {
+function overlapAt(write: ProposedWrite, { at, what, by }: Overlap): Diagnostic {
   return diagnosticAt(write, at, {
     code: 'hoop/rule-overlap',
     message: `${what} would have two access-request rules of one type: ${write.name} and ${by}`,
