@@ -8,10 +8,14 @@ export function processPlace(): string {
   return boot === undefined || namespace === undefined ? '' : `${boot.trim()} ${namespace}`;
 }
 
-/** Returns when a process of this place started, in kernel ticks; this distinguishes it from a later process with the same id. `-` where that is unknown. */
+/**
+ * Returns when a process of this place started, in kernel ticks; this distinguishes it from a later process with the same id. `-` where that is
+ * unknown, and for a process that has ended and whose parent does not ask for its status, as the first process of many containers.
+ */
 export function processStart(pid: number): string {
   const stat = readSystemFile(`/proc/${pid}/stat`);
-  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '-';
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
+  return fields[0] === 'Z' ? '-' : (fields[19] ?? '-');
 }
 
 /** Returns whether the process with this id and start still runs in this place. */

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
+import { processStart } from '../../../../src/machine/processes.ts';
 import { isHeldByOther, newLease, runName } from '../../../../src/project/record/record-lease.ts';
 import { start } from '../../../support/cli.ts';
 
@@ -26,6 +28,22 @@ test('a lease of a dead process of this place is free, and that of a living one 
   expect(isHeld(nameWith({}))).toBe(true);
   expect(isHeld(nameWith({ pid: await endedPid() }))).toBe(false);
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a process that was killed, and whose parent does not ask for its status, holds no lease',
+  async () => {
+    const parent = start('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { cwd: '/' });
+    const pid = await new Promise<number>((resolve) => parent.child.stdout?.once('data', (text) => resolve(Number(text))));
+    const began = processStart(pid);
+    const state = (): string => readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/.*\) /, '').slice(0, 1);
+    expect(isHeld(nameWith({ pid, start: began }))).toBe(true);
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(state).toBe('Z');
+    expect(isHeld(nameWith({ pid, start: began }))).toBe(false);
+    parent.child.kill();
+    await parent.ended;
+  },
+);
 
 test('a later process with the same id holds no lease', () => {
   const { platform } = process;
