@@ -128,7 +128,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
 
 /** Returns the key of the config; without one, a hash of all manifests of the target that contain values of secrets, or name files of them. */
 function digestSecretOf(
-  { digestKey, pathInTree }: LoadInput,
+  { digestKey, tree, files: read, overlays, pathInTree }: LoadInput,
   manifests: readonly Manifest[],
   resources: readonly DesiredResource[],
 ): DigestSecret {
@@ -139,7 +139,9 @@ function digestSecretOf(
       : [],
   );
   const unique = [...new Map(files.map((file) => [file.path, file])).values()];
-  return unique.length === 0 ? { text: '', random: true } : { text: hashTree(unique, pathInTree), random: false };
+  if (unique.length === 0) return { text: '', random: true };
+  const isWhole = unique.length === [...read, ...overlays.flat()].length;
+  return { text: (isWhole ? tree : undefined) ?? hashTree(unique, pathInTree), random: false };
 }
 
 /** Returns the diagnostics with one warning for each unfamiliar value of a field, at its first place. */

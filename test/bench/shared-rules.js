@@ -130,17 +130,23 @@ const growth = [
 /** The largest plan, whose time and memory have an aim. */
 const largest = { connections: 2000, rules: 200, changed: 200 };
 
-/** Attributes that grant groups are few: a connection with hundreds of them is of no use to anyone. */
-const fewRules = [2, 4, 8].map((rules) => ({ connections: 200, rules, changed: rules }));
+const few = { connections: 500, rules: 20, changed: 20 };
+
+/** Attributes that grant groups are fewer: a connection with hundreds of them is of no use to anyone. */
+const fewRules = [
+  ...[250, 500, 1000].map((connections) => ({ ...few, connections })),
+  ...[10, 20, 40].map((rules) => ({ ...few, rules, changed: 10 })),
+  ...[5, 10, 20].map((changed) => ({ ...few, changed })),
+];
 
 /** Adds a row for each way, dialect and size: the time and the peak memory of a plan that changes rules which all connections share. */
 export async function sharedRows({ full, folder, run, cli, serve, stop, row }) {
   const codes = ['plan/too-many-updates', 'plan/too-many-lose-protection', 'plan/window'];
   const allowed = codes.flatMap((code) => ['--allow', `${code}=bench`]);
   for (const { dialects, ...way } of sharedWays) {
-    const isFew = way.by === 'who' || way.by === 'approval';
+    const sizes = way.by === 'who' ? fewRules : [...growth, largest];
     for (const dialect of dialects) {
-      for (const size of isFew ? fewRules : full ? [...growth, largest] : [growth[0], growth[1], largest]) {
+      for (const size of full ? sizes : sizes.filter((one, index) => index < 2 || one === largest)) {
         const scene = { ...way, ...size };
         const place = join(folder, ['shared', way.by, dialect, ...Object.values(size)].join('-'));
         const access = writeShared(place, scene);
