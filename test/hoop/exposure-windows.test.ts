@@ -186,3 +186,27 @@ test.each([1, 2, 3, 5, 14])('a review is asked for before %i attributes grant ot
   const put = project.model.log.requests.slice(begun).flatMap(({ method, path }) => (method === 'PUT' ? (path.split('/')[2] ?? '') : []));
   expect(put).toEqual(['access-requests', 'access-requests', ...names.map(() => 'attributes')]);
 });
+
+test.each([2, 5, 14])(
+  '%i attributes of which half grant a group and half take one away need no window: nothing is granted first',
+  async (count) => {
+    const project = await hoopProject();
+    expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+    const names = Array.from({ length: count }, (_, index) => `at-${index}`);
+    const files = (grants: (index: number) => boolean): Readonly<Record<string, string>> => ({
+      'access/db.yaml': connection('orders-db', { attributes: names, access_groups: ['dba'] }),
+      'access/at.yaml': names
+        .map((name, index) => manifest('Attribute', name, { access_groups: grants(index) ? [`of-${name}`] : [] }))
+        .join('---\n'),
+    });
+    project.write(files((index) => index % 2 === 1));
+    expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+    project.write(files((index) => index % 2 === 0));
+    const begun = project.model.log.count();
+    expect((await project.ostiary(['apply', '--yes', '--allow', 'plan/too-many-updates=agreed'])).code).toBe(0);
+    const put = project.model.log.requests
+      .slice(begun)
+      .flatMap(({ method, path }) => (method === 'PUT' ? Number(path.split('-').at(-1)) : []));
+    expect(put.map((index) => index % 2)).toEqual(put.map((index) => index % 2).toSorted((left, right) => right - left));
+  },
+);

@@ -5,7 +5,17 @@ import { compareTimes, type Schedule, type Stage, stages, stagesBetween, type St
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId, type Spec } from '../../model/resource.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import { affectedBy, type Direction, type Effect, effectOn, isRule, noEffect, ownDirection, specDirection } from '../compare/effects.ts';
+import {
+  affectedBy,
+  type Direction,
+  type Effect,
+  effectOn,
+  isRule,
+  noEffect,
+  ownDirection,
+  specDirection,
+  totalDirection,
+} from '../compare/effects.ts';
 import type { ExposureCheck, JointStates } from '../compare/joint-states.ts';
 import {
   addsAndDrops,
@@ -59,7 +69,7 @@ export function singleWritesOf(input: ScheduleInput, indivisible: Indivisible): 
     const all = new Map(ids.map((id) => [id, chosen.get(id) ?? 'before-objects'] as const));
     return findExposures(effects, scheduleSteps(few, all), { once: new Set(ids), check: input.states.isExposed });
   };
-  const chosen = chooseSlots(ids, (some) => costOf(windowsIn(some), groups));
+  const chosen = chooseSlots(listsToMove(ids, effects), (some) => costOf(windowsIn(some), groups));
   const exposures = windowsIn(chosen);
   const specs = new Map(input.live.resources.map((resource) => [resource.id, resource.spec]));
   return ids.map((id): SingleWrite => {
@@ -110,17 +120,27 @@ function withFirstConnections(effect: Effect, groups: ConnectionGroups): Effect 
 /** One connection that is exposed between two writes. */
 type Exposure = { readonly connection: ResourceId; readonly from: Effect; readonly until: Effect; readonly length: number };
 
-/** More single writes are not moved one by one: those of a kind share a slot. */
+/** More single writes are not moved one by one: those of a kind that do the same to protection share a slot. */
 const mostAlone = 12;
 
-/** Chooses the best slot of one rule, or of the rules of one kind, after the other, twice: the second time with the slots of all others known. */
-function chooseSlots(ids: readonly ResourceId[], costIn: (chosen: WriteSlots) => number): WriteSlots {
-  const kinds = new Map<string, ResourceId[]>();
-  for (const id of ids) addToGroup(kinds, ids.length > mostAlone ? kindOf(id) : id, id);
+/** Returns the lists of single writes that share a slot. */
+function listsToMove(ids: readonly ResourceId[], effects: ReadonlyMap<ResourceId, Effect>): readonly (readonly ResourceId[])[] {
+  if (ids.length <= mostAlone) return ids.map((id) => [id]);
+  const alike = new Map<string, ResourceId[]>();
+  for (const id of ids) {
+    const effect = effects.get(id);
+    const { strengthens, weakens } = effect === undefined ? noEffect : totalDirection(effect);
+    addToGroup(alike, `${kindOf(id)} ${strengthens} ${weakens}`, id);
+  }
+  return [...alike.values()];
+}
+
+/** Chooses the best slot of one list of writes after the other, twice: the second time with the slots of all others known. */
+function chooseSlots(lists: readonly (readonly ResourceId[])[], costIn: (chosen: WriteSlots) => number): WriteSlots {
   let chosen: WriteSlots = new Map();
-  // Many writes of one kind are not ordered, and a plan without a window needs no other order.
-  let cost = kinds.size === 1 && ids.length > 1 ? 0 : costIn(chosen);
-  for (const together of cost === 0 ? [] : [...kinds.values(), ...kinds.values()]) {
+  // The writes of one list have no better order, and a plan without a window needs none.
+  let cost = lists.length < 2 && lists.some((list) => list.length > 1) ? 0 : costIn(chosen);
+  for (const together of cost === 0 ? [] : [...lists, ...lists]) {
     const current = chosen.get(together[0] ?? '/') ?? slots[0];
     const tried = slots.map((slot) => {
       const moved: WriteSlots = new Map([...chosen, ...together.map((id) => [id, slot] as const)]);
