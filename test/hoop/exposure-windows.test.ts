@@ -210,3 +210,26 @@ test.each([2, 5, 14])(
     expect(put.map((index) => index % 2)).toEqual(put.map((index) => index % 2).toSorted((left, right) => right - left));
   },
 );
+
+test('a connection gets an attribute after all rounds that write attributes', async () => {
+  const project = await hoopProject({});
+  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  const names = Array.from({ length: 9 }, (_, index) => `at-${index}`);
+  const files = (group: string, attributes: readonly string[], exec: string): Readonly<Record<string, string>> => ({
+    'access/db.yaml': connection('orders-db', { attributes: [...attributes], access_mode_exec: exec }),
+    'access/at.yaml': names.map((name) => manifest('Attribute', name, { access_groups: [group] })).join('---\n'),
+  });
+  project.write(files('dba', names.slice(0, -1), 'disabled'));
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  const { store } = project.model;
+  const seen = new Set<string>();
+  project.model.setFault(() => {
+    if (store.connectionAttributes.leftsOf('orders-db').includes('at-8'))
+      for (const group of store.groupAttributes.rightsOf('at-8')) seen.add(group);
+    return undefined;
+  });
+  project.write(files('dev', names, 'enabled'));
+  const allowed = ['plan/window', 'plan/too-many-updates'].flatMap((code) => ['--allow', `${code}=agreed`]);
+  expect((await project.ostiary(['apply', '--yes', ...allowed])).code).toBe(0);
+  expect([...seen]).toEqual(['dev']);
+});

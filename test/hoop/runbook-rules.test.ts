@@ -202,6 +202,22 @@ test('to delete the last rule has to be allowed; another one takes its place wit
   expect(await rulesOf(project)).toEqual([]);
 });
 
+test('the last rules are deleted after another one is created, although none names a connection that they close', { timeout }, async () => {
+  const closed = connection('orders-db', { access_mode_runbooks: 'disabled' });
+  const before = { ...two, 'access/a.yaml': closed, 'access/rule.yaml': ruleManifest('nightly'), 'access/two.yaml': ruleManifest('twin') };
+  const { run, commit } = repositories.create(await hoopProject(), before);
+  // Both rules protect each new connection, so each of them alone seems to change nothing.
+  const written = writes(await run('apply --yes')).map((request) => request.replace(/[^/]*$/, ''));
+  expect(written.slice(-3)).toEqual(['POST /api/runbooks/', 'POST /api/runbooks/', 'PUT /api/connections/']);
+  commit({ 'access/three.yaml': ruleManifest('weekly') }, ['access/rule.yaml', 'access/two.yaml']);
+  const [planned] = JSON.parse((await run('plan --prune --format json')).stdout).plans;
+  expect(planned.singleWrites).toMatchObject([
+    { id: 'RunbookRule/nightly', slot: 'after-objects', windows: [] },
+    { id: 'RunbookRule/twin', slot: 'before-objects', windows: [] },
+    { id: 'RunbookRule/weekly', slot: 'before-objects', windows: [] },
+  ]);
+});
+
 test('a rule in no manifest is left, and it alone keeps other runbooks closed', { timeout }, async () => {
   const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
   await project.send('POST', '/runbooks/rules', { ...nightlyRule, name: 'by-hand' });

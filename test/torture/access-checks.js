@@ -107,8 +107,29 @@ export const accessChecks = [
   [
     'more than four writes that decide access together are written in rounds',
     'reconcile/schedule/schedule-steps.ts',
-    'return writes < mostTogether ? round : round + 1;',
-    'return writes < 0 ? round + 1 : round;',
+    'return writes < mostTogether &&',
+    'return writes < Infinity &&',
     ['hoop/exposure-windows.test.ts: a review is asked for before 5 attributes grant other groups'],
+  ],
+  [
+    'a connection gets its attributes after all rounds that write attributes',
+    'reconcile/schedule/schedule-steps.ts',
+    ' && step.round === undefined ? round',
+    ' ? round',
+    ['hoop/exposure-windows.test.ts: a connection gets an attribute after all rounds that write attributes'],
+  ],
+  [
+    'runbook rules of which none stays affect every connection',
+    'protection/access/deciding-kinds.ts',
+    'return !isKept ||',
+    'return (had.length + has.length === 1 && !isKept) ||',
+    ['hoop/runbook-rules.test.ts: the last rules are deleted after another one is created'],
+  ],
+  [
+    'a new connection waits for all rules that protect it together',
+    'reconcile/compare/joint-states.ts',
+    'new Set([...created, key])',
+    'new Set([key])',
+    ['hoop/runbook-rules.test.ts: the last rules are deleted after another one is created'],
   ],
 ];

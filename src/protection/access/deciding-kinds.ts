@@ -57,16 +57,18 @@ export function rulesEverywhere({ resources, edges }: DecidingState): ReadonlySe
   return found;
 }
 
-/** Returns whether a change of an object may affect every connection of one of the states: it includes them all, or it is the only one of its list. */
-export function affectsEvery(id: ResourceId, states: readonly (AccessState | undefined)[]): boolean {
+/**
+ * Returns whether a change of an object may affect every connection between two states: it includes them all, or its list is empty while only some
+ * changes are written, because no other object of it stays.
+ */
+export function affectsEvery(id: ResourceId, before: AccessState | undefined, after: AccessState | undefined): boolean {
   const list = decidingLists[kindOf(id)];
   if (list === undefined) return false;
-  return states.some((state) => {
-    const found = state?.[list];
-    const all: readonly AccessObjects[DecidingList][] = Array.isArray(found) ? found : [];
-    const own = all.filter(({ name }) => name === nameOf(id));
-    return own.length === all.length || own.some(({ connections }) => connections.length === 0);
-  });
+  const [had, has] = [entriesOf(before ?? {}, list), entriesOf(after ?? {}, list)];
+  const isOwn = ({ name }: NamedObject): boolean => name === nameOf(id);
+  const names = new Set(has.map(({ name }) => name));
+  const isKept = had.some((one) => names.has(one.name) && !isOwn(one));
+  return !isKept || [...had, ...has].some((one) => isOwn(one) && one.connections.length === 0);
 }
 
 /** Resources, and the rules that edges attach, by connection. */

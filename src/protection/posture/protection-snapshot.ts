@@ -124,9 +124,9 @@ export function readAccessIn(snapshot: ProtectionSnapshot): GatewayAccess {
   return access;
 }
 
-/** Returns whether a change of an object may affect every connection before or after a plan. */
-export function affectsEveryConnection(id: ResourceId, ...snapshots: readonly ProtectionSnapshot[]): boolean {
-  return decidesEverywhere(kindOf(id)) && affectsEvery(id, snapshots.map(accessStateIn));
+/** Returns whether a change of an object may affect every connection while a plan is applied. */
+export function affectsEveryConnection(id: ResourceId, before: ProtectionSnapshot, after: ProtectionSnapshot): boolean {
+  return decidesEverywhere(kindOf(id)) && affectsEvery(id, accessStateIn(before), accessStateIn(after));
 }
 
 /** Lists the connections that some of the snapshots have. */

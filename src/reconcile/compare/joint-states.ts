@@ -31,7 +31,7 @@ export type JointStates = {
   readonly snapshots: () => BothSnapshots;
   /** Returns the first of the connections that the plan treats alike; the other functions take only such first ones. */
   readonly firstAlike: (connection: ResourceId) => ResourceId;
-  /** Returns how connections differ with the change of one object: beside what is live, and beside the other changes. */
+  /** Returns how connections, new ones too, differ with the change of one object: beside what is live, and beside the other changes. */
   readonly comparisonsOf: (key: ResourceId) => (connection: ResourceId) => readonly ControlDifference[];
   readonly isExposed: ExposureCheck;
 };
@@ -84,6 +84,9 @@ function readStates(all: BothSnapshots, alike: ReadonlyMap<ResourceId, ResourceI
   const compared = createComparisonCache();
   const read = (snapshot: ProtectionSnapshot): PostureReader => readPostures(snapshot, build);
   const [first, last] = [read(before), read(after)];
+  // A connection that the plan creates is there before what decides access to it changes.
+  const created = new Set(allConnections(after).filter((id) => !before.resources.has(id)));
+  const opened = onFirstUse(() => read(mixSnapshots(before, after, created)));
   const moments = new Map<string, PostureReader>();
   const exposed = new Map<string, boolean>();
   const momentOf = (key: string, written: ReadonlySet<ResourceId>): PostureReader => {
@@ -94,9 +97,9 @@ function readStates(all: BothSnapshots, alike: ReadonlyMap<ResourceId, ResourceI
   };
   return {
     comparisonsOf: (key) => {
-      const own = new Set([key]);
-      const [alone, without] = [read(mixSnapshots(before, after, own)), read(mixSnapshots(after, before, own))];
-      const pairs = [[first, alone] as const, [without, last] as const];
+      const alone = read(mixSnapshots(before, after, new Set([...created, key])));
+      const without = read(mixSnapshots(after, before, new Set([key])));
+      const pairs = [[opened(), alone] as const, [without, last] as const];
       return (id) =>
         pairs.flatMap(([one, other]) => {
           const [had, has] = [one(id), other(id)];

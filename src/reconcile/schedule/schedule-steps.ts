@@ -85,15 +85,16 @@ function inRounds(steps: readonly Step[], effects: readonly Effect[]): readonly 
   const counts = new Map<Stage, Map<ResourceId, { readonly round: number; readonly writes: number }>>();
   return steps.map((step) => {
     const effect = byChange.get(step.change);
-    if (effect === undefined || step.round !== undefined) return step;
+    if (effect === undefined || step.stage === 'release') return step;
     const connections = affectedBy(effect).filter((id) => decided.has(id));
     const known = counts.get(step.stage) ?? new Map<ResourceId, { readonly round: number; readonly writes: number }>();
     counts.set(step.stage, known);
     const rounds = connections.map((id) => {
       const { round, writes } = known.get(id) ?? { round: 1, writes: 0 };
-      return writes < mostTogether ? round : round + 1;
+      // A step with a round comes after all others.
+      return writes < mostTogether && step.round === undefined ? round : round + 1;
     });
-    const round = largestOf(rounds, 1);
+    const round = largestOf(rounds, step.round ?? 1);
     for (const id of connections) {
       const last = known.get(id);
       known.set(id, { round, writes: last?.round === round ? last.writes + 1 : 1 });
