@@ -39,6 +39,22 @@ test('a plan names what people in two groups gain, and people in one of them do 
   expect(second).toContain('sre: exec on orders-db: was no, will be yes, after approval by dba');
 });
 
+test('a plan names every group whose members gain something together with another', { timeout: 120_000 }, async () => {
+  const groups = ['payments', 'billing'];
+  const access = await accessProject({
+    [file('orders-db')]: connection('orders-db', { ...orders, access_groups: groups }),
+    'access/prod.yaml': manifest('AccessRequestRule', 'prod', rule),
+  });
+  await access.run('apply --yes --allow plan/access-control-on=test');
+  access.commit({ 'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, skip_review_groups: ['on-call'] }) });
+  const plan = oneLine((await access.run('plan --full')).stdout);
+  expect(plan).toContain('people in one of billing, payments and in on-call: exec on orders-db: was after approval by dba');
+  const { permissions } = JSON.parse((await access.run('plan --format json')).stdout).plans[0].protection;
+  expect(permissions.changes).toMatchObject([
+    { groups: ['billing', 'on-call'], together: true, oneOfEach: [['billing', 'payments'], ['on-call']] },
+  ]);
+});
+
 /** First plans on gateways in random states: what the plan changes is compared with the gateway as it is. */
 const pairs = fc
   .sample(accessPairs, { numRuns: fullCount(60), ...seedOfRound(47) })
@@ -47,9 +63,12 @@ const pairs = fc
 /** Returns whether a change states what people gain: it is about some of their groups, or about everybody. */
 function states(change: PermissionChange, groups: readonly string[]): boolean {
   if (!['opened', 'granted', 'eased', 'longer'].includes(change.effect)) return false;
-  const { groups: own, except = [], together } = change;
+  const { groups: own, except = [], together, oneOfEach } = change;
   if (own === undefined) return groups.every((group) => !except.includes(group));
-  return together === true ? own.every((group) => groups.includes(group)) : own.some((group) => groups.includes(group));
+  const places = oneOfEach ?? own.map((group) => [group]);
+  return together === true
+    ? places.every((list) => list.some((group) => groups.includes(group)))
+    : own.some((group) => groups.includes(group));
 }
 
 test('the delta of a plan states everything that the limit of new access refuses, for people in several groups too', async () => {

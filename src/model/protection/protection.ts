@@ -227,6 +227,8 @@ export type PermissionChange = {
   readonly groups?: readonly string[];
   /** It is about people in all of the groups: people in fewer of them do not gain it. */
   readonly together?: true;
+  /** Lists of groups that decide the same: the people are in one of each. Absent where each list has one, which is in `groups`. */
+  readonly oneOfEach?: readonly (readonly string[])[];
   readonly except?: readonly string[];
   readonly verbs: readonly AccessMode[];
   readonly connections: readonly ResourceId[];

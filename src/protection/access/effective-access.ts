@@ -155,7 +155,12 @@ function ownReview({ own, license, ownLimit, longest }: ConnectionAccess, step: 
 }
 
 /** People in some groups and in no other that matters, and the groups that decide the same; `[]`: everybody else. */
-export type MemberSort = { readonly member: readonly string[]; readonly groups: readonly string[] };
+export type MemberSort = {
+  readonly member: readonly string[];
+  readonly groups: readonly string[];
+  /** For each group of `member`, those of which each could be in its place. */
+  readonly places: readonly (readonly string[])[];
+};
 
 /** Returns one sort of people for each difference that the groups of several states can make; those in the fewest groups first. */
 export function memberSorts(...states: readonly ConnectionAccess[]): readonly MemberSort[] {
@@ -180,7 +185,7 @@ export function memberSortsBy(states: readonly ConnectionAccess[], others: reado
   }
   const sorts = new Map<string, { readonly bits: readonly boolean[]; readonly sort: MemberSort }>();
   const nowhere = lists.map(() => false);
-  sorts.set(nowhere.join(), { bits: nowhere, sort: { member: [], groups: [] } });
+  sorts.set(nowhere.join(), { bits: nowhere, sort: { member: [], groups: [], places: [] } });
   for (const { bits, sort } of sorts.values()) {
     for (const { bits: own, groups } of alike.values()) {
       const joined = bits.map((bit, index) => bit || own[index] === true);
@@ -188,7 +193,11 @@ export function memberSortsBy(states: readonly ConnectionAccess[], others: reado
       if (sorts.has(key)) continue;
       sorts.set(key, {
         bits: joined,
-        sort: { member: [...sort.member, ...groups.slice(0, 1)], groups: sort.member.length === 0 ? groups : [] },
+        sort: {
+          member: [...sort.member, ...groups.slice(0, 1)],
+          groups: sort.member.length === 0 ? groups : [],
+          places: [...sort.places, groups],
+        },
       });
     }
   }
@@ -206,12 +215,12 @@ function sortsSeeingAll(
 ): readonly MemberSort[] {
   const known = new Set(isRestricted ? [] : sorts.map(({ bits }) => bits.slice(0, asked.length).join()));
   return seeingAll.flatMap((group) =>
-    sorts.flatMap(({ bits, sort: { member } }): readonly MemberSort[] => {
+    sorts.flatMap(({ bits, sort: { member, places } }): readonly MemberSort[] => {
       const key = asked.map((list, index) => bits[index] === true || list.includes(group)).join();
       const isAlone = group === 'admin' && member.length === 0;
       if (known.has(key) && !isAlone) return [];
       known.add(key);
-      return [{ member: [...member, group], groups: member.length === 0 ? [group] : [] }];
+      return [{ member: [...member, group], groups: member.length === 0 ? [group] : [], places: [...places, [group]] }];
     }),
   );
 }

@@ -145,7 +145,7 @@ function isAnalyzedLess(was: Posture | undefined, is: Posture | undefined): bool
 /** Adds the auditors where they need the same as admins: they have the same native access, and no other. */
 function withAuditors(sorts: readonly MemberSort[]): readonly MemberSort[] {
   const isListed = sorts.some(({ member }) => member.length === 1 && member.includes('auditor'));
-  return isListed ? sorts : [...sorts, { member: ['auditor'], groups: ['auditor'] }];
+  return isListed ? sorts : [...sorts, { member: ['auditor'], groups: ['auditor'], places: [['auditor']] }];
 }
 
 /** Compares file by file: for one file, a runbook rule only has groups that may run it. */

@@ -77,7 +77,7 @@ function causePositions({ desired }: AppliedManifests, before: ProtectionSnapsho
 }
 
 /** Whose members a change is about. */
-type People = Pick<PermissionChange, 'groups' | 'together' | 'except'>;
+type People = Pick<PermissionChange, 'groups' | 'together' | 'oneOfEach' | 'except'>;
 
 /** Returns the number of groups, and of people in none; people in several groups are in those already. */
 function countPeople({ groups, together, except = [] }: People, all: number): number {
@@ -133,7 +133,7 @@ function jointGainsOn(sides: Sides): readonly ConnectionDelta[] {
   const found = new Map<string, ConnectionDelta & { readonly verbs: AccessMode[]; readonly deciders: Decider[] }>();
   for (const verb of accessModes) {
     const earlier: { readonly member: readonly string[]; readonly after: PermissionTerms }[] = [];
-    for (const { member } of sorts) {
+    for (const { member, places } of sorts) {
       const question = { groups: member, verb };
       // Ends are stated for each group alone.
       const [before, after] = [sides.had, sides.has]
@@ -146,7 +146,7 @@ function jointGainsOn(sides: Sides): readonly ConnectionDelta[] {
       earlier.push({ member, after });
       if (isStated || member.length < 2) continue;
       const key = canonical([effect, { ...before }, { ...after }, member]);
-      const who: People = { groups: member.toSorted(compareText), together: true };
+      const who = peopleTogether(places);
       const delta = found.get(key) ?? { effect, before, after, id: sides.id, who, verbs: [], deciders: [], named: member };
       delta.verbs.push(verb);
       appendAll(delta.deciders, decidersOf(sides, question, effect));
@@ -154,6 +154,13 @@ function jointGainsOn(sides: Sides): readonly ConnectionDelta[] {
     }
   }
   return [...found.values()];
+}
+
+/** Returns the people who are in one group of each list. */
+function peopleTogether(places: readonly (readonly string[])[]): People {
+  const lists = places.map((groups) => groups.toSorted(compareText)).toSorted(([one = ''], [other = '']) => compareText(one, other));
+  const groups = lists.flatMap((list) => list.slice(0, 1));
+  return { groups, together: true, ...(lists.some((list) => list.length > 1) ? { oneOfEach: lists } : {}) };
 }
 
 /** Returns what differs for a verb, and the sorts of people for whom it does. */

@@ -109,7 +109,7 @@ function rowsOf(changes: readonly PermissionChange[]): readonly Row[] {
   const rows = new Map<string, Row>();
   for (const change of changes.toSorted((left, right) => rankOf(left) - rankOf(right)))
     for (const id of change.connections) {
-      const key = JSON.stringify([id, change.groups, change.together, change.except]);
+      const key = JSON.stringify([id, change.groups, change.together, change.oneOfEach, change.except]);
       const row = rows.get(key) ?? { id, change, byVerb: new Map() };
       for (const verb of change.verbs) row.byVerb.set(verb, change);
       rows.set(key, row);

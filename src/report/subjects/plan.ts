@@ -297,11 +297,12 @@ function protectionObject({ headlines, connections, losing, permissions, impact,
 
 function permissionsObject({ changes, changed, same }: PermissionDelta): JsonObject {
   return {
-    changes: changes.map(({ effect, groups, together, except, verbs, connections, before, after, causes }) =>
+    changes: changes.map(({ effect, groups, together, oneOfEach, except, verbs, connections, before, after, causes }) =>
       definedFields({
         effect,
         groups,
         together,
+        oneOfEach,
         except,
         verbs,
         connections,

@@ -41,7 +41,7 @@ function isGain(effect: PermissionEffect): boolean {
 
 /** Returns a changed permission in words: who, `exec on orders-db`, and `was no, will be yes, without approval`. */
 export function permissionTexts(
-  { groups, together, except = [], verbs, connections, before, after }: PermissionChange,
+  { groups, together, oneOfEach, except = [], verbs, connections, before, after }: PermissionChange,
   name: (text: string) => string,
 ): { readonly who: string; readonly what: string; readonly turn: string } {
   const listed = (names: readonly string[], most: number): string =>
@@ -58,14 +58,18 @@ export function permissionTexts(
       groups === undefined
         ? `everybody${but}${isLimited && hasConnect ? ' (auditors: connect)' : ''}`
         : together === true
-          ? membersText(groups.map(name))
+          ? membersText(
+              oneOfEach?.map((list) => `${list.length > 1 ? 'one of ' : ''}${listed(list, mostGroups)}`) ?? groups.map(name),
+              oneOfEach !== undefined,
+            )
           : listed(groups, mostGroups),
     what: `${verbs.join(', ')} on ${listed(connections.map(nameOf), mostConnections)}`,
     turn: clip(turnText(turnOf({ before, after })), longestTurn),
   };
 }
 
-function membersText(groups: readonly string[]): string {
+function membersText(groups: readonly string[], areLists: boolean): string {
+  if (areLists) return `people in ${groups.join(' and in ')}`;
   return `people in ${groups.length > 2 ? 'all of' : 'both'} ${groups.join(' and ')}`;
 }
 
@@ -101,9 +105,13 @@ type PermissionLine = Pick<PermissionChange, 'effect' | 'causes'> & ReturnType<t
 export function permissionTable(changes: readonly PermissionChange[], name: (text: string) => string): readonly PermissionLine[] {
   const lines = new Map<string, PermissionChange[]>();
   for (const change of withoutStatedForOthers(changes)) {
-    const { groups, together, except, connections } = change;
+    const { groups, together, oneOfEach, except, connections } = change;
     const { had, has } = turnOf(change);
-    addToGroup(lines, JSON.stringify([groups, together, except, connections, had[0], has.slice(0, has[0] === 'yes' ? 2 : 1)]), change);
+    addToGroup(
+      lines,
+      JSON.stringify([groups, together, oneOfEach, except, connections, had[0], has.slice(0, has[0] === 'yes' ? 2 : 1)]),
+      change,
+    );
   }
   return [...lines.values()].flatMap((same) => {
     const [first] = same;
