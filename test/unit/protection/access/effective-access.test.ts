@@ -190,10 +190,10 @@ describe('what a person needs', () => {
 test('people differ by all groups that decide, also together', () => {
   const rule = requestRule('r', { connections: ['db'], approval_required_groups: ['dev', 'data'], skip_review_groups: ['ops'] });
   expect(memberSorts(accessTo({ 'access-request-rules': [rule] }))).toEqual([
-    { member: [], groups: [] },
-    { member: ['dev'], groups: ['dev', 'data'] },
-    { member: ['ops'], groups: ['ops'] },
-    { member: ['dev', 'ops'], groups: [] },
-    { member: ['admin'], groups: ['admin'] },
+    { member: [], groups: [], places: [] },
+    { member: ['dev'], groups: ['dev', 'data'], places: [['dev', 'data']] },
+    { member: ['ops'], groups: ['ops'], places: [['ops']] },
+    { member: ['dev', 'ops'], groups: [], places: [['dev', 'data'], ['ops']] },
+    { member: ['admin'], groups: ['admin'], places: [['admin']] },
   ]);
 });
