@@ -233,3 +233,22 @@ test('a connection gets an attribute after all rounds that write attributes', as
   expect((await project.ostiary(['apply', '--yes', ...allowed])).code).toBe(0);
   expect([...seen]).toEqual(['dev']);
 });
+
+test('where attributes swap a group, every window names a connection once', async () => {
+  const project = await hoopProject();
+  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  const names = Array.from({ length: 9 }, (_, index) => `at-${index}`);
+  const files = (group: string): Readonly<Record<string, string>> => ({
+    'access/db.yaml': connection('orders-db', { attributes: names }),
+    'access/at.yaml': names.map((name) => manifest('Attribute', name, { access_groups: [group] })).join('---\n'),
+  });
+  project.write(files('old'));
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  project.write(files('new'));
+  const { code, stdout } = await project.ostiary(['plan', '--format', 'json']);
+  const windows: readonly { readonly connections: readonly string[] }[] = JSON.parse(stdout).plans[0].singleWrites.flatMap(
+    ({ windows: own }: { readonly windows: readonly { readonly connections: readonly string[] }[] }) => own,
+  );
+  expect([code, windows.length > names.length]).toEqual([6, true]);
+  expect(windows.filter(({ connections }) => new Set(connections).size < connections.length)).toEqual([]);
+});

@@ -300,7 +300,7 @@ type WindowOptions = Pick<PathOptions, 'specs'> & { readonly groups: ConnectionG
 
 /** Groups connections with the same exposure into one window. */
 function groupWindows(open: readonly Exposure[], { specs, groups }: WindowOptions): readonly ExposureWindow[] {
-  const windows = new Map<string, { readonly window: Omit<ExposureWindow, 'connections'>; readonly connections: ResourceId[] }>();
+  const windows = new Map<string, { readonly window: Omit<ExposureWindow, 'connections'>; readonly connections: Set<ResourceId> }>();
   for (const { connection, from, until } of open) {
     const window = {
       from: from.change.id,
@@ -309,13 +309,13 @@ function groupWindows(open: readonly Exposure[], { specs, groups }: WindowOption
       missing: pathsOf(until, connection, { side: 'strengthens', specs }),
     };
     const key = JSON.stringify(window);
-    const known = windows.get(key) ?? { window, connections: [] };
-    for (const member of groups.get(connection) ?? [connection]) known.connections.push(member);
+    const known = windows.get(key) ?? { window, connections: new Set() };
+    for (const member of groups.get(connection) ?? [connection]) known.connections.add(member);
     windows.set(key, known);
   }
   return [...windows]
     .toSorted(([left], [right]) => compareText(left, right))
-    .map(([, { window, connections }]) => ({ ...window, connections: connections.toSorted(compareText) }));
+    .map(([, { window, connections }]) => ({ ...window, connections: [...connections].toSorted(compareText) }));
 }
 
 type PathOptions = { readonly side: 'strengthens' | 'weakens'; readonly specs: ReadonlyMap<ResourceId, Spec> };
