@@ -8,8 +8,8 @@ import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
 
 const ends = { connection_ids: ['orders-db'] };
 
-function guards(word: string, more: JsonObject = ends): string {
-  return manifest('GuardrailRule', 'no-drop', { input: { rules: [{ name: word, type: 'deny_words_list', words: [word] }] }, ...more });
+function guards(word: string, more: JsonObject = ends, name = 'no-drop'): string {
+  return manifest('GuardrailRule', name, { input: { rules: [{ name: word, type: 'deny_words_list', words: [word] }] }, ...more });
 }
 
 function masks(type: string, score = 0.5): string {
@@ -18,6 +18,10 @@ function masks(type: string, score = 0.5): string {
     supported_entity_types: [{ name: 'CONTACT', entity_types: [type] }],
     ...ends,
   });
+}
+
+function approval(name: string, spec: JsonObject): string {
+  return manifest('AccessRequestRule', name, { access_type: 'jit', min_approvals: 1, ...spec });
 }
 
 async function prepared(): Promise<HoopProject> {
@@ -251,4 +255,37 @@ test('where attributes swap a group, every window names a connection once', asyn
   );
   expect([code, windows.length > names.length]).toEqual([6, true]);
   expect(windows.filter(({ connections }) => new Set(connections).size < connections.length)).toEqual([]);
+});
+
+test('a rule loses a word after the connection has gained the attribute of another rule with it', async () => {
+  const project = await hoopProject({});
+  project.write({
+    'access/a.yaml': connection('orders-db', { attributes: [] }),
+    'access/b.yaml': guards('xp_drop'),
+    'access/c.yaml': guards('xp_drop', { attributes: ['tag'] }, 'tagged'),
+  });
+  await applyAndExpectInSync(project);
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['tag'] }), 'access/b.yaml': guards('xp_delete') });
+  const put = writes(await applyAndExpectInSync(project)).map((request) => request.split('/')[2]);
+  expect(put).toEqual(['connections', 'guardrails']);
+});
+
+test('a connection keeps the attribute of a rule while the rule that governs it next cannot be written', async () => {
+  const project = await hoopProject({});
+  const own = { connection_names: ['orders-db'] };
+  project.write({
+    'access/a.yaml': connection('orders-db', { attributes: ['tag'] }),
+    'access/b.yaml': approval('named', { ...own, reviewers_groups: ['dev'] }),
+    'access/c.yaml': approval('tagged', { attributes: ['tag'], reviewers_groups: ['dba'] }),
+  });
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  project.write({
+    'access/a.yaml': connection('orders-db', { attributes: [] }),
+    'access/b.yaml': approval('named', { ...own, reviewers_groups: ['sre'] }),
+  });
+  project.model.setFault(({ route }) =>
+    route.startsWith('PUT /access-requests') ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
+  );
+  const failed = await project.ostiary(['apply', '--yes', '--allow', 'plan/window=agreed']);
+  expect([failed.code, project.model.store.connectionAttributes.leftsOf('orders-db')]).toEqual([5, ['tag']]);
 });

@@ -132,4 +132,18 @@ export const accessChecks = [
     'new Set([key])',
     ['hoop/runbook-rules.test.ts: the last rules are deleted after another one is created'],
   ],
+  [
+    'a rule that loses waits for a connection that changes its attributes',
+    'reconcile/compare/effects.ts',
+    "effects.has('strengthens') || [...has].some((name) => !had.has(name))",
+    "effects.has('strengthens')",
+    ['hoop/exposure-windows.test.ts: a rule loses a word after the connection has gained the attribute of another rule with it'],
+  ],
+  [
+    'a connection changes its attributes after the rules that make up for them',
+    'reconcile/schedule/schedule-steps.ts',
+    'ownDirection(effect).weakens || changesAttributes(effect)',
+    'change.fields.length < 0',
+    ['hoop/exposure-windows.test.ts: a connection keeps the attribute of a rule while the rule that governs it next cannot be written'],
+  ],
 ];

@@ -4,7 +4,7 @@ import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { type JsonObject, textsIn } from '../../model/json.ts';
 import { isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { attachingAttributes, decidesAccess } from '../../protection/access/deciding-kinds.ts';
 import { effectsOfDifferences, type ProtectionEffect } from '../../protection/controls/compare-protection.ts';
@@ -24,14 +24,13 @@ export function combineDirections(directions: readonly Direction[]): Direction {
 
 /** Compares two specs of one object by what it brings to every connection. */
 export function specDirection(id: ResourceId, before: JsonObject, after: JsonObject): Direction {
-  const found = compareOwn(id, { before, after });
-  const effects = effectsOfDifferences(found.filter(({ control }) => control !== 'attributes'));
+  const effects = effectsOfDifferences(compareOwn(id, { before, after }).filter(({ control }) => control !== 'attributes'));
   const isUnknown = effects.has('unknown');
   // What an attribute grants is not compared, but it attaches rules: it is added before something is lost, and removed after.
-  const attributes = found.find(({ control }) => control === 'attributes');
+  const [had, has] = [new Set(textsIn(before['attributes'])), new Set(textsIn(after['attributes']))];
   return {
-    strengthens: isUnknown || effects.has('strengthens') || (attributes?.after ?? []).length > 0,
-    weakens: isUnknown || effects.has('weakens') || (attributes?.before ?? []).length > 0,
+    strengthens: isUnknown || effects.has('strengthens') || [...has].some((name) => !had.has(name)),
+    weakens: isUnknown || effects.has('weakens') || [...had].some((name) => !has.has(name)),
   };
 }
 

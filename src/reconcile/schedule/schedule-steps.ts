@@ -4,7 +4,7 @@ import { closableFields, type Registry } from '../../model/kind.ts';
 import { equal } from '../../model/json.ts';
 import { liveById, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { type Change, type Diff, isClosedBetween, liveKeyOf, renamesOf, withNames, type WriteSlot } from '../../model/plan/plan.ts';
-import { isWithinAny } from '../../model/pointer.ts';
+import { isWithinAny, tokensOf } from '../../model/pointer.ts';
 import { isAttribute } from '../../model/protection/access-objects.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import {
@@ -367,6 +367,11 @@ function placedSteps(rule: PlacedRule, layout: Layout): readonly Step[] {
   return placement === 'late' ? [late] : [early, { ...late, needs: [early.key, ...needs] }];
 }
 
+/** Returns whether an object gains or loses attributes: each may grant it to groups, and attach rules. */
+function changesAttributes(effect: Effect | undefined): boolean {
+  return effect?.change.fields.some(({ path, held }) => held !== true && tokensOf(path)[0] === 'attributes') === true;
+}
+
 function lossesOf(rule: Effect): readonly ResourceId[] {
   return [...rule.connections].filter((id) => effectOn(rule, id).weakens);
 }
@@ -384,7 +389,7 @@ function lateNeeds(rule: Effect, layout: Layout): readonly StepKey[] {
   return [
     ...closingNeeds(rule, layout),
     ...[...strengthening].filter((other) => other !== rule).map(earlyKey),
-    ...lost.filter((id) => ownDirection(objects.get(id)).strengthens).map(mainKey),
+    ...lost.filter((id) => ownDirection(objects.get(id)).strengthens || changesAttributes(objects.get(id))).map(mainKey),
   ];
 }
 
@@ -399,7 +404,7 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
   const guards = layout.guards.get(id) ?? [];
   if (isClosedBetween(change)) return closedSteps(effect, layout);
   if (change.action === 'update') {
-    const { weakens } = ownDirection(effect);
+    const weakens = ownDirection(effect).weakens || changesAttributes(effect);
     const first = guards.filter((rule) => weakens || effect.attaches.has(liveKeyOf(rule.change))).map(earlyKey);
     if (!effect.weakensBeforeGain) return [{ ...step, stage: 'update', needs: first }];
     const gain = { ...step, key: earlyKey(effect), part: 'gain', stage: 'before-objects', round: 2, needs: first } as const;
