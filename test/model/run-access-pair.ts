@@ -8,6 +8,7 @@ import {
   type Outcome,
   type Plan,
 } from '../../src/index.ts';
+import type { ApplyEvent } from '../../src/model/result/outcome.ts';
 import type { Remembered } from '../../src/model/applied-record.ts';
 import { isWritten, liveKeyOf } from '../../src/model/plan/plan.ts';
 import { openHoop, scenarioToken } from '../support/hoop-scenario.ts';
@@ -110,8 +111,13 @@ function rememberedOf({ changes, edges }: Plan, { resources }: DesiredState): Re
 }
 
 /** Applies a plan; returns what is not done. */
-export async function applyPlanned(planned: Planned, live: LiveState, gateway: HoopGateway): Promise<readonly Outcome[]> {
-  const { outcomes } = await applyPlan({ gateway, live, ...planned });
+export async function applyPlanned(
+  planned: Planned,
+  live: LiveState,
+  gateway: HoopGateway,
+  observe?: (event: ApplyEvent) => void,
+): Promise<readonly Outcome[]> {
+  const { outcomes } = await applyPlan({ gateway, live, ...planned, ...(observe === undefined ? {} : { observe }) });
   return outcomes.filter(({ status }) => !['done', 'held', 'already', 'blocked'].includes(status));
 }
 

@@ -5,7 +5,7 @@ import type { Limits } from '../../src/model/config.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import type { ApplyResult } from '../../src/model/result/outcome.ts';
+import type { ApplyEvent, ApplyResult } from '../../src/model/result/outcome.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import { reconcile, rescheduleSteps, type ReviewInput } from '../../src/reconcile/reconcile.ts';
 import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
@@ -65,10 +65,18 @@ export type ApplyOutcome = {
   readonly live: LiveState;
   readonly desired: DesiredState;
   readonly concurrency?: number;
+  readonly observe?: (event: ApplyEvent) => void;
 };
 
 /** Applies a plan with the secrets of the desired state. */
-export async function applyPlan({ gateway, plan: planned, live, desired, concurrency = 1 }: ApplyOutcome): Promise<ApplyResult> {
+export async function applyPlan({
+  gateway,
+  plan: planned,
+  live,
+  desired,
+  concurrency = 1,
+  observe = () => undefined,
+}: ApplyOutcome): Promise<ApplyResult> {
   const secrets = new Map(desired.resources.map((resource) => [resource.id, resource.secrets]));
   return apply({
     plan: planned,
@@ -78,7 +86,7 @@ export async function applyPlan({ gateway, plan: planned, live, desired, concurr
     registry,
     concurrency,
     signal: new AbortController().signal,
-    observe: () => undefined,
+    observe,
     secretOf: (id, path) => {
       const secret = secrets.get(id)?.[path];
       return secret?.state === 'value' ? secret : undefined;

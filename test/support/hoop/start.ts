@@ -29,6 +29,8 @@ export type HoopModel = {
   readonly repositories: Map<string, RepositorySeed>;
   /** Sets the faults of requests; undefined removes them. */
   readonly setFault: (fault: HoopOptions['fault']) => void;
+  /** Returns what a GET request would answer at this moment; no log has it, and it may be between two requests of a client. */
+  readonly readNow: (path: string, token: string) => Pick<ModelResponse, 'status' | 'body'>;
   readonly setAgentOnline: (name: string, online: boolean) => void;
   /** Opens a review as the session of a connection would. */
   readonly openReview: (seed: ReviewSeed) => ReviewRow;
@@ -72,6 +74,10 @@ export async function startHoopModel(options: HoopOptions = {}): Promise<HoopMod
     log,
     repositories: context.repositories,
     setFault: (fault) => void (state.fault = fault),
+    readNow: (path, token) => {
+      const received = { method: 'GET', target: `${basePath}${path}`, headers: { authorization: `Bearer ${token}` }, body: '', basePath };
+      return respond(context, new RequestLog(), received, () => undefined);
+    },
     setAgentOnline: (name, online) => setAgentOnline(context, name, online),
     openReview: (seed) => openReview(context, seed),
   };
