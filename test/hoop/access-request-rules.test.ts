@@ -70,6 +70,15 @@ test.each([
   ['a rule that governs what another governs', { 'access/two.yaml': ruleManifest('twin') }, 'hoop/rule-overlap'],
   ['a rule for commands, too', { 'access/two.yaml': ruleManifest('twin', { access_type: 'jit_command' }) }, 'hoop/rule-overlap'],
   [
+    'a rule beside another one, by attributes that the plan adds to a connection',
+    {
+      'access/a.yaml': connection('orders-db', { access_mode_exec: 'enabled', attributes: ['one', 'two'] }),
+      'access/two.yaml': ruleManifest('twin', { connection_names: [], attributes: ['one'] }),
+      'access/three.yaml': ruleManifest('third', { connection_names: [], attributes: ['two'] }),
+    },
+    'hoop/rule-overlap',
+  ],
+  [
     'a move of a connection that its manifest protects',
     { ...moved, 'access/a.yaml': connection('orders-db', { access_mode_exec: 'enabled' }, { protect: true }) },
     'hoop/rule-move',

@@ -289,3 +289,26 @@ test('a connection keeps the attribute of a rule while the rule that governs it 
   const failed = await project.ostiary(['apply', '--yes', '--allow', 'plan/window=agreed']);
   expect([failed.code, project.model.store.connectionAttributes.leftsOf('orders-db')]).toEqual([5, ['tag']]);
 });
+
+test('a group gets access only after the rule that may govern instead of a new one has let go', async () => {
+  const project = await hoopProject({});
+  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  const old = { reviewers_groups: ['dba'], approval_required_groups: ['sre'] };
+  project.write({
+    'access/a.yaml': connection('orders-db', { attributes: ['new-tag', 'old-tag'], access_groups: ['sre'] }),
+    'access/b.yaml': manifest('Attribute', 'new-tag', {}),
+    'access/c.yaml': approval('old', { ...old, attributes: ['old-tag'] }),
+  });
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  project.write({
+    'access/b.yaml': manifest('Attribute', 'new-tag', { access_groups: ['dev'] }),
+    'access/c.yaml': approval('old', { ...old, attributes: ['other-tag'] }),
+    'access/d.yaml': approval('new', { reviewers_groups: ['dba'], attributes: ['new-tag'] }),
+  });
+  const [planned] = JSON.parse((await project.ostiary(['plan', '--format', 'json'])).stdout).plans;
+  expect(planned.singleWrites).toMatchObject([
+    { id: 'AccessRequestRule/new', slot: 'first', windows: [] },
+    { id: 'AccessRequestRule/old', slot: 'before-objects', windows: [] },
+    { id: 'Attribute/new-tag', slot: 'after-objects', windows: [] },
+  ]);
+});

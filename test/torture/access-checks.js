@@ -146,4 +146,11 @@ export const accessChecks = [
     'change.fields.length < 0',
     ['hoop/exposure-windows.test.ts: a connection keeps the attribute of a rule while the rule that governs it next cannot be written'],
   ],
+  [
+    'the rule that governs beside a new one counts as either of them',
+    'reconcile/compare/joint-states.ts',
+    "rule.id === '' &&",
+    "rule.id === ' ' &&",
+    ['hoop/exposure-windows.test.ts: a group gets access only after the rule that may govern instead of a new one has let go'],
+  ],
 ];

@@ -2,6 +2,7 @@ import { addToGroup, appendAll } from '../../model/collections.ts';
 import { asText, compareText, type JsonObject, textsIn } from '../../model/json.ts';
 import { type FieldChange, shownValue } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
+import type { AccessRequestRule } from '../../model/protection/access-objects.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { modesOfStep } from './effective-access.ts';
 
@@ -68,6 +69,12 @@ export function sharesSlot(one: RuleTargets | undefined, other: RuleTargets | un
 /** Returns the steps that the type of a rule governs. */
 export function stepsOfType(type: string): readonly string[] {
   return Object.keys(modesOfStep).filter((step) => type === step || type === 'jit_command');
+}
+
+/** Returns whether two rules govern a step together. */
+export function sharesStep(one: Pick<AccessRequestRule, 'access_type'>, other: Pick<AccessRequestRule, 'access_type'>): boolean {
+  const steps = stepsOfType(other.access_type);
+  return stepsOfType(one.access_type).some((step) => steps.includes(step));
 }
 
 /** Returns whether a type governs a part of the steps of another one. */

@@ -1,7 +1,9 @@
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import { type Diff, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { isRequestRule } from '../../model/protection/access-objects.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { sharesStep } from '../../protection/access/rule-moves.ts';
 import {
   type ComparisonCache,
   type ControlDifference,
@@ -87,13 +89,28 @@ function readStates(all: BothSnapshots, alike: ReadonlyMap<ResourceId, ResourceI
   // A connection that the plan creates is there before what decides access to it changes.
   const created = new Set(allConnections(after).filter((id) => !before.resources.has(id)));
   const opened = onFirstUse(() => read(mixSnapshots(before, after, created)));
-  const moments = new Map<string, PostureReader>();
+  const moments = new Map<string, Moment>();
   const exposed = new Map<string, boolean>();
-  const momentOf = (key: string, written: ReadonlySet<ResourceId>): PostureReader => {
-    const moment = moments.get(key) ?? read(mixSnapshots(before, after, written));
+  const momentOf = (key: string, written: ReadonlySet<ResourceId>): Moment => {
+    const known = moments.get(key);
+    if (known !== undefined) return known;
+    const snapshot = mixSnapshots(before, after, written);
+    const moment = { snapshot, postureOf: read(snapshot) };
     if (moments.size >= mostMoments) moments.clear();
     moments.set(key, moment);
     return moment;
+  };
+  const isExposed = (connection: ResourceId, written: ReadonlySet<ResourceId>): boolean => {
+    const state = [...written].toSorted().join('\u0000');
+    const key = `${connection}\u0000${state}`;
+    const known = exposed.get(key);
+    if (known !== undefined) return known;
+    const moment = momentOf(state, written);
+    const answer =
+      isLess(moment.postureOf(connection), [first(connection), last(connection)], compared) ||
+      rivalsOf(connection, moment, written).some((rule) => isExposed(connection, new Set([...written].filter((id) => id !== rule))));
+    exposed.set(key, answer);
+    return answer;
   };
   return {
     comparisonsOf: (key) => {
@@ -106,14 +123,23 @@ function readStates(all: BothSnapshots, alike: ReadonlyMap<ResourceId, ResourceI
           return had === undefined || has === undefined ? [] : compareProtection(had, has, compared);
         });
     },
-    isExposed: (connection, written) => {
-      const state = [...written].toSorted().join('\u0000');
-      const key = `${connection}\u0000${state}`;
-      const answer = exposed.get(key) ?? isLess(momentOf(state, written)(connection), [first(connection), last(connection)], compared);
-      exposed.set(key, answer);
-      return answer;
-    },
+    isExposed,
   };
+}
+
+/** One state between writes. */
+type Moment = { readonly snapshot: ProtectionSnapshot; readonly postureOf: PostureReader };
+
+/**
+ * Returns the new access-request rules that share a step of a connection with another rule, each by an attribute: the one with the lower id governs,
+ * and a plan does not know the id of a new rule.
+ */
+function rivalsOf(connection: ResourceId, { snapshot }: Moment, written: ReadonlySet<ResourceId>): readonly ResourceId[] {
+  const spec = snapshot.resources.get(connection)?.spec;
+  if (spec === undefined) return [];
+  const { byAttribute } = readAccessIn(snapshot).lookup(nameOf(connection), spec);
+  const names = byAttribute.filter((rule) => rule.id === '' && byAttribute.some((other) => other !== rule && sharesStep(rule, other)));
+  return [...written].filter((id) => isRequestRule(id) && names.some(({ name }) => name === nameOf(id)));
 }
 
 /** Returns whether a state is less protected than all others; a connection that is created or deleted has one other state. */

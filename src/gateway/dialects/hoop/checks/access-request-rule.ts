@@ -59,13 +59,14 @@ export function checkRequestRules(proposal: PreflightRequest, writes: readonly P
   if (written.length === 0) return [];
   const before = liveRules(proposal);
   const after = rulesAfter(proposal, before, written);
-  const near = rulesNear([...after.values()], proposal);
+  const having = attributesAfter(proposal, writes);
+  const near = rulesNear([...after.values()], having);
   return written.flatMap((write) => {
     const own = after.get(write.resource.key) ?? after.get(write.resource.id);
     if (own === undefined) return [];
     if (own.connections.size + own.attributes.length === 0) return [noTarget(write)];
     const other = near(own).find((rule) => rule.id !== own.id && sharesStep(rule, own));
-    const overlap = other && overlapOf(own, other, proposal);
+    const overlap = other && overlapOf(own, other, having);
     if (overlap !== undefined) return [overlapAt(write, overlap)];
     return (proposal.blockedMoves ?? []).filter(({ to }) => to === own.id).map((move) => moveAt(write, move));
   });
@@ -103,12 +104,23 @@ function rulesAfter(
   return after;
 }
 
+/** The attributes of connections. */
+type AttributesOf = ReadonlyMap<ResourceId, readonly string[]>;
+
+/** Returns the attributes of each connection after a plan. */
+function attributesAfter({ live, plan }: PreflightRequest, writes: readonly ProposedWrite[]): AttributesOf {
+  const deleted = new Set(plan.changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
+  const all = new Map(live.resources.flatMap(({ id, spec }) => (deleted.has(id) ? [] : [[id, spec] as const])));
+  for (const { resource, spec } of writes) all.set(resource.key, spec);
+  return new Map([...all].flatMap(([id, spec]) => (kindOf(id) === 'Connection' ? [[id, textsIn(spec['attributes'])] as const] : [])));
+}
+
 function sharesStep({ type: one }: RequestRule, { type: other }: RequestRule): boolean {
   return one === other || one === 'jit_command' || other === 'jit_command';
 }
 
 /** Returns a lookup of the rules that share a connection with a rule, in their order. Each rule looks at its own connections alone. */
-function rulesNear(rules: readonly RequestRule[], { live }: PreflightRequest): (own: RequestRule) => readonly RequestRule[] {
+function rulesNear(rules: readonly RequestRule[], connections: AttributesOf): (own: RequestRule) => readonly RequestRule[] {
   const naming = new Map<string, RequestRule[]>();
   const having = new Map<string, RequestRule[]>();
   for (const rule of rules) {
@@ -116,8 +128,8 @@ function rulesNear(rules: readonly RequestRule[], { live }: PreflightRequest): (
     for (const attribute of rule.attributes) addToGroup(having, attribute, rule);
   }
   const beside = new Map<string, Set<string>>();
-  for (const { id, spec } of live.resources) {
-    const attributes = kindOf(id) === 'Connection' ? textsIn(spec['attributes']).filter((one) => having.has(one)) : [];
+  for (const all of connections.values()) {
+    const attributes = all.filter((one) => having.has(one));
     for (const one of attributes) {
       const known = beside.get(one) ?? new Set<string>();
       beside.set(one, known);
@@ -135,17 +147,16 @@ function rulesNear(rules: readonly RequestRule[], { live }: PreflightRequest): (
 type Overlap = { readonly at: Pointer; readonly what: string; readonly by: string };
 
 /** Returns what two rules of one step share: a connection that both name, or one that has an attribute of each. */
-function overlapOf(own: RequestRule, other: RequestRule, { live }: PreflightRequest): Overlap | undefined {
+function overlapOf(own: RequestRule, other: RequestRule, connections: AttributesOf): Overlap | undefined {
   const by = nameOf(other.id);
   const name = [...own.connections].find((one) => other.connections.has(one));
   if (name !== undefined) return { at: pointer('connection_names', name), what: name, by };
   const attribute = own.attributes.find((one) => other.attributes.includes(one));
   if (attribute !== undefined) return { at: pointer('attributes', attribute), what: `attribute ${attribute}`, by };
-  const shared = live.resources.find(({ id, spec }) => {
-    const attributes = kindOf(id) === 'Connection' ? textsIn(spec['attributes']) : [];
-    return attributes.some((one) => own.attributes.includes(one)) && attributes.some((one) => other.attributes.includes(one));
-  });
-  return shared === undefined ? undefined : { at: '/attributes', what: nameOf(shared.id), by };
+  const shared = [...connections].find(
+    ([, all]) => all.some((one) => own.attributes.includes(one)) && all.some((one) => other.attributes.includes(one)),
+  );
+  return shared === undefined ? undefined : { at: '/attributes', what: nameOf(shared[0]), by };
 }
 
 function noTarget(write: ProposedWrite): Diagnostic {
