@@ -76,9 +76,10 @@ async function judge(pair: MeetingPair, index: number): Promise<readonly string[
   });
   await onModel(start(pair), async (model) => {
     let rejected: string | undefined;
-    const fault: WriteFault = (write, path) => {
-      if (write === at) rejected ??= path;
-      return path === rejected ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined;
+    const fault: WriteFault = (write, request) => {
+      // Nothing waits for a deletion that takes access away.
+      if (write >= at && !request.startsWith('DELETE')) rejected ??= request;
+      return request === rejected ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined;
     };
     const partial = await watchApply(model, pair, { fault });
     if (partial === undefined) return;

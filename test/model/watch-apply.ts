@@ -18,7 +18,7 @@ export type Watched = OrderedMoments & {
 };
 
 /** Returns the fault of a write; writes are counted from 1. */
-export type WriteFault = (write: number, path: string) => InjectedFault | undefined;
+export type WriteFault = (write: number, request: string) => InjectedFault | undefined;
 
 type WatchOptions = {
   /** The plan of an apply that did not complete. */
@@ -44,7 +44,7 @@ export async function watchApply(
       if (method === 'GET') return undefined;
       steps.push(`${method} ${path}`);
       moments.push(momentNow(model));
-      return fault?.(moments.length, path);
+      return fault?.(moments.length, `${method} ${path}`);
     });
     const failed = await applyPlanned(planned, live, gateway, ({ event, id = '', step = '' }) => {
       if (event === 'verified') boundaries.push(moments.length);
