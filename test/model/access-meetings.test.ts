@@ -77,8 +77,8 @@ async function judge(pair: MeetingPair, index: number): Promise<readonly string[
   await onModel(start(pair), async (model) => {
     let rejected: string | undefined;
     const fault: WriteFault = (write, request) => {
-      // Nothing waits for a deletion that takes access away.
-      if (write >= at && !request.startsWith('DELETE')) rejected ??= request;
+      // Nothing waits for what only together with other writes takes access away, nor for deletions that do.
+      if (write >= at && /^(?:POST|PUT) .*access-requests/.test(request)) rejected ??= request;
       return request === rejected ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined;
     };
     const partial = await watchApply(model, pair, { fault });
