@@ -22,7 +22,7 @@ export function collectEdges(manifests: readonly Manifest[]): {
   const diagnostics: ManifestDiagnostic[] = [];
   const excepted: EdgeEnds[] = [];
   const select = createTagSelector(manifests);
-  const [toEnds, toPath] = [createEndReader(), createPathReader()];
+  const [toEnds, toPath] = [createEndReader(), onceForEach<Pointer>(pointer)];
   for (const manifest of manifests) {
     const own = manifest.id;
     for (const field of manifest.view.edges) {
@@ -87,23 +87,21 @@ type EdgeField = { readonly edge: 'rule' | 'connection'; readonly refers: string
 
 /** Returns a reader of the ends of an edge; equal ids are one text, which lookups of many edges compare faster. */
 function createEndReader(): (field: EdgeField, own: ResourceId, text: string) => EdgeEnds {
-  const ids = new Map<string, Map<string, ResourceId>>();
+  const idOf = onceForEach(resourceId);
   return ({ edge, refers }, own, text) => {
-    const known = ids.get(refers) ?? new Map<string, ResourceId>();
-    const other = known.get(text) ?? resourceId(refers, text);
-    ids.set(refers, known.set(text, other));
+    const other = idOf(refers, text);
     return edge === 'rule' ? { rule: own, connection: other } : { rule: other, connection: own };
   };
 }
 
-/** Returns a reader of the paths of listed names; equal paths are one text: many rules list the same connections. */
-function createPathReader(): (field: string, text: string) => Pointer {
-  const paths = new Map<string, Map<string, Pointer>>();
-  return (field, text) => {
-    const known = paths.get(field) ?? new Map<string, Pointer>();
-    const path = known.get(text) ?? pointer(field, text);
-    paths.set(field, known.set(text, path));
-    return path;
+/** Returns a function that makes each value once: many rules list the same connections, and equal ids and paths are one text. */
+function onceForEach<Value>(make: (of: string, text: string) => Value): (of: string, text: string) => Value {
+  const all = new Map<string, Map<string, Value>>();
+  return (of, text) => {
+    const known = all.get(of) ?? new Map<string, Value>();
+    const value = known.get(text) ?? make(of, text);
+    all.set(of, known.set(text, value));
+    return value;
   };
 }
 

@@ -312,3 +312,20 @@ test('a group gets access only after the rule that may govern instead of a new o
     { id: 'Attribute/new-tag', slot: 'after-objects', windows: [] },
   ]);
 });
+
+test('many attributes that grant groups wait for the connection that asks these groups for more', async () => {
+  const project = await hoopProject();
+  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  const names = Array.from({ length: 14 }, (_, index) => `at-${index}`);
+  const files = (isAfter: boolean): Readonly<Record<string, string>> => ({
+    'access/db.yaml': connection('orders-db', { attributes: names, access_groups: ['dba'], ...(isAfter ? { reviewers: ['dba'] } : {}) }),
+    'access/at.yaml': names.map((name) => manifest('Attribute', name, { access_groups: isAfter ? [`of-${name}`] : [] })).join('---\n'),
+  });
+  project.write(files(false));
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  project.write(files(true));
+  const begun = project.model.log.count();
+  expect((await project.ostiary(['apply', '--yes', '--allow', 'plan/too-many-updates=agreed'])).code).toBe(0);
+  const put = project.model.log.requests.slice(begun).flatMap(({ method, path }) => (method === 'PUT' ? (path.split('/')[2] ?? '') : []));
+  expect(put).toEqual(['connections', ...names.map(() => 'attributes')]);
+});

@@ -69,7 +69,10 @@ export function singleWritesOf(input: ScheduleInput, indivisible: Indivisible): 
     const all = new Map(ids.map((id) => [id, chosen.get(id) ?? 'before-objects'] as const));
     return findExposures(effects, scheduleSteps(few, all), { once: new Set(ids), check: input.states.isExposed });
   };
-  const chosen = chooseSlots(listsToMove(ids, effects), (some) => costOf(windowsIn(some), groups));
+  const lists = listsToMove(ids, effects);
+  // Writes of one list, beside which the plan changes nothing, have no better order.
+  const isAlone = lists.length < 2 && ids.length === effects.size;
+  const chosen = isAlone ? new Map<ResourceId, WriteSlot>() : chooseSlots(lists, (some) => costOf(windowsIn(some), groups));
   const exposures = windowsIn(chosen);
   const specs = new Map(input.live.resources.map((resource) => [resource.id, resource.spec]));
   return ids.map((id): SingleWrite => {
@@ -138,8 +141,8 @@ function listsToMove(ids: readonly ResourceId[], effects: ReadonlyMap<ResourceId
 /** Chooses the best slot of one list of writes after the other, twice: the second time with the slots of all others known. */
 function chooseSlots(lists: readonly (readonly ResourceId[])[], costIn: (chosen: WriteSlots) => number): WriteSlots {
   let chosen: WriteSlots = new Map();
-  // The writes of one list have no better order, and a plan without a window needs none.
-  let cost = lists.length < 2 && lists.some((list) => list.length > 1) ? 0 : costIn(chosen);
+  let cost = costIn(chosen);
+  // A plan without a window needs no other order.
   for (const together of cost === 0 ? [] : [...lists, ...lists]) {
     const current = chosen.get(together[0] ?? '/') ?? slots[0];
     const tried = slots.map((slot) => {
