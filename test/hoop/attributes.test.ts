@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { connection } from '../e2e/project.ts';
+import { connection, guardrail } from '../e2e/project.ts';
 import { open, switchOn } from '../support/access-project.ts';
 import { auditorToken, hoopProject, type HoopProject, standardToken } from '../support/hoop-project.ts';
 import { manifestsOf, useHoopRepositories } from '../support/hoop-repository.ts';
@@ -20,6 +20,11 @@ function attribute(name: string, spec: object = {}, metadata: object = {}): stri
 function ruleBy(name: string, ...attributes: readonly string[]): string {
   const spec = { access_type: 'jit_command', attributes, reviewers_groups: ['dba'], min_approvals: 1 };
   return JSON.stringify({ apiVersion: 'ostiary/v1', kind: 'AccessRequestRule', metadata: { name }, spec });
+}
+
+/** Returns the manifest of a guardrail of `orders-db`, with attributes. */
+function guardrailBy(...attributes: readonly string[]): string {
+  return guardrail('no-drop', ['drop'], { connection_ids: ['orders-db'], attributes });
 }
 
 type Attributes = Readonly<Record<string, { readonly groups: readonly string[]; readonly connections: readonly string[] }>>;
@@ -74,6 +79,18 @@ test('an attribute is created, grants more and less, and is renamed in place wit
   expect(await attributesOf(project)).toEqual({ cards: { groups: ['sre'], connections: ['orders-db'] } });
 });
 
+test('an attribute that attaches and grants nothing is no cause, and one that a rule has may be one', { timeout }, async () => {
+  const project = await controlled();
+  project.write({ 'access/a.yaml': connection('orders-db', open) });
+  await applyAndExpectInSync(project);
+  project.write({ 'access/a.yaml': tagged, 'access/pci.yaml': attribute('pci'), 'access/rule.yaml': guardrailBy() });
+  const idle = await project.ostiary(['plan']);
+  expect(idle.stdout).toMatch(/gains guardrail words \(orders-db\) {2}access\/rule\.yaml:\d+\n/);
+  expect(idle.stdout).not.toContain('Other impact');
+  project.write({ 'access/rule.yaml': guardrailBy('pci') });
+  expect((await project.ostiary(['plan'])).stdout).toMatch(/Other impact:\n +attributes\.pci {2}cannot be compared/);
+});
+
 test('a rename is refused while manifests have the former name', { timeout }, async () => {
   const project = await applied();
   project.write({ 'access/pci.yaml': attribute('cards', { access_groups: ['dba'] }, { renamedFrom: 'pci' }) });
@@ -82,8 +99,8 @@ test('a rename is refused while manifests have the former name', { timeout }, as
 
 test('a write of an attribute leaves its links to connections and rules as they are', { timeout }, async () => {
   const project = await applied();
-  const guardrail = { name: 'no-drop', input: { rules: [] }, output: { rules: [] }, attributes: ['pci'] };
-  expect((await project.send('POST', '/guardrails', guardrail)).status).toBe(201);
+  const body = { name: 'no-drop', input: { rules: [] }, output: { rules: [] }, attributes: ['pci'] };
+  expect((await project.send('POST', '/guardrails', body)).status).toBe(201);
   await project.send('PUT', '/attributes/pci', { name: 'pci', connection_names: ['orders-db', 'other-db'] });
   project.write({ 'access/pci.yaml': attribute('pci', { access_groups: ['sre'] }) });
   const done = await project.ostiary(['apply', '--yes']);

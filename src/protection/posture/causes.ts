@@ -22,7 +22,7 @@ import { accessLookup, noAccessObjects } from '../access/access-index.ts';
 import { accessAfter, attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
 import { conditionedTypesOf, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { findEditedEntries } from './edited-entries.ts';
-import { createPostureBuilder, type PostureBuilder } from './posture.ts';
+import { createPostureBuilder, isEffectiveRule, type PostureBuilder } from './posture.ts';
 import { affectsEveryConnection, readAccessIn, type ProtectionSnapshot, type ResourceSnapshot } from './protection-snapshot.ts';
 
 /** What the gateway adds to a connection, and no manifest states. */
@@ -105,7 +105,7 @@ function readAlone(id: ResourceId, resource: ResourceSnapshot): Posture {
 function fieldEffects(
   kind: Kind,
   id: ResourceId,
-  { fields, sides }: { readonly fields: readonly FieldChange[]; readonly sides: ObjectSides },
+  { fields, sides, isIdle }: { readonly fields: readonly FieldChange[]; readonly sides: ObjectSides; readonly isIdle: IdleCheck },
 ): ReadonlySet<ProtectionEffect> {
   const { before, after } = sides;
   const isUnseen = fields.some((field) => 'unknown' in field.before || 'unknown' in field.after);
@@ -118,8 +118,24 @@ function fieldEffects(
   ]);
   // What a type enforces and what an attribute attaches depends on the rules, which are not compared here.
   const isCondition = fields.some(({ path }) => conditionedTypesOf(kind.name, path).length > 0);
-  const isAttribute = kind.name === 'Connection' && fields.some(({ path }) => tokensOf(path)[0] === 'attributes');
-  return isUnseen || ((isCondition || isAttribute) && found.size === 0) ? new Set([...found, 'unknown']) : found;
+  const attaches = kind.name === 'Connection' && fields.some(({ path }) => tokensOf(path)[0] === 'attributes' && !isIdle(path));
+  return isUnseen || ((isCondition || attaches) && found.size === 0) ? new Set([...found, 'unknown']) : found;
+}
+
+/** Returns whether an attribute of a connection attaches nothing. */
+type IdleCheck = (path: FieldChange['path']) => boolean;
+
+/** Returns a check against the objects of two states; nothing is known to be idle where the gateway does not list what attributes do. */
+function idleCheck({ before, after }: CauseContext['snapshots']): IdleCheck {
+  if (readAccessIn(before).incomplete.has('attributes')) return () => false;
+  return (path) => {
+    const [, name] = tokensOf(path);
+    return name !== undefined && [before, after].every((one) => effectiveRules(one, name).length === 0);
+  };
+}
+
+function effectiveRules({ rulesByAttribute, resources }: ProtectionSnapshot, attribute: string): readonly ResourceId[] {
+  return [...(rulesByAttribute.get(attribute) ?? [])].filter((id) => isEffectiveRule(id, resources.get(id)));
 }
 
 /** Returns the known spec if the made one is equal, as it is if only these fields differ: its posture is known. */
@@ -198,10 +214,8 @@ type CauseContext = {
 };
 
 /** Lists the contributions of a change, one for each entry; a created or deleted rule is one cause as a whole. */
-function contributionsOf(
-  change: Change,
-  { registry, snapshots: { before, after }, isReversed = false }: CauseContext,
-): readonly Contribution[] {
+function contributionsOf(change: Change, { registry, snapshots, isReversed = false }: CauseContext): readonly Contribution[] {
+  const { before, after } = snapshots;
   const key = liveKeyOf(change);
   const kind = registry.get(kindOf(key));
   if (kind === undefined) return [];
@@ -213,7 +227,7 @@ function contributionsOf(
   const sides = { ...(isReversed ? swapped(specs) : specs), access: readAccessIn(before), samples: before.samples };
   const directionOf = (fields: readonly FieldChange[]): ProtectionVerdict => {
     const directed = isReversed ? fields.map((field) => ({ ...field, ...swapped(field) })) : fields;
-    return combineEffects(fieldEffects(kind, key, { fields: directed, sides }));
+    return combineEffects(fieldEffects(kind, key, { fields: directed, sides, isIdle: idleCheck(snapshots) }));
   };
   const groups = fieldGroups(kind, change, specs).flatMap((fields): readonly GroupedContribution[] => {
     const [first] = fields;

@@ -92,7 +92,7 @@ type AttachedRules = Pick<ConnectionState, 'rules'> & { readonly by: (rule: Reso
 function effectsOf(all: ReadonlyMap<ResourceId, RuleControls>, { rules, by }: AttachedRules): Posture['rules'] {
   return new Map(
     [...all]
-      .filter(([rule]) => isEffective(rule, rules.get(rule)))
+      .filter(([rule]) => isEffectiveRule(rule, rules.get(rule)))
       .map(([rule, one]) => [
         rule,
         { controls: decidesAccess(kindOf(rule)) ? ruleControlTypes(kindOf(rule)) : controlTypesIn(one), by: by(rule) },
@@ -101,7 +101,7 @@ function effectsOf(all: ReadonlyMap<ResourceId, RuleControls>, { rules, by }: At
 }
 
 /** Returns whether an object on a connection may do something: an attribute without groups grants nothing. */
-function isEffective(id: ResourceId, resource: ResourceSnapshot | undefined): boolean {
+export function isEffectiveRule(id: ResourceId, resource: ResourceSnapshot | undefined): boolean {
   return !isAttribute(id) || textsIn(resource?.spec['access_groups']).length > 0;
 }
 
