@@ -85,7 +85,7 @@ test('an attribute that attaches and grants nothing is no cause, and one that a 
   await applyAndExpectInSync(project);
   project.write({ 'access/a.yaml': tagged, 'access/pci.yaml': attribute('pci'), 'access/rule.yaml': guardrailBy() });
   const idle = await project.ostiary(['plan']);
-  expect(idle.stdout).toMatch(/gains guardrail words \(orders-db\) {2}access\/rule\.yaml:\d+\n/);
+  expect(idle.stdout).toMatch(/gains guardrail no-drop \(orders-db\) {2}access\/rule\.yaml:20, access\/rule\.yaml:1\n/);
   expect(idle.stdout).not.toContain('Other impact');
   project.write({ 'access/rule.yaml': guardrailBy('pci') });
   expect((await project.ostiary(['plan'])).stdout).toMatch(/Other impact:\n +attributes\.pci {2}cannot be compared/);
