@@ -144,7 +144,7 @@ const inside: Readonly<Record<string, string>> = {
     'log.ts principal.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search monitoring app.ts process',
   console: 'context options.ts output read-pem.ts connect.ts',
   planning:
-    'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts planned-run.ts create-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts',
+    'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts create-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts',
   commands:
     'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts can.ts reporting policy test.ts fmt.ts init.ts schema.ts pull.ts review.ts get.ts list.ts search.ts ' +
     'record.ts serve.ts completion.ts version.ts workflow-commands.ts',

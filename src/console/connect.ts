@@ -25,6 +25,8 @@ type ConnectOptions = {
   readonly flags: TargetFlags;
   readonly context: CliContext;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  /** Interrupts requests and pauses. */
+  readonly signal?: AbortSignal;
 };
 
 /** Opens the target's gateway with the token from the environment. Throws UsageError without a URL or a token. */
@@ -92,7 +94,7 @@ function missingToken({ url, token }: Target): UsageError {
   return new UsageError(`missing token for ${url}`, `set ${token.env} in the environment`);
 }
 
-function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOptions): SessionOptions {
+function sessionOptions(target: Target, { flags, context, onRequest, signal }: ConnectOptions): SessionOptions {
   if (target.url === '')
     throw new UsageError('no gateway is configured', 'run ostiary init to create ostiary.yaml, pass --url, or set OSTIARY_URL');
   requireAddress(target.url);
@@ -107,6 +109,7 @@ function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOp
     auth,
     dialect,
     readConcurrency,
+    signal,
     network: withTargetTls(readNetwork(context.env), target, context),
     onRetry: retryPrinter(flags, context),
     onRequest: observers.length === 0 ? undefined : (event) => observers.forEach((observe) => observe(event)),

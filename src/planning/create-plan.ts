@@ -5,7 +5,6 @@ import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
-import type { LiveState } from '../model/live.ts';
 import type { OutsideAccess } from '../model/protection/outside-access.ts';
 import { overriddenByEnds } from '../model/plan/expired-access.ts';
 import { type Allowance, deletedOutside, type Plan, type Refusal } from '../model/plan/plan.ts';
@@ -14,10 +13,10 @@ import { withTrackedContents } from '../project/committed-manifests.ts';
 import { type CheckedSources, readWorkingTree } from '../project/checkout.ts';
 import { type LoadOptions, loadTarget } from '../project/manifests.ts';
 import { findUncommittedRemovals, removalWarnings } from '../project/uncommitted-removals.ts';
-import type { PlanFlags, TargetFlags } from '../console/options.ts';
+import type { PlanFlags } from '../console/options.ts';
 import { findForgotten, type ForgottenObject } from '../project/forgotten-objects.ts';
 import { type PlanBase, readPlanBase } from '../project/plan-base.ts';
-import { connect, mayWrite, readLiveAndAccess, trackSecretReads, withMissingToken, withSecretsHint } from '../console/connect.ts';
+import { mayWrite, withMissingToken, withSecretsHint } from '../console/connect.ts';
 import { readAudit } from './audit-log.ts';
 import { compileTargetPolicies, type TargetPolicies, timeOf } from './target-policies.ts';
 import type { OpenProject } from '../project/project.ts';
@@ -36,7 +35,7 @@ import {
 } from '../reconcile/guard/record-refusals.ts';
 import { mergeBehind } from '../reconcile/prepare/base-states.ts';
 import { plural, shortList } from '../report/wording/summary.ts';
-import { adaptToDialect, unplannableByErrors, type UnplannableObject } from '../reconcile/prepare/omissions.ts';
+import { unplannableByErrors, type UnplannableObject } from '../reconcile/prepare/omissions.ts';
 import {
   compareStates,
   draftPart,
@@ -48,46 +47,12 @@ import {
 } from '../reconcile/reconcile.ts';
 import { type DriftScope, filterDrift } from '../reconcile/drift/filter-drift.ts';
 import type { CreatedRun, DriftRun } from './planned-run.ts';
-import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
 import { watchScope } from '../reconcile/record/record-access.ts';
 import { findOutsideAccess } from '../reconcile/record/outside-access.ts';
 import { withChangedSecrets } from '../reconcile/record/secret-versions.ts';
 import { prepareSealing } from '../reconcile/saved-plan/content-seal.ts';
 import { nameDeleters } from './name-deleters.ts';
-import { secretCacheOf, withLeftSecrets, withPredecessors, withReadableValues, withSecrets } from './read-secrets.ts';
-
-type GatherInput = {
-  readonly project: OpenProject;
-  readonly desired: DesiredState;
-  /** The manifests that were applied last. */
-  readonly base: DesiredState | undefined;
-  /** Which secrets the record of applies proves equal. */
-  readonly recorded: string | undefined;
-  readonly gateway: Gateway;
-  readonly identity: GatewayIdentity;
-  readonly flags: TargetFlags & Pick<PlanFlags, 'cache' | 'secrets'>;
-  readonly context: CliContext;
-};
-
-/** The live state of a plan; `unwritten` states why the cache of verified secrets could not be written. */
-type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | undefined };
-
-/**
- * Reads everything that a plan compares with: all resources in bulk, the ids that lists hide, and the secrets that manifests
- * set and bulk reads omit, including those of replaced objects.
- */
-async function gatherLive(input: GatherInput): Promise<GatheredLive> {
-  const { project, desired: loaded, base, recorded, gateway, identity, flags, context } = input;
-  const { desired } = adaptToDialect(loaded, identity, registry);
-  const listed = await readLiveAndAccess(gateway, [...registry.keys()], { flags, context });
-  const ids = unresolvedIds({ desired, live: listed, registry });
-  const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
-  const cache = secretCacheOf(project, identity, flags);
-  const reads = { gateway, concurrency: project.target.readConcurrency, track: trackSecretReads({ flags, context }) };
-  const compared = flags.secrets === 'unresolved' ? withReadableValues(desired) : withLeftSecrets(desired, base);
-  const { live, unwritten } = await withSecrets(bulk, compared, { ...cache, ...reads, recorded });
-  return { live: await withPredecessors(live, desired, reads), unwritten };
-}
+import { gatherLive, readWhile } from './read-gateway.ts';
 
 /** `resource` limits the secrets that are read to those of one resource. */
 type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string };
@@ -162,16 +127,18 @@ async function withInput<T>(
   { flags, context, onRequest, purpose = 'show', ended = purpose === 'preview' ? 'warning' : 'error' }: GatherOptions,
   work: (gathered: Gathered) => Promise<T>,
 ): Promise<T> {
-  const loaded = await loadPlanInput(project, flags, context, { purpose, ended });
+  if (flags.prune === true && isPartialSelection(project.selection)) throw new UsageError('--prune requires all manifests', wholeHint);
+  const { done: loaded, read } = await readWhile(project, { flags, context, onRequest }, async () => {
+    const input = await loadPlanInput(project, flags, context, { purpose, ended });
+    await prepareSealing(input.desired);
+    return input;
+  });
   const { desired, policies, planBase } = loaded;
-  const { gateway, identity } = await connect(project.target, { flags, context, onRequest });
+  const { gateway, identity } = read;
   try {
     const base = planBase.base?.desired;
     const recorded = planBase.read?.record.verified;
-    const [{ live: gathered, unwritten }] = await Promise.all([
-      gatherLive({ project, desired, base, recorded, gateway, identity, flags, context }),
-      prepareSealing(desired),
-    ]);
+    const { live: gathered, unwritten } = await gatherLive({ project, desired, base, recorded, ...read, flags, context });
     const live = planBase.read === undefined ? gathered : withChangedSecrets(gathered, desired, planBase.read.record);
     const forgotten = planBase.isUnrecorded === true ? await findForgotten(project, { desired, live, planBase, origin: flags.origin }) : [];
     return await work({
@@ -282,7 +249,6 @@ async function loadPlanInput(
   context: CliContext,
   { purpose, ended }: Required<Pick<GatherOptions, 'purpose' | 'ended'>>,
 ): Promise<PlanInput> {
-  if (flags.prune === true && isPartialSelection(project.selection)) throw new UsageError('--prune requires all manifests', wholeHint);
   const read = await readWorkingTree(project);
   const now = timeOf(flags, context);
   const { loaded, diagnostics, unplannable } = loadPlannedManifests(project, flags, context, { read, purpose, ends: { now, ended } });
