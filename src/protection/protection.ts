@@ -8,6 +8,7 @@ import {
   type HeadlineVerdict,
   type ProtectionVerdict,
   type Impact,
+  type PermissionDelta,
   sortHeadlines,
   type TagCount,
 } from '../model/protection/protection.ts';
@@ -307,11 +308,19 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
     ...manifestHeadlines([...changes, ...effects.unwritten], effects.snapshots),
   ];
   const headlines = sortHeadlines([...protection.headlines, ...more]);
-  const permissions = diffPermissions(diff, effects.snapshots, input);
+  let compared: { readonly permissions: PermissionDelta | undefined } | undefined;
   return {
     changes,
     unwritten: effects.unwritten,
-    protection: { ...protection, headlines, ...(permissions === undefined ? {} : { permissions }) },
+    protection: {
+      ...protection,
+      headlines,
+      // Only a report of the plan states them.
+      get permissions() {
+        compared ??= { permissions: diffPermissions(diff, effects.snapshots, input) };
+        return compared.permissions;
+      },
+    },
   };
 }
 

@@ -252,8 +252,8 @@ export type Protection = {
   readonly connections: readonly PostureChange[];
   /** Live connections that certainly lose a control. */
   readonly losing: readonly ResourceId[];
-  /** Who can do what before and after; absent when that stays the same. */
-  readonly permissions?: PermissionDelta;
+  /** Who can do what before and after, compared on first use; absent when that stays the same. */
+  readonly permissions?: PermissionDelta | undefined;
   /** The impact of each cause, weakening ones first; absent when there is none. */
   readonly impact?: readonly Impact[];
   /** Samples whose result changes; absent when there are none. */
