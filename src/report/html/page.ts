@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { blocksOfType, type Deletion, type ReportBlock, type ReportDocument, type ReportSection } from '../document.ts';
 import type { LinkOf } from '../links.ts';
-import { highestPlanRisk, highestRisk, type Plan } from '../../model/plan/plan.ts';
+import { highestPlanRisk, highestRisk, type Orphan, type Orphans, type Plan } from '../../model/plan/plan.ts';
 import type { Cause, Headline } from '../../model/protection/protection.ts';
 import { type Diagnostic, parsePosition, type Position, sortDiagnostics } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -107,7 +107,7 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
     ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceList(allowed)),
     ...blocksOfType(blocks, 'notices').flatMap(({ lines }) => noticeList(lines)),
     element('h2', {}, 'Protection'),
-    ...blocksOfType(blocks, 'headlines').map(({ headlines, deletions }) => headlineList(headlines, deletions, linkOf)),
+    ...blocksOfType(blocks, 'headlines').map((block) => headlineList(block, linkOf)),
     ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
     ...(drifted.length === 0 ? [] : [element('h2', {}, 'Changed outside Ostiary'), driftedSection(drifted, linkOf)]),
     ...blocksOfType(blocks, 'choices').flatMap(({ choices }) => choiceList(choices)),
@@ -185,29 +185,37 @@ function isSingleChange(blocks: readonly ReportBlock[]): boolean {
 /** Returns an entry for the objects that one commit removed, with a link to that commit. */
 function deletionItem({ ids, orphan, replacedBy }: Deletion, linkOf: LinkOf | undefined): Html {
   const names = shortList(ids, mostNames).join(', ');
-  const commit = orphan?.removedIn;
-  const href = commit === undefined ? undefined : linkOf?.({ commit });
-  const hash = element('span', { class: 'mono' }, commit?.slice(0, 7) ?? '');
-  const removed = [
-    ' removed in ',
-    href === undefined ? hash : element('a', { href, rel: 'noreferrer' }, [hash]),
-    orphan?.subject === undefined ? '' : ` "${orphan.subject}"`,
-  ];
   return element('li', { class: 'weakens' }, [
     element('strong', {}, ids.length === 1 ? 'Deletes 1 object' : `Deletes ${ids.length} objects`),
     ' ',
     element('span', { class: 'mono' }, names),
-    ...(commit === undefined ? (replacedBy === undefined ? [] : [` replaced by ${replacedBy}`]) : removed),
+    ...(replacedBy === undefined ? removalParts(orphan, linkOf) : [` replaced by ${replacedBy}`]),
   ]);
 }
 
-function headlineList(headlines: readonly Headline[], deletions: readonly Deletion[], linkOf: LinkOf | undefined): Html {
+/** Returns the commit that removed a manifest, as a link if there is one, with its subject. */
+function removalParts(orphan: Orphan | undefined, linkOf: LinkOf | undefined): readonly (string | Html)[] {
+  if (orphan?.removedIn === undefined) return [];
+  const { removedIn: commit, subject } = orphan;
+  const href = linkOf?.({ commit });
+  const hash = element('span', { class: 'mono' }, commit.slice(0, 7));
+  return [
+    ' removed in ',
+    href === undefined ? hash : element('a', { href, rel: 'noreferrer' }, [hash]),
+    subject === undefined ? '' : ` "${subject}"`,
+  ];
+}
+
+type HeadlineParts = Pick<Extract<ReportBlock, { readonly type: 'headlines' }>, 'headlines' | 'deletions' | 'orphans'>;
+
+function headlineList({ headlines, deletions, orphans }: HeadlineParts, linkOf: LinkOf | undefined): Html {
   if (headlines.length + deletions.length === 0) return element('p', { class: 'quiet' }, 'No connection gains or loses protection.');
   return element('ul', { class: 'headlines' }, [
     ...headlines.map((headline) => {
       const { direction, text, causes } = headline;
       const names = shortList(headlineObjects(headline).map(nameOf), mostNames).join(', ');
       const lines = causeLines(causes);
+      const removals = removalsOf(headline, orphans);
       return element('li', { class: direction }, [
         verdictBadge(direction),
         ' ',
@@ -216,11 +224,22 @@ function headlineList(headlines: readonly Headline[], deletions: readonly Deleti
         element('span', { class: 'mono' }, names),
         ...lines.slice(0, mostLines).map((at) => joinHtml([' ', positionHtml(at, linkOf)])),
         ...(lines.length > mostLines ? [` and ${lines.length - mostLines} more`] : []),
+        ...removals.slice(0, mostLines).map(({ name, orphan }) => joinHtml([' ·', name, ...removalParts(orphan, linkOf)])),
+        ...(removals.length > mostLines ? [` and ${removals.length - mostLines} more`] : []),
         ...(causes.some(({ byHand }) => byHand === true) ? [element('span', { class: 'quiet' }, ` ${driftCause('')}`)] : []),
       ]);
     }),
     ...deletions.map((deletion) => deletionItem(deletion, linkOf)),
   ]);
+}
+
+/** Returns the manifests whose removal causes a headline: each with its name, or by commit those of the connections that the headline names. */
+function removalsOf({ causes, connections }: Headline, orphans: Orphans): readonly { readonly name: string; readonly orphan: Orphan }[] {
+  const removed = causes.flatMap(({ by, place }) => (place === undefined ? (orphans.get(by) ?? []) : []));
+  const found = removed
+    .filter(({ removedIn }) => removedIn !== undefined)
+    .map((orphan) => ({ name: connections.includes(orphan.id) ? '' : ` ${orphan.id}`, orphan }));
+  return [...new Map(found.map((one) => [`${one.name} ${one.orphan.removedIn}`, one])).values()];
 }
 
 /** Returns the lines that cause a headline, each once: entries of a list can share one. */
@@ -260,7 +279,7 @@ function outsideParts({ title, headlines, objects }: OutsideSection, linkOf: Lin
   const more = objects.length - mostListed;
   return [
     element('h2', {}, title),
-    headlineList(headlines, [], linkOf),
+    headlineList({ headlines, deletions: [], orphans: new Map() }, linkOf),
     element('ul', {}, more > 0 ? [...items, element('li', {}, `and ${more} more`)] : items),
   ];
 }

@@ -4,7 +4,6 @@ import {
   blocksOfType,
   type Deletion,
   labeledName,
-  type ReportBlock,
   type ReportDocument,
   type ReportSection,
   type ReportSummary,
@@ -65,7 +64,7 @@ function sectionBlocks(
 ): readonly MarkdownBlock[] {
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => [
     ...(isDense ? fewerHeadlines : headlineBlocks)(block.headlines, block.orphans, linkOf),
-    ...unstatedDeletions(block).map((deletion) => deletionBlock(deletion, linkOf)),
+    ...block.deletions.map((deletion) => deletionBlock(deletion, linkOf)),
     ...sampleBlocks(block.changedSamples),
   ]);
   const groups = blocksOfType(blocks, 'changes').map(({ group }) => group);
@@ -259,16 +258,6 @@ const mostTags = 4;
 const mostNames = 3;
 const longestName = 60;
 const longestCause = 200;
-
-/** Returns the deletions without the connections whose deletion is a headline: everything that such a headline is about is deleted. */
-function unstatedDeletions({ headlines, deletions }: Extract<ReportBlock, { readonly type: 'headlines' }>): readonly Deletion[] {
-  const deleted = new Set(deletions.flatMap(({ ids }) => ids));
-  const stated = new Set(headlines.flatMap(({ connections }) => (connections.every((id) => deleted.has(id)) ? connections : [])));
-  return deletions.flatMap((deletion) => {
-    const ids = deletion.ids.filter((id) => !stated.has(id));
-    return ids.length === 0 ? [] : [{ ...deletion, ids }];
-  });
-}
 
 /** Returns the objects that one commit removed, with a link to that commit. */
 function deletionBlock({ ids, orphan, replacedBy }: Deletion, linkOf: LinkOf | undefined): MarkdownBlock {

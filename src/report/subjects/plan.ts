@@ -100,12 +100,17 @@ export function outsideBlocks(plan: Pick<Plan, 'outside'>): readonly ReportBlock
   return section === undefined ? [] : [{ type: 'outside', section }];
 }
 
-/** Returns the objects that the plan deletes, by the commit that removed their manifests or by their successor. */
-function deletionsOf({ changes, orphans }: Plan): readonly Deletion[] {
+/**
+ * Returns the objects that the plan deletes, by the commit that removed their manifests or by their successor. Connections whose deletion is
+ * a headline are left out: everything that such a headline is about is deleted.
+ */
+function deletionsOf({ changes, orphans, protection }: Plan): readonly Deletion[] {
   const removed = new Map(orphans.map((orphan) => [orphan.id, orphan]));
+  const deleted = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
+  const stated = new Set(protection.headlines.flatMap(({ connections: all }) => (all.every((id) => deleted.has(id)) ? all : [])));
   const found = new Map<string, Deletion & { readonly ids: ResourceId[] }>();
   for (const { id, action, reasons, needs } of changes) {
-    if (action !== 'delete') continue;
+    if (action !== 'delete' || stated.has(id)) continue;
     const orphan = removed.get(id);
     const [successor] = reasons.includes('replaced') ? needs : [];
     const replacedBy = successor === undefined ? undefined : nameOf(successor);
