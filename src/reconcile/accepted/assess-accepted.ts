@@ -59,7 +59,7 @@ function isAlarming({ class: one }: Risk): boolean {
 
 /** Returns the fields that the manifests change although the plan writes others: the gateway has a third value. */
 function changedFields(change: Change | undefined): AcceptedDrift['fields'] {
-  if (change === undefined || change.action === 'create') return [];
+  if (change === undefined || change.action === 'create' || change.action === 'delete') return [];
   return change.fields
     .filter(({ held, origin }) => held !== true && origin !== 'drift')
     .map(({ path, before, after }) => ({ path, before, after }));

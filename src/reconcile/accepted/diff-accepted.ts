@@ -94,8 +94,9 @@ function findEntries(diff: Diff, plan: Diff): readonly UnassessedDrift[] {
   return diff.changes.flatMap((change): readonly UnassessedDrift[] => {
     const { id, key, at, positions } = change;
     const plans = written.get(liveKeyOf(change));
-    // An object that apply creates replaces one that was changed.
-    const action = change.action === 'create' && plans !== undefined ? 'update' : change.action;
+    // An object that apply creates replaces one that was changed, and one that apply deletes was not deleted before.
+    const isWrittenToo = plans !== undefined && (change.action === 'create' || (change.action === 'delete' && plans.action === 'delete'));
+    const action = isWrittenToo ? 'update' : change.action;
     // A predecessor that stays live has no manifest to compare.
     if (action === 'blocked' || action === 'held' || (action === 'delete' && remaining.has(id))) return [];
     const fields = acceptedFields(change, plans).map((field) => secrets.get(`${id} ${field.path}`) ?? field);

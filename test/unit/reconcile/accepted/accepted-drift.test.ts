@@ -43,6 +43,8 @@ const noDrop = guardrailManifest('no-drop', [words('DROP', 'TRUNCATE')], { conne
 
 const masking = (...types: readonly string[]): Manifest => maskingManifest('pii', { connection_ids: ['db'], ...registered(...types) });
 
+const attached = (...names: readonly string[]): Manifest => maskingManifest('pii', { connection_ids: names, ...registered('PERSON') });
+
 const guardrail = (spec: Manifest['spec']): Manifest => guardrailManifest('no-drop', [words('DROP')], spec);
 
 const sending = (host: string): Manifest =>
@@ -55,6 +57,16 @@ const twelve = (spec: Manifest['spec']): readonly Manifest[] => Array.from({ len
 const keyed = (token: JsonObject): Manifest => connection({ secret: { 'envvar:PASS': { value: 'p' }, 'envvar:TOKEN': token } });
 
 describe('drift that the manifests accept', () => {
+  test('is no deletion where the plan deletes the object: a connection, and a rule that was detached', () => {
+    const [kept, old] = [connection({ reviewers: ['dba'] }), connection({}, 'old')];
+    const plan = planOfSides({ base: [kept, old, attached('db', 'old')], live: [kept, old, attached()], head: [kept] });
+    expect(plan.changes.map(({ id, action }) => `${action} ${id}`)).toEqual(['delete Connection/old', 'delete DataMaskingRule/pii']);
+    expect(plan.accepted.map(({ id, action, fields }) => `${action} ${id} ${fields.length}`)).toEqual(['update DataMaskingRule/pii 0']);
+    expect(headlinesOf(plan)).toContain(
+      '1 connection loses masking of PERSON in the manifests; the gateway already lost it (changed outside Ostiary)',
+    );
+  });
+
   test('is planned for a rule that stays beside its successor, because something unmanaged needs it', () => {
     const [db, other] = [connection({}), connection({}, 'unmanaged')];
     const plan = planOfSides({
