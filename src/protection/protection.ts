@@ -8,7 +8,6 @@ import {
   type HeadlineVerdict,
   type ProtectionVerdict,
   type Impact,
-  type PermissionDelta,
   sortHeadlines,
   type TagCount,
 } from '../model/protection/protection.ts';
@@ -32,7 +31,7 @@ import {
   type AttachmentSources,
 } from './posture/diff-postures.ts';
 import { liveSnapshot } from './posture/protection-snapshot.ts';
-import { createCauseFinder, lookUpAttachments, type CauseFinder, type Contribution } from './posture/causes.ts';
+import { type AttachmentLookup, createCauseFinder, lookUpAttachments, type CauseFinder, type Contribution } from './posture/causes.ts';
 import { canonical, compareText, type Json } from '../model/json.ts';
 import { type ResourceId, kindOf, nameOf } from '../model/resource.ts';
 import type { DesiredState } from '../model/desired.ts';
@@ -302,24 +301,37 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
   if (diff.changes.length === 0 && isUnchanged) return { changes: [], unwritten: [], protection: noProtectionChange };
   const effects = findEffects(diff, input);
   const changes = diff.changes.map((change) => ({ ...change, risks: effects.byChange.get(liveKeyOf(change)) ?? [] }));
-  const protection = withOwnHeadlines(summarizeAffected(effects.affected), changes, effects);
-  const more = [
-    ...extensionHeadlines(input, effects.snapshots),
-    ...manifestHeadlines([...changes, ...effects.unwritten], effects.snapshots),
-  ];
-  const headlines = sortHeadlines([...protection.headlines, ...more]);
-  let compared: { readonly permissions: PermissionDelta | undefined } | undefined;
+  const summarize = (): Protection => {
+    const protection = withOwnHeadlines(summarizeAffected(findAffected(diff, input, effects)), changes, effects);
+    const more = [
+      ...extensionHeadlines(input, effects.snapshots),
+      ...manifestHeadlines([...changes, ...effects.unwritten], effects.snapshots),
+    ];
+    const permissions = diffPermissions(diff, effects.snapshots, input);
+    return { ...protection, headlines: sortHeadlines([...protection.headlines, ...more]), permissions };
+  };
+  return { changes, unwritten: effects.unwritten, protection: onFirstUse(summarize) };
+}
+
+/** Returns a summary that is made when one of its parts is first read: an apply that prints no plan reads none of them. */
+function onFirstUse(summarize: () => Protection): Protection {
+  let made: Protection | undefined;
+  const summary = (): Protection => (made ??= summarize());
   return {
-    changes,
-    unwritten: effects.unwritten,
-    protection: {
-      ...protection,
-      headlines,
-      // Only a report of the plan states them.
-      get permissions() {
-        compared ??= { permissions: diffPermissions(diff, effects.snapshots, input) };
-        return compared.permissions;
-      },
+    get headlines() {
+      return summary().headlines;
+    },
+    get connections() {
+      return summary().connections;
+    },
+    get losing() {
+      return summary().losing;
+    },
+    get permissions() {
+      return summary().permissions;
+    },
+    get impact() {
+      return summary().impact;
     },
   };
 }
@@ -330,7 +342,7 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
  */
 export function assessAcceptedDrift(diff: PlannedWrites, input: AssessInput, stated: StatedEffects): AcceptedEffects {
   const effects = findEffects(diff, input);
-  const losses = acceptedLosses(effects.affected, stated);
+  const losses = acceptedLosses(findAffected(diff, input, effects), stated);
   const risksOf = acceptedRisks(losses, stated);
   const changes = diff.changes.map((change) => {
     const key = liveKeyOf(change);
@@ -340,11 +352,11 @@ export function assessAcceptedDrift(diff: PlannedWrites, input: AssessInput, sta
   return { risks: new Map(changes.map((change) => [liveKeyOf(change), change.risks])), headlines, losing };
 }
 
-/** The effects of a plan: the risks of its changes, and the connections whose protection changes. */
+/** The effects of a plan: the risks of its changes, and what shows whose protection changes. */
 type PlanEffects = ReturnType<typeof findRisks> & {
   readonly snapshots: PlanSnapshots;
   readonly givenUp: ReturnType<typeof findGivenUp>;
-  readonly affected: readonly AffectedConnection[];
+  readonly attachments: AttachmentLookup;
 };
 
 function findEffects(diff: PlannedWrites, { desired, live, base: applied, registry, inherited }: AssessInput): PlanEffects {
@@ -362,12 +374,15 @@ function findEffects(diff: PlannedWrites, { desired, live, base: applied, regist
     givenUp,
     ...snapshots,
   });
-  return {
-    ...risks,
-    snapshots,
-    givenUp,
-    affected: diffPostures(diff, snapshots, createCauseFinder(diff, { registry, snapshots, attachments })),
-  };
+  return { ...risks, snapshots, givenUp, attachments };
+}
+
+function findAffected(
+  diff: PlannedWrites,
+  { registry }: AssessInput,
+  { snapshots, attachments }: PlanEffects,
+): readonly AffectedConnection[] {
+  return diffPostures(diff, snapshots, createCauseFinder(diff, { registry, snapshots, attachments }));
 }
 
 /** Adds the headlines of what changes give up and of credentials that they redirect. */

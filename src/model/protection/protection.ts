@@ -246,16 +246,16 @@ export type PermissionDelta = {
   readonly same: number;
 };
 
-/** The change of protection that a plan makes. */
+/** The change of protection that a plan makes; the one of a plan with changes is computed when a part of it is first read. */
 export type Protection = {
   readonly headlines: readonly Headline[];
   readonly connections: readonly PostureChange[];
   /** Live connections that certainly lose a control. */
   readonly losing: readonly ResourceId[];
-  /** Who can do what before and after, compared on first use; absent when that stays the same. */
+  /** Who can do what before and after; absent when that stays the same. */
   readonly permissions?: PermissionDelta | undefined;
   /** The impact of each cause, weakening ones first; absent when there is none. */
-  readonly impact?: readonly Impact[];
+  readonly impact?: readonly Impact[] | undefined;
   /** Samples whose result changes; absent when there are none. */
   readonly changedSamples?: readonly SampleChange[];
 };
