@@ -160,20 +160,22 @@ export function refusalAt({ resource }: ProposedWrite, at: Pointer, text: Omit<D
 
 /** Reports texts that no database stores: the gateway would fail at the write, or store another text. */
 export function checkTexts(code: Diagnostic['code'], write: ProposedWrite): readonly Diagnostic[] {
-  const secrets = Object.entries(write.resource.secrets).filter(([, secret]) => secret.state === 'value' && secret.source !== 'live');
-  const texts = [
-    ...Object.entries(write.spec).map(([field, value]) => [pointer(field), value] as const),
-    ...secrets.map(([path, secret]) => [path, secret.state === 'value' ? secret.reveal() : ''] as const),
-  ];
-  return texts.flatMap(([at, value]) => {
-    if (!containsText(value, isUnstorable)) return [];
+  const secrets = Object.entries(write.resource.secrets).flatMap(([path, secret]) =>
+    secret.state === 'value' && secret.source !== 'live' ? [[path, secret.reveal()] as const] : [],
+  );
+  const fields = unstorable(Object.entries(write.spec)).map(([name, value]) => [pointer(name), value] as const);
+  return [...fields, ...unstorable(secrets)].map(([at, value]) => {
     if (containsText(value, (text) => text.includes('\0'))) {
       const message = 'the text contains the character U+0000, which the gateway cannot store';
-      return [diagnosticAt(write, at, { code, message, hint: 'remove \\0 from the text' })];
+      return diagnosticAt(write, at, { code, message, hint: 'remove \\0 from the text' });
     }
     const message = 'the text contains half of a surrogate pair, which is not a character';
-    return [diagnosticAt(write, at, { code, message, hint: 'write the character itself, or \\U and its eight digits' })];
+    return diagnosticAt(write, at, { code, message, hint: 'write the character itself, or \\U and its eight digits' });
   });
+}
+
+function unstorable(entries: readonly (readonly [string, Json])[]): readonly (readonly [string, Json])[] {
+  return entries.filter(([, value]) => containsText(value, isUnstorable));
 }
 
 function isUnstorable(text: string): boolean {

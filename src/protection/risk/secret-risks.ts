@@ -160,11 +160,12 @@ function secretUses(
     own: ownKeys([...Object.keys(owner.secrets), ...owner.unknown, ...hidden]),
   };
   const own = new Set(subject === undefined ? [] : before?.own);
-  for (const { path, after: value } of written)
-    for (const key of ownKeys([path])) {
-      if ('absent' in value || ('secret' in value && value.state === 'removed')) own.delete(key);
-      else own.add(key);
-    }
+  for (const { path, after: value } of written) {
+    const [field, key] = tokensOf(path);
+    if (field !== secretField || key === undefined) continue;
+    if ('absent' in value || ('secret' in value && value.state === 'removed')) own.delete(key);
+    else own.add(key);
+  }
   return { before, after: { resource: resourceOf(id, after), own } };
 }
 

@@ -1,6 +1,6 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, memoizeByList } from '../../model/collections.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import type { Kind, Registry } from '../../model/kind.ts';
+import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
@@ -138,17 +138,17 @@ function contentDirection(change: Change, kind: Kind, live: LiveResource | undef
 
 /** Returns whether a change adds something that the gateway attaches only after it has saved the object. */
 export function gainsLate({ fields }: Pick<Change, 'fields'>, kind: Kind): boolean {
-  const late = lateFields(kind);
+  const late = lateFields(kind.fields);
   return fields.some(({ path, after }) => 'value' in after && isWithinAny(path, late));
 }
 
-function lateFields({ fields }: Kind): readonly Pointer[] {
-  return fields.flatMap(({ name, late }) => (late === true ? [pointer(name)] : []));
-}
+const lateFields = memoizeByList((fields: readonly FieldRule[]): readonly Pointer[] =>
+  fields.flatMap(({ name, late }) => (late === true ? [pointer(name)] : [])),
+);
 
 function weakensBeforeGain(change: Change, kind: Kind, live: LiveResource | undefined): boolean {
   if (live === undefined) return false;
-  const late = lateFields(kind);
+  const late = lateFields(kind.fields);
   const first = change.fields.filter(({ path }) => !isWithinAny(path, late));
   return contentDirection({ ...change, fields: first }, kind, live).weakens;
 }

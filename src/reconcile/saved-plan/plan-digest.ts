@@ -119,7 +119,8 @@ function changeText({ id, key, action, fields }: DigestedChange): string {
 }
 
 function valueText(value: Value): string {
-  return 'value' in value ? `{"value":${canonical(value.value)}}` : canonical({ ...value });
+  if ('value' in value) return `{"value":${canonical(value.value)}}`;
+  return 'absent' in value ? '{"absent":true}' : canonical({ ...value });
 }
 
 /** Returns whether a change does more than set secrets. */
