@@ -89,7 +89,7 @@ test('if no order avoids an exposure window, the plan names it, and apply requir
   expect(words).toContain('plan/window access/b.yaml:1:1 GuardrailRule/no-drop:');
   expect(words).toContain('it cannot be written in two steps, the free license allows one entry of input rules, but there are 2');
   expect(words).toContain(
-    'between the writes of GuardrailRule/no-drop and DataMaskingRule/pii: Connection/orders-db has lost input.rules.xp_drop and has not yet gained supported_entity_types.CONTACT.entity_types.PERSON',
+    'Connection/orders-db is less protected after GuardrailRule/no-drop removes input.rules.xp_drop, and before DataMaskingRule/pii adds supported_entity_types.CONTACT.entity_types.PERSON',
   );
   expect(words).toContain('--allow plan/window=REASON');
   const allow = ['--allow', 'plan/window=agreed with the dba team'];
@@ -254,6 +254,9 @@ test('where attributes swap a group, every window names a connection once', asyn
     ({ windows: own }: { readonly windows: readonly { readonly connections: readonly string[] }[] }) => own,
   );
   expect([code, windows.length > names.length]).toEqual([6, true]);
+  expect(stdout).toMatch(
+    /Connection\/orders-db is less protected after Attribute\/at-\d grants access to new, and before Attribute\/at-\d revokes access of old/,
+  );
   expect(windows.filter(({ connections }) => new Set(connections).size < connections.length)).toEqual([]);
 });
 

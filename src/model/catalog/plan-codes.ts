@@ -313,7 +313,8 @@ export const planCodes = {
     meaning: 'Connections would be less protected for a [moment](../explanation/order-of-writes.md#when-a-rule-cannot-be-written-twice)',
     cause: 'A rule cannot be written in two steps',
     fix: 'Apply one of the two changes first with `--only`',
-    example: 'it cannot be written in two steps, because two entries change places: Connection/orders-db loses a guardrail for a moment',
+    example:
+      'it cannot be written in two steps, the free license allows one entry of input rules, but there are 2: Connection/orders-db is less protected after GuardrailRule/no-drop removes input.rules.drop, and before Connection/orders-db adds reviewers.sre',
   },
   'plan/would-lose-secret': {
     level: 'refusal',

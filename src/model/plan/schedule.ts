@@ -1,3 +1,4 @@
+import { addToGroup } from '../collections.ts';
 import type { Kind } from '../kind.ts';
 import type { Change, EdgeChange, WriteSlot, SingleWrite, ExposureWindow } from './plan.ts';
 import type { ResourceId } from '../resource.ts';
@@ -5,17 +6,38 @@ import { tokensOf, type Pointer } from '../pointer.ts';
 
 const named = 3;
 
-/** Describes an exposure window in one sentence. */
-export function exposureWindowText({ from, lost, until, missing, connections }: ExposureWindow): string {
+/** Describes an exposure window in one sentence: what has changed, and what has not yet, of the changes of a plan. */
+export function exposureWindowText(window: ExposureWindow, changes: readonly Change[]): string {
+  const { from, lost, until, missing, connections } = window;
   const shown = connections.slice(0, named).join(', ');
   const more = connections.length > named ? ` and ${connections.length - named} more` : '';
-  const [is, has] = connections.length === 1 ? ['is', 'has'] : ['are', 'have'];
-  const taken = lost.length === 0 ? `${is} open` : `${has} lost ${pathsText(lost)}`;
-  return `between the writes of ${from} and ${until}: ${shown}${more} ${taken} and ${has} not yet gained ${pathsText(missing)}`;
+  const written = (id: ResourceId, paths: readonly Pointer[], ends: string): string => {
+    const change = changes.find((one) => one.id === id);
+    return `${id} ${change === undefined ? 'is written' : writtenText(change, paths, ends)}`;
+  };
+  const is = connections.length === 1 ? 'is' : 'are';
+  const times = `after ${written(from, lost, 'removes')}, and before ${written(until, missing, 'adds')}`;
+  return `${shown}${more} ${is} less protected ${times}`;
 }
 
-function pathsText(paths: readonly Pointer[]): string {
-  return paths.map((path) => tokensOf(path).join('.')).join(', ');
+/** Returns what a write does to some fields, or to all that it changes; `ends` is what it does to an attachment, whose path is no changed field. */
+function writtenText({ action, fields }: Change, paths: readonly Pointer[], ends: string): string {
+  if (action === 'create') return 'is created';
+  if (action === 'delete') return 'is deleted';
+  const shown = paths.length === 0 ? fields.map(({ path }) => path) : paths;
+  const byVerb = new Map<string, string[]>();
+  for (const path of shown.slice(0, named)) {
+    const { before, after } = fields.find((field) => field.path === path) ?? {};
+    const [field = '', ...rest] = tokensOf(path);
+    const isGroup = field === 'access_groups' && rest.length > 0;
+    const name = isGroup ? rest.join('.') : [field, ...rest].join('.');
+    if (before === undefined || after === undefined) addToGroup(byVerb, ends, 'an attachment');
+    else if ('absent' in before) addToGroup(byVerb, isGroup ? 'grants access to' : 'adds', name);
+    else addToGroup(byVerb, 'absent' in after ? (isGroup ? 'revokes access of' : 'removes') : 'changes', name);
+  }
+  const texts = [...byVerb].map(([verb, names]) => `${verb} ${names.join(', ')}`);
+  const all = shown.length > named ? [...texts, `changes ${shown.length - named} more`] : texts;
+  return all.length === 0 ? 'is written' : all.join(' and ');
 }
 
 /**

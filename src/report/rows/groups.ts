@@ -259,7 +259,7 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : plan.singleWrites.flatMap(({ windows }) => windows);
   const windows = {
     title: `${plural(open.length, 'exposure window')}: during apply, less protection than before and after`,
-    entries: open.map((window) => escapeTerminal(exposureWindowText(window))),
+    entries: open.map((window) => escapeTerminal(exposureWindowText(window, plan.changes))),
   };
   const references = {
     title: `${plural(plan.references.length, 'reference')} outside the manifests: to the replaced object, not to its successor`,

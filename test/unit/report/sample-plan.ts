@@ -199,9 +199,9 @@ export function samplePlan(): Plan {
         windows: [
           {
             from: 'GuardrailRule/no-drop',
-            lost: ['/input/rules/drop'],
-            until: 'Connection/orders-db',
-            missing: ['/reviewers/sre'],
+            lost: ['/connection_ids'],
+            until: 'Connection/billing-db',
+            missing: ['/reviewers/dba-team'],
             connections: ['Connection/orders-db', 'Connection/a', 'Connection/b', 'Connection/c', 'Connection/d'],
           },
         ],
