@@ -174,6 +174,27 @@ test('inside a room, imports point one way', () => {
   expect(wrong).toEqual([]);
 });
 
+/** Returns what a file imports when it is loaded: types are not, and dynamic imports wait. */
+function loadedBy({ text }: Source): readonly string[] {
+  const found = text.matchAll(/(?:^|\n)(?:import|export)\s+(?!type\b)([^'";]*?)\s*from\s+'([^']+)'/g);
+  return [...found].flatMap(([, names = '', from = '']) => (/^\{(\s*type [^,}]+,?)+\s*\}$/.test(names) ? [] : [from]));
+}
+
+test('a plan loads the pattern compiler, expressions and the client of a forge on demand', () => {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const packages = new Set<string>();
+  const waiting = ['src/commands/plan.ts'];
+  for (const path of waiting) {
+    for (const specifier of loadedBy(byPath.get(path) ?? { path, room: '', text: '', imports: [] })) {
+      const to = relative('.', join(dirname(path), specifier));
+      if (!specifier.startsWith('.')) packages.add(packageOf(specifier));
+      else if (!waiting.includes(to)) waiting.push(to);
+    }
+  }
+  const loaded = [...packages].filter((name) => !name.startsWith('node:'));
+  expect(loaded.toSorted()).toEqual(['ajv', 'commander', 'fast-json-patch', 'ignore', 'picocolors', 'yaml']);
+});
+
 test('model imports nothing, not even node:', () => {
   const wrong = sources
     .filter((source) => source.room === 'model')

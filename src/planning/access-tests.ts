@@ -37,8 +37,11 @@ export function declaredSnapshot(desired: DesiredState, { target }: Pick<Project
 export async function checkDeclaredAccess(desired: DesiredState, project: Pick<Project, 'target'>): Promise<readonly AccessTestResult[]> {
   const { accessTests = [], unselected } = desired;
   if (accessTests.length === 0 || unselected.length > 0) return [];
-  const { checkAccessTests } = await import('../protection/permission/check-access-tests.ts');
-  return checkAccessTests(accessTests, declaredSnapshot(desired, project), deciderTexts(desired));
+  const [{ checkAccessTests }, { patternCache }] = await Promise.all([
+    import('../protection/permission/check-access-tests.ts'),
+    import('../protection/pattern/compile.ts'),
+  ]);
+  return checkAccessTests(accessTests, declaredSnapshot(desired, project), { textOf: deciderTexts(desired), newPatterns: patternCache });
 }
 
 /**

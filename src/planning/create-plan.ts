@@ -372,7 +372,7 @@ function inputOf(loaded: PlanInput, identity: GatewayIdentity, flags: CreatePlan
   };
 }
 
-/** Loads the pattern compiler for plans that write rules, or change samples; others do without. */
+/** Loads the pattern compiler for plans that write rules, change samples, or have access tests that simulate rules; others do without. */
 async function loadRuleChecks({ prepared, diff }: PlanDraft): Promise<RuleChecks | undefined> {
   if (!needsRuleChecks(prepared, diff)) return undefined;
   const { ruleChecks } = await import('../protection/rule-inspector.ts');

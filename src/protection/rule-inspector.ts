@@ -66,9 +66,10 @@ export function notSimulatedNotice(all: readonly RuleSampleResults[]): readonly 
 export type RuleChecks = {
   readonly inspect: (rule: DesiredResource) => readonly DocumentDiagnostic[];
   readonly findSampleChanges: typeof findSampleChanges;
+  readonly newPatterns: typeof patternCache;
 };
 
 /** Prepares the checks of rules; each pattern is compiled once. */
 export function ruleChecks(): RuleChecks {
-  return { inspect: ruleInspector('warning'), findSampleChanges };
+  return { inspect: ruleInspector('warning'), findSampleChanges, newPatterns: patternCache };
 }

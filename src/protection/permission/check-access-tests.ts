@@ -6,7 +6,7 @@ import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { accessModes } from '../access/effective-access.ts';
-import { patternCache } from '../pattern/compile.ts';
+import type { PatternCompiler } from '../pattern/compile.ts';
 import { matchesGlob } from '../pattern/glob.ts';
 import { readPostures } from '../posture/posture.ts';
 import { allConnections, type ProtectionSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
@@ -20,11 +20,19 @@ export const noConnection = 'no such connection';
 /** Names what decides a fact: a line of a manifest, or an object without one. */
 export type DeciderText = (decider: Decider) => string;
 
+/** What results need: `newPatterns` makes a compiler for each text that should be blocked, and only tests that have such texts need it. */
+type TestTools = { readonly textOf: DeciderText; readonly newPatterns: (() => PatternCompiler) | undefined };
+
+/** Returns whether tests simulate rules, so that they need the pattern compiler. */
+export function needsPatterns(tests: readonly AccessTest[]): boolean {
+  return tests.some(({ expectations }) => expectations.some(({ blocked }) => blocked.length > 0));
+}
+
 /** Checks access tests in one state of a gateway; each expectation has a result for each connection that it is about. */
 export function checkAccessTests(
   tests: readonly AccessTest[],
   snapshot: ProtectionSnapshot,
-  textOf: DeciderText,
+  tools: TestTools,
 ): readonly AccessTestResult[] {
   if (tests.length === 0) return [];
   const postures = readPostures(snapshot);
@@ -51,7 +59,7 @@ export function checkAccessTests(
         ...meant.map((subject): AccessTestResult => ({
           ...head,
           connection: nameOf(subject.id),
-          ...resultOf(expectation, subject, textOf),
+          ...resultOf(expectation, subject, tools),
         })),
       ];
     }),
@@ -81,7 +89,7 @@ export function hasTags(tags: Readonly<Record<string, string>>, spec: JsonObject
 
 type Found = Pick<AccessTestResult, 'outcome' | 'found' | 'because'>;
 
-function resultOf(expectation: AccessExpectation, subject: PermissionSubject, textOf: DeciderText): Found {
+function resultOf(expectation: AccessExpectation, subject: PermissionSubject, { textOf, newPatterns }: TestTools): Found {
   const { groups, verbs: asked, expect } = expectation;
   const permissions = (asked ?? accessModes).map((verb) => permissionOf(subject, { groups, verb }));
   const because = (facts: readonly PermissionFact[], fields: readonly string[] = []): readonly string[] => {
@@ -102,7 +110,7 @@ function resultOf(expectation: AccessExpectation, subject: PermissionSubject, te
   if (refused.length > 0)
     return { outcome: 'failed', found: `${joinVerbs(refused)} denied`, because: because(refused.flatMap(({ facts }) => facts)) };
   for (const permission of possible) {
-    const problem = problemOf(permission, expectation, subject);
+    const problem = problemOf(permission, expectation, { ...subject, newPatterns });
     if (problem === undefined) continue;
     const { found, parts, fields, outcome = 'failed' } = problem;
     const deciding = permission.facts.filter(({ part }) => parts.includes(part));
@@ -156,8 +164,10 @@ type Problem = {
   readonly outcome?: 'unknown';
 };
 
+type SimulatedSubject = PermissionSubject & Pick<TestTools, 'newPatterns'>;
+
 /** Returns what a possible permission does not have; undefined if it is as expected. */
-function problemOf(permission: Permission, expectation: AccessExpectation, subject: PermissionSubject): Problem | undefined {
+function problemOf(permission: Permission, expectation: AccessExpectation, subject: SimulatedSubject): Problem | undefined {
   const { masked, blocked } = expectation;
   const problem = termsProblem(permission, expectation, permission.verb);
   if (problem !== undefined) return problem;
@@ -206,9 +216,14 @@ function approvalProblem({ approval }: PermissionTerms, { from, atLeast, forcedB
 }
 
 /** Returns whether a guardrail on the connection blocks an input. */
-function isBlocked(text: string, { id, snapshot, posture }: PermissionSubject, isHidden: (rule: ResourceId) => boolean): boolean {
+function isBlocked(
+  text: string,
+  { id, snapshot, posture, newPatterns }: SimulatedSubject,
+  isHidden: (rule: ResourceId) => boolean,
+): boolean {
   if (posture.enforcement.kind === 'forwards') return false;
-  const patterns = patternCache();
+  if (newPatterns === undefined) throw new Error('the pattern compiler is not loaded');
+  const patterns = newPatterns();
   return [...rulesOn(snapshot, id)].some((rule) => {
     const spec = snapshot.resources.get(rule)?.spec;
     return spec !== undefined && !isHidden(rule) && simulateGuardrail(guardrailEntries(spec, 'input'), text, patterns).hits.length > 0;

@@ -70,7 +70,7 @@ export function assess(
   const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
   const policyResults = checkPlannedPolicies(prepared, diff, policies);
   const access = [
-    checkPlannedAccess(prepared, diff, policies.accessTests),
+    checkPlannedAccess(prepared, diff, { reviewed: policies.accessTests, rules }),
     checkReferencedAccess(prepared, diff, policies.accessReferences),
   ];
   const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.flatMap((one) => one.headlines)], losing);

@@ -12,6 +12,7 @@ import {
 } from '../../protection/permission/access-test-findings.ts';
 import { checkAccessTests, noConnection, statedText } from '../../protection/permission/check-access-tests.ts';
 import { liveSnapshot, plannedSnapshot, readDeclaredAttachments } from '../../protection/posture/protection-snapshot.ts';
+import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { type WeakenedFindings, weakenedFindings, type WeakenedStatement } from './weakened-checks.ts';
 
@@ -28,15 +29,15 @@ export type AccessTestFindings = WeakenedFindings & {
 export function checkPlannedAccess(
   { input, desired, live, applied }: Prepared,
   diff: Diff,
-  reviewed: readonly AccessTest[] = [],
+  { reviewed = [], rules }: { readonly reviewed?: readonly AccessTest[] | undefined; readonly rules: RuleChecks | undefined },
 ): AccessTestFindings {
   const tests = desired.accessTests ?? [];
   const removed = removedExpectations(tests, [...(applied?.accessTests ?? []), ...reviewed]);
   const weakened = weakenedFindings('access-test-removed', removed.map(removedStatement));
   if (tests.length === 0) return { refusals: [], diagnostics: [], ...weakened };
   const planned = { ...plannedSnapshot(diff, live, input.registry), declaredAttachments: readDeclaredAttachments(desired) };
-  const textOf = deciderTexts(desired, planned);
-  const after = checkAccessTests(tests, planned, textOf);
+  const tools = { textOf: deciderTexts(desired, planned), newPatterns: rules?.newPatterns };
+  const after = checkAccessTests(tests, planned, tools);
   const broken = after.filter(({ outcome }) => outcome !== 'passed');
   // What fails because a connection is missing says nothing about the connection that the plan creates.
   const keyOf = ({ at, connection, found }: (typeof after)[number]): string =>
@@ -45,7 +46,7 @@ export function checkPlannedAccess(
     broken.length === 0
       ? new Map<string, string>()
       : new Map(
-          checkAccessTests(tests, liveSnapshot(withNames(live, renamesOf(diff.changes)), input.registry, diff.target.dialect), textOf).map(
+          checkAccessTests(tests, liveSnapshot(withNames(live, renamesOf(diff.changes)), input.registry, diff.target.dialect), tools).map(
             (one) => [keyOf(one), one.outcome],
           ),
         );

@@ -4,14 +4,16 @@ import type { LiveState } from '../../model/live.ts';
 import { isWritten, type Diff } from '../../model/plan/plan.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
+import { needsPatterns } from '../../protection/permission/check-access-tests.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 
 /** The samples whose result a plan changes, and the diagnostics of the rules that it writes. */
 type RuleResults = { readonly changedSamples: readonly SampleChange[]; readonly diagnostics: readonly Diagnostic[] };
 
-/** Returns whether a plan writes rules, or removes samples, that only the pattern compiler can check. */
+/** Returns whether a plan writes rules, removes samples, or has access tests that only the pattern compiler can check. */
 export function needsRuleChecks({ input, base }: Prepared, diff: Diff): boolean {
+  if (needsPatterns(input.desired.accessTests ?? [])) return true;
   const ids = writtenIds(diff);
   if (ids.size === 0) return false;
   const writesRule = input.desired.resources.some(({ id, written }) => written !== undefined && ids.has(id));
