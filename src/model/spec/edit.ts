@@ -1,4 +1,4 @@
-import { addToGroup } from '../collections.ts';
+import { addToGroup, memoizeByList } from '../collections.ts';
 import type { FieldRule, Kind } from '../kind.ts';
 import { isObject, type Json, type JsonObject, canonical } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
@@ -53,8 +53,12 @@ export function specValueAt(fields: readonly FieldRule[], spec: JsonObject, path
   return objectAt(fields, spec, tokensOf(path));
 }
 
+const fieldsByName = memoizeByList(
+  (fields: readonly FieldRule[]) => new Map<string | undefined, FieldRule>(fields.map((field) => [field.name, field])),
+);
+
 function objectAt(fields: readonly FieldRule[], value: JsonObject, [name, token, ...rest]: readonly string[]): Json | undefined {
-  const field = fields.find((candidate) => candidate.name === name);
+  const field = fieldsByName(fields).get(name);
   const found = field === undefined ? undefined : value[field.name];
   if (field === undefined || found === undefined || token === undefined) return found;
   switch (field.shape) {
@@ -76,8 +80,9 @@ function objectAt(fields: readonly FieldRule[], value: JsonObject, [name, token,
 
 function editObject(fields: readonly FieldRule[], value: JsonObject, steps: readonly TokenEdit[]): JsonObject {
   const result: Record<string, Json> = { ...value };
+  const byName = fieldsByName(fields);
   for (const [name, group] of groupByToken(steps)) {
-    const field = fields.find((candidate) => candidate.name === name);
+    const field = byName.get(name);
     if (field !== undefined) result[name] = normalizeValue(field, editValue(field, value[name] ?? field.empty, group));
   }
   return result;

@@ -97,6 +97,8 @@ export function controlsOf({ controls }: Posture, control: ControlType): readonl
 export function unreviewedModes(posture: Posture): readonly Control[] {
   // Where the groups that see the connection cannot be read, everybody may.
   const access = posture.incomplete.has('who') ? { ...posture.access, groups: undefined } : posture.access;
+  // The reviewers of a connection review everybody where no rule governs it.
+  if (access.own !== undefined && access.rules.jit === undefined && access.rules.command === undefined) return [];
   const people = memberSorts(access)
     .map(({ member }) => member)
     .filter((member) => !member.some((group) => group === 'admin' || group === 'auditor'));
