@@ -38,8 +38,8 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     stopped: undefined,
     unavailable: 0,
   };
-  const { target, digest, allowed } = input.plan;
-  input.observe({ event: 'begin', target: { name: target.name, url: target.url }, digest, writes: steps.length, allowed });
+  const { target, seals, allowed } = input.plan;
+  input.observe({ event: 'begin', target: { name: target.name, url: target.url }, digest: seals.digest, writes: steps.length, allowed });
   await switchAccessOn(state);
   for (let next = 0; next < steps.length;) {
     const [first] = steps.slice(next, next + 1);

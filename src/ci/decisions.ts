@@ -146,7 +146,7 @@ export function overrideCommands(
   // Limits do not refuse the plan that a digest names, so that command comes alone.
   const isOther = plan.refusals.some(({ code }) => code === 'plan/other-digest');
   const allowable = plan.refusals.flatMap((one) => (one.allowable ? [allowCommandFor(pullRequest.head, one.code)] : []));
-  const commands = isOther ? [applyCommandFor(plan.digest)] : [...new Set(allowable)];
+  const commands = isOther ? [applyCommandFor(plan.seals.digest)] : [...new Set(allowable)];
   if (commands.length === 0) return [];
   return [
     {

@@ -120,7 +120,7 @@ async function planSection(forge: Forge, result: ReportedTask, limit: number): P
   if (known.merged || pullRequest.merged) return { sections: [], diagnostics: [mergedAlready(run, number)] };
   if (known.head !== pullRequest.head && !(await isOutdated(known, pullRequest, task.checkout)))
     return { sections: [], diagnostics: [outrun(run, number)] };
-  const mark = findings.plan === undefined ? '' : planMark(findings.plan.digest, pullRequest.head);
+  const mark = findings.plan === undefined ? '' : planMark(findings.plan.seals.digest, pullRequest.head);
   const body = `${mark}${result.markdown(limit - mark.length)}`;
   const update = { name: sectionNameOf(inputs), textAfter: () => body, onlyUpdate: isQuiet(result) };
   return { sections: [{ number, update }], diagnostics: [] };

@@ -254,7 +254,7 @@ function targetResultOf(done: TaskResult): TargetResult {
       ? {}
       : {
           changed: hasDifferences(plan),
-          digest: plan.digest,
+          digest: plan.seals.digest,
           'max-risk': highestPlanRisk(plan) ?? 'none',
           'not-compared': plan.notCompared.length,
           'protection-lost': plan.protection.losing.length > 0,

@@ -186,7 +186,7 @@ async function resumeApproved(
 
 /** Returns the form of a plan for the record, so that the rest of it can be applied later; undefined unless a digest names the plan. */
 async function approvedForm(planned: PlannedRun, { digest }: ApplyFlags): Promise<string | undefined> {
-  if (planned.is === 'resumed' || digest !== planned.plan.digest) return undefined;
+  if (planned.is === 'resumed' || digest !== planned.plan.seals.digest) return undefined;
   const { encryptPlan } = await import('../planning/interrupted-plan.ts');
   return encryptPlan(planned);
 }

@@ -40,12 +40,12 @@ export type Continuation = { readonly saved: SavedPlan; readonly notice: Diagnos
  */
 export function continueApprovedPlan(run: CreatedRun, digest: string): Continuation | undefined {
   const saved = decryptPlan(run);
-  if (saved === undefined || saved.plan.digest !== digest) return undefined;
+  if (saved === undefined || saved.plan.seals.digest !== digest) return undefined;
   const { plan: approved } = saved;
   const { plan: rest, desired, base } = run;
   const now = digestOf(rest.target, approved.changes, approved.edges, secretFactsOf(desired, base?.desired));
   if (digestWithUnwritten(now, approved) !== digest) return undefined;
-  const other = otherManifests(approved.tree, rest.tree);
+  const other = otherManifests(approved.seals.tree, rest.seals.tree);
   const refusals = other === undefined ? restRefusals(approved, rest) : [other];
   if (refusals.length > 0) return { refusals };
   const [all, left] = [approved, rest].map(({ changes }) => changes.filter(isWritten).length);

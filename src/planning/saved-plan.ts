@@ -125,7 +125,7 @@ export async function resumeSavedPlan(
   const manifests = await withTrackedContents(loaded.value, project);
   await requireNone([
     otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name }),
-    otherManifests(saved.plan.tree, sealedTree(manifests)),
+    otherManifests(saved.plan.seals.tree, sealedTree(manifests)),
     otherContents(saved.sources, manifests),
     otherRepository(saved.repository, await rootCommitsOf(project)),
     ...undeclaredChanges(saved.plan, manifests),

@@ -131,7 +131,7 @@ export type TargetFindings = {
 
 /** A plan and the result of its apply. */
 export type AppliedPlan = {
-  readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'> &
+  readonly plan: Pick<Plan, 'target' | 'seals'> &
     Partial<Pick<Plan, 'allowed' | 'orphans' | 'changes' | 'edges' | 'unmanagedAccess' | 'outside'>>;
   readonly result: ApplyResult;
 };

@@ -85,7 +85,7 @@ async function effectOf({ now, past }: Run, { secrets, isThere }: World): Promis
   try {
     const { plan, live: before } = await planAgainst(gateway, desired, base === undefined ? {} : { base });
     await applyPlan({ gateway, plan, live: before, desired });
-    return [plan.digest, { state: gateway.state(), writes: gateway.writes }];
+    return [plan.seals.digest, { state: gateway.state(), writes: gateway.writes }];
   } catch (error) {
     if (error instanceof Error && error.message.includes('plan/keep-missing')) return undefined;
     throw error;
@@ -124,7 +124,7 @@ test('a plan has the same digest whether the token may read secrets and sources 
         (['shown', 'hidden-kept'] as const).flatMap((secrets) =>
           (['resolve', 'leave'] as const).map(async (sources) => {
             const planned = await planAgainst(gatewayWith(secrets, true), loaded(now, sources), base === undefined ? {} : { base });
-            return planned.plan.digest;
+            return planned.plan.seals.digest;
           }),
         ),
       );

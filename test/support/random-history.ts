@@ -267,7 +267,7 @@ export function repositoryHistory(): RepositoryHistory {
       restore();
       for (const [key, drafted] of Object.entries({ admin, reader })) {
         if (drafted.reviewed === undefined) continue;
-        const { digest } = drafted.reviewed.plan;
+        const { digest } = drafted.reviewed.plan.seals;
         const saved = areSecretsMoved ? undefined : key === 'admin' ? effect : await applySaved(drafted, one);
         restore();
         tries.push({ key, tree: one.desired.tree, base: record.commit, at, digest, effect, saved, writes: isWriting });

@@ -67,8 +67,8 @@ export const changeChecks = [
   [
     'accepted drift is part of the digest',
     'reconcile/guard/guard.ts',
-    'digest: digestWithUnwritten(diff.digest, assessment)',
-    'digest: diff.digest',
+    'seals: sealsWithUnwritten(diff.seals, assessment)',
+    'seals: diff.seals',
     ['unit/reconcile/accepted'],
   ],
   [
@@ -187,7 +187,7 @@ export const changeChecks = [
   [
     'another plan than the reviewed one is refused',
     'reconcile/saved-plan/saved-plan-checks.ts',
-    'if (wanted === digest) return undefined;',
+    'if (wanted === seals.digest) return undefined;',
     'if (wanted !== noDigest) return undefined;',
     ['unit/reconcile/saved-plan'],
   ],

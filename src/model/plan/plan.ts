@@ -341,7 +341,6 @@ export type FieldPlace = { readonly id: ResourceId; readonly path: Pointer };
 /** The differences between the manifests and the gateway, in the order of their needs: the result of the diff stage. */
 export type Diff = {
   readonly target: TargetIdentity;
-  readonly tree: string;
   readonly changes: readonly Change[];
   readonly edges: readonly EdgeChange[];
   readonly unchanged: number;
@@ -355,7 +354,14 @@ export type Diff = {
   readonly unwatched: readonly FieldPlace[];
   readonly notCompared: readonly UncomparedSecret[];
   readonly unwrittenSecrets: readonly UnwrittenSecret[];
-  /** SHA-256 (hex) of target, actions, non-secret values, edges, and everything about secrets that is in the repository. */
+  readonly seals: PlanSeals;
+};
+
+/** What shows that a plan is the same one, in hexadecimal. Those of a new plan are computed when they are first read: `No changes` needs none. */
+export type PlanSeals = {
+  /** The keyed hash of the manifests. */
+  readonly tree: string;
+  /** SHA-256 of target, actions, non-secret values, edges, and everything about secrets that is in the repository. */
   readonly digest: string;
 };
 

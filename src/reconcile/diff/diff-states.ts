@@ -20,8 +20,7 @@ import { isClosed, predecessorsOf, unopenedSuccessors } from '../prepare/replace
 import { unplannableChange } from '../prepare/omissions.ts';
 import { manifestsBeyond } from '../prepare/base-states.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
-import { sealedTree } from '../saved-plan/content-seal.ts';
-import { digestOf, secretFactsOf } from '../saved-plan/plan-digest.ts';
+import { sealsOf } from '../saved-plan/plan-digest.ts';
 import {
   type ChangeContext,
   type ChangeDraft,
@@ -222,7 +221,8 @@ type DiffParts = Omit<Comparison, 'drafted'> & {
   readonly kept: PruneDecision['kept'];
 };
 
-function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffParts): Diff {
+function assembleDiff(prepared: Prepared, parts: DiffParts): Diff {
+  const { input, base, named } = prepared;
   const { resources, edges, removed, kept } = parts;
   const changes = [
     ...(input.unplannable ?? []).map(unplannableChange).toSorted((one, other) => compareText(one.id, other.id)),
@@ -240,7 +240,6 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
     .toSorted(compareText);
   return {
     target: input.target,
-    tree: sealedTree(desired),
     changes,
     edges,
     unchanged: resources.filter(({ id }) => !changed.has(id)).length,
@@ -251,7 +250,7 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
     unwatched: parts.unwatched,
     notCompared: parts.notCompared,
     unwrittenSecrets: parts.unwrittenSecrets,
-    digest: digestOf(input.target, changes, edges, secretFactsOf(named.desired, base?.desired)),
+    seals: sealsOf({ target: input.target, changes, edges }, prepared),
   };
 }
 

@@ -27,7 +27,7 @@ import { type Pointer, tokensOf } from '../../model/pointer.ts';
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
 import type { RemovedObject } from '../diff/removed-objects.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { digestWithUnwritten } from '../saved-plan/plan-digest.ts';
+import { sealsWithUnwritten } from '../saved-plan/plan-digest.ts';
 
 /** The results of the stages before. */
 export type GuardInput = {
@@ -72,7 +72,7 @@ export function guard(parts: GuardInput, { preflight, maxRisk, allowed }: GuardO
     unwritten: assessment.unwritten,
     accepted: assessment.accepted,
     unwrittenSecrets: unacceptedSecrets(diff, assessment),
-    digest: digestWithUnwritten(diff.digest, assessment),
+    seals: sealsWithUnwritten(diff.seals, assessment),
     refusals: [...limits.refusals, ...refusals],
     allowed: [...limits.used, ...used],
   };

@@ -4,7 +4,9 @@ import { canonical, compareText, sortedKeys } from '../../model/json.ts';
 import type {
   AcceptedDrift,
   Change,
+  Diff,
   EdgeChange,
+  PlanSeals,
   SavedPlan,
   SecretProvenance,
   TargetIdentity,
@@ -14,7 +16,8 @@ import type {
 import { accessReferenceKind } from '../../model/protection/access-reference.ts';
 import { accessTestKind } from '../../model/protection/access-test.ts';
 import { kindOf } from '../../model/resource.ts';
-import { sealContents, sealText } from './content-seal.ts';
+import type { Prepared } from '../prepare/prepare.ts';
+import { sealContents, sealedTree, sealText } from './content-seal.ts';
 
 /** The secrets of a plan, without their values. */
 type SecretFacts = Pick<SavedPlan, 'sources' | 'seal'>;
@@ -70,6 +73,34 @@ export function digestWithUnwritten(digest: string, { accepted, unwritten = [] }
   return createHash('sha256')
     .update(`${digest}\n${texts.join('\n')}`)
     .digest('hex');
+}
+
+/** Returns the seals of the changes that manifests make; each is computed when it is first read. */
+export function sealsOf(
+  { target, changes, edges }: Pick<Diff, 'target' | 'changes' | 'edges'>,
+  { named, base, desired }: Pick<Prepared, 'named' | 'base' | 'desired'>,
+): PlanSeals {
+  return sealsOnUse({
+    tree: () => sealedTree(desired),
+    digest: () => digestOf(target, changes, edges, secretFactsOf(named.desired, base?.desired)),
+  });
+}
+
+/** Returns the seals of a plan with what it says besides its writes. */
+export function sealsWithUnwritten(seals: PlanSeals, unwritten: UnwrittenParts): PlanSeals {
+  return sealsOnUse({ tree: () => seals.tree, digest: () => digestWithUnwritten(seals.digest, unwritten) });
+}
+
+function sealsOnUse(make: { readonly [Seal in keyof PlanSeals]: () => string }): PlanSeals {
+  const made: { -readonly [Seal in keyof PlanSeals]?: string } = {};
+  return {
+    get tree() {
+      return (made.tree ??= make.tree());
+    },
+    get digest() {
+      return (made.digest ??= make.digest());
+    },
+  };
 }
 
 /** Returns what a digest covers of the secrets of a state, and of their changes since the base. */

@@ -35,7 +35,7 @@ function minorOf(version: string): string {
 }
 
 /** What a plan says besides its digest about whether it does or accepts anything. */
-type Contents = Pick<Diff, 'digest' | 'changes' | 'unwrittenSecrets'> & Pick<Plan, 'accepted' | 'unwritten'>;
+type Contents = Pick<Diff, 'seals' | 'changes' | 'unwrittenSecrets'> & Pick<Plan, 'accepted' | 'unwritten'>;
 
 /**
  * Refuses a plan other than the reviewed one; without a reviewed plan, one that writes, accepts drift, or has manifests that changed without a
@@ -43,16 +43,16 @@ type Contents = Pick<Diff, 'digest' | 'changes' | 'unwrittenSecrets'> & Pick<Pla
  */
 export function differentPlan(
   wanted: string,
-  { digest, changes, accepted, unwritten, unwrittenSecrets }: Contents,
+  { seals, changes, accepted, unwritten, unwrittenSecrets }: Contents,
   applied?: string,
 ): Refusal | undefined {
   const isEmpty = !changes.some(isWritten) && accepted.length + unwritten.length + unwrittenSecrets.length === 0;
-  if (wanted === noDigest) return isEmpty ? undefined : unreviewedPlan(digest);
-  if (wanted === digest) return undefined;
+  if (wanted === noDigest) return isEmpty ? undefined : unreviewedPlan(seals.digest);
+  if (wanted === seals.digest) return undefined;
   if (wanted === applied && isEmpty && changes.length === 0) return undefined;
   return savedPlanRefusal(
     'plan/other-digest',
-    `the plan differs from the approved plan: its digest is ${digest}, expected ${wanted}`,
+    `the plan differs from the approved plan: its digest is ${seals.digest}, expected ${wanted}`,
     'the manifests or the gateway changed since then: review this plan and pass its digest to approve it',
   );
 }

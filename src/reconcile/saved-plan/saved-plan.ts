@@ -71,12 +71,14 @@ function decodePlan(document: EncodedPlan): Plan {
     unwritten = [],
     notCompared = [],
     unwrittenSecrets = [],
+    tree,
+    digest,
     ...rest
   } = document;
   const { accepted: encodedDrift = [], ...plan } = rest;
   const changes = encoded.map(withPositions);
   const accepted = encodedDrift.map(withEdges).map(withPositions);
-  return { ...plan, changes, accepted, references, unwritten, notCompared, unwrittenSecrets, singleWrites };
+  return { ...plan, seals: { tree, digest }, changes, accepted, references, unwritten, notCompared, unwrittenSecrets, singleWrites };
 }
 
 function withEdges(drift: EncodedDrift): Omit<AcceptedDrift, 'positions'> {

@@ -1,5 +1,5 @@
 import type { Position } from '../../model/diagnostic.ts';
-import type { AcceptedDrift, AssessedChange, FieldChange, Plan, SavedPlan } from '../../model/plan/plan.ts';
+import type { AcceptedDrift, AssessedChange, FieldChange, Plan, PlanSeals, SavedPlan } from '../../model/plan/plan.ts';
 
 type OptionalLists = 'singleWrites' | 'references' | 'unwritten' | 'notCompared' | 'unwrittenSecrets';
 
@@ -14,13 +14,14 @@ export type EncodedDrift = Omit<AcceptedDrift, 'fields' | 'positions' | 'edges'>
   Partial<Pick<AcceptedDrift, 'edges'>>;
 
 /** A plan in a document: empty lists are left out. */
-export type EncodedPlan = Omit<Plan, 'changes' | 'accepted' | OptionalLists> & {
-  readonly changes: readonly EncodedChange[];
-} & {
-  readonly [name in OptionalLists]?: Plan[name];
-} & {
-  readonly accepted?: readonly EncodedDrift[];
-};
+export type EncodedPlan = Omit<Plan, 'changes' | 'accepted' | 'seals' | OptionalLists> &
+  PlanSeals & {
+    readonly changes: readonly EncodedChange[];
+  } & {
+    readonly [name in OptionalLists]?: Plan[name];
+  } & {
+    readonly accepted?: readonly EncodedDrift[];
+  };
 
 /** A plan document as `schemas/documents/plan.schema.json` describes it. */
 type PlanDocument = {

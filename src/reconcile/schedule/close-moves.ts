@@ -16,7 +16,7 @@ import { affectedBy, type Effect, effectsOf, isRule } from '../compare/effects.t
 import { losesAny } from '../compare/joint-states.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { isClosed, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
-import { digestOf, secretFactsOf } from '../saved-plan/plan-digest.ts';
+import { sealsOf } from '../saved-plan/plan-digest.ts';
 import { findMoves, type RuleMoves } from './rule-moves.ts';
 
 /** A plan that closes what would have no approval between two writes, and the moves for which that is not possible. */
@@ -60,8 +60,8 @@ export function closeForMoves(prepared: Prepared, diff: Diff): ClosedMoves {
   const firstDeletion = kept.findIndex(({ action }) => action === 'delete');
   const end = firstDeletion === -1 ? kept.length : firstDeletion;
   const all = [...kept.slice(0, end), ...added.toSorted((left, right) => compareText(left.id, right.id)), ...kept.slice(end)];
-  const digest = digestOf(diff.target, all, diff.edges, secretFactsOf(prepared.named.desired, prepared.base?.desired));
-  return { diff: { ...diff, changes: all, unchanged: diff.unchanged - added.length, digest }, blocked };
+  const seals = sealsOf({ ...diff, changes: all }, prepared);
+  return { diff: { ...diff, changes: all, unchanged: diff.unchanged - added.length, seals }, blocked };
 }
 
 /**

@@ -162,9 +162,9 @@ function overviewParagraphs(plan: Plan, isApplied: boolean): readonly Html[] {
         ]),
     element('p', { class: 'quiet' }, [
       `${plan.target.url} · digest `,
-      element('code', {}, plan.digest.slice(0, 12)),
+      element('code', {}, plan.seals.digest.slice(0, 12)),
       ' · manifests ',
-      element('code', {}, plan.tree.slice(0, 12)),
+      element('code', {}, plan.seals.tree.slice(0, 12)),
       ...(plan.base === undefined ? [] : [' · applied last ', element('code', {}, plan.base.slice(0, 12))]),
     ]),
   ];

@@ -133,7 +133,7 @@ function resultBlocks({ where }: SubjectPlace, summary: ReportSummary | undefine
         rank: 2,
         label: 'allowance',
       }));
-      return [resultBlock(`${codeSpan(where)}, plan ${codeSpan(plan.digest)}.`), ...paragraph(allowances)];
+      return [resultBlock(`${codeSpan(where)}, plan ${codeSpan(plan.seals.digest)}.`), ...paragraph(allowances)];
     }
     case 'sentence':
       return [resultBlock(codeSpan(where)), resultBlock(escapeMarkdown(summary.sentence))];
@@ -160,7 +160,7 @@ function planResult(plan: Plan): string {
   return `${parts.join('')}${policies === '' ? '' : ` ${escapeMarkdown(policies)}.`}`;
 }
 
-function digestBlock({ digest, tree }: Plan): MarkdownBlock {
+function digestBlock({ seals: { digest, tree } }: Plan): MarkdownBlock {
   return { text: `Digest ${codeSpan(digest)} of the manifests ${codeSpan(tree.slice(0, 12))}.\n\n`, rank: 1, label: 'list' };
 }
 

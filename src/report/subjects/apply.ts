@@ -33,11 +33,11 @@ export function applyDocument(
 }
 
 function appliedObject({ plan, result }: AppliedPlan): JsonObject {
-  const { target, tree, digest, allowed = [] } = plan;
+  const { target, seals, allowed = [] } = plan;
   return {
     target: targetObject(target),
-    tree,
-    digest,
+    tree: seals.tree,
+    digest: seals.digest,
     allowed: allowed.map(({ code, reason }) => ({ code, reason })),
     outcomes: result.outcomes.map(({ id, action, status, begun, code, message, hint }) =>
       definedFields({ id, action, status, begun, code, message, hint }),

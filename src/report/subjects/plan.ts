@@ -138,7 +138,7 @@ export function planObject(plan: Plan): JsonObject {
   const highest = highestPlanRisk(plan);
   return definedFields({
     target: targetObject(plan.target),
-    tree: plan.tree,
+    tree: plan.seals.tree,
     base: plan.base,
     changes: plan.changes.map(changeObject),
     edges: plan.edges.map(edgeObject),
@@ -164,7 +164,7 @@ export function planObject(plan: Plan): JsonObject {
       definedFields({ code, message, hint, allowable, resource, at: at && positionObject(at), newAccess: newAccess?.map(newAccessObject) }),
     ),
     allowed: plan.allowed.map(({ code, reason }) => ({ code, reason })),
-    digest: plan.digest,
+    digest: plan.seals.digest,
   });
 }
 

@@ -63,7 +63,7 @@ function placeLines(place: SubjectPlace | undefined, summary: ReportSummary | un
 function shownDigest(summary: ReportSummary | undefined, terminal: Terminal): string | undefined {
   if (summary === undefined || summary.type === 'sentence') return undefined;
   const isShown = summary.type === 'apply' || summary.asksForDigest === true || terminal.full === true || !hasNothingToShow(summary.plan);
-  return isShown ? `Digest ${summary.plan.digest}` : undefined;
+  return isShown ? `Digest ${summary.plan.seals.digest}` : undefined;
 }
 
 function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {

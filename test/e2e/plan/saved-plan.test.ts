@@ -144,7 +144,7 @@ describe('a saved plan', () => {
       const changes = plan.changes.map((change) => ({ ...change, ...changed }));
       const live = saved.live.map((one) => ({ ...one, id: changed.id ?? one.id }));
       const digest = digestOf(plan.target, changes, plan.edges, saved);
-      return JSON.stringify(sealedPlan(planDocument([{ ...plan, changes, digest }]).json(), { ...saved, live }));
+      return JSON.stringify(sealedPlan(planDocument([{ ...plan, changes, seals: { ...plan.seals, digest } }]).json(), { ...saved, live }));
     };
     for (const change of [{ id: 'Connection/foreign' }, { action: 'delete' }] as const) {
       writeFileSync(join(cwd, 'plan.json'), strange(change));

@@ -85,7 +85,6 @@ const anyPlan: fc.Arbitrary<Plan> = fc.record({
   unwritten: fc.array(fc.record({ id, risks: fc.array(risk, { maxLength: 2 }) }), { maxLength: 3 }),
   accepted: fc.array(acceptedDrift, { maxLength: 3 }),
   target,
-  tree: hash,
   changes: fc.array(change, { maxLength: 5 }),
   edges: fc.array(edge, { maxLength: 5 }),
   unchanged: fc.nat(),
@@ -112,7 +111,7 @@ const anyPlan: fc.Arbitrary<Plan> = fc.record({
     { maxLength: 3 },
   ),
   allowed: fc.array(fc.record({ code: nastyText, reason: nastyText }), { maxLength: 3 }),
-  digest: hash,
+  seals: fc.record({ tree: hash, digest: hash }),
 });
 /** Fits edges and orphans to the changes, so that the reports show them. */
 export const plan: fc.Arbitrary<Plan> = anyPlan.map((made) => ({
@@ -125,7 +124,7 @@ export const plan: fc.Arbitrary<Plan> = anyPlan.map((made) => ({
 }));
 export const plans: fc.Arbitrary<readonly Plan[]> = fc.array(plan, { maxLength: 3 });
 export const applied: fc.Arbitrary<AppliedPlan> = fc.record({
-  plan: fc.record({ target, tree: hash, digest: hash }),
+  plan: fc.record({ target, seals: fc.record({ tree: hash, digest: hash }) }),
   result: fc.record({
     interrupted: fc.boolean(),
     outcomes: fc.array(

@@ -99,7 +99,6 @@ const noDrop: AssessedChange = {
 export function samplePlan(): Plan {
   return {
     target: { name: 'prod', url: 'https://gateway.example.com', dialect: 'interface', organisation: 'acme' },
-    tree: '5d41402abc4b2a76b9719d911017c592ae1f3f6c3b0c1d2e3f405162738495a6',
     changes: [
       noDrop,
       ordersDb,
@@ -207,6 +206,9 @@ export function samplePlan(): Plan {
         ],
       },
     ],
-    digest: '3f9a0c1b2d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    seals: {
+      tree: '5d41402abc4b2a76b9719d911017c592ae1f3f6c3b0c1d2e3f405162738495a6',
+      digest: '3f9a0c1b2d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    },
   };
 }

@@ -239,7 +239,7 @@ describe('drift that the manifests accept', () => {
     const sides = { live: [open], head: [open] };
     const plan = planOfSides({ base: [connection({ reviewers: ['dba'] })], ...sides }, { maxRisk: 'neutral' });
     expect(plan.refusals.map(({ code }) => code)).toEqual([expect.stringMatching(/^risk\//)]);
-    expect(plan.digest).not.toBe(planOfSides({ base: [open], ...sides }).digest);
+    expect(plan.seals.digest).not.toBe(planOfSides({ base: [open], ...sides }).seals.digest);
   });
 
   test('the limit on lost protection counts it', () => {

@@ -105,7 +105,7 @@ describe('a plan', () => {
       unchanged: 2,
       unmanaged: ['Connection/old', mask],
       orphans: [],
-      tree: expect.stringMatching(/^[0-9a-f]{64}$/),
+      seals: { tree: expect.stringMatching(/^[0-9a-f]{64}$/) },
     });
   });
 

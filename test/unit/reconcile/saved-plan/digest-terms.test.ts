@@ -20,12 +20,12 @@ function selecting(selector: JsonObject): string | undefined {
     connectionManifest('db', { connection_tags: { env: 'prod', team: 'a' } }),
     guardrailManifest('no-drop', [words('DROP')], { connection_selector: { match_tags: selector } }),
   ]);
-  return runReconcile({ desired, live: liveAs(desired) }).value?.digest;
+  return runReconcile({ desired, live: liveAs(desired) }).value?.seals.digest;
 }
 
 test('the digest covers what manifests ignore and protect beside a change', () => {
   const plans = [{}, { ignore: ['/reviewers'] }, { ignore: ['/command'] }, { protect: true }].map(planWith);
-  expect(new Set(plans.map((plan) => plan?.digest)).size).toBe(4);
+  expect(new Set(plans.map((plan) => plan?.seals.digest)).size).toBe(4);
   expect(new Set(plans.map((plan) => JSON.stringify(plan?.changes.map(({ fields }) => fields)))).size).toBe(1);
 });
 

@@ -56,7 +56,9 @@ describe('the digest of --digest', () => {
 
   it('refuses a plan without writes that has changed manifests, if no plan was reviewed', () => {
     const unwritten = [{ id: 'Connection/db', risks: [] }] as const;
-    expect(differentPlan(noDigest, { ...empty, unwritten, digest: 'a1', changes: [] })).toMatchObject({ code: 'plan/other-digest' });
+    expect(differentPlan(noDigest, { ...empty, unwritten, seals: { tree: '', digest: 'a1' }, changes: [] })).toMatchObject({
+      code: 'plan/other-digest',
+    });
   });
 
   it.each([
@@ -65,7 +67,7 @@ describe('the digest of --digest', () => {
     ['no reviewed plan, and one that writes nothing', noDigest, idle],
     ['no reviewed plan, and one without changes', noDigest, []],
   ])('accepts %s', (_, wanted, changes) => {
-    expect(differentPlan(wanted, { ...empty, digest: 'a1', changes })).toBeUndefined();
+    expect(differentPlan(wanted, { ...empty, seals: { tree: '', digest: 'a1' }, changes })).toBeUndefined();
   });
 
   it.each([
@@ -75,7 +77,7 @@ describe('the digest of --digest', () => {
     ['a prefix of the digest', 'a', writes, 'expected a'],
     ['no reviewed plan, and one that writes', noDigest, writes, 'no plan was approved'],
   ])('refuses %s, and names the digest of the plan', (_, wanted, changes, message) => {
-    const refusal = differentPlan(wanted, { ...empty, digest: 'a1', changes });
+    const refusal = differentPlan(wanted, { ...empty, seals: { tree: '', digest: 'a1' }, changes });
     expect(refusal).toMatchObject({ code: 'plan/other-digest', allowable: false });
     expect(refusal?.message).toContain(message);
     expect(refusal?.message).toContain('its digest is a1');
@@ -83,7 +85,7 @@ describe('the digest of --digest', () => {
 });
 
 describe('the digest of a plan that was applied completely', () => {
-  const empty = { accepted: [], unwritten: [], unwrittenSecrets: [], digest: 'a1' };
+  const empty = { accepted: [], unwritten: [], unwrittenSecrets: [], seals: { tree: '', digest: 'a1' } };
 
   it('accepts a plan without changes, and no other one', () => {
     expect(differentPlan('b2', { ...empty, changes: [] }, 'b2')).toBeUndefined();
