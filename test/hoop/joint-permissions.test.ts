@@ -53,6 +53,15 @@ test('a plan names every group whose members gain something together with anothe
   expect(permissions.changes).toMatchObject([
     { groups: ['billing', 'on-call'], together: true, oneOfEach: [['billing', 'payments'], ['on-call']] },
   ]);
+  expect(plan).toContain('people in one of billing, payments and in on-call no longer need approval on orders-db');
+  const people = 'people in one of billing, payments and in on-call, people in both admin and on-call: exec on orders-db: was yes after';
+  expect(oneLine((await access.run('plan --no-new-access')).stdout)).toContain(people);
+  expect((await access.run('plan --no-new-access --full')).stdout).toContain('- billing or payments+on-call: exec on orders-db\n');
+  const [refused] = JSON.parse((await access.run('plan --no-new-access --format json')).stdout).plans;
+  expect(refused.refusals[0].newAccess).toMatchObject([
+    { groups: ['on-call', 'billing'], oneOfEach: [['billing', 'payments'], ['on-call']], verb: 'exec' },
+    { groups: ['on-call', 'admin'], verb: 'exec' },
+  ]);
 });
 
 /** First plans on gateways in random states: what the plan changes is compared with the gateway as it is. */

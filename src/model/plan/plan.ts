@@ -283,6 +283,8 @@ export type NewAccess = {
   readonly connection: ResourceId;
   /** All groups of the people; empty: people in no group that decides anything. Absent where it cannot be known. */
   readonly groups?: readonly string[];
+  /** Lists of groups that decide the same: the people are in one of each. Absent where each list has one, which is in `groups`. */
+  readonly oneOfEach?: readonly (readonly string[])[];
   readonly machine?: string;
   readonly verb?: AccessMode;
   readonly runbook?: string;

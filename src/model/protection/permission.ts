@@ -62,3 +62,16 @@ export type Permission = PermissionTerms & {
   readonly masked: readonly string[];
   readonly facts: readonly PermissionFact[];
 };
+
+/** The most groups of a list that a text names. */
+export const mostGroups = 4;
+
+/** Names people in one group of each list: `people in both dba and sre`, `people in one of billing, payments and in sre`. */
+export function membersText(lists: readonly (readonly string[])[], name: (group: string) => string = String): string {
+  const texts = lists.map((groups) => {
+    const more = groups.length > mostGroups ? [`and ${groups.length - mostGroups} more`] : [];
+    return `${groups.length > 1 ? 'one of ' : ''}${[...groups.slice(0, mostGroups).map(name), ...more].join(', ')}`;
+  });
+  if (lists.some(({ length }) => length > 1)) return `people in ${texts.join(' and in ')}`;
+  return `people in ${lists.length > 2 ? 'all of' : 'both'} ${texts.join(' and ')}`;
+}

@@ -1,5 +1,5 @@
 import type { AccessMode, AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { compareText, type JsonObject } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
 import type { AllowedRunbook } from '../../model/protection/permission.ts';
 import type { AccessFacts } from './access-index.ts';
@@ -161,6 +161,11 @@ export type MemberSort = {
   /** For each group of `member`, those of which each could be in its place. */
   readonly places: readonly (readonly string[])[];
 };
+
+/** Returns the lists of a sort in a fixed order. */
+export function sortPlaces(places: MemberSort['places']): MemberSort['places'] {
+  return places.map((groups) => groups.toSorted(compareText)).toSorted(([one = ''], [other = '']) => compareText(one, other));
+}
 
 /** Returns one sort of people for each difference that the groups of several states can make; those in the fewest groups first. */
 export function memberSorts(...states: readonly ConnectionAccess[]): readonly MemberSort[] {

@@ -1,4 +1,5 @@
 import { compareText } from '../../model/json.ts';
+import { membersText } from '../../model/protection/permission.ts';
 import { durationText } from '../../model/time.ts';
 import {
   type Approval,
@@ -9,6 +10,8 @@ import {
   modesOfStep,
   type NeededReview,
   reviewFor,
+  seeingAll,
+  sortPlaces,
   type ReviewStep,
   seesConnection,
 } from '../access/effective-access.ts';
@@ -203,16 +206,23 @@ function approvalControls(
 /** What headlines call everybody who can use a connection. */
 export const everybody = 'everybody';
 
+function isPart(one: MemberSort, of: MemberSort): boolean {
+  return one.member.length < of.member.length && one.member.every((group) => of.member.includes(group));
+}
+
 /** Names some sorts of people: the groups, `everybody`, or everybody in no group that matters. */
 function namesOfPeople(some: readonly MemberSort[], all: readonly MemberSort[]): readonly string[] {
   if (some.length === 0) return [];
   if (some.length === all.length) return [everybody];
   const single = some.filter(({ groups }) => groups.length > 0);
-  const others = some.some(({ member }) => member.length === 0) ? ['everybody else'] : [];
-  const named = [...single.flatMap(({ groups }) => groups).filter((group) => group !== 'admin' && group !== 'auditor'), ...others];
+  const rest = some.some(({ member }) => member.length === 0) ? ['everybody else'] : [];
+  const named = [...single.flatMap(({ groups }) => groups).filter((group) => group !== 'admin' && group !== 'auditor'), ...rest];
   if (named.length > 0) return named.toSorted(compareText);
-  const member = some[0]?.member ?? [];
-  return member.length < 2 ? member : [`people in ${member.length > 2 ? 'all of' : 'both'} ${member.join(' and ')}`];
+  // Those in more groups need the same as those in some of these; admins and auditors count only where no other people do.
+  const others = some.filter(({ member }) => !member.some((group) => seeingAll.includes(group)));
+  const people = others.length > 0 ? others : some.slice(0, 1);
+  const fewest = people.filter((sort) => !people.some((one) => isPart(one, sort)));
+  return fewest.map(({ member, places }) => (member.length > 1 ? membersText(sortPlaces(places)) : (member[0] ?? '')));
 }
 
 /**

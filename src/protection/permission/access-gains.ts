@@ -1,6 +1,6 @@
 import { canonical, compareText } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
-import type { AllowedRunbook } from '../../model/protection/permission.ts';
+import { type AllowedRunbook, membersText } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type ReviewStep,
   runbooksOf,
   seeingAll,
+  sortPlaces,
 } from '../access/effective-access.ts';
 import { machineName } from '../controls/access-rows.ts';
 import { coversRunbook } from '../controls/runbooks-row.ts';
@@ -25,8 +26,8 @@ import { controlRow, controlTypesOf } from '../controls/control-table.ts';
 import { readPostures } from '../posture/posture.ts';
 import { allConnections, type ProtectionSnapshot, readAccessIn, rulesOn } from '../posture/protection-snapshot.ts';
 
-/** Who gains: people in all of some groups (`[]`: people in no group that decides anything), or a machine identity. */
-export type Gainer = { readonly groups: readonly string[] } | { readonly machine: string };
+/** Who gains: people in all of some groups (`[]`: people in no group that decides anything), or in one of each list; or a machine identity. */
+export type Gainer = { readonly groups: readonly string[]; readonly oneOfEach?: MemberSort['places'] } | { readonly machine: string };
 
 /** What gets easier: the use itself, its approval, a longer access, or what the analyzer does with commands. */
 type GainOf = 'use' | 'approval' | 'longest' | 'analyzer';
@@ -215,20 +216,21 @@ function stepOf(verb: AccessMode): ReviewStep {
 function foldSorts(sorts: readonly MemberSort[], gain: (sort: MemberSort) => GainOf | undefined): readonly Pick<FoundGain, 'who' | 'of'>[] {
   const alone = new Set<string>();
   return sorts.flatMap((sort): readonly Pick<FoundGain, 'who' | 'of'>[] => {
-    const { member, groups } = sort;
+    const { member, groups, places } = sort;
     const of = gain(sort);
     if (of === undefined) return [];
     if (member.length < 2) {
       for (const group of member) alone.add(group);
       return (member.length === 0 ? [[]] : groups.map((group) => [group])).map((one) => ({ who: { groups: one }, of }));
     }
-    return member.some((group) => alone.has(group)) ? [] : [{ who: { groups: member }, of }];
+    const oneOfEach = places.some((list) => list.length > 1) ? { oneOfEach: sortPlaces(places) } : {};
+    return member.some((group) => alone.has(group)) ? [] : [{ who: { groups: member, ...oneOfEach }, of }];
   });
 }
 
 /** Names people: `contractors`, `people in both a and b`, `people in no other group`, `machine identity ci`. */
 export function gainerText(who: Gainer): string {
   if ('machine' in who) return machineName(who.machine);
-  const [first = 'people in no other group', ...others] = who.groups;
-  return others.length === 0 ? first : `people in ${others.length > 1 ? 'all of' : 'both'} ${who.groups.join(' and ')}`;
+  const { groups, oneOfEach = groups.toSorted(compareText).map((group) => [group]) } = who;
+  return groups.length > 1 ? membersText(oneOfEach) : (groups[0] ?? 'people in no other group');
 }

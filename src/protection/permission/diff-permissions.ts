@@ -20,7 +20,7 @@ import {
 } from '../../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { decidesEverywhere } from '../access/deciding-kinds.ts';
-import { accessModes, type ConnectionAccess, memberSortsBy, seeingAll } from '../access/effective-access.ts';
+import { accessModes, type ConnectionAccess, memberSortsBy, seeingAll, sortPlaces } from '../access/effective-access.ts';
 import { coversRunbook } from '../controls/runbooks-row.ts';
 import { isEasierApproval } from '../controls/compare-approvals.ts';
 import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
@@ -158,7 +158,7 @@ function jointGainsOn(sides: Sides): readonly ConnectionDelta[] {
 
 /** Returns the people who are in one group of each list. */
 function peopleTogether(places: readonly (readonly string[])[]): People {
-  const lists = places.map((groups) => groups.toSorted(compareText)).toSorted(([one = ''], [other = '']) => compareText(one, other));
+  const lists = sortPlaces(places);
   const groups = lists.flatMap((list) => list.slice(0, 1));
   return { groups, together: true, ...(lists.some((list) => list.length > 1) ? { oneOfEach: lists } : {}) };
 }

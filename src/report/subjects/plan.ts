@@ -168,8 +168,8 @@ export function planObject(plan: Plan): JsonObject {
   });
 }
 
-function newAccessObject({ connection, groups, machine, verb, runbook }: NewAccess): JsonObject {
-  return definedFields({ connection, groups, machine, verb, runbook });
+function newAccessObject({ connection, groups, oneOfEach, machine, verb, runbook }: NewAccess): JsonObject {
+  return definedFields({ connection, groups, oneOfEach, machine, verb, runbook });
 }
 
 /** Returns a target as data. */

@@ -176,10 +176,11 @@ function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly 
 function newAccessLines(refusals: Plan['refusals'], terminal: Terminal): readonly string[] {
   const all = refusals.flatMap(({ newAccess = [] }) => newAccess);
   if (all.length < 2) return [];
-  return all.flatMap(({ connection, groups = [], machine, verb, runbook }) => {
-    const who = machine ?? (groups.length === 0 ? 'people in no other group' : peopleText(groups));
+  return all.flatMap(({ connection, groups = [], oneOfEach, machine, verb, runbook }) => {
+    const people = oneOfEach?.map((list) => list.join(' or ')) ?? groups;
+    const who = machine ?? (people.length === 0 ? 'people in no other group' : peopleText(people));
     const how = [verb, runbook].filter((one) => one !== undefined).join(' ');
-    return wrap([{ text: '      - ' }, ...words(escapeTerminal(`${who}: ${how} on ${nameOf(connection)}`))], terminal, 10);
+    return wrap([{ text: '      -' }, ...words(escapeTerminal(`${who}: ${how} on ${nameOf(connection)}`))], terminal, 10);
   });
 }
 

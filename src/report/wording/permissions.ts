@@ -1,5 +1,5 @@
 import { addToGroup, joinWords } from '../../model/collections.ts';
-import type { NeededApproval, PermissionTerms } from '../../model/protection/permission.ts';
+import { membersText, mostGroups, type NeededApproval, type PermissionTerms } from '../../model/protection/permission.ts';
 import type { PermissionChange, PermissionEffect, Protection } from '../../model/protection/protection.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -9,7 +9,6 @@ import { plural, shortList } from './summary.ts';
 
 /** The most lines that a report shows of who can do what. */
 export const mostPermissions = 12;
-const mostGroups = 4;
 const mostConnections = 3;
 const mostPlaces = 2;
 const longestTurn = 300;
@@ -58,19 +57,11 @@ export function permissionTexts(
       groups === undefined
         ? `everybody${but}${isLimited && hasConnect ? ' (auditors: connect)' : ''}`
         : together === true
-          ? membersText(
-              oneOfEach?.map((list) => `${list.length > 1 ? 'one of ' : ''}${listed(list, mostGroups)}`) ?? groups.map(name),
-              oneOfEach !== undefined,
-            )
+          ? membersText(oneOfEach ?? groups.map((group) => [group]), name)
           : listed(groups, mostGroups),
     what: `${verbs.join(', ')} on ${listed(connections.map(nameOf), mostConnections)}`,
     turn: clip(turnText(turnOf({ before, after })), longestTurn),
   };
-}
-
-function membersText(groups: readonly string[], areLists: boolean): string {
-  if (areLists) return `people in ${groups.join(' and in ')}`;
-  return `people in ${groups.length > 2 ? 'all of' : 'both'} ${groups.join(' and ')}`;
 }
 
 /** Returns where a changed permission is decided, each line or object once. */

@@ -94,8 +94,8 @@ const changes: Readonly<Record<string, Change>> = {
       'Weakens protection of 2 connections. 1 to update.',
       'people in contractors no longer need approval for exec and runbooks on orders-db (env=prod, team=orders)  rules/approval.yaml:25',
       'people in contractors no longer need approval on orders-test-db (env=test, team=orders)  rules/approval.yaml:25',
-      'people in both trainees and orders now need approval for exec and runbooks on orders-db (env=prod, team=orders)  rules/approval.yaml:25',
-      'people in both trainees and orders now need approval on orders-test-db (env=test, team=orders)  rules/approval.yaml:25',
+      'people in both orders and trainees now need approval for exec and runbooks on orders-db (env=prod, team=orders)  rules/approval.yaml:25',
+      'people in both orders and trainees now need approval on orders-test-db (env=test, team=orders)  rules/approval.yaml:25',
     ],
     serve: [
       'Weakens protection of 1 connection. 1 to update.',

@@ -208,12 +208,21 @@ describe('who needs an approval', () => {
     ]);
   });
 
+  test('every two groups that decide together are named, and those that decide the same as one of them', () => {
+    const asked = { ...named, approval_required_groups: ['dev', 'qa'] };
+    const skip = { ...asked, skip_review_groups: ['sre', 'ops'] };
+    expect(thereAndBack(requestRules(requestRule('r', asked)), requestRules(requestRule('r', skip)))).toEqual([
+      ['weakens: people in one of dev, qa and in one of ops, sre no longer need approval on orders-db'],
+      ['strengthens: people in one of dev, qa and in one of ops, sre now need approval on orders-db'],
+    ]);
+  });
+
   test('a rule for a group that sees nothing asks its members who are admins, and auditors for native access', () => {
     const asks = { ...named, approval_required_groups: ['dev'] };
     const hidden = row();
     expect(thereAndBack({ ...hidden, ...requestRules(requestRule('r', asks)) }, hidden)).toEqual([
-      ['weakens: people in both dev and admin no longer need approval on orders-db'],
-      ['strengthens: people in both dev and admin now need approval on orders-db'],
+      ['weakens: people in both admin and dev no longer need approval on orders-db'],
+      ['strengthens: people in both admin and dev now need approval on orders-db'],
     ]);
     const ofAuditors = { ...named, approval_required_groups: ['auditor'] };
     expect(thereAndBack({ ...hidden, ...requestRules(requestRule('r', ofAuditors)) }, hidden)).toEqual([
