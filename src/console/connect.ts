@@ -27,6 +27,8 @@ type ConnectOptions = {
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   /** Interrupts requests and pauses. */
   readonly signal?: AbortSignal;
+  /** Returns whether somebody waits for the gateway, so that a retry is worth a line; by default, always. */
+  readonly isAwaited?: () => boolean;
 };
 
 /** Opens the target's gateway with the token from the environment. Throws UsageError without a URL or a token. */
@@ -94,7 +96,7 @@ function missingToken({ url, token }: Target): UsageError {
   return new UsageError(`missing token for ${url}`, `set ${token.env} in the environment`);
 }
 
-function sessionOptions(target: Target, { flags, context, onRequest, signal }: ConnectOptions): SessionOptions {
+function sessionOptions(target: Target, { flags, context, onRequest, signal, isAwaited }: ConnectOptions): SessionOptions {
   if (target.url === '')
     throw new UsageError('no gateway is configured', 'run ostiary init to create ostiary.yaml, pass --url, or set OSTIARY_URL');
   requireAddress(target.url);
@@ -111,7 +113,7 @@ function sessionOptions(target: Target, { flags, context, onRequest, signal }: C
     readConcurrency,
     signal,
     network: withTargetTls(readNetwork(context.env), target, context),
-    onRetry: retryPrinter(flags, context),
+    onRetry: retryPrinter(flags, context, isAwaited),
     onRequest: observers.length === 0 ? undefined : (event) => observers.forEach((observe) => observe(event)),
   };
 }
@@ -129,13 +131,13 @@ function requestPrinter(flags: TargetFlags, context: CliContext): (event: Reques
 const betweenRetryLines = 1000;
 
 /** Returns a function that prints retries: on a terminal at most one each second, with --verbose all of them. */
-function retryPrinter(flags: TargetFlags, context: CliContext): (event: RetryEvent) => void {
+function retryPrinter(flags: TargetFlags, context: CliContext, isAwaited: () => boolean = () => true): (event: RetryEvent) => void {
   const isVerbose = flags.verbose === true;
   if (!isVerbose && (flags.quiet || !context.stderr.isTTY)) return () => undefined;
   let next = Number.NEGATIVE_INFINITY;
   return ({ message, pauseMs }) => {
     const now = performance.now();
-    if (!isVerbose && now < next) return;
+    if (!isVerbose && (now < next || !isAwaited())) return;
     next = now + betweenRetryLines;
     interject(`${escapeTerminal(message)}; ${pauseMs < 50 ? 'retrying now' : `retrying in ${(pauseMs / 1000).toFixed(1)} s`}`, context);
   };

@@ -33,10 +33,12 @@ export async function readWhile<T>(
   const stop = new AbortController();
   // Each request listens to it.
   setMaxListeners(0, stop.signal);
+  let isAwaited = false;
   // Settled, because a promise that is rejected before it is awaited ends the process.
-  const listing = Promise.allSettled([listGateway(target, { ...reading, signal: stop.signal })]);
+  const listing = Promise.allSettled([listGateway(target, { ...reading, signal: stop.signal, isAwaited: () => isAwaited })]);
   try {
     const done = await work();
+    isAwaited = true;
     const [listed] = await listing;
     if (listed.status === 'rejected') throw listed.reason;
     return { done, read: listed.value };
@@ -48,10 +50,7 @@ export async function readWhile<T>(
   }
 }
 
-async function listGateway(
-  target: OpenProject['target'],
-  reading: ReadingOptions & { readonly signal: AbortSignal },
-): Promise<ListedGateway> {
+async function listGateway(target: OpenProject['target'], reading: Parameters<typeof connect>[1]): Promise<ListedGateway> {
   const { gateway, identity } = await connect(target, reading);
   try {
     return { gateway, identity, listed: await readLiveAndAccess(gateway, [...registry.keys()], reading) };
