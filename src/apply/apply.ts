@@ -108,8 +108,10 @@ function skipReason({ needs }: Step, state: ApplyState): StepResult | undefined 
   if (halted?.status === 'interrupted') return halted;
   const failed = needs.find((need) => !isSuccess(results.get(stepKeyText(need))?.result));
   if (failed !== undefined) {
-    const message = `it depends on ${failed.id}: ${results.get(stepKeyText(failed))?.result.message}`;
-    return { status: 'skipped', code: 'apply/need-failed', message };
+    const because = results.get(stepKeyText(failed))?.result;
+    // Of a chain of steps, the first that failed is named.
+    if (because?.code === 'apply/need-failed') return because;
+    return { status: 'skipped', code: 'apply/need-failed', message: `it depends on ${failed.id}: ${because?.message}` };
   }
   return halted;
 }

@@ -2,9 +2,12 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { connection, manifest } from '../e2e/project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
+import { useHoopRepositories } from '../support/hoop-repository.ts';
 import { scenarioWorld } from '../support/hoop-scenario.ts';
 import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
+
+const repositories = useHoopRepositories();
 
 const ends = { connection_ids: ['orders-db'] };
 
@@ -22,6 +25,10 @@ function masks(type: string, score = 0.5): string {
 
 function approval(name: string, spec: JsonObject): string {
   return manifest('AccessRequestRule', name, { access_type: 'jit', min_approvals: 1, ...spec });
+}
+
+function granting(name: string, groups: readonly string[]): string {
+  return manifest('Attribute', name, { access_groups: [...groups] });
 }
 
 async function prepared(): Promise<HoopProject> {
@@ -314,6 +321,32 @@ test('a group gets access only after the rule that may govern instead of a new o
     { id: 'AccessRequestRule/old', slot: 'before-objects', windows: [] },
     { id: 'Attribute/new-tag', slot: 'after-objects', windows: [] },
   ]);
+});
+
+test('a group gets no access while the rule before cannot be deleted; what takes access away, or is about another connection, is written', async () => {
+  const project = await hoopProject({});
+  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  const { run, commit } = await repositories.apply(project, {
+    'access/a.yaml': connection('orders-db', { attributes: ['tag', 'idle'], reviewers: ['dba'], access_groups: [] }),
+    'access/b.yaml': connection('other-db', { attributes: ['other'], access_groups: [] }),
+    'access/tag.yaml': granting('tag', []),
+    'access/idle.yaml': granting('idle', ['dev']),
+    'access/other.yaml': granting('other', []),
+    'access/old.yaml': approval('old', { connection_names: ['orders-db'], reviewers_groups: ['sec'] }),
+  });
+  const granted = { 'access/tag.yaml': granting('tag', ['sre']), 'access/other.yaml': granting('other', ['sre']) };
+  commit({ ...granted, 'access/idle.yaml': granting('idle', []) }, ['access/old.yaml']);
+  project.model.setFault(({ method }) =>
+    method === 'DELETE' ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
+  );
+  const failed = await run('apply --yes --prune');
+  expect([failed.code, writes(failed).toSorted()]).toEqual([
+    5,
+    ['DELETE /api/access-requests/rules/old', 'PUT /api/attributes/idle', 'PUT /api/attributes/other'],
+  ]);
+  project.model.setFault(undefined);
+  const ended = await run('apply --yes --prune');
+  expect([ended.code, writes(ended)]).toEqual([0, ['DELETE /api/access-requests/rules/old', 'PUT /api/attributes/tag']]);
 });
 
 test('many attributes that grant groups wait for the connection that asks these groups for more', async () => {

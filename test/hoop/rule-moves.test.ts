@@ -232,3 +232,19 @@ function faultAt(distance: number): InjectedFault | undefined {
   if (distance < 0) return undefined;
   return distance === 0 ? { kind: 'lost', when: 'after' } : { kind: 'answer', when: 'before', status: 401, message: 'no' };
 }
+
+test('a connection that moves stays closed while a rule that governs it, too, cannot be deleted', { timeout }, async () => {
+  const move = {
+    before: rules({ one: [['a-db', 'b-db']], two: [['c-db']], also: [['a-db', 'd-db'], command] }),
+    after: rules({ one: [['b-db']], two: [['a-db', 'c-db']], also: undefined }),
+    closed: ['a-db'],
+  };
+  const one = await applied(move);
+  commitAfter(one, move);
+  one.project.model.setFault(({ method }) =>
+    method === 'DELETE' ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
+  );
+  expect((await one.run(line)).code).toBe(5);
+  const { connections: left } = await stateOf(one.project);
+  expect([left['a-db']?.open, left['b-db']?.open]).toEqual([[], ['connect', 'exec', 'runbooks']]);
+});

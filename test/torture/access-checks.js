@@ -153,4 +153,18 @@ export const accessChecks = [
     "rule.id === ' ' &&",
     ['hoop/exposure-windows.test.ts: a group gets access only after the rule that may govern instead of a new one has let go'],
   ],
+  [
+    'a write that may weaken a connection waits for earlier writes that decide access to it together',
+    'reconcile/schedule/joint-needs.ts',
+    'for (const own of writes.values()) addNeeds(own, needs);',
+    '',
+    ['hoop/exposure-windows.test.ts: a group gets no access while the rule before cannot be deleted'],
+  ],
+  [
+    'a connection that moves is opened after the deletions that decide access to it',
+    'reconcile/schedule/schedule-steps.ts',
+    'reopenAfterRules(step, steps, [...rules, ...deleted])',
+    'reopenAfterRules(step, steps, rules)',
+    ['hoop/rule-moves.test.ts: a connection that moves stays closed while a rule that governs it, too, cannot be deleted'],
+  ],
 ];

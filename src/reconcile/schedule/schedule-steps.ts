@@ -69,7 +69,8 @@ export function scheduleSteps({ effects: all, live, moves }: ScheduleInput, slot
     ...[...objects.values()].flatMap((one) => objectSteps(one, layout)),
     ...deletions(all, layout, slots),
   ];
-  const sorted = steps.map((step) => reopenAfterRules(step, steps, rules)).toSorted(compareTimes);
+  const deleted = all.filter(({ change, joint }) => change.action === 'delete' && joint !== undefined);
+  const sorted = steps.map((step) => reopenAfterRules(step, steps, [...rules, ...deleted])).toSorted(compareTimes);
   const last = new Map(sorted.flatMap((step) => (step.stage === 'reopen' ? [] : [[liveKeyOf(step.change), step.key]])));
   const closed = sorted.map((step) => closeAfterSuccessor(step, last));
   return slots.size === 0 ? closed.toSorted(compareTimes) : withoutLaterNeeds(inRounds(closed, all)).toSorted(compareTimes);
@@ -368,7 +369,7 @@ function placedSteps(rule: PlacedRule, layout: Layout): readonly Step[] {
 }
 
 /** Returns whether an object gains or loses attributes: each may grant it to groups, and attach rules. */
-function changesAttributes(effect: Effect | undefined): boolean {
+export function changesAttributes(effect: Effect | undefined): boolean {
   return effect?.change.fields.some(({ path, held }) => held !== true && tokensOf(path)[0] === 'attributes') === true;
 }
 

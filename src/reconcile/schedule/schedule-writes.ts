@@ -17,6 +17,7 @@ import {
   totalDirection,
 } from '../compare/effects.ts';
 import type { ExposureCheck, JointStates } from '../compare/joint-states.ts';
+import { completes, withJointNeeds } from './joint-needs.ts';
 import {
   addsAndDrops,
   closedFirstOf,
@@ -50,7 +51,14 @@ function meetingChanges({ effects }: ScheduleInput): Indivisible {
 
 /** Orders all writes of a plan; single writes keep the slots that were chosen for them. */
 export function stepsInSlots(input: ScheduleInput, singleWrites: Plan['singleWrites']): readonly Step[] {
-  return scheduleSteps(input, new Map(singleWrites.map(({ id, slot }) => [id, slot])));
+  const { effects, states } = input;
+  const steps = scheduleSteps(input, new Map(singleWrites.map(({ id, slot }) => [id, slot])));
+  if (singleWrites.length === 0) return steps;
+  const groups = groupConnections(effects, states);
+  return withJointNeeds(
+    steps,
+    effects.map((effect) => withFirstConnections(effect, groups)),
+  );
 }
 
 const slots: readonly [WriteSlot, ...WriteSlot[]] = ['before-objects', 'after-objects', 'first', 'last'];
@@ -201,14 +209,6 @@ type ProtectionEvent = Direction & {
   /** Afterwards the change is written. */
   readonly isComplete: boolean;
 };
-
-const completing: ReadonlySet<Step['part']> = new Set(['whole', 'open', 'delete', 'close']);
-
-/** Returns whether a write is all that its change does to a connection; a closed connection is deleted later, and no moment between exposes it. */
-function completes({ part }: Step, effect: Effect, connection: ResourceId): boolean {
-  const isAdded = effect.joint !== undefined && effect.attaches.has(connection);
-  return part === 'gain' ? isAdded : completing.has(part);
-}
 
 /** Finds the connections where a loss comes before, or in the same stage as, a gain of another change, and a single write is one of the two. */
 function findExposures(

@@ -49,6 +49,14 @@ describe('a write that fails', () => {
     ]);
   });
 
+  it('is the reason of all that wait for it, one after the other', async () => {
+    const successor = { ...connection, metadata: { name: 'successor', replaces: 'db' } };
+    const guarding = { ...guardrail, spec: { ...guardrail.spec, connection_ids: ['successor'] } };
+    const ran = await run({ before: [connection], live: [liveDb], manifests: [successor, guarding], options: { fault: refuse } });
+    expect(words(ran).slice(1)).toEqual(['Connection/successor skipped apply/need-failed', `${db} skipped apply/need-failed`]);
+    for (const { message } of ran.outcomes.slice(1)) expect(message).toMatch(/^it depends on GuardrailRule\/rule: POST /);
+  });
+
   it.each<[string, () => AppError, readonly string[]]>([
     [
       'ends the run if the gateway is lost',
