@@ -124,6 +124,19 @@ test('two rules that exchange their only connections are refused: neither can le
   expect(stderr.replaceAll(/\s+/g, ' ')).toContain('nothing would be left that it governs');
 });
 
+test('two rules that exchange their types and keep their connections are refused', { timeout }, async () => {
+  const both = { connection_names: ['orders-db', 'other-db'] };
+  const project = await applied(both);
+  project.write({ 'access/two.yaml': ruleManifest('twin', { ...both, access_type: 'command' }) });
+  await applyAndExpectInSync(project);
+  project.write({
+    'access/rule.yaml': ruleManifest('prod', { ...both, access_type: 'command' }),
+    'access/two.yaml': ruleManifest('twin', both),
+  });
+  const { stderr } = await expectRefused(project, 'hoop/rule-move');
+  expect(stderr.replaceAll(/\s+/g, ' ')).toContain('and then it would no longer govern what it keeps');
+});
+
 test('a new connection is opened after the rule that its tags select governs it', { timeout }, async () => {
   const project = await applied({ access_type: 'jit_command', connection_names: [], connection_selector: { match_tags: { env: 'prod' } } });
   project.write({ 'access/new.yaml': connection('new-db', { connection_tags: { env: 'prod' } }) });

@@ -110,6 +110,22 @@ const moves: Readonly<Record<string, Move>> = {
     after: { ...rules({ one: [['c-db']], two: [['d-db'], { attributes: ['pii'] }] }), ...connections({ 'a-db': { attributes: ['pii'] } }) },
     closed: ['a-db'],
   },
+  'a rule changes its type and keeps the attributes of which another one takes one': {
+    before: {
+      ...rules({ one: [['c-db'], { attributes: ['pci', 'pii'] }] }),
+      ...connections({ 'a-db': { attributes: ['pii'] }, 'b-db': { attributes: ['pci'] } }),
+    },
+    after: {
+      ...rules({ one: [['c-db'], { ...command, attributes: ['pci', 'pii'] }], two: [['d-db'], { attributes: ['pii'] }] }),
+      ...connections({ 'a-db': { attributes: ['pii'] }, 'b-db': { attributes: ['pci'] } }),
+    },
+    closed: ['a-db', 'b-db', 'c-db'],
+  },
+  'a rule changes its type and keeps the connections of which another one takes one': {
+    before: rules({ one: [['a-db', 'b-db']], two: [['c-db']] }),
+    after: rules({ one: [['a-db', 'b-db'], command], two: [['a-db', 'c-db']] }),
+    closed: ['a-db', 'b-db'],
+  },
   'a rule by an attribute governs meanwhile': {
     before: {
       ...rules({ one: [['a-db', 'b-db']], all: [[], { attributes: ['pii'], reviewers_groups: ['security'] }] }),

@@ -33,8 +33,7 @@ const attribute = fc.record({ kind: fc.constant('Attribute' as const), present, 
 const requestRule = fc.record({
   kind: fc.constant('AccessRequestRule' as const),
   present,
-  /** It does not change: a rule that changes its type and keeps an attribute does not let go of it before another rule takes it. */
-  type: fc.constantFrom('jit', 'command', 'jit_command'),
+  type: both(fc.constantFrom('jit', 'command', 'jit_command'), 4),
   approval: both(approval, 1),
   /** The numbers of the attributes that the rule has. */
   attributes: both(fc.uniqueArray(fc.nat(13), { maxLength: 3 }), 3),
@@ -157,7 +156,7 @@ function sideOf({ objects, connections, isDense }: Drawn, { side, there }: Place
       if (named.length === 0) return [idle];
       return [idle, manifest(one.kind, `rule-${index}`, { user_groups: one.groups[side], connections: named, runbooks: [one.file[side]] })];
     }
-    const { type } = one;
+    const type = one.type[side];
     const steps = type === 'jit_command' ? ['jit', 'command'] : [type];
     const take = (target: string): boolean => {
       const slots = steps.map((step) => `${step} ${target}`);

@@ -45,8 +45,11 @@ export function findReleases(before: RulesById, after: RulesById): RuleReleases 
       const has = after.get(rule);
       if (had === undefined || has === undefined) return [{ rule, targets: undefined, round }];
       const kept = targetsWith(had, isWithin(has.type, had.type) ? has.type : had.type, (slot) => !isTaken(slot, rule));
-      const targets = isEmpty(kept) ? targetsWith(has, has.type, (slot) => isFree(slot, rule)) : kept;
-      return isEmpty(targets) ? [] : [{ rule, targets, round }];
+      const both = inBoth(had, has);
+      const forms = [kept, targetsWith(has, has.type, (slot) => isFree(slot, rule))];
+      // The change removes nothing that the rule has before and after, as when it changes its type.
+      const targets = forms.find((form) => !isEmpty(form) && both.every((target) => targetList(form).includes(target)));
+      return targets === undefined ? [] : [{ rule, targets, round }];
     });
     if (ready.length === 0) break;
     for (const { rule, targets } of ready) {
@@ -82,10 +85,17 @@ function isWithin(type: string, whole: string): boolean {
   return stepsOfType(type).every((step) => stepsOfType(whole).includes(step));
 }
 
-function slotsOf({ type, connections, attributes }: RuleTargets): readonly string[] {
-  return stepsOfType(type).flatMap((step) =>
-    [...connections, ...[...attributes].map(attributeTarget)].map((target) => `${step} ${target}`),
-  );
+function slotsOf(targets: RuleTargets): readonly string[] {
+  return stepsOfType(targets.type).flatMap((step) => targetList(targets).map((target) => `${step} ${target}`));
+}
+
+function targetList({ connections, attributes }: RuleTargets): readonly string[] {
+  return [...connections, ...[...attributes].map(attributeTarget)];
+}
+
+function inBoth(one: RuleTargets, other: RuleTargets): readonly string[] {
+  const others = new Set(targetList(other));
+  return targetList(one).filter((target) => others.has(target));
 }
 
 function attributeTarget(attribute: string): string {

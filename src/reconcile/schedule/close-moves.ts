@@ -35,7 +35,11 @@ export function closeForMoves(prepared: Prepared, diff: Diff): ClosedMoves {
   const resources = desiredByKey(desired.resources);
   const changes = new Map(diff.changes.map((change) => [liveKeyOf(change), change]));
   const found = liveById(live.resources);
-  const blocked = moves.stuck.map((from) => ({ ...endsOf(from, undefined, moves), why: 'nothing would be left that it governs' }));
+  const keepsType = (rule: ResourceId): boolean => moves.before.get(rule)?.type === moves.after.get(rule)?.type;
+  const blocked = moves.stuck.map((from) => ({
+    ...endsOf(from, undefined, moves),
+    why: keepsType(from) ? 'nothing would be left that it governs' : 'it would no longer govern what it keeps',
+  }));
   const closed = new Map<ResourceId, Change>();
   for (const id of connectionsToClose(prepared, diff, moves)) {
     const [kind, at, resource, change] = [registry.get(kindOf(id)), found.get(id), resources.get(id), changes.get(id)];
