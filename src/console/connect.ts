@@ -27,7 +27,7 @@ type ConnectOptions = {
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   /** Interrupts requests and pauses. */
   readonly signal?: AbortSignal;
-  /** Returns whether somebody waits for the gateway, so that a retry is worth a line; by default, always. */
+  /** Returns whether the run waits for the gateway, so that a retry is worth a line; by default, always. */
   readonly isAwaited?: () => boolean;
 };
 
