@@ -384,3 +384,19 @@ test('groups move between the row of a connection and its attribute, and no one 
   expect(writes(back)).toEqual([expect.stringMatching('access_control|attributes'), expect.stringMatching('access_control|attributes')]);
   expect(await run('plan')).toMatchObject({ stdout: expect.stringContaining('No changes') });
 });
+
+test('drift after a pull finds an attribute that was added by hand to a connection without any', { timeout }, async () => {
+  const project = await applied();
+  const { repository, run } = repositories.create(project);
+  expect(await run('pull')).toMatchObject({ code: 0 });
+  repository.commit();
+  const stated = manifestsOf('Connection', repository.folder).map(({ metadata, spec }) => [metadata.name, spec['attributes']]);
+  expect(stated).toEqual([
+    ['orders-db', ['pci']],
+    ['other-db', []],
+  ]);
+  const body = { name: 'pci', access_control_group_names: ['dba'], connection_names: ['orders-db', 'other-db'] };
+  expect((await project.send('PUT', '/attributes/pci', body)).status).toBe(200);
+  const drift = await run('drift --base HEAD');
+  expect(drift.stdout).toContain('dba can reach other-db');
+});

@@ -347,12 +347,12 @@ function addHash(plain: string, id: ResourceId, length: number): string {
 
 /**
  * Returns the value of a plain field as a manifest states it: none that omission implies, but every one that omission would keep, so that
- * plans compare it.
+ * plans compare it. An empty one that is kept is left out, unless a value that is added by hand can give access.
  */
 function findStatedValue(field: FieldRule, live: LiveResource, derived: JsonObject): Json | undefined {
   if (isUnknown(live, field)) return undefined;
   const value = live.spec[field.name] ?? field.empty;
-  return field.required || !isImplied(field, value, derived) ? toStatedValue(field, value) : undefined;
+  return field.required || field.late === true || !isImplied(field, value, derived) ? toStatedValue(field, value) : undefined;
 }
 
 /** Lists the secrets, and the plain fields that manifests for a gateway may state. */
