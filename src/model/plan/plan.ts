@@ -359,7 +359,7 @@ export type Diff = {
   readonly seals: PlanSeals;
 };
 
-/** What shows that a plan is the same one, in hexadecimal. Those of a new plan are computed when they are first read: `No changes` needs none. */
+/** What shows that a plan is the same one, in hexadecimal. Those of a plan without changes are computed when they are first read. */
 export type PlanSeals = {
   /** The keyed hash of the manifests. */
   readonly tree: string;

@@ -37,12 +37,13 @@ export function digestOf(
   const writers = new Set(edges.map(({ by }) => by));
   const covered = changes.filter((change) => changesMore(change) || writers.has(change.key ?? change.id));
   const written = edges.filter(({ action }) => action !== 'foreign');
-  // The canonical text of one document, hashed change by change to avoid one large string.
+  // The canonical text of one document, hashed part by part to avoid one large string.
   hash.update('{"changes":[');
-  for (const [index, change] of covered.entries()) hash.update(`${index === 0 ? '' : ','}${changeText(change)}`);
-  hash.update(`],"edges":${canonical(written.map(({ rule, connection, action }) => ({ rule, connection, action })))}`);
-  hash.update(`,"target":${canonical({ ...target })}}`);
-  for (const text of sourceTexts(sources)) hash.update(text);
+  for (const text of joined(covered, changeText, ',')) hash.update(text);
+  hash.update('],"edges":[');
+  for (const text of joined(written, edgeText, ',')) hash.update(text);
+  hash.update(`],"target":${canonical({ ...target })}}`);
+  for (const text of joined(sources, sourceText)) hash.update(text);
   hash.update(`\n${seal}`);
   return hash.digest('hex');
 }
@@ -64,9 +65,7 @@ export function digestWithUnwritten(digest: string, { accepted, unwritten = [] }
   const covered = accepted.filter(({ edges, ...drift }) => edges.length > 0 || drift.fields.length === 0 || changesMore(drift));
   const removed = unwritten.filter(({ id }) => weakenedKinds.includes(kindOf(id)));
   const texts = [
-    ...covered.map(
-      (drift) => `${changeText(drift)}${canonical(drift.edges.map(({ rule, connection, action }) => ({ rule, connection, action })))}`,
-    ),
+    ...covered.map((drift) => `${changeText(drift)}[${drift.edges.map(edgeText).join(',')}]`),
     ...removed.map(({ id, risks }) => canonical([id, risks.map(({ path }) => path ?? '')])),
   ];
   if (texts.length === 0) return digest;
@@ -75,15 +74,19 @@ export function digestWithUnwritten(digest: string, { accepted, unwritten = [] }
     .digest('hex');
 }
 
-/** Returns the seals of the changes that manifests make; each is computed when it is first read. */
+/**
+ * Returns the seals of the changes that manifests make. Without changes, each is computed when it is first read: `No changes` is printed
+ * without them. With changes, they are computed at once: beside a report of many attachments, they would need more memory.
+ */
 export function sealsOf(
   { target, changes, edges }: Pick<Diff, 'target' | 'changes' | 'edges'>,
   { named, base, desired }: Pick<Prepared, 'named' | 'base' | 'desired'>,
 ): PlanSeals {
-  return sealsOnUse({
+  const seals = sealsOnUse({
     tree: () => sealedTree(desired),
     digest: () => digestOf(target, changes, edges, secretFactsOf(named.desired, base?.desired)),
   });
+  return changes.length === 0 ? seals : { tree: seals.tree, digest: seals.digest };
 }
 
 /** Returns the seals of a plan with what it says besides its writes. */
@@ -120,20 +123,19 @@ export function sourcesOf(desired: DesiredState): readonly SecretProvenance[] {
   return sources;
 }
 
-/** Yields one line per source, many at a time, with lengths so that no two lists have the same text. */
-function* sourceTexts(sources: readonly SecretProvenance[]): Generator<string> {
-  let texts: string[] = [];
-  for (const { id, path, source, content } of sources) {
-    const lengths = `${id.length} ${path.length} ${source.length}`;
-    texts.push(`\n${lengths} ${id} ${path} ${source}${content === undefined ? '' : ` ${content}`}`);
-    if (texts.length < batchSize) continue;
-    yield texts.join('');
-    texts = [];
-  }
-  yield texts.join('');
+/** Returns one line for a source, with lengths so that no two lists have the same text. */
+function sourceText({ id, path, source, content }: SecretProvenance): string {
+  return `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}${content === undefined ? '' : ` ${content}`}`;
 }
 
-// Texts that are joined at once need less memory than texts that are appended one by one.
+/** Yields the texts of a list, many at a time: texts that are joined at once need less memory than texts that are appended one by one. */
+function* joined<T>(list: readonly T[], textOf: (entry: T) => string, between = ''): Generator<string> {
+  for (let start = 0; start < list.length; start += batchSize) {
+    const batch = list.slice(start, start + batchSize).map(textOf);
+    yield `${start === 0 ? '' : between}${batch.join(between)}`;
+  }
+}
+
 const batchSize = 1024;
 
 type DigestedChange = Pick<Change, 'id' | 'key' | 'action' | 'fields'>;
@@ -147,6 +149,11 @@ function changeText({ id, key, action, fields }: DigestedChange): string {
   });
   const name = key === undefined ? '' : `,"key":${JSON.stringify(key)}`;
   return `{"action":"${action}","fields":[${texts.join(',')}],"id":${JSON.stringify(id)}${name}}`;
+}
+
+/** Returns the canonical text of an attachment. */
+function edgeText({ rule, connection, action }: EdgeChange): string {
+  return `{"action":"${action}","connection":${JSON.stringify(connection)},"rule":${JSON.stringify(rule)}}`;
 }
 
 function valueText(value: Value): string {
