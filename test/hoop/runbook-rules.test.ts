@@ -205,7 +205,8 @@ test('to delete the last rule has to be allowed; another one takes its place wit
 test('the last rules are deleted after another one is created, although none names a connection that they close', { timeout }, async () => {
   const closed = connection('orders-db', { access_mode_runbooks: 'disabled' });
   const before = { ...two, 'access/a.yaml': closed, 'access/rule.yaml': ruleManifest('nightly'), 'access/two.yaml': ruleManifest('twin') };
-  const { run, commit } = repositories.create(await hoopProject(), before);
+  const project = await hoopProject();
+  const { run, commit } = repositories.create(project, before);
   // Both rules protect each new connection, so each of them alone seems to change nothing.
   const written = writes(await run('apply --yes')).map((request) => request.replace(/[^/]*$/, ''));
   expect(written.slice(-3)).toEqual(['POST /api/runbooks/', 'POST /api/runbooks/', 'PUT /api/connections/']);
@@ -216,6 +217,14 @@ test('the last rules are deleted after another one is created, although none nam
     { id: 'RunbookRule/twin', slot: 'before-objects', windows: [] },
     { id: 'RunbookRule/weekly', slot: 'before-objects', windows: [] },
   ]);
+  // Without any rule, every runbook would be open.
+  project.model.setFault(({ method }) => (method === 'POST' ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined));
+  const apply = 'apply --yes --prune --allow plan/immutable-name=another';
+  expect((await run(apply)).code).toBe(5);
+  expect((await rulesOf(project)).map(({ name }) => name)).toContain('nightly');
+  project.model.setFault(undefined);
+  expect((await run(apply)).code).toBe(0);
+  expect(await rulesOf(project)).toMatchObject([{ name: 'weekly' }]);
 });
 
 test('a rule in no manifest is left, and it alone keeps other runbooks closed', { timeout }, async () => {

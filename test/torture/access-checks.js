@@ -161,6 +161,13 @@ export const accessChecks = [
     ['hoop/exposure-windows.test.ts: a group gets no access while the rule before cannot be deleted'],
   ],
   [
+    'the last runbook rules wait for the rule that replaces them',
+    'reconcile/schedule/joint-needs.ts',
+    'addListNeeds(steps, states, needs);',
+    '',
+    ['hoop/runbook-rules.test.ts: the last rules are deleted after another one is created'],
+  ],
+  [
     'a connection that moves is opened after the deletions that decide access to it',
     'reconcile/schedule/schedule-steps.ts',
     'reopenAfterRules(step, steps, [...rules, ...deleted])',

@@ -1,14 +1,18 @@
 import { addToGroup } from '../../model/collections.ts';
-import type { ResourceId } from '../../model/resource.ts';
-import { type Step, type StepKey, uniqueStepKeys } from '../../model/plan/schedule.ts';
-import { affectedBy, type Effect, effectOn, isRule, ownDirection } from '../compare/effects.ts';
+import { liveKeyOf } from '../../model/plan/plan.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { compareTimes, type Step, type StepKey, uniqueStepKeys } from '../../model/plan/schedule.ts';
+import { decidesEverywhere } from '../../protection/access/deciding-kinds.ts';
+import { affectsEveryConnection } from '../../protection/posture/protection-snapshot.ts';
+import { affectedBy, type Effect, effectOn, isRule, ownDirection, type PlanEffects } from '../compare/effects.ts';
+import type { JointStates } from '../compare/joint-states.ts';
 import { changesAttributes, closedFirstOf } from './schedule-steps.ts';
 
 /**
  * Lets a write that may weaken a connection, whose access several changes decide, wait for all writes on it of earlier times: the states between
  * them were checked, and one without an earlier write was not.
  */
-export function withJointNeeds(steps: readonly Step[], effects: readonly Effect[]): readonly Step[] {
+export function withJointNeeds(steps: readonly Step[], { effects, states }: PlanEffects): readonly Step[] {
   const byChange = new Map(effects.map((effect) => [effect.change.id, effect]));
   const closed = closedFirstOf(effects);
   const decided = new Set(effects.flatMap((effect) => (effect.joint === undefined ? [] : affectedBy(effect))));
@@ -25,6 +29,7 @@ export function withJointNeeds(steps: readonly Step[], effects: readonly Effect[
   }
   const needs = new Map<Step, StepKey[]>();
   for (const own of writes.values()) addNeeds(own, needs);
+  addListNeeds(steps, states, needs);
   return steps.map((step) => {
     const more = needs.get(step);
     return more === undefined ? step : { ...step, needs: uniqueStepKeys([...step.needs, ...more]) };
@@ -43,6 +48,17 @@ function addNeeds(writes: readonly JointWrite[], needs: Map<Step, StepKey[]>): v
     const weakening = together.filter(({ weakens }) => weakens);
     for (const { step } of weakening) for (const key of earlier) addToGroup(needs, step, key);
     earlier = [...(weakening.length > 0 ? [] : earlier), ...together.map(({ step }) => step.key)];
+  }
+}
+
+/** Lets deletions that together leave no rule, where none means that everything is open, wait for the rules that replace them: each is safe alone. */
+function addListNeeds(steps: readonly Step[], states: JointStates, needs: Map<Step, StepKey[]>): void {
+  const creating = steps.filter(({ change }) => change.action === 'create' && decidesEverywhere(kindOf(change.id)));
+  if (creating.length === 0) return;
+  const { before, after } = states.snapshots();
+  for (const step of steps) {
+    if (step.change.action !== 'delete' || !affectsEveryConnection(liveKeyOf(step.change), before, after)) continue;
+    for (const one of creating) if (compareTimes(one, step) < 0) addToGroup(needs, step, one.key);
   }
 }
 

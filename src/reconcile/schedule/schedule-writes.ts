@@ -55,10 +55,7 @@ export function stepsInSlots(input: ScheduleInput, singleWrites: Plan['singleWri
   const steps = scheduleSteps(input, new Map(singleWrites.map(({ id, slot }) => [id, slot])));
   if (singleWrites.length === 0) return steps;
   const groups = groupConnections(effects, states);
-  return withJointNeeds(
-    steps,
-    effects.map((effect) => withFirstConnections(effect, groups)),
-  );
+  return withJointNeeds(steps, { effects: effects.map((effect) => withFirstConnections(effect, groups)), states });
 }
 
 const slots: readonly [WriteSlot, ...WriteSlot[]] = ['before-objects', 'after-objects', 'first', 'last'];
