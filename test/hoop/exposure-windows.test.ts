@@ -94,7 +94,7 @@ test('if no order avoids an exposure window, the plan names it, and apply requir
   const { stdout } = await expectRefused(project, 'plan/window', 6);
   const words = stdout.replaceAll(/\s+/g, ' ');
   expect(words).toContain('plan/window access/b.yaml:1:1 GuardrailRule/no-drop:');
-  expect(words).toContain('it cannot be written in two steps, the free license allows one entry of input rules, but there are 2');
+  expect(words).toContain('it cannot be written in two steps, because the free license allows one entry of input rules, but there are 2');
   expect(words).toContain(
     'Connection/orders-db is less protected after GuardrailRule/no-drop removes input.rules.xp_drop, and before DataMaskingRule/pii adds supported_entity_types.CONTACT.entity_types.PERSON',
   );
@@ -347,6 +347,38 @@ test('a group gets no access while the rule before cannot be deleted; what takes
   project.model.setFault(undefined);
   const ended = await run('apply --yes --prune');
   expect([ended.code, writes(ended)]).toEqual([0, ['DELETE /api/access-requests/rules/old', 'PUT /api/attributes/tag']]);
+});
+
+test('a connection that one rule takes before it has the attribute of another one is closed in between', async () => {
+  const one = (spec: JsonObject): string =>
+    approval('one', { reviewers_groups: ['sec'], force_approval_groups: ['sre'], skip_review_groups: ['dev'], ...spec });
+  const other = (names: readonly string[]): string =>
+    approval('other', { reviewers_groups: ['sec'], force_approval_groups: ['dev', 'sec'], connection_names: [...names] });
+  const { run, commit } = await repositories.apply(await hoopProject({}), {
+    'access/a.yaml': connection('orders-db', { reviewers: ['sec'] }),
+    'access/b.yaml': connection('other-db', {}),
+    'access/one.yaml': one({ connection_names: ['orders-db'] }),
+    'access/other.yaml': other(['other-db']),
+  });
+  commit({
+    'access/a.yaml': connection('orders-db', { reviewers: ['sec'], attributes: ['tag'] }),
+    'access/tag.yaml': granting('tag', []),
+    'access/one.yaml': one({ attributes: ['tag'], connection_names: [] }),
+    'access/other.yaml': other(['orders-db', 'other-db']),
+  });
+  // In between the other rule governs alone, and lets other groups force an approval than before and after.
+  const ended = await run('apply --yes');
+  expect([ended.code, writes(ended).map((request) => request.replace(/\/[^/]*$/, ''))]).toEqual([
+    0,
+    [
+      'PUT /api/connections',
+      'PUT /api/access-requests/rules',
+      'PUT /api/access-requests/rules',
+      'PUT /api/attributes',
+      'PUT /api/connections',
+      'PUT /api/connections',
+    ],
+  ]);
 });
 
 test('many attributes that grant groups wait for the connection that asks these groups for more', async () => {

@@ -161,6 +161,13 @@ export const accessChecks = [
     ['hoop/exposure-windows.test.ts: a group gets no access while the rule before cannot be deleted'],
   ],
   [
+    'a connection is closed that a rule takes before it has the attribute of another one',
+    'reconcile/schedule/close-moves.ts',
+    'if (loses(had, taken) && loses(has, taken)) return true;',
+    '',
+    ['hoop/exposure-windows.test.ts: a connection that one rule takes before it has the attribute of another one'],
+  ],
+  [
     'the last runbook rules wait for the rule that replaces them',
     'reconcile/schedule/joint-needs.ts',
     'addListNeeds(steps, states, needs);',

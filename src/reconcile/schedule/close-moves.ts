@@ -83,6 +83,7 @@ function connectionsToClose(
   const between = roundsOf(moves).map((part) => plannedSnapshot({ target: diff.target, ...part }, live, registry));
   const [beforeOf, afterOf] = [readPostures(before), readPostures(after)];
   const betweenOf = between.map((snapshot) => readPostures(snapshot));
+  const takenOf = readPostures(plannedSnapshot({ target: diff.target, ...ruleChanges(diff) }, live, registry));
   const { effects } = effectsOf(diff, live, registry);
   const changes = new Map(diff.changes.map((change) => [liveKeyOf(change), change]));
   const found = liveById(live.resources);
@@ -90,6 +91,9 @@ function connectionsToClose(
     const [had, has] = [beforeOf(id), afterOf(id)];
     if (had === undefined || has === undefined) return false;
     const moments = betweenOf.map((postureOf) => postureOf(id));
+    const taken = [takenOf(id)];
+    // A rule may take a connection before that has the attribute of another one.
+    if (loses(had, taken) && loses(has, taken)) return true;
     if (!changes.has(id)) return loses(had, moments) && (!isMoveAlone(id, effects, moves) || loses(has, moments));
     // A connection that opens loses nothing while it is closed.
     const [opened, ...later] = [before, ...between].map((state) => readPostures(mixSnapshots(state, after, new Set([id])))(id));
@@ -122,6 +126,13 @@ function roundsOf({ releases }: RuleMoves): readonly Pick<Diff, 'changes' | 'edg
     const done = all.filter(({ round }) => round <= last);
     return { changes: done.map(({ change }) => change), edges: done.flatMap(({ edges }) => edges) };
   });
+}
+
+/** Returns the changes of access-request rules: all of them can be written before any other change. */
+function ruleChanges({ changes, edges }: Diff): Pick<Diff, 'changes' | 'edges'> {
+  const rules = changes.filter(({ id }) => isRequestRule(id));
+  const keys = new Set(rules.map(liveKeyOf));
+  return { changes: rules, edges: edges.filter(({ by }) => by !== undefined && keys.has(by)) };
 }
 
 /** Returns whether all that changes about a connection is that one rule lets go of it and others take it. */
