@@ -20,6 +20,7 @@ import {
 } from './http/transport.ts';
 import { type IdIndex, createIdIndex } from './id-index.ts';
 import { type EntryReader, entryReader } from './from-wire.ts';
+import { onFirstUse } from '../model/collections.ts';
 import type { DialectChoice } from '../model/dialects.ts';
 import { type ApiError, AppError } from '../model/errors.ts';
 import type { AccessGrant } from '../model/protection/access-objects.ts';
@@ -104,8 +105,8 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
     client.useErrorHints(dialect.errorHints, found === undefined ? `the gateway is not recognized: ${dialectHint}` : undefined);
     // The server info shows what the caller may see only if the token was in the right header.
     const known = auth === sentAs && serverInfo?.status !== 401 ? serverInfo : undefined;
-    const handshake = memoizePromise(() => shakeHands(client, dialect, known));
-    const capabilities = memoizePromise(async () => dialect.readCapabilities(await handshake()));
+    const handshake = onFirstUse(() => shakeHands(client, dialect, known));
+    const capabilities = onFirstUse(async () => dialect.readCapabilities(await handshake()));
     return {
       url,
       client,
@@ -124,11 +125,6 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
     await transport.close();
     throw error;
   }
-}
-
-function memoizePromise<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | undefined;
-  return () => (loaded ??= load());
 }
 
 function identityFrom(url: string, dialect: Dialect, { organisation, version, role, borrowed }: Capabilities): GatewayIdentity {

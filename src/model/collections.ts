@@ -20,6 +20,12 @@ export function addToGroup<Key, Value>(groups: Map<Key, Value[]>, key: Key, valu
   else group.push(value);
 }
 
+/** Returns a function that makes a value when it is first called, and returns the same one afterwards. */
+export function onFirstUse<Value>(make: () => Value): () => Value {
+  let known: { readonly value: Value } | undefined;
+  return () => (known ??= { value: make() }).value;
+}
+
 /** Returns a function that computes something of a list on first use and keeps it with the list, so lists must not change. */
 export function memoizeByList<T, Result>(make: (list: readonly T[]) => Result): (list: readonly T[]) => Result {
   const known = new WeakMap<readonly T[], { readonly result: Result }>();

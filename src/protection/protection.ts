@@ -1,3 +1,4 @@
+import { onFirstUse } from '../model/collections.ts';
 import type { Registry } from '../model/kind.ts';
 import type { InheritedKeys, LiveState } from '../model/live.ts';
 import {
@@ -310,13 +311,12 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
     const permissions = diffPermissions(diff, effects.snapshots, input);
     return { ...protection, headlines: sortHeadlines([...protection.headlines, ...more]), permissions };
   };
-  return { changes, unwritten: effects.unwritten, protection: onFirstUse(summarize) };
+  return { changes, unwritten: effects.unwritten, protection: summarizeOnUse(summarize) };
 }
 
 /** Returns a summary that is made when one of its parts is first read: an apply that prints no plan reads none of them. */
-function onFirstUse(summarize: () => Protection): Protection {
-  let made: Protection | undefined;
-  const summary = (): Protection => (made ??= summarize());
+function summarizeOnUse(summarize: () => Protection): Protection {
+  const summary = onFirstUse(summarize);
   return {
     get headlines() {
       return summary().headlines;

@@ -314,7 +314,7 @@ export const planCodes = {
     cause: 'A rule cannot be written in two steps',
     fix: 'Apply one of the two changes first with `--only`',
     example:
-      'it cannot be written in two steps, the free license allows one entry of input rules, but there are 2: Connection/orders-db is less protected after GuardrailRule/no-drop removes input.rules.drop, and before Connection/orders-db adds reviewers.sre',
+      'it cannot be written in two steps, because the free license allows one entry of input rules, but there are 2: Connection/orders-db is less protected after GuardrailRule/no-drop removes input.rules.drop, and before Connection/orders-db adds reviewers.sre',
   },
   'plan/would-lose-secret': {
     level: 'refusal',

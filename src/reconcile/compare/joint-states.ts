@@ -1,3 +1,4 @@
+import { onFirstUse } from '../../model/collections.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import { type Diff, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
@@ -49,11 +50,6 @@ export function jointStates(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveSta
     comparisonsOf: (key) => few().comparisonsOf(key),
     isExposed: (connection, written) => few().isExposed(connection, written),
   };
-}
-
-function onFirstUse<Value>(make: () => Value): () => Value {
-  let known: { readonly value: Value } | undefined;
-  return () => (known ??= { value: make() }).value;
 }
 
 /** Takes the snapshots before and after a plan; only where the gateway was not asked what decides access would a dialect matter. */

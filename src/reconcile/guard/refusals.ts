@@ -59,7 +59,7 @@ export function windowRefusals({ changes }: Pick<Diff, 'changes'>, singleWrites:
       const at = places.get(id);
       return {
         code: 'plan/window',
-        message: `it cannot be written in two steps, ${why}: ${windows.map((window) => exposureWindowText(window, changes)).join('; ')}`,
+        message: `it cannot be written in two steps, because ${why}: ${windows.map((window) => exposureWindowText(window, changes)).join('; ')}`,
         hint: 'apply one of the two changes first with --only, or override to accept the exposure',
         allowable: true,
         resource: id,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { onFirstUse } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { canonical, compareText, sortedKeys } from '../../model/json.ts';
 import type {
@@ -95,13 +96,13 @@ export function sealsWithUnwritten(seals: PlanSeals, unwritten: UnwrittenParts):
 }
 
 function sealsOnUse(make: { readonly [Seal in keyof PlanSeals]: () => string }): PlanSeals {
-  const made: { -readonly [Seal in keyof PlanSeals]?: string } = {};
+  const [tree, digest] = [onFirstUse(make.tree), onFirstUse(make.digest)];
   return {
     get tree() {
-      return (made.tree ??= make.tree());
+      return tree();
     },
     get digest() {
-      return (made.digest ??= make.digest());
+      return digest();
     },
   };
 }
