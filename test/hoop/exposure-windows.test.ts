@@ -350,21 +350,19 @@ test('a group gets no access while the rule before cannot be deleted; what takes
 });
 
 test('a connection that one rule takes before it has the attribute of another one is closed in between', async () => {
-  const one = (spec: JsonObject): string =>
-    approval('one', { reviewers_groups: ['sec'], force_approval_groups: ['sre'], skip_review_groups: ['dev'], ...spec });
-  const other = (names: readonly string[]): string =>
-    approval('other', { reviewers_groups: ['sec'], force_approval_groups: ['dev', 'sec'], connection_names: [...names] });
+  const skipping = { reviewers_groups: ['sec'], force_approval_groups: ['sre'], skip_review_groups: ['dev'] };
+  const forced = { reviewers_groups: ['sec'], force_approval_groups: ['dev', 'sec'] };
   const { run, commit } = await repositories.apply(await hoopProject({}), {
     'access/a.yaml': connection('orders-db', { reviewers: ['sec'] }),
     'access/b.yaml': connection('other-db', {}),
-    'access/one.yaml': one({ connection_names: ['orders-db'] }),
-    'access/other.yaml': other(['other-db']),
+    'access/one.yaml': approval('one', { ...skipping, connection_names: ['orders-db'] }),
+    'access/other.yaml': approval('other', { ...forced, connection_names: ['other-db'] }),
   });
   commit({
     'access/a.yaml': connection('orders-db', { reviewers: ['sec'], attributes: ['tag'] }),
     'access/tag.yaml': granting('tag', []),
-    'access/one.yaml': one({ attributes: ['tag'], connection_names: [] }),
-    'access/other.yaml': other(['orders-db', 'other-db']),
+    'access/one.yaml': approval('one', { ...skipping, attributes: ['tag'], connection_names: [] }),
+    'access/other.yaml': approval('other', { ...forced, connection_names: ['orders-db', 'other-db'] }),
   });
   // In between the other rule governs alone, and lets other groups force an approval than before and after.
   const ended = await run('apply --yes');
