@@ -50,6 +50,7 @@ import type { CreatedRun, DriftRun } from './planned-run.ts';
 import { watchScope } from '../reconcile/record/record-access.ts';
 import { findOutsideAccess } from '../reconcile/record/outside-access.ts';
 import { withChangedSecrets } from '../reconcile/record/secret-versions.ts';
+import { prepareSealing } from '../reconcile/saved-plan/content-seal.ts';
 import { nameDeleters } from './name-deleters.ts';
 import { gatherLive, readWhile } from './read-gateway.ts';
 
@@ -127,9 +128,12 @@ async function withInput<T>(
   work: (gathered: Gathered) => Promise<T>,
 ): Promise<T> {
   if (flags.prune === true && isPartialSelection(project.selection)) throw new UsageError('--prune requires all manifests', wholeHint);
-  const { done: loaded, read } = await readWhile(project, { flags, context, onRequest }, () =>
-    loadPlanInput(project, flags, context, { purpose, ended }),
-  );
+  const { done: loaded, read } = await readWhile(project, { flags, context, onRequest }, async () => {
+    const input = await loadPlanInput(project, flags, context, { purpose, ended });
+    // An apply always states its digest.
+    if (purpose === 'apply') await prepareSealing(input.desired);
+    return input;
+  });
   const { desired, policies, planBase } = loaded;
   const { gateway, identity } = read;
   try {

@@ -1,4 +1,4 @@
-import { createHmac, scryptSync } from 'node:crypto';
+import { createHmac, scrypt, scryptSync } from 'node:crypto';
 import type { DesiredResource, DesiredState, DigestSecret } from '../../model/desired.ts';
 import { canonical, compareText, sortedKeys } from '../../model/json.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
@@ -21,6 +21,16 @@ function sealingKey({ digestSecret }: Sealable): Buffer {
 /** Makes the key. What is not random can be guessed, so each guess must be slow. */
 function makeKey({ text, random }: DigestSecret): Buffer {
   return random ? Buffer.from(text) : scryptSync(text, salt, 32, cost);
+}
+
+/** Makes a slow key in another thread, while the gateway answers. */
+export async function prepareSealing({ digestSecret }: Sealable): Promise<void> {
+  const { text, random } = digestSecret();
+  if (random) return;
+  const making = new Promise<Buffer>((resolve, reject) => {
+    scrypt(text, salt, 32, cost, (error, key) => (error === null ? resolve(key) : reject(error)));
+  });
+  keys.set(digestSecret, await making);
 }
 
 /** Returns the keyed hash of a text, in hexadecimal. Without the key of the state, guesses of the text cannot be tested. */
