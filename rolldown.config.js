@@ -4,6 +4,7 @@ import { bundledPackages } from './.github/bundled-packages.js';
 import { fastSpreads } from './.github/fast-spreads.js';
 import {
   onlyCalledEndpoints,
+  onlyNamedConstants,
   withCompressedParser,
   withCompressedSchemas,
   withCompressedCatalog,
@@ -28,6 +29,7 @@ export default {
     withCompressedParser(),
     withCompressedSchemas(),
     onlyCalledEndpoints(),
+    onlyNamedConstants(),
     withCompressedCatalog(),
     fastSpreads(),
     bundledPackages(),

@@ -1,6 +1,6 @@
 // Plugins of the bundler: each leaves out code that Ostiary never runs, or compresses what it seldom reads, so that starts read less.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
@@ -65,6 +65,20 @@ export function withCompressedSchemas() {
       if (!/\/schemas\/documents\/[\w.-]+\.json$/.test(id)) return null;
       const json = JSON.stringify(JSON.parse(readFileSync(id, 'utf8')));
       return { code: `import { brotliDecompressSync } from 'node:zlib';\nexport default ${unpacked(json)};`, moduleType: 'js' };
+    },
+  };
+}
+
+/** Returns a plugin that keeps only those constants of the parser of HTTP responses that its one user names. */
+export function onlyNamedConstants() {
+  return {
+    name: 'only-named-constants',
+    async load(id) {
+      if (!id.endsWith('/llhttp/constants.js')) return null;
+      const { default: constants } = await import(pathToFileURL(id).href);
+      const user = readFileSync(join(dirname(id), '../dispatcher/client-h1.js'), 'utf8');
+      const names = new Set(Array.from(user.matchAll(/\bconstants\.([A-Z]+)/g), ([, name]) => name));
+      return `module.exports = ${JSON.stringify(Object.fromEntries([...names].map((name) => [name, constants[name]])))};`;
     },
   };
 }
