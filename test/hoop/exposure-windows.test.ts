@@ -349,6 +349,33 @@ test('a group gets no access while the rule before cannot be deleted; what takes
   expect([ended.code, writes(ended)]).toEqual([0, ['DELETE /api/access-requests/rules/old', 'PUT /api/attributes/tag']]);
 });
 
+test('a rule that governs after another one stays while the connection that needs neither cannot be written', async () => {
+  const { project, run, commit } = await repositories.apply(await hoopProject({}), {
+    'access/a.yaml': connection('orders-db', { attributes: ['tag'] }),
+    'access/named.yaml': approval('named', { connection_names: ['orders-db', 'other-db'], reviewers_groups: ['dba'] }),
+    'access/other.yaml': connection('other-db', {}),
+    'access/tagged.yaml': approval('tagged', { attributes: ['tag'], reviewers_groups: ['dba'] }),
+  });
+  commit(
+    {
+      'access/a.yaml': connection('orders-db', { attributes: [], access_mode_connect: 'disabled', access_mode_exec: 'disabled' }),
+      'access/named.yaml': approval('named', { connection_names: ['other-db'], reviewers_groups: ['dba'] }),
+    },
+    ['access/tagged.yaml'],
+  );
+  project.model.setFault(({ route }) =>
+    route.startsWith('PUT /connections') ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
+  );
+  const failed = await run('apply --yes --prune');
+  expect([failed.code, writes(failed)]).toEqual([
+    5,
+    ['PUT /api/access-requests/rules/named', expect.stringContaining('PUT /api/connections/')],
+  ]);
+  project.model.setFault(undefined);
+  const ended = await run('apply --yes --prune');
+  expect([ended.code, writes(ended).at(-1)]).toEqual([0, 'DELETE /api/access-requests/rules/tagged']);
+});
+
 test('a connection that one rule takes before it has the attribute of another one is closed in between', async () => {
   const skipping = { reviewers_groups: ['sec'], force_approval_groups: ['sre'], skip_review_groups: ['dev'] };
   const forced = { reviewers_groups: ['sec'], force_approval_groups: ['dev', 'sec'] };

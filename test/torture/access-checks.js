@@ -156,7 +156,7 @@ export const accessChecks = [
   [
     'a write that may weaken a connection waits for earlier writes that decide access to it together',
     'reconcile/schedule/joint-needs.ts',
-    'for (const own of writes.values()) addNeeds(own, needs);',
+    'for (const [id, own] of writes) addNeeds(own, (written) => states.isExposed(id, written), needs);',
     '',
     ['hoop/exposure-windows.test.ts: a group gets no access while the rule before cannot be deleted'],
   ],
@@ -168,11 +168,14 @@ export const accessChecks = [
     ['hoop/exposure-windows.test.ts: a connection that one rule takes before it has the attribute of another one'],
   ],
   [
-    'the last runbook rules wait for the rule that replaces them',
+    'a write waits for an earlier one without which it would expose a connection, also if it weakens neither what is live nor the plan',
     'reconcile/schedule/joint-needs.ts',
-    'addListNeeds(steps, states, needs);',
-    '',
-    ['hoop/runbook-rules.test.ts: the last rules are deleted after another one is created'],
+    'const waits = weakens || partial.length > mostStates || partial.some(',
+    'const waits = weakens || partial.length > mostStates || [].some(',
+    [
+      'hoop/exposure-windows.test.ts: a rule that governs after another one stays while the connection',
+      'hoop/runbook-rules.test.ts: the last rules are deleted after another one is created',
+    ],
   ],
   [
     'a connection that moves is opened after the deletions that decide access to it',

@@ -1,15 +1,12 @@
 import { addToGroup } from '../../model/collections.ts';
 import { liveKeyOf } from '../../model/plan/plan.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { compareTimes, type Step, type StepKey, uniqueStepKeys } from '../../model/plan/schedule.ts';
-import { decidesEverywhere } from '../../protection/access/deciding-kinds.ts';
-import { affectsEveryConnection } from '../../protection/posture/protection-snapshot.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { type Step, type StepKey, uniqueStepKeys } from '../../model/plan/schedule.ts';
 import { affectedBy, type Effect, effectOn, isRule, ownDirection, type PlanEffects } from '../compare/effects.ts';
-import type { JointStates } from '../compare/joint-states.ts';
 import { changesAttributes, closedFirstOf } from './schedule-steps.ts';
 
 /**
- * Lets a write that may weaken a connection, whose access several changes decide, wait for all writes on it of earlier times: the states between
+ * Lets a write that may expose a connection, whose access several changes decide, wait for all writes on it of earlier times: the states between
  * them were checked, and one without an earlier write was not.
  */
 export function withJointNeeds(steps: readonly Step[], { effects, states }: PlanEffects): readonly Step[] {
@@ -23,43 +20,59 @@ export function withJointNeeds(steps: readonly Step[], { effects, states }: Plan
     for (const id of affectedBy(effect)) {
       if (!decided.has(id) || closed.has(id)) continue;
       // What a connection gains may be an attribute that grants it to groups.
-      if (!completes(step, effect, id) && (isRule(effect.kind) || step.part !== 'gain')) continue;
-      addToGroup(writes, id, { step, weakens: mayWeaken(step, effect, id) });
+      const isComplete = completes(step, effect, id);
+      if (!isComplete && (isRule(effect.kind) || step.part !== 'gain')) continue;
+      addToGroup(writes, id, { step, weakens: mayWeaken(step, effect, id), isComplete });
     }
   }
   const needs = new Map<Step, StepKey[]>();
-  for (const own of writes.values()) addNeeds(own, needs);
-  addListNeeds(steps, states, needs);
+  for (const [id, own] of writes) addNeeds(own, (written) => states.isExposed(id, written), needs);
   return steps.map((step) => {
     const more = needs.get(step);
     return more === undefined ? step : { ...step, needs: uniqueStepKeys([...step.needs, ...more]) };
   });
 }
 
-/** A write on one connection. */
-type JointWrite = { readonly step: Step; readonly weakens: boolean };
+/** A write on one connection; one of a part leaves its change not complete. */
+type JointWrite = { readonly step: Step; readonly weakens: boolean; readonly isComplete: boolean };
 
-/** Adds what the writes on one connection, in their order, wait for; what an earlier one waits for is left out. */
-function addNeeds(writes: readonly JointWrite[], needs: Map<Step, StepKey[]>): void {
+/** The changes that are written. */
+type Written = ReadonlySet<ResourceId>;
+
+/** If rejections can leave more states than these, later writes wait for earlier ones: the states double with each write. */
+const mostStates = 32;
+
+/**
+ * Adds what the writes on one connection, in their order, wait for: those that weaken it, and those that would expose it in a state that a rejection
+ * of earlier ones leaves. What an earlier one waits for is left out.
+ */
+function addNeeds(writes: readonly JointWrite[], isExposed: (written: Written) => boolean, needs: Map<Step, StepKey[]>): void {
   const byTime = new Map<string, JointWrite[]>();
   for (const write of writes) addToGroup(byTime, `${write.step.stage} ${write.step.round ?? 1}`, write);
   let earlier: readonly StepKey[] = [];
+  let whole: Written = new Set();
+  let partial: readonly Written[] = [];
   for (const together of byTime.values()) {
-    const weakening = together.filter(({ weakens }) => weakens);
-    for (const { step } of weakening) for (const key of earlier) addToGroup(needs, step, key);
-    earlier = [...(weakening.length > 0 ? [] : earlier), ...together.map(({ step }) => step.key)];
+    let started: readonly Written[] = [whole];
+    const waiting: Step[] = [];
+    for (const { step, weakens, isComplete } of together) {
+      const key = liveKeyOf(step.change);
+      const waits = weakens || partial.length > mostStates || partial.some((state) => isExposed(new Set([...state, key])));
+      if (waits) waiting.push(step);
+      if (!isComplete) continue;
+      whole = new Set([...whole, key]);
+      started = withMore(started, key);
+      if (!waits) partial = withMore(partial, key);
+    }
+    for (const step of waiting) for (const key of earlier) addToGroup(needs, step, key);
+    earlier = [...(waiting.length > 0 ? [] : earlier), ...together.map(({ step }) => step.key)];
+    partial = [...partial, ...started.filter((state) => state.size < whole.size)];
   }
 }
 
-/** Lets deletions that together leave no rule, where none means that everything is open, wait for the rules that replace them: each is safe alone. */
-function addListNeeds(steps: readonly Step[], states: JointStates, needs: Map<Step, StepKey[]>): void {
-  const creating = steps.filter(({ change }) => change.action === 'create' && decidesEverywhere(kindOf(change.id)));
-  if (creating.length === 0) return;
-  const { before, after } = states.snapshots();
-  for (const step of steps) {
-    if (step.change.action !== 'delete' || !affectsEveryConnection(liveKeyOf(step.change), before, after)) continue;
-    for (const one of creating) if (compareTimes(one, step) < 0) addToGroup(needs, step, one.key);
-  }
+/** Returns states, and each of them with one more change. */
+function withMore(states: readonly Written[], key: ResourceId): readonly Written[] {
+  return states.length > mostStates ? states : [...states, ...states.map((state) => new Set([...state, key]))];
 }
 
 function mayWeaken({ part, change }: Step, effect: Effect, connection: ResourceId): boolean {
