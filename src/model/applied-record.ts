@@ -1,5 +1,6 @@
 import type { DeclaredEdge, DesiredResource } from './desired.ts';
 import type { JsonObject } from './json.ts';
+import type { Pointer } from './pointer.ts';
 import type { WatchedList } from './protection/outside-access.ts';
 import type { EdgeEnds, ResourceId } from './resource.ts';
 
@@ -25,6 +26,10 @@ export type PendingObject = {
   readonly uid?: string;
   /** The apply creates or imports the object. */
   readonly ours: boolean;
+  /** The drift that the apply reverts, until the write is complete. */
+  readonly reverts?: readonly Pointer[];
+  /** The drift that the apply leaves in place, until the write is complete. */
+  readonly holds?: readonly Pointer[];
 };
 
 /** What an incomplete apply writes; without a commit its manifests are not committed. */
@@ -99,13 +104,16 @@ export type RememberedObject = {
   readonly unfinished?: true;
 };
 
+/** What an incomplete apply wrote to an applied object: its manifest, absent where the apply closed the object. */
+export type WrittenForm = Pick<PendingObject, 'reverts' | 'holds'> & { readonly resource?: DesiredResource };
+
 /** What is known of applies beyond the last complete one. */
 export type Remembered = {
   readonly objects: readonly RememberedObject[];
   /** The edges that the last manifests of these objects declare. */
   readonly edges: readonly DeclaredEdge[];
-  /** The manifests that incomplete applies wrote to applied objects, by key; undefined where an apply closed the object. */
-  readonly written: ReadonlyMap<ResourceId, readonly (DesiredResource | undefined)[]>;
+  /** What incomplete applies wrote to applied objects, by key. */
+  readonly written: ReadonlyMap<ResourceId, readonly WrittenForm[]>;
   /** The edges that incomplete applies attached. */
   readonly attached: readonly EdgeEnds[];
 };

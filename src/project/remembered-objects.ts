@@ -1,4 +1,4 @@
-import type { AppliedRecord, PendingObject, Remembered, RememberedObject } from '../model/applied-record.ts';
+import type { AppliedRecord, PendingObject, Remembered, RememberedObject, WrittenForm } from '../model/applied-record.ts';
 import { desiredByKey, type DesiredResource, type DesiredState } from '../model/desired.ts';
 import { edgeKey, type EdgeEnds, type ResourceId } from '../model/resource.ts';
 import { commitsOf } from './record/applied-record.ts';
@@ -94,7 +94,7 @@ export function recallObjects(
     return state === undefined ? undefined : desiredByKey(state.resources).get(key);
   };
   const objects = new Map<ResourceId, RememberedObject>();
-  const written = new Map<ResourceId, readonly (DesiredResource | undefined)[]>();
+  const written = new Map<ResourceId, readonly WrittenForm[]>();
   for (const orphan of record.orphans) {
     if (orphan.commit !== undefined && elsewhere.has(orphan.commit)) continue;
     const { id, key = id, uid } = orphan;
@@ -103,7 +103,7 @@ export function recallObjects(
   for (const { commit, objects: pending } of record.pending) {
     if (commit !== undefined && elsewhere.has(commit)) continue;
     for (const one of pending) {
-      const { id, uid, key = id, ours } = one;
+      const { id, uid, key = id, ours, ...form } = one;
       const resource = manifestAt(commit, one);
       if (ours)
         objects.set(key, {
@@ -113,7 +113,7 @@ export function recallObjects(
           ...(commit === undefined ? {} : { commit }),
           ...(uid === undefined ? { unfinished: true } : { uid }),
         });
-      else written.set(key, [...(written.get(key) ?? []), resource]);
+      else written.set(key, [...(written.get(key) ?? []), { ...form, ...(resource === undefined ? {} : { resource }) }]);
     }
   }
   const edges = [...states.values()].flatMap((state) => state.edges.filter((edge) => edgeTouches(edge, objects)));

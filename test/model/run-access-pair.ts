@@ -9,8 +9,9 @@ import {
   type Plan,
 } from '../../src/index.ts';
 import type { ApplyEvent } from '../../src/model/result/outcome.ts';
-import type { Remembered } from '../../src/model/applied-record.ts';
-import { isWritten, liveKeyOf } from '../../src/model/plan/plan.ts';
+import { emptyRecord, type Remembered } from '../../src/model/applied-record.ts';
+import { recallObjects } from '../../src/project/remembered-objects.ts';
+import { pendingWritesOf } from '../../src/reconcile/record/record-changes.ts';
 import { openHoop, scenarioToken } from '../support/hoop-scenario.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { startHoopModel, type HoopModel } from '../support/hoop/start.ts';
@@ -103,11 +104,11 @@ export async function planPair(
   return reviewed === undefined ? undefined : { plan: reviewed.plan, desired: draft.prepared.desired, diagnostics };
 }
 
-/** Returns what the record knows of an apply that did not complete: the manifests that it may have written. */
-function rememberedOf({ changes, edges }: Plan, { resources }: DesiredState): Remembered {
-  const manifests = new Map(resources.map((resource) => [resource.id, resource]));
-  const written = changes.filter(isWritten).map((change) => [liveKeyOf(change), [manifests.get(change.id)]] as const);
-  return { objects: [], edges: [], attached: edges.filter(({ action }) => action === 'attach'), written: new Map(written) };
+/** Returns what the record knows of an apply that did not complete. */
+function rememberedOf(plan: Plan, desired: DesiredState): Remembered {
+  const commit = 'b'.repeat(40);
+  const record = { ...emptyRecord, pending: [{ commit, ...pendingWritesOf(plan) }] };
+  return recallObjects(record, new Map([[commit, desired]]));
 }
 
 /** Applies a plan; returns what is not done. */

@@ -244,7 +244,7 @@ export function unmergedRecord(
   };
 }
 
-/** Adds the writes of an apply that was not complete. The base declares the writes of its own commit already. */
+/** Adds the writes of an apply that was not complete. */
 export function incompleteRecord(
   before: AppliedRecord,
   { writes, deleted, secrets }: RecordedEnd,
@@ -253,21 +253,24 @@ export function incompleteRecord(
   const { lease: _, secrets: __, verified: ___, digest: ____, ...record } = before;
   const isLive = ({ id, key = id }: { readonly id: ResourceId; readonly key?: ResourceId }): boolean => !deleted.has(key);
   const { pending, orphans, ...rest } = withPending(record, { ...(commit === undefined ? {} : { commit }), ...writes });
-  const left = pending.map((one) => ({ ...one, objects: one.objects.filter(isLive) }));
+  const left = pending.map((one) => beyondBase({ ...one, objects: one.objects.filter(isLive) }, record.commit));
   return {
     ...rest,
     ...secrets,
     orphans: orphans.filter(isLive),
-    pending: left.filter((one) => one.objects.length + one.edges.length > 0 && (one.commit === undefined || one.commit !== record.commit)),
+    pending: left.filter(({ objects, edges }) => objects.length + edges.length > 0),
   };
 }
 
-/**
- * Adds the writes that another apply recorded after it lost its lease, and that this one did not know. The last applied commit declares those of
- * its own manifests.
- */
+/** Leaves out what the base declares of the writes of its own commit: all but the objects that are not complete. */
+function beyondBase(writes: PendingWrites, base: string | undefined): PendingWrites {
+  const isOfBase = writes.commit !== undefined && writes.commit === base;
+  return isOfBase ? { ...writes, objects: writes.objects.filter(({ uid }) => uid === undefined), edges: [] } : writes;
+}
+
+/** Adds the writes that another apply recorded after it lost its lease, and that this one did not know. */
 export function withLate(record: AppliedRecord, late: readonly PendingWrites[]): AppliedRecord {
-  return late.filter(({ commit }) => commit === undefined || commit !== record.commit).reduce(withPending, record);
+  return late.map((one) => beyondBase(one, record.commit)).reduce(withPending, record);
 }
 
 /** Returns the writes of a record that an earlier state of it does not have. */

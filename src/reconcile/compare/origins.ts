@@ -1,10 +1,10 @@
-import type { Remembered } from '../../model/applied-record.ts';
+import type { Remembered, WrittenForm } from '../../model/applied-record.ts';
 import { type BaseState, desiredByKey, type DesiredResource, formerIdOf } from '../../model/desired.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
-import { comparedFields, type Kind, type Registry } from '../../model/kind.ts';
+import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import { type FieldChange, isSecretChange, type Origin, shownValue, type Value } from '../../model/plan/plan.ts';
-import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
+import { isPointerWithin, isWithinAny, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
@@ -19,6 +19,8 @@ export type AppliedResource = {
   readonly base: DesiredResource;
   /** The forms that incomplete applies may have written since. */
   readonly written?: readonly DesiredResource[];
+  /** The drift that incomplete applies had begun to revert. */
+  readonly reverts?: readonly Pointer[];
   /** Undoes drift even if that weakens protection. */
   readonly revert: boolean;
 };
@@ -33,17 +35,19 @@ type OriginSides = {
 
 /**
  * Marks each change of a resource with the side that changed since the base. A live value that an incomplete apply wrote is no drift:
- * what differs from it is intent.
+ * what differs from it is intent, and so is the rest of the drift that it had begun to revert.
  */
 export function withOrigins(
   fields: readonly FieldChange[],
-  { base, written = [] }: Pick<AppliedResource, 'base' | 'written'>,
+  { base, written = [], reverts = [] }: Pick<AppliedResource, 'base' | 'written' | 'reverts'>,
   sides: OriginSides,
 ): readonly FieldChange[] {
   const marked = originsSince(fields, base, sides);
   if (sides.live === undefined || written.length === 0) return marked;
   const others = written.map((form) => originsSince(fields, form, sides));
-  return marked.map((field, index) => (others.some((one) => one[index]?.origin === 'intent') ? { ...field, origin: 'intent' } : field));
+  const isIntent = ({ path, origin }: FieldChange, index: number): boolean =>
+    others.some((one) => one[index]?.origin === 'intent') || (origin === 'drift' && isWithinAny(path, reverts));
+  return marked.map((field, index) => (isIntent(field, index) ? { ...field, origin: 'intent' } : field));
 }
 
 function originsSince(fields: readonly FieldChange[], base: DesiredResource, sides: OriginSides): readonly FieldChange[] {
@@ -161,14 +165,20 @@ export function lastAppliedLookup(
     const found = applied.get(resource.key) ?? (formerId === undefined ? undefined : applied.get(formerId));
     if (found === undefined) return undefined;
     const kind = registry.get(kindOf(found.id));
+    const past = { base: found, revert: reverts.has(resource.id) };
     const forms = written?.get(resource.key);
-    const all = [...(forms ?? []), ...(isClosed(resource.key) ? [undefined] : [])].map((form) => form ?? closedForm(found, kind));
-    return { base: found, revert: reverts.has(resource.id), ...(forms === undefined ? {} : { written: all }) };
+    if (forms === undefined) return past;
+    const closed = isClosed(resource.key) ? forms.map((form) => closedForm(found, kind, form)) : [];
+    return {
+      ...past,
+      written: [...forms.map((form) => form.resource ?? closedForm(found, kind, form)), ...closed],
+      reverts: forms.flatMap((form) => form.reverts ?? []),
+    };
   };
 }
 
 /** Returns the form of an object that an apply closed, because its manifest is gone, another object replaces it, or it moves between rules. */
-function closedForm(resource: DesiredResource, kind: Kind | undefined): DesiredResource {
-  const closed = (kind?.fields ?? []).flatMap(({ name, closed: value }) => (value === undefined ? [] : [[name, value] as const]));
-  return { ...resource, spec: { ...resource.spec, ...Object.fromEntries(closed) } };
+function closedForm(resource: DesiredResource, kind: Kind | undefined, { holds = [] }: WrittenForm): DesiredResource {
+  const closed = (kind === undefined ? [] : closableFields(kind)).filter(({ path }) => !holds.includes(path));
+  return { ...resource, spec: { ...resource.spec, ...Object.fromEntries(closed.map(({ name, value }) => [name, value])) } };
 }

@@ -181,7 +181,7 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
     const past = pastOf(resource, found !== undefined);
     if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found, past?.base))
       continue;
-    const forms = [...(input.remembered?.written.get(resource.key) ?? []), own.get(resource.key)?.resource];
+    const forms = [...(input.remembered?.written.get(resource.key) ?? []), own.get(resource.key)].map((one) => one?.resource);
     const context: ChangeContext = {
       live: found,
       state: live,

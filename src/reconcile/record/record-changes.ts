@@ -2,7 +2,7 @@ import type { PendingObject, PendingWrites, RecordedOrphan } from '../../model/a
 import { desiredByKey, type BaseState, type DesiredState } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import { liveById, type LiveState } from '../../model/live.ts';
-import { isWritten, liveKeyOf, renamesOf, withNames, type Plan } from '../../model/plan/plan.ts';
+import { type Change, isSecretChange, isWritten, liveKeyOf, renamesOf, withNames, type Plan } from '../../model/plan/plan.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { findRemoved } from '../diff/removed-objects.ts';
@@ -17,10 +17,18 @@ export function pendingWritesOf({ changes, edges }: PlannedWrites): PendingWrite
     const { id, action, uid } = change;
     // A rename gives the object a name that no base declares.
     const ours = action === 'create' || action === 'rename';
-    return [{ ...identityOf(id, liveKeyOf(change)), ...(action === 'rename' && uid !== undefined ? { uid } : {}), ours }];
+    const known = { ...identityOf(id, liveKeyOf(change)), ...(action === 'rename' && uid !== undefined ? { uid } : {}), ours };
+    return [ours ? known : { ...known, ...driftOf(change) }];
   });
   const attached = edges.filter(({ action }) => action === 'attach').map(({ rule, connection }) => ({ rule, connection }));
   return { objects, edges: attached };
+}
+
+/** Returns what the plan decided about drift: the next one may find it beside other values, and decide otherwise. */
+function driftOf({ fields }: Change): Pick<PendingObject, 'reverts' | 'holds'> {
+  const drift = fields.filter((field) => field.origin === 'drift' && !isSecretChange(field));
+  const [reverts, holds] = [false, true].map((isHeld) => drift.filter(({ held = false }) => held === isHeld).map(({ path }) => path));
+  return { ...(reverts?.length === 0 ? {} : { reverts }), ...(holds?.length === 0 ? {} : { holds }) };
 }
 
 function identityOf(id: ResourceId, key: ResourceId): Pick<PendingObject, 'id' | 'key'> {
@@ -34,9 +42,11 @@ export function writesAfter(plan: PlannedWrites, { outcomes, uids }: ApplyResult
   const objects = pendingWritesOf(plan).objects.flatMap((object): readonly PendingObject[] => {
     const outcome = byId.get(object.id);
     if (outcome === undefined || !mayHaveWritten(outcome) || isDeleted(outcome)) return [];
+    const { uid: _, ...begun } = object;
+    if (!isComplete(outcome)) return [begun];
     const { id, key = id, ours } = object;
-    const uid = isComplete(outcome) ? uids?.get(key) : undefined;
-    return [{ ...identityOf(id, key), ...(uid === undefined ? {} : { uid }), ours: ours || (isComplete(outcome) && !declared.has(key)) }];
+    const uid = uids?.get(key);
+    return [{ ...identityOf(id, key), ...(uid === undefined ? {} : { uid }), ours: ours || !declared.has(key) }];
   });
   const writers = new Set(plan.changes.flatMap((change) => (hasWritten(byId.get(change.id)) ? [liveKeyOf(change)] : [])));
   const attached = plan.edges.filter(({ action, by }) => action === 'attach' && by !== undefined && writers.has(by));

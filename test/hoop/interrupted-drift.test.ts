@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { connection } from '../e2e/project.ts';
+import { file, open, useAccessProjects, switchOn, grouped, type AccessProject } from '../support/access-project.ts';
+
+const accessProject = useAccessProjects();
+const timeout = 60_000;
+
+const usual = { access_type: 'jit', reviewers_groups: ['dba'], min_approvals: 1 };
+
+function rule(name: string, named: readonly string[], spec: object = {}): string {
+  return JSON.stringify({
+    apiVersion: 'ostiary/v1',
+    kind: 'AccessRequestRule',
+    metadata: { name },
+    spec: { ...usual, connection_names: named, ...spec },
+  });
+}
+
+/** Changes an access-request rule by hand. */
+async function setRule({ project }: AccessProject, name: string, spec: object): Promise<void> {
+  const path = `/access-requests/rules/${name}`;
+  const { body } = await project.send('GET', path);
+  expect((await project.send('PUT', path, { ...Object(body), ...spec })).status).toBe(200);
+}
+
+/** Applies, and loses every request after the first write of a path. */
+async function stopAfter({ project: { model }, run }: AccessProject, part: string): Promise<void> {
+  let isStopped = false;
+  model.setFault(({ method, path }) => {
+    if (isStopped) return { kind: 'lost', when: 'before' };
+    if (method === 'GET' || !path.includes(part)) return undefined;
+    isStopped = true;
+    return { kind: 'lost', when: 'after' };
+  });
+  expect((await run('apply --yes --concurrency 1')).code).toBe(5);
+  expect(isStopped).toBe(true);
+  model.setFault(undefined);
+}
+
+async function expectFinished({ run }: AccessProject): Promise<void> {
+  const ended = await run('apply --yes');
+  expect([ended.code, ended.stdout]).toEqual([0, expect.any(String)]);
+  const left = await run('plan --detailed-exitcode');
+  expect([left.code, left.stdout]).toEqual([0, expect.stringContaining('No changes.')]);
+}
+
+const files = {
+  [file('a-db')]: connection('a-db', open),
+  [file('b-db')]: connection('b-db', open),
+  [file('c-db')]: connection('c-db', open),
+};
+
+test('drift that an interrupted apply had begun to revert is not held as stricter afterwards', { timeout }, async () => {
+  const path = '/access-requests/rules/two';
+  const [both, spec] = [{ access_type: 'jit_command' }, { approval_required_groups: ['sre'] }];
+  const one = await accessProject({ ...files, [file('one')]: rule('one', ['a-db'], both), [file('two')]: rule('two', ['c-db'], spec) });
+  expect((await one.run('apply --yes')).code).toBe(0);
+  await setRule(one, 'two', { access_type: 'command', approval_required_groups: [] });
+  await setRule(one, 'one', { access_type: 'jit', connection_names: ['c-db'] });
+  one.repository.save({ [file('one')]: rule('one', ['c-db'], both), [file('two')]: rule('two', ['a-db'], spec) });
+  await stopAfter(one, path);
+  expect((await one.project.send('GET', path)).body).toMatchObject({ approval_required_groups: [], connection_names: ['a-db'] });
+  await expectFinished(one);
+  expect((await one.project.send('GET', path)).body).toMatchObject({ ...spec, connection_names: ['a-db'] });
+});
+
+test('a connection that an interrupted apply closed keeps the access mode that was closed outside Ostiary', { timeout }, async () => {
+  const one = await accessProject({ ...files, [file('one')]: rule('one', ['a-db', 'b-db']), [file('two')]: rule('two', ['c-db']) });
+  const { project, repository } = one;
+  expect((await one.run('apply --yes')).code).toBe(0);
+  const { body } = await project.send('GET', '/connections/a-db');
+  const closed = { ...Object(body), access_mode_runbooks: 'disabled' };
+  expect((await project.send('PUT', '/connections/a-db', closed)).status).toBe(200);
+  repository.save({ [file('one')]: rule('one', ['b-db']), [file('two')]: rule('two', ['a-db', 'c-db']) });
+  await stopAfter(one, '/connections/');
+  expect((await one.run('apply --yes')).code).toBe(0);
+  expect((await project.send('GET', '/connections/a-db')).body).toMatchObject({ ...open, access_mode_runbooks: 'disabled' });
+});
+
+test('a connection that an interrupted apply closed to revert drift is opened again', { timeout }, async () => {
+  const one = await accessProject({ ...files, [file('one')]: rule('one', ['a-db', 'b-db']), [file('two')]: rule('two', ['c-db']) });
+  expect((await one.run('apply --yes')).code).toBe(0);
+  await setRule(one, 'one', { connection_names: ['b-db'] });
+  await setRule(one, 'two', { connection_names: ['a-db', 'c-db'] });
+  await stopAfter(one, '/connections/');
+  expect((await one.project.send('GET', '/connections/a-db')).body).toMatchObject({ access_mode_exec: 'disabled' });
+  await expectFinished(one);
+  expect((await one.project.send('GET', '/connections/a-db')).body).toMatchObject(open);
+});
+
+test('a connection that was deleted outside Ostiary has its groups although creating it again was interrupted', { timeout }, async () => {
+  const one = await accessProject({ [file('a-db')]: grouped('a-db', ['dba']) });
+  await switchOn(one);
+  expect((await one.run('apply --yes')).code).toBe(0);
+  expect((await one.project.send('DELETE', '/connections/a-db')).status).toBe(204);
+  await stopAfter(one, '/connections');
+  expect(one.rows()).toEqual({});
+  await expectFinished(one);
+  expect(one.rows()).toEqual({ 'a-db': ['dba'] });
+});
