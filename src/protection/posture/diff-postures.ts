@@ -8,8 +8,6 @@ import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import {
   affectsEveryConnection,
   allConnections,
-  placeAttachments,
-  readDeclaredAttachments,
   liveSnapshot,
   plannedSnapshot,
   readAccessIn,
@@ -29,6 +27,7 @@ import {
 import { controlRow } from '../controls/control-table.ts';
 import { emptyPosture, type Posture } from '../controls/control-row.ts';
 import { groupAlike } from './alike-connections.ts';
+import { placeAttachments, readDeclaredAttachments } from './declared-attachments.ts';
 import { resourceCause, type CauseFinder, type Contribution } from './causes.ts';
 import { createPostureBuilder, readPostures, type PostureBuilder, type PostureReader } from './posture.ts';
 

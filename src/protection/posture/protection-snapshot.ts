@@ -9,15 +9,9 @@ import {
 } from '../access/deciding-kinds.ts';
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import {
-  type DeclaredEdge,
-  type DesiredResource,
-  type DesiredState,
-  type EdgeDeclaration,
-  type Sample,
-  desiredById,
-} from '../../model/desired.ts';
-import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
+import { type DesiredState, type Sample } from '../../model/desired.ts';
+import { memoizeByList } from '../../model/collections.ts';
+import { type JsonObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
@@ -25,71 +19,11 @@ import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } fr
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import { type AccessState, isAttribute } from '../../model/protection/access-objects.ts';
-import type { ControlType, Attachment } from '../../model/protection/protection.ts';
+import type { ControlType } from '../../model/protection/protection.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
-import { formatPosition } from '../../model/diagnostic.ts';
+import { type DeclaredAttachments, readDeclaredAttachments } from './declared-attachments.ts';
 import type { GatewayAccess, SampleText } from '../controls/control-row.ts';
 import { controlTable } from '../controls/control-table.ts';
-
-/** Returns how manifests declare an edge; an empty list if they do not. */
-type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
-
-const nothing: readonly Attachment[] = [];
-
-const directly: Attachment = { how: 'direct' };
-const bySelector: Attachment = { how: 'selector' };
-/** One list for all edges that are declared alike: a plan has many. */
-const [onlyDirectly, onlyBySelector, inBothWays] = [[directly], [bySelector], [directly, bySelector]];
-
-/** Returns a lookup of declared attachments; the index is built on first use. */
-export function readDeclaredAttachments({ edges }: DesiredState): DeclaredAttachments {
-  let byConnection: ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> | undefined;
-  return ({ rule, connection }) => {
-    const { declarations = [] } = (byConnection ??= indexByConnection(edges)).get(connection)?.get(rule) ?? {};
-    const isSelected = declarations.some(({ how }) => how === 'selector');
-    const isListed = declarations.some(({ how }) => how === 'listed');
-    if (isListed) return isSelected ? inBothWays : onlyDirectly;
-    return isSelected ? onlyBySelector : nothing;
-  };
-}
-
-/** Returns how the manifests declare the attachments of a connection, by rule, with the position of each declaration. */
-export function placeAttachments(
-  { edges, resources }: Pick<DesiredState, 'edges' | 'resources'>,
-  connection: ResourceId,
-): ReadonlyMap<ResourceId, readonly Attachment[]> {
-  const manifests = desiredById(resources);
-  return new Map(
-    edges
-      .filter((edge) => edge.connection === connection)
-      .map(({ rule, declarations }) => [rule, distinct(declarations.map((one) => placedAttachment(one, manifests)))]),
-  );
-}
-
-function placedAttachment({ by, path, how }: EdgeDeclaration, manifests: ReadonlyMap<ResourceId, DesiredResource>): Attachment {
-  const at = manifests.get(by)?.locate(path);
-  return { ...(how === 'selector' ? bySelector : directly), ...(at === undefined ? {} : { place: formatPosition(at) }) };
-}
-
-function indexByConnection(edges: readonly DeclaredEdge[]): ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> {
-  const byConnection = new Map<ResourceId, Map<ResourceId, DeclaredEdge>>();
-  for (const edge of edges) {
-    const rules = byConnection.get(edge.connection) ?? new Map<ResourceId, DeclaredEdge>();
-    byConnection.set(edge.connection, rules.set(edge.rule, edge));
-  }
-  return byConnection;
-}
-
-function distinct(attachments: readonly Attachment[]): readonly Attachment[] {
-  if (attachments.length < 2) return attachments;
-  return [...new Map(attachments.map((one) => [attachmentKey(one), one])).values()].toSorted((left, right) =>
-    compareText(attachmentKey(left), attachmentKey(right)),
-  );
-}
-
-function attachmentKey({ how, place = '' }: Attachment): string {
-  return `${how} ${place}`;
-}
 
 /** One resource: its spec, and the paths that cannot be read. */
 export type ResourceSnapshot = { readonly spec: JsonObject; readonly unknown: readonly Pointer[] };
@@ -181,9 +115,8 @@ export function withResources(live: LiveState, resources: LiveState['resources']
 
 /** Returns the resources and the edges of a live state. */
 function listedIn(live: LiveState, registry: Registry): Pick<ProtectionSnapshot, 'resources' | 'edges'> {
-  const edges = new Map<ResourceId, Set<ResourceId>>();
-  for (const { rule, connection } of liveEdges(live, registry)) attach(edges, connection, rule);
-  return { resources: new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }])), edges };
+  const resources = new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }]));
+  return { resources, edges: rulesByConnection(liveEdges(live, registry)) };
 }
 
 /** Takes the snapshot of the live state. */
@@ -196,8 +129,6 @@ export function liveSnapshot(live: LiveState, registry: Registry, dialect: strin
 
 /** Takes the snapshot that manifests describe. An omitted field that keeps its live value counts as unknown. */
 export function desiredSnapshot(desired: DesiredState, registry: Registry, dialect: string): ProtectionSnapshot {
-  const edges = new Map<ResourceId, Set<ResourceId>>();
-  for (const { rule, connection } of desired.edges) attach(edges, connection, rule);
   const resources = desired.resources.map(({ key, spec }): readonly [ResourceId, ResourceSnapshot] => {
     const omitted = (registry.get(kindOf(key))?.fields ?? []).filter(
       (field) => field.omitted === 'kept' && spec[field.name] === undefined && [field.dialect ?? dialect, field.borrowed].includes(dialect),
@@ -205,7 +136,7 @@ export function desiredSnapshot(desired: DesiredState, registry: Registry, diale
     return [key, { spec, unknown: omitted.map((field) => pointer(field.name)) }];
   });
   return {
-    ...createSnapshot(new Map(resources), edges, { ...gatewayAccess({}, dialect), ...noneListed }),
+    ...createSnapshot(new Map(resources), rulesByConnection(desired.edges), { ...gatewayAccess({}, dialect), ...noneListed }),
     declaredAttachments: readDeclaredAttachments(desired),
   };
 }
@@ -218,7 +149,7 @@ export function plannedSnapshot(
 ): ProtectionSnapshot {
   const snapshot = liveSnapshot(withNames(live, renamesOf(plan.changes)), registry, plan.target.dialect);
   const resources = new Map(snapshot.resources);
-  const edges = new Map([...snapshot.edges].map(([connection, rules]) => [connection, new Set(rules)]));
+  const { edges, rulesOf } = editableEdges(snapshot.edges);
   for (const change of plan.changes.filter(isWritten)) {
     const key = liveKeyOf(change);
     const kind = registry.get(kindOf(key));
@@ -226,13 +157,13 @@ export function plannedSnapshot(
     if (change.action === 'delete') {
       resources.delete(key);
       // Rules by name keep the name of a connection that is gone.
-      edges.set(key, new Set([...(edges.get(key) ?? [])].filter((rule) => decidesAccess(kindOf(rule)))));
-      for (const rules of edges.values()) rules.delete(key);
+      for (const rule of edges.get(key) ?? []) if (!decidesAccess(kindOf(rule))) rulesOf(key).delete(rule);
+      for (const [connection, rules] of edges) if (rules.has(key)) rulesOf(connection).delete(key);
     } else resources.set(key, resourceAfter(change, kind, resources.get(key)));
   }
   for (const { action, rule, connection } of plan.edges) {
-    if (action === 'attach') attach(edges, connection, rule);
-    if (action === 'detach') edges.get(connection)?.delete(rule);
+    if (action === 'attach') rulesOf(connection).add(rule);
+    if (action === 'detach') rulesOf(connection).delete(rule);
   }
   const deleted = plan.changes.flatMap((change) => (change.action === 'delete' && isAttribute(change.id) ? [change.id] : []));
   const { listed } = snapshot;
@@ -284,11 +215,18 @@ export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapsh
       if (isAttribute(rule) && before.listed.resources.has(rule)) detachAttribute(resources, rule);
     } else resources.set(rule, resource);
   }
-  const edges = new Map(
-    [...before.edges].map(([connection, attached]) => [connection, new Set([...attached].filter((rule) => !rules.has(rule)))]),
-  );
-  for (const [connection, attached] of after.edges) for (const rule of attached) if (rules.has(rule)) attach(edges, connection, rule);
+  const { edges, rulesOf } = editableEdges(before.edges);
+  for (const { connection, rule } of edgesBut(before, after)) if (rules.has(rule)) rulesOf(connection).delete(rule);
+  for (const { connection, rule } of edgesBut(after, before)) if (rules.has(rule)) rulesOf(connection).add(rule);
   return createSnapshot(resources, edges, before.listed);
+}
+
+/** Lists the edges of one snapshot that another one has not. */
+function* edgesBut(one: ProtectionSnapshot, other: ProtectionSnapshot): Generator<EdgeEnds> {
+  for (const [connection, rules] of one.edges) {
+    const others = other.edges.get(connection) ?? noRules;
+    if (others !== rules) for (const rule of rules) if (!others.has(rule)) yield { rule, connection };
+  }
 }
 
 /**
@@ -330,7 +268,7 @@ export function rulesOn(snapshot: ProtectionSnapshot, connection: ResourceId): R
   return shared.length === 0 ? attached : new Set([...attached, ...shared]);
 }
 
-const noRules: ReadonlySet<never> = new Set();
+const noRules: ReadonlySet<ResourceId> = new Set();
 
 const knownEverywhere = new WeakMap<ProtectionSnapshot, ReadonlySet<ResourceId>>();
 
@@ -378,10 +316,32 @@ export function indexAttributes(resources: ProtectionSnapshot['resources']): Pro
   return rulesByAttribute;
 }
 
-function attach(edges: Map<ResourceId, Set<ResourceId>>, connection: ResourceId, rule: ResourceId): void {
-  const rules = edges.get(connection);
-  if (rules === undefined) edges.set(connection, new Set([rule]));
-  else rules.add(rule);
+const rulesByConnection = memoizeByList((edges: readonly EdgeEnds[]): ProtectionSnapshot['edges'] => {
+  const { edges: attached, rulesOf } = editableEdges();
+  for (const { rule, connection } of edges) rulesOf(connection).add(rule);
+  return attached;
+});
+
+type EditableEdges = {
+  readonly edges: Map<ResourceId, ReadonlySet<ResourceId>>;
+  readonly rulesOf: (connection: ResourceId) => Set<ResourceId>;
+};
+
+/** Returns a copy of edges; `rulesOf` returns the rules of one connection to be changed. Those of all others stay shared with the original. */
+function editableEdges(shared: ProtectionSnapshot['edges'] = new Map()): EditableEdges {
+  const edges = new Map(shared);
+  const own = new Map<ResourceId, Set<ResourceId>>();
+  return {
+    edges,
+    rulesOf(connection) {
+      const changed = own.get(connection);
+      if (changed !== undefined) return changed;
+      const rules = new Set(edges.get(connection));
+      own.set(connection, rules);
+      edges.set(connection, rules);
+      return rules;
+    },
+  };
 }
 
 function resourceAfter(change: Change, kind: Kind, resource: ResourceSnapshot | undefined): ResourceSnapshot {

@@ -11,7 +11,8 @@ import {
   removedExpectations,
 } from '../../protection/permission/access-test-findings.ts';
 import { checkAccessTests, noConnection, statedText } from '../../protection/permission/check-access-tests.ts';
-import { liveSnapshot, plannedSnapshot, readDeclaredAttachments } from '../../protection/posture/protection-snapshot.ts';
+import { readDeclaredAttachments } from '../../protection/posture/declared-attachments.ts';
+import { liveSnapshot, plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { type WeakenedFindings, weakenedFindings, type WeakenedStatement } from './weakened-checks.ts';
