@@ -54,7 +54,7 @@ export type FieldRule = Shape & {
   readonly implied?: string;
   /** An element may be a map with an end of its own; the element itself is under this key. */
   readonly timed?: string;
-  /** The gateway attaches the value after it has saved the object, so the object is unprotected in between; it can also grant access. */
+  /** The gateway attaches the value after it has saved the object, so the object is unprotected in between. */
   readonly late?: boolean;
 };
 

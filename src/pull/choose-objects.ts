@@ -40,7 +40,7 @@ export function chooseObjects(
   declared: ReadonlySet<string>,
   asked: ReadonlySet<string> | undefined,
 ): ChosenObjects {
-  const wanted = resources.filter(({ id, isLabel }) => asked?.has(id) !== false && !declared.has(id) && isLabel !== true);
+  const wanted = resources.filter(({ id }) => asked?.has(id) !== false && !declared.has(id));
   const live = wanted.filter(({ managedBy }) => managedBy === undefined);
   const managed = wanted.flatMap(({ id, managedBy }): readonly SkippedObject[] =>
     managedBy === undefined ? [] : [{ id, why: 'managed', reason: `managed by ${managedBy}` }],

@@ -135,7 +135,7 @@ test(
 );
 
 test(
-  'an attribute that only objects of the gateway name becomes managed without a question, and pulls leave it out',
+  'an attribute that only objects of the gateway name becomes managed without a question, and a pull states that it grants nothing',
   { timeout },
   async () => {
     const { project, run, change } = await repositories.apply(await hoopProject(), { 'access/a.yaml': tagged });
@@ -156,6 +156,7 @@ test(
       pci: { access_groups: ['dba'] },
       team: { access_groups: ['sre'] },
       noted: { description: 'By hand' },
+      label: {},
     });
     const plan = await pulled.run('plan --detailed-exitcode');
     expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);

@@ -178,6 +178,13 @@ export const accessChecks = [
     ],
   ],
   [
+    'a pulled manifest states what an omission would keep, also where it is empty',
+    'manifest/pull/draft-manifests.ts',
+    "return field.omitted === 'empty' ||",
+    "return field.omitted !== 'derived' ||",
+    ['e2e/pull/pulled-fields.test.ts: hoop: a plan lists each field that changed by hand'],
+  ],
+  [
     'a connection that moves is opened after the deletions that decide access to it',
     'reconcile/schedule/schedule-steps.ts',
     'reopenAfterRules(step, steps, [...rules, ...deleted])',

@@ -347,12 +347,12 @@ function addHash(plain: string, id: ResourceId, length: number): string {
 
 /**
  * Returns the value of a plain field as a manifest states it: none that omission implies, but every one that omission would keep, so that
- * plans compare it. An empty one that is kept is left out, unless a value that is added by hand can give access.
+ * plans compare it.
  */
 function findStatedValue(field: FieldRule, live: LiveResource, derived: JsonObject): Json | undefined {
   if (isUnknown(live, field)) return undefined;
   const value = live.spec[field.name] ?? field.empty;
-  return field.required || field.late === true || !isImplied(field, value, derived) ? toStatedValue(field, value) : undefined;
+  return field.required || !isImplied(field, value, derived) ? toStatedValue(field, value) : undefined;
 }
 
 /** Lists the secrets, and the plain fields that manifests for a gateway may state. */
@@ -370,8 +370,8 @@ function isUnknown({ unknown }: LiveResource, { name }: FieldRule): boolean {
 /** Returns whether omitting the field means the value. */
 function isImplied(field: FieldRule, value: Json, derived: JsonObject): boolean {
   const implied = field.omitted === 'derived' ? derived[field.name] : undefined;
-  // An empty value that nothing is derived for is stated: an omitted one would be kept, also after a change by hand.
-  if (equal(value, field.empty)) return field.omitted !== 'derived' || implied !== undefined;
+  // Where omission keeps the value, an empty one is stated: a change by hand would be kept. From null that includes everything, each change takes access away.
+  if (equal(value, field.empty)) return field.omitted === 'empty' || implied !== undefined || field.implied !== undefined;
   return implied !== undefined && equal(value, normalizeValue(field, implied));
 }
 

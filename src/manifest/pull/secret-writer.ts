@@ -68,7 +68,8 @@ export function createSecretWriter({ form, prefix, taken, referencePrefixes }: S
         if (secret !== undefined && isPointerWithin(path, at)) found.push([path, secret]);
       }
       if (field.secret === 'plain') return found[0] === undefined ? undefined : writeSecret(id, at, found[0][1]);
-      if (found.length === 0) return undefined;
+      // An empty map is stated: an omitted one would be kept, also after a change by hand.
+      if (found.length === 0) return [...live.unknown, ...(live.leftOut ?? [])].includes(at) ? undefined : {};
       return Object.fromEntries(found.map(([path, secret]) => [tokensOf(path)[1] ?? '', writeSecret(id, path, secret)]));
     },
   };

@@ -172,7 +172,9 @@ test('--adopt --new adopts drift and writes manifests of unmanaged objects; a se
   const names = repository.git('diff', '--name-only', 'main', branch).split('\n');
   expect(names).toEqual([expect.stringMatching(/^access\/connections\/New-b-[0-9a-f]{8}\.yaml$/), 'access/connections/new-b.yaml']);
   const shown = repository.git('show', `${branch}:access/connections/new-b.yaml`);
-  expect(shown).toMatch(/^apiVersion: [\s\S]* guardrail_rules: \[new-rule\]\n[\s\S]* secret: \{ "envvar:KEY": \{ keep: true \} \}$/);
+  expect(shown).toMatch(
+    /^apiVersion: [\s\S]* guardrail_rules: \[new-rule\]\n[\s\S]* secret: \{ "envvar:KEY": \{ keep: true \} \}\n {2}min_review_approvals: null$/,
+  );
   expect(`${shown}${ended.stdout}`).not.toMatch(/canary|Y2FuYXJ5/);
   const first = repository.git('rev-parse', branch);
   const { drifts }: { drifts: readonly { adoption: JsonObject }[] } = JSON.parse((await run(`${asked} --format json --quiet`)).stdout);

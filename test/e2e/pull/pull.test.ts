@@ -61,6 +61,7 @@ spec:
   secret:
     envvar:PASS: { keep: true }
     envvar:TOKEN: { keep: true }
+  min_review_approvals: null
 `);
   // Only the rule can declare its edge to the managed connection.
   expect(readFileSync(join(project, 'access/guardrail-rules/no-drop.yaml'), 'utf8')).toContain('connection_ids: [owned]');
