@@ -117,7 +117,7 @@ export class EdgeMap<Edge extends EdgeEnds> {
   }
 
   /** Lists the edges that another map does not have. */
-  without(other: EdgeMap<EdgeEnds>): readonly Edge[] {
+  without(other: Pick<EdgeMap<EdgeEnds>, 'has'>): readonly Edge[] {
     const found: Edge[] = [];
     for (const edges of this.#byRule.values()) for (const edge of edges.values()) if (!other.has(edge)) found.push(edge);
     return found;

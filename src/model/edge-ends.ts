@@ -1,5 +1,5 @@
 import { EdgeMap } from './collections.ts';
-import type { DeclaredEdge, DesiredResource } from './desired.ts';
+import { type DeclaredEdge, type DesiredResource, edgesByEnds } from './desired.ts';
 import type { Registry } from './kind.ts';
 import { liveById, liveEdges, type LiveState } from './live.ts';
 import { type EdgeEnds, type ResourceId, isUuid, kindOf, nameOf, resourceId } from './resource.ts';
@@ -23,6 +23,7 @@ export type EndNames = {
  */
 export function resolveEdges(edges: readonly DeclaredEdge[], names: EndNames): readonly DeclaredEdge[] {
   const resolveEnds = createEndResolver(names);
+  if (edgesByEnds(edges).size === edges.length && edges.every((edge) => resolveEnds(edge) === edge)) return edges;
   const resolved = new EdgeMap<DeclaredEdge>();
   for (const edge of edges) {
     const ends = resolveEnds(edge);

@@ -1,4 +1,4 @@
-import { type DeclaredEdge, type DesiredResource, type DesiredState, type EdgeDeclaration, desiredById } from '../../model/desired.ts';
+import { type DesiredResource, type DesiredState, type EdgeDeclaration, desiredById, edgesByEnds } from '../../model/desired.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import type { Attachment } from '../../model/protection/protection.ts';
@@ -16,9 +16,8 @@ const [onlyDirectly, onlyBySelector, inBothWays] = [[directly], [bySelector], [d
 
 /** Returns a lookup of declared attachments; the index is built on first use. */
 export function readDeclaredAttachments({ edges }: DesiredState): DeclaredAttachments {
-  let byConnection: ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> | undefined;
-  return ({ rule, connection }) => {
-    const { declarations = [] } = (byConnection ??= indexByConnection(edges)).get(connection)?.get(rule) ?? {};
+  return (ends) => {
+    const { declarations = [] } = edgesByEnds(edges).get(ends) ?? {};
     const isSelected = declarations.some(({ how }) => how === 'selector');
     const isListed = declarations.some(({ how }) => how === 'listed');
     if (isListed) return isSelected ? inBothWays : onlyDirectly;
@@ -42,15 +41,6 @@ export function placeAttachments(
 function placedAttachment({ by, path, how }: EdgeDeclaration, manifests: ReadonlyMap<ResourceId, DesiredResource>): Attachment {
   const at = manifests.get(by)?.locate(path);
   return { ...(how === 'selector' ? bySelector : directly), ...(at === undefined ? {} : { place: formatPosition(at) }) };
-}
-
-function indexByConnection(edges: readonly DeclaredEdge[]): ReadonlyMap<ResourceId, ReadonlyMap<ResourceId, DeclaredEdge>> {
-  const byConnection = new Map<ResourceId, Map<ResourceId, DeclaredEdge>>();
-  for (const edge of edges) {
-    const rules = byConnection.get(edge.connection) ?? new Map<ResourceId, DeclaredEdge>();
-    byConnection.set(edge.connection, rules.set(edge.rule, edge));
-  }
-  return byConnection;
 }
 
 function distinct(attachments: readonly Attachment[]): readonly Attachment[] {

@@ -1,5 +1,5 @@
-import { appendAll, compareEdges, EdgeMap } from '../../model/collections.ts';
-import { type DeclaredEdge, desiredById } from '../../model/desired.ts';
+import { appendAll, compareEdges } from '../../model/collections.ts';
+import { type DeclaredEdge, desiredById, type EdgesByEnds, edgesByEnds } from '../../model/desired.ts';
 import { type Diagnostic, type Position, suggest } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
@@ -143,13 +143,12 @@ type Unresolved = { readonly end: ResourceId; readonly from: DeclaringPlace | un
 type DeclaringPlace = { readonly by: ResourceId; readonly at: Position };
 
 type DeclaredEdges = {
-  readonly declared: EdgeMap<DeclaredEdge>;
+  readonly declared: EdgesByEnds;
   readonly unresolved: readonly Unresolved[];
   readonly placesOf: (edge: DeclaredEdge) => readonly Position[];
 };
 
 function declaredEdges({ desired }: EdgeInput, index: EdgeIndex): DeclaredEdges {
-  const declared = new EdgeMap<DeclaredEdge>();
   const unresolved: Unresolved[] = [];
   const manifests = desiredById(desired.resources);
   const declaringPlaces = ({ declarations }: DeclaredEdge): readonly DeclaringPlace[] =>
@@ -157,19 +156,18 @@ function declaredEdges({ desired }: EdgeInput, index: EdgeIndex): DeclaredEdges 
       const at = manifests.get(by)?.locate(path);
       return at === undefined ? [] : [{ by, at }];
     });
-  for (const edge of desired.edges) {
+  const resolved = desired.edges.filter((edge) => {
     const missing = missingEnds(edge, index);
-    if (missing.length === 0) declared.set(edge);
-    else {
-      const [from] = declaringPlaces(edge);
-      appendAll(
-        unresolved,
-        missing.map((end) => ({ end, from })),
-      );
-    }
-  }
+    if (missing.length === 0) return true;
+    const [from] = declaringPlaces(edge);
+    appendAll(
+      unresolved,
+      missing.map((end) => ({ end, from })),
+    );
+    return false;
+  });
   return {
-    declared,
+    declared: edgesByEnds(unresolved.length === 0 ? desired.edges : resolved),
     unresolved,
     placesOf: (edge) =>
       declaringPlaces(edge)
