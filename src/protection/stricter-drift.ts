@@ -120,7 +120,8 @@ export function isProtectionDrift(kind: Kind, { path, origin, before, after }: F
 
 /**
  * Lists the paths of the drift that is provably stricter than the manifest (reverting it would only weaken protection), and of
- * drift that cannot be compared, each with its verdict. Drift that `isHeld` does not hold counts as reverted.
+ * drift that cannot be compared, each with its verdict. Drift that `isHeld` does not hold counts as reverted, and so
+ * does what every gateway rejects.
  */
 export function findStricterDrift(
   { id, kind, desired, live, reverted, fields }: DriftedResource,
@@ -137,11 +138,16 @@ export function findStricterDrift(
     );
     const kept = { ...edited, ...derivedValues(kind, desired, edited) };
     // Each unit is held beside those before it, so that all of them together are stricter, too.
-    const verdict = compare(id, kept, current);
+    const verdict = isRejected(kind, kept) ? 'other' : compare(id, kept, current);
     if (isHeld(verdict)) current = kept;
     if (verdict !== 'other') for (const { path } of unit) found.set(path, verdict);
   }
   return found;
+}
+
+/** Returns whether every gateway rejects a spec: drift can contradict what changed in the manifest. */
+function isRejected(kind: Kind, spec: JsonObject): boolean {
+  return kind.check(spec).some(({ severity }) => severity === 'error');
 }
 
 function derivedValues(kind: Kind, desired: DesiredResource, spec: JsonObject): JsonObject {

@@ -194,6 +194,35 @@ test.each([
   expect(await rulesOf(project)).toMatchObject([change]);
 });
 
+test('stricter drift that the gateway does not accept beside a change of the manifest is not held', { timeout }, async () => {
+  const usual = { access_type: 'command', reviewers_groups: ['dba'], min_approvals: 1 };
+  const { project, run, commit } = await repositories.apply(await hoopProject(), {
+    // Those who skip the review of the rule meet the reviewers of the connection.
+    'access/a.yaml': connection('orders-db', { access_mode_exec: 'enabled', reviewers: ['dba'] }),
+    'access/rule.yaml': ruleManifest('prod', usual),
+  });
+  const [rule] = await rulesOf(project);
+  const drift = { skip_review_groups: ['audit'], reviewers_groups: ['dba', 'security'], min_approvals: 2 };
+  expect((await project.send('PUT', '/access-requests/rules/prod', { ...rule, ...drift })).status).toBe(200);
+  expect((await run('plan')).stdout).toContain('held');
+  const wanted = { ...usual, approval_required_groups: ['sre'] };
+  commit({ 'access/rule.yaml': ruleManifest('prod', wanted) });
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  expect(await rulesOf(project)).toMatchObject([{ ...wanted, skip_review_groups: [] }]);
+  expect((await run('plan')).stdout).toContain('No changes.');
+});
+
+test(
+  'groups that a manifest ignores and the gateway does not accept beside its own are an error before the first write',
+  { timeout },
+  async () => {
+    const project = await applied({ skip_review_groups: ['audit'] });
+    const change = { approval_required_groups: ['sre'] };
+    project.write({ 'access/rule.yaml': ruleManifest('prod', change, { ignore: ['/skip_review_groups'] }) });
+    await expectRefused(project, 'manifest/approval-contradiction');
+  },
+);
+
 test.each([
   ['a weaker rule', { min_approvals: 1 }, '1 connection can be approved by any 1 of 2 groups (was 2 of 2) in the manifests'],
   ['a group that skips the review', { skip_review_groups: ['sre'] }, 'people in sre no longer need approval on orders-db in the manifests'],

@@ -13,7 +13,16 @@ const kind = 'AccessRequestRule';
 
 /** Reports what the gateway rejects of an access-request rule, and warns about groups that it does not have. */
 export function checkRequestRule(write: ProposedWrite, { groups }: CheckContext): readonly Diagnostic[] {
-  return [...checkName(write), ...checkApprovals(write), ...checkGroups('hoop/unknown-group', write, groups)];
+  return [...checkName(write), ...checkApprovals(write), ...checkIgnored(write), ...checkGroups('hoop/unknown-group', write, groups)];
+}
+
+/** Reports groups that a manifest ignores and the gateway rejects beside those that it states. */
+function checkIgnored(write: ProposedWrite): readonly Diagnostic[] {
+  const lists = ['approval_required_groups', 'skip_review_groups'].filter((field) => textsIn(write.spec[field]).length > 0);
+  if (lists.length < 2) return [];
+  const message = `${lists.join(' and ')} exclude each other, and the manifest ignores one of them`;
+  const hint = 'empty it on the gateway, or do not ignore it';
+  return [diagnosticAt(write, '', { code: 'manifest/approval-contradiction', message, hint })];
 }
 
 /** Reports what the gateway accepts, although it does something else than it says. */
