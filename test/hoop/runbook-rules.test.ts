@@ -227,6 +227,24 @@ test('the last rules are deleted after another one is created, although none nam
   expect(await rulesOf(project)).toMatchObject([{ name: 'weekly' }]);
 });
 
+test.each([2, 12])(
+  '%s rules of other groups are not all deleted before the one that replaces them is created',
+  { timeout },
+  async (count) => {
+    const names = Array.from({ length: count }, (_, index) => `old-${index}`);
+    const rules = names.map((name) => ruleManifest(name, { runbooks: [{ ...runbook, name: `${name}/` }] }));
+    const before = { ...two, 'access/old.yaml': rules.join('\n---\n') };
+    const { project, run, commit } = repositories.create(await hoopProject(), before);
+    expect(await run('apply --yes --allow plan/window=first')).toMatchObject({ code: 0 });
+    commit({ 'access/new.yaml': ruleManifest('new', { user_groups: ['dba'] }) }, ['access/old.yaml']);
+    project.model.setFault(({ method }) =>
+      method === 'POST' ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
+    );
+    expect(await run('apply --yes --prune --allow plan/window=both --allow plan/too-many-deletes=all')).toMatchObject({ code: 5 });
+    expect(await rulesOf(project)).not.toEqual([]);
+  },
+);
+
 test('a rule in no manifest is left, and it alone keeps other runbooks closed', { timeout }, async () => {
   const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
   await project.send('POST', '/runbooks/rules', { ...nightlyRule, name: 'by-hand' });

@@ -178,6 +178,13 @@ export const accessChecks = [
     ],
   ],
   [
+    'the last runbook rules are deleted after the one that replaces them, whatever window that opens',
+    'reconcile/schedule/schedule-writes.ts',
+    'isOpen === true ? openCost : windowCost',
+    'windowCost',
+    ['hoop/runbook-rules.test.ts: 12 rules of other groups are not all deleted'],
+  ],
+  [
     'a pulled manifest states what an omission would keep, also where it is empty',
     'manifest/pull/draft-manifests.ts',
     "return field.omitted === 'empty' ||",

@@ -4,6 +4,7 @@ import type { LiveState } from '../../model/live.ts';
 import { type Diff, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import { isRequestRule } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { decidesEverywhere } from '../../protection/access/deciding-kinds.ts';
 import { sharesStep } from '../../protection/access/rule-moves.ts';
 import {
   type ComparisonCache,
@@ -27,7 +28,7 @@ import {
 type BothSnapshots = { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
 
 /** Returns whether a connection is less protected than both before and after a plan while only some of its changes are written. */
-export type ExposureCheck = (connection: ResourceId, written: ReadonlySet<ResourceId>) => boolean;
+type ExposureCheck = (connection: ResourceId, written: ReadonlySet<ResourceId>) => boolean;
 
 /** The states between the writes of a plan with objects that decide access together. They are read on first use, and each once. */
 export type JointStates = {
@@ -37,6 +38,8 @@ export type JointStates = {
   /** Returns how connections, new ones too, differ with the change of one object: beside what is live, and beside the other changes. */
   readonly comparisonsOf: (key: ResourceId) => (connection: ResourceId) => readonly ControlDifference[];
   readonly isExposed: ExposureCheck;
+  /** Returns whether no object of a list is left that has some before and after, and of which none means that everything is open. */
+  readonly leavesNone: (written: ReadonlySet<ResourceId>) => boolean;
 };
 
 /** Returns the states between the writes of a plan. */
@@ -44,11 +47,18 @@ export function jointStates(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveSta
   const snapshots = onFirstUse(() => bothSnapshots(plan, live, registry));
   const alike = onFirstUse(() => firstsOf(plan, snapshots()));
   const few = onFirstUse(() => readStates(snapshots(), alike()));
+  const lists = onFirstUse(() =>
+    [snapshots().before, snapshots().after].map(({ resources }) => [...resources.keys()].filter((id) => decidesEverywhere(kindOf(id)))),
+  );
   return {
     snapshots,
     firstAlike: (connection) => alike().get(connection) ?? connection,
     comparisonsOf: (key) => few().comparisonsOf(key),
     isExposed: (connection, written) => few().isExposed(connection, written),
+    leavesNone(written) {
+      const [had = [], has = []] = lists();
+      return had.length > 0 && has.length > 0 && had.every((id) => written.has(id)) && !has.some((id) => written.has(id));
+    },
   };
 }
 

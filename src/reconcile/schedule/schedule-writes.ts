@@ -16,7 +16,7 @@ import {
   specDirection,
   totalDirection,
 } from '../compare/effects.ts';
-import type { ExposureCheck, JointStates } from '../compare/joint-states.ts';
+import type { JointStates } from '../compare/joint-states.ts';
 import { completes, withJointNeeds } from './joint-needs.ts';
 import {
   addsAndDrops,
@@ -72,7 +72,7 @@ export function singleWritesOf(input: ScheduleInput, indivisible: Indivisible): 
   const ids = [...indivisible.keys()].toSorted(compareText);
   const windowsIn = (chosen: WriteSlots): readonly Exposure[] => {
     const all = new Map(ids.map((id) => [id, chosen.get(id) ?? 'before-objects'] as const));
-    return findExposures(effects, scheduleSteps(few, all), { once: new Set(ids), check: input.states.isExposed });
+    return findExposures(effects, scheduleSteps(few, all), { once: new Set(ids), states: input.states });
   };
   const lists = listsToMove(ids, effects);
   // Writes of one list, beside which the plan changes nothing, have no better order.
@@ -126,7 +126,14 @@ function withFirstConnections(effect: Effect, groups: ConnectionGroups): Effect 
 }
 
 /** One connection that is exposed between two writes. */
-type Exposure = { readonly connection: ResourceId; readonly from: Effect; readonly until: Effect; readonly length: number };
+type Exposure = {
+  readonly connection: ResourceId;
+  readonly from: Effect;
+  readonly until: Effect;
+  readonly length: number;
+  /** Everything is open, and stays so if the next write is rejected. */
+  readonly isOpen?: boolean;
+};
 
 /** More single writes are not moved one by one: those of a kind that do the same to protection share a slot. */
 const mostAlone = 12;
@@ -185,6 +192,9 @@ const stageLengths: Readonly<Record<Stage, number>> = {
 /** More than the length of any window, so fewer windows are always better than shorter ones. */
 const windowCost = 400;
 
+/** More than any number of windows in which some rule is left. */
+const openCost = 1e6;
+
 function lengthBetween(from: Stage, until: Stage): number {
   const passed = stages.slice(stages.indexOf(from), stages.indexOf(until));
   return passed.reduce((sum, stage) => sum + stageLengths[stage], 0);
@@ -192,9 +202,12 @@ function lengthBetween(from: Stage, until: Stage): number {
 
 /** Returns the cost of exposures: each window has a fixed cost plus its length; two writes of one stage open one window, in either order. */
 function costOf(open: readonly Exposure[], groups: ConnectionGroups): number {
-  const lengths = new Map(open.map((one) => [[one.connection, ...[one.from.change.id, one.until.change.id].toSorted()].join(' '), one]));
+  const lengths = new Map(
+    open.map((one) => [[one.connection, one.isOpen, ...[one.from.change.id, one.until.change.id].toSorted()].join(' '), one]),
+  );
   return [...lengths.values()].reduce(
-    (sum, { connection, length }) => sum + (windowCost + length) * (groups.get(connection)?.length ?? 1),
+    (sum, { connection, length, isOpen }) =>
+      sum + ((isOpen === true ? openCost : windowCost) + length) * (groups.get(connection)?.length ?? 1),
     0,
   );
 }
@@ -211,7 +224,7 @@ type ProtectionEvent = Direction & {
 function findExposures(
   effects: ReadonlyMap<ResourceId, Effect>,
   steps: readonly Step[],
-  { once, check }: { readonly once: ReadonlySet<ResourceId>; readonly check: ExposureCheck },
+  { once, states }: { readonly once: ReadonlySet<ResourceId>; readonly states: JointStates },
 ): readonly Exposure[] {
   const events = new Map<ResourceId, ProtectionEvent[]>();
   const closed = closedFirstOf(effects.values());
@@ -234,7 +247,7 @@ function findExposures(
     }
   }
   return [...events].flatMap(([connection, all]) => {
-    if (all.some(({ effect }) => effect.joint !== undefined)) return jointExposures(connection, all, check);
+    if (all.some(({ effect }) => effect.joint !== undefined)) return jointExposures(connection, all, states);
     return all.flatMap((from) =>
       all.flatMap((until): readonly Exposure[] => {
         const isExposed = from.effect !== until.effect && from.weakens && until.strengthens && stagesBetween(from.stage, until.stage) >= 0;
@@ -248,7 +261,7 @@ function findExposures(
 }
 
 /** Finds the states between the writes on a connection in which it is less protected than before and after; access is decided by all of them together. */
-function jointExposures(connection: ResourceId, all: readonly ProtectionEvent[], isExposed: ExposureCheck): readonly Exposure[] {
+function jointExposures(connection: ResourceId, all: readonly ProtectionEvent[], states: JointStates): readonly Exposure[] {
   // A write that only joins, or closes, leaves the connection as strict as both.
   const deciding = all.filter(({ isComplete }) => isComplete).toSorted(compareTimes);
   const byTime = new Map<string, ProtectionEvent[]>();
@@ -261,8 +274,9 @@ function jointExposures(connection: ResourceId, all: readonly ProtectionEvent[],
       const state = new Set([...written, ...some]);
       const next = deciding.find(({ effect }) => !state.has(liveKeyOf(effect.change)));
       const last = deciding.findLast(({ effect }) => state.has(liveKeyOf(effect.change)));
-      if (next === undefined || last === undefined || !(keys.length > mostTogether || isExposed(connection, state))) continue;
-      found.push({ connection, from: last.effect, until: next.effect, length: lengthBetween(last.stage, next.stage) });
+      if (next === undefined || last === undefined || !(keys.length > mostTogether || states.isExposed(connection, state))) continue;
+      const isOpen = states.leavesNone(state);
+      found.push({ connection, from: last.effect, until: next.effect, length: lengthBetween(last.stage, next.stage), isOpen });
     }
     for (const key of keys) written.add(key);
   }
