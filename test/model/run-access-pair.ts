@@ -91,6 +91,7 @@ export async function planPair(
   gateway: HoopGateway,
   { revert = false, limits = noLimits, interrupted }: PlanOptions = {},
 ): Promise<Planned | undefined> {
+  if (pair.manifests.length === 0) return undefined;
   const desired = desiredState(pair.manifests);
   const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
   const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' } as const;
@@ -124,7 +125,6 @@ export async function applyPlanned(
 
 /** Plans a pair and applies the plan; undefined when the manifests cannot be planned. */
 export async function runAccessPair(pair: AccessPair, revert: boolean): Promise<AccessRun | undefined> {
-  if (pair.manifests.length === 0) return undefined;
   const model = await startAccessGateway(pair);
   const gateway = await openHoop(model);
   try {
