@@ -299,12 +299,12 @@ async function readNamed(
   const share = budget.share();
   const probe = await context.client.send({ method: 'GET', path: list.path, accept: [403, 404], share });
   if (probe.status === 403 || probe.status === 404) return undefined;
-  let first: unknown = probe.body;
+  let isFirst = true;
   const fetchRest = listFetcher(context, list);
   const fetch: typeof fetchRest = async (path) => {
-    const body = first ?? (await fetchRest(path, share));
-    first = undefined;
-    return body;
+    if (!isFirst) return fetchRest(path, share);
+    isFirst = false;
+    return probe.body;
   };
   const read = await readWholeList({
     url: `${context.url}${list.path}`,

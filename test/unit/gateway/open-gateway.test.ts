@@ -16,6 +16,15 @@ describe('opening', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  it('asks once for each list, also where the answer is null', async () => {
+    const server = await serve({ 'GET /users/groups': json(200, null) });
+    const { value } = await (await open(server.url)).readAll(kinds);
+    expect(value?.groups).toBeUndefined();
+    const paths = server.seen.map(({ path }) => path);
+    expect(paths).toContain('/users/groups');
+    expect(paths).toEqual([...new Set(paths)]);
+  });
+
   it('accepts a gateway without server info', async () => {
     const server = await serve({ 'GET /serverinfo': text(404, 'nothing') });
     expect(await (await open(server.url)).identify()).toEqual({ url: server.url, dialect: 'interface' });
