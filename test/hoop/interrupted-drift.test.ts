@@ -98,3 +98,32 @@ test('a connection that was deleted outside Ostiary has its groups although crea
   await expectFinished(one);
   expect(one.rows()).toEqual({ 'a-db': ['dba'] });
 });
+
+function reviewed(reviewers: readonly string[], attributes: readonly string[], longest: number): string {
+  const spec = { reviewers: [...reviewers], attributes: [...attributes], min_review_approvals: 2, access_max_duration: longest };
+  return connection('a-db', { ...open, ...spec });
+}
+
+test.each([
+  ['other reviewers', ['dba', 'sre'], ['dba', 'dev', 'sec']],
+  ['reviewers where there were none', [], ['dev', 'sec']],
+])('until a connection with a new attribute has %s, all of both lists must approve', { timeout }, async (_, before, after) => {
+  const { run, repository, project } = await accessProject({ [file('a-db')]: reviewed(before, [], 600) });
+  expect((await run('apply --yes')).code).toBe(0);
+  repository.save({ [file('a-db')]: reviewed(after, ['tag'], 3600) });
+  expect((await run('plan')).stdout).toMatch(/min_review_approvals +2 again at the end/);
+  let puts = 0;
+  // The second write of the connection is rejected.
+  project.model.setFault(({ method }) => {
+    if (method === 'PUT') puts += 1;
+    return puts > 1 ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined;
+  });
+  expect((await run('apply --yes')).code).toBe(5);
+  project.model.setFault(undefined);
+  const state = (): unknown => {
+    const found = project.model.store.findConnection('a-db');
+    return [found?.reviewers.toSorted(), found?.minReviewApprovals, project.model.store.connectionAttributes.leftsOf('a-db')];
+  };
+  expect(state()).toEqual([[...new Set([...before, ...after])].toSorted(), null, ['tag']]);
+  expect([(await run('apply --yes')).code, state()]).toEqual([0, [after, 2, ['tag']]]);
+});

@@ -1,5 +1,5 @@
 import type { Diagnostic, Position } from '../diagnostic.ts';
-import { compareText, type Json, type JsonObject, textsIn } from '../json.ts';
+import { compareText, equal, type Json, type JsonObject, textsIn } from '../json.ts';
 import type { Pointer } from '../pointer.ts';
 import type { PolicyReport } from '../protection/policy.ts';
 import type { OutsideAccess } from '../protection/outside-access.ts';
@@ -205,6 +205,11 @@ export function isClosedBetween({ reasons }: Pick<Change, 'reasons'>): boolean {
 /** Returns the change with the note that the plan closes its object first and opens it again at the end. */
 export function withClosing<T extends Pick<Change, 'reasons'>>(change: T): T {
   return { ...change, reasons: [closedBetween, ...change.reasons] };
+}
+
+/** Returns whether a field is at the end of the plan as before it, and may have another value in between. */
+export function isRestored({ before, after }: Pick<FieldChange, 'before' | 'after'>): boolean {
+  return 'value' in before && 'value' in after && equal(before.value, after.value);
 }
 
 /** Returns whether applying the change writes something. */

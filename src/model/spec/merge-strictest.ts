@@ -6,9 +6,9 @@ import { normalizeValue } from './normalize.ts';
 
 /**
  * Merges two specs into one that protects at least as much as both: sets and entries are merged (an entry with the same name
- * and other content is listed twice), numbers and switches take the stricter value. Other fields keep their live value, and so does
- * a list of which an unchanged number is needed: as many of both lists together may be enough for neither. A field that the gateway
- * writes after the others is as desired: the others protect as much as both when it is replaced.
+ * and other content is listed twice), numbers and switches take the stricter value. Of two lists of which a number is needed, all are
+ * needed: as many of both lists together may be enough for neither. Other fields keep their live value. A field that the gateway writes
+ * after the others is as desired: the others protect as much as both when it is replaced.
  */
 export function mergeStrictest(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...live };
@@ -18,13 +18,8 @@ export function mergeStrictest(fields: readonly FieldRule[], desired: JsonObject
     const value = field.late === true ? wished : unionValue(field, wished, live[field.name] ?? field.empty);
     result[field.name] = normalizeValue(field, value);
   }
-  for (const { name, counts } of fields) {
-    if (counts === undefined || equal(desired[counts] ?? live[counts] ?? null, live[counts] ?? null)) continue;
-    const wished = desired[name];
-    const isChanged = wished !== undefined && !equal(wished, live[name] ?? null);
-    if (isChanged) result[name] = null;
-    else if (typeof live[name] === 'number') result[counts] = live[counts] ?? [];
-  }
+  for (const { name, counts } of fields)
+    if (counts !== undefined && !equal(desired[counts] ?? live[counts] ?? null, live[counts] ?? null)) result[name] = null;
   return result;
 }
 

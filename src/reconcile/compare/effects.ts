@@ -2,7 +2,7 @@ import { addToGroup, memoizeByList } from '../../model/collections.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
-import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
+import { isRestored, isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type JsonObject, textsIn } from '../../model/json.ts';
 import { isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
@@ -40,7 +40,7 @@ export type Effect = {
   readonly kind: Kind;
   readonly edges: readonly EdgeChange[];
   readonly content: Direction;
-  /** Whether it weakens by what the gateway saves before it attaches what the object gains late. */
+  /** Whether it may weaken by what the gateway saves before it attaches what the object gains late. */
   readonly weakensBeforeGain: boolean;
   readonly attaches: ReadonlySet<ResourceId>;
   readonly detaches: ReadonlySet<ResourceId>;
@@ -150,7 +150,7 @@ function weakensBeforeGain(change: Change, kind: Kind, live: LiveResource | unde
   if (live === undefined) return false;
   const late = lateFields(kind.fields);
   const first = change.fields.filter(({ path }) => !isWithinAny(path, late));
-  return contentDirection({ ...change, fields: first }, kind, live).weakens;
+  return first.some(isRestored) || contentDirection({ ...change, fields: first }, kind, live).weakens;
 }
 
 function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly EdgeChange[]> {

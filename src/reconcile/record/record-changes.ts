@@ -2,7 +2,7 @@ import type { PendingObject, PendingWrites, RecordedOrphan } from '../../model/a
 import { desiredByKey, type BaseState, type DesiredState } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import { liveById, type LiveState } from '../../model/live.ts';
-import { type Change, isSecretChange, isWritten, liveKeyOf, renamesOf, withNames, type Plan } from '../../model/plan/plan.ts';
+import { type Change, isRestored, isSecretChange, isWritten, liveKeyOf, renamesOf, withNames, type Plan } from '../../model/plan/plan.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { findRemoved } from '../diff/removed-objects.ts';
@@ -24,9 +24,12 @@ export function pendingWritesOf({ changes, edges }: PlannedWrites): PendingWrite
   return { objects, edges: attached };
 }
 
-/** Returns what the plan decided about drift: the next one may find it beside other values, and decide otherwise. */
+/**
+ * Returns what the plan decided about drift: the next one may find it beside other values, and decide otherwise. A field that has another value
+ * in between is drift if the apply stops then.
+ */
 function driftOf({ fields }: Change): Pick<PendingObject, 'reverts' | 'holds'> {
-  const drift = fields.filter((field) => field.origin === 'drift' && !isSecretChange(field));
+  const drift = fields.filter((field) => (field.origin === 'drift' || isRestored(field)) && !isSecretChange(field));
   const [reverts, holds] = [false, true].map((isHeld) => drift.filter(({ held = false }) => held === isHeld).map(({ path }) => path));
   return { ...(reverts?.length === 0 ? {} : { reverts }), ...(holds?.length === 0 ? {} : { holds }) };
 }

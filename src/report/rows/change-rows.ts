@@ -1,4 +1,3 @@
-import { equal } from '../../model/json.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { elementToken } from '../../model/spec/edit.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type FieldChange,
   isClosedBetween,
   isDeletedOutside,
+  isRestored,
   type Orphan,
   type Plan,
   type Risk,
@@ -141,8 +141,7 @@ function heldText({ before, after, incomparable }: FieldChange): string {
 function partOf(before: Value, after: Value): RowPart {
   if ('absent' in before && !('absent' in after)) return { sign: '+', text: valueText(after) };
   if ('absent' in after && !('absent' in before)) return { sign: '-', text: valueText(before) };
-  if ('value' in before && 'value' in after && equal(before.value, after.value))
-    return { sign: '', text: `${valueText(after)} again at the end` };
+  if (isRestored({ before, after })) return { sign: '', text: `${valueText(after)} again at the end` };
   const [was, is] = valueTexts(before, after);
   return { sign: '~', before: was, after: is };
 }
