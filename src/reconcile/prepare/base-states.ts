@@ -6,6 +6,8 @@ import {
   type DesiredState,
   desiredById,
   desiredByKey,
+  edgesByEnds,
+  formerIdOf,
   isSameManifest,
 } from '../../model/desired.ts';
 import { compareText } from '../../model/json.ts';
@@ -73,12 +75,15 @@ type MergedBranch = { readonly desired: DesiredState; readonly behind: readonly 
 
 /**
  * Merges applied changes into a branch as a merge of the commits would: an object that the branch left as it was at the fork is as it
- * was applied. What the branch changed stays as it is.
+ * was applied. What the branch changed stays as it is. What either side renamed or replaced has its new name.
  */
-export function mergeBehind(branch: DesiredState, fork: DesiredState, applied: DesiredState): MergedBranch {
+export function mergeBehind(ours: DesiredState, start: DesiredState, theirs: DesiredState): MergedBranch {
+  const renames = renamesSince(start, [ours, theirs]);
+  const named = (state: DesiredState): DesiredState => (renames.size === 0 ? state : withNewNames(state, renames, start));
+  const [branch, fork, applied] = [named(ours), named(start), named(theirs)];
   const [before, after] = [desiredById(fork.resources), desiredById(applied.resources)];
   const hidden = new Set(branch.unselected.map(({ id }) => id));
-  const behind = new Set<ResourceId>();
+  const behind = new Set(ours.resources.flatMap(({ id }) => renames.get(id)?.id ?? []));
   const kept = branch.resources.flatMap((resource): readonly DesiredResource[] => {
     const [then, now] = [before.get(resource.id), after.get(resource.id)];
     if (then === undefined || !isSameManifest(then, resource) || (now !== undefined && isSameManifest(now, resource))) return [resource];
@@ -89,8 +94,63 @@ export function mergeBehind(branch: DesiredState, fork: DesiredState, applied: D
   const added = applied.resources.filter(({ id }) => !before.has(id) && !declared.has(id) && !hidden.has(id));
   for (const { id } of added) behind.add(id);
   const edges = mergeEdges(branch, fork, applied, (id) => behind.add(id));
-  const desired = { ...branch, resources: [...kept, ...added], edges };
-  return behind.size === 0 ? { desired: branch, behind: [] } : { desired, behind: [...behind].toSorted(compareText) };
+  const resources = [...kept, ...added];
+  const desired = { ...branch, resources, edges, diagnose: diagnoseMerged(ours, theirs, { resources, applied, renames }) };
+  return behind.size === 0 ? { desired: ours, behind: [] } : { desired, behind: [...behind].toSorted(compareText) };
+}
+
+/** Returns a function that locates the findings about an object in the manifests that its merged manifest is from. */
+function diagnoseMerged(
+  ours: DesiredState,
+  theirs: DesiredState,
+  {
+    resources,
+    applied,
+    renames,
+  }: { readonly resources: DesiredState['resources']; readonly applied: DesiredState; readonly renames: Renames },
+): NonNullable<DesiredState['diagnose']> {
+  const formerIds = new Map([...renames].map(([former, { id }]) => [id, former]));
+  return (id, finding) => {
+    const isTheirs = desiredById(resources).get(id) === desiredById(applied.resources).get(id);
+    const state = isTheirs ? theirs : ours;
+    return state.diagnose?.(desiredById(state.resources).has(id) ? id : (formerIds.get(id) ?? id), finding);
+  };
+}
+
+type Renames = ReadonlyMap<ResourceId, DesiredResource>;
+
+/** Returns the objects that later states renamed or replaced, by their former ids. */
+function renamesSince({ resources }: DesiredState, later: readonly DesiredState[]): Renames {
+  const before = desiredById(resources);
+  const renames = new Map<ResourceId, DesiredResource>();
+  for (const state of later) {
+    const present = desiredById(state.resources);
+    for (const resource of state.resources) {
+      const former = formerIdOf(resource);
+      if (former === undefined || before.has(resource.id) || present.has(former) || renames.has(former)) continue;
+      if (before.has(former)) renames.set(former, resource);
+    }
+  }
+  return renames;
+}
+
+/** Returns a state with the new names. A new reference to a former name stays: after the merge, it names nothing. */
+function withNewNames(state: DesiredState, renames: Renames, fork: DesiredState): DesiredState {
+  const newId = (id: ResourceId): ResourceId => renames.get(id)?.id ?? id;
+  const resources = state.resources.map((resource) => {
+    const now = renames.get(resource.id);
+    if (now === undefined) return resource;
+    const { renamedFrom: _, replaces: __, ...rest } = resource;
+    const { id, renamedFrom, replaces } = now;
+    const former = { ...(renamedFrom === undefined ? {} : { renamedFrom }), ...(replaces === undefined ? {} : { replaces }) };
+    return { ...rest, ...former, id, key: resource.key === resource.id ? id : resource.key };
+  });
+  const edges = state.edges.map((edge) => {
+    const declarations = edge.declarations.map((one) => ({ ...one, by: newId(one.by) }));
+    if (!edgesByEnds(fork.edges).has(edge) && !edge.declarations.some(({ by }) => renames.has(by))) return edge;
+    return { rule: newId(edge.rule), connection: newId(edge.connection), declarations };
+  });
+  return { ...state, resources, edges };
 }
 
 /** Merges the declared edges; reports the objects whose edges are missing from the branch. */

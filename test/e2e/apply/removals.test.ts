@@ -228,6 +228,47 @@ describe('a branch behind the applied commit', () => {
     expect(JSON.parse(merged.stdout).plans[0].digest).toBe(JSON.parse(planned.stdout).plans[0].digest);
   });
 
+  test.each([
+    ['the applied commits', 'main', 'topic'],
+    ['the branch', 'topic', 'main'],
+  ])('shows the attachments of a rule that %s renamed', async (_, renames, changes) => {
+    const ends = ['1', '2', '3'].map((end) => `b5-${renames}-${end}`);
+    const [former, name] = [`b5-${renames}-old`, `b5-${renames}-new`];
+    const files = Object.fromEntries(ends.map((end) => [`access/${end}.yaml`, connection(end)]));
+    const { ours } = await appliedProject({ ...files, 'access/g.yaml': guardrail(former, ['DROP'], { connection_ids: ends.slice(0, 2) }) });
+    ours.git('branch', 'topic');
+    ours.git('checkout', '--quiet', changes);
+    ours.save({ 'access/g.yaml': guardrail(former, ['DROP'], { connection_ids: ends.slice(1) }) });
+    ours.git('checkout', '--quiet', renames);
+    ours.save({ 'access/g.yaml': guardrail(name, ['DROP'], { connection_ids: ends.slice(0, 2) }, { renamedFrom: former }) });
+    ours.git('checkout', '--quiet', 'main');
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    ours.git('checkout', '--quiet', 'topic');
+    const behind = await gateway.run('plan --own main --format json', ours.folder);
+    ours.git('merge', '--quiet', '--no-edit', 'main');
+    const merged = await gateway.run('plan --own main --format json', ours.folder);
+    const [plan, later] = [behind, merged].map(({ stdout }) => JSON.parse(stdout).plans[0]);
+    expect(plan.edges).toHaveLength(renames === 'main' ? 2 : 0);
+    expect(plan.digest).toBe(later.digest);
+  });
+
+  test('plans a drift of a rule that only the applied commits have', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('b6-a') });
+    ours.git('checkout', '--quiet', '-b', 'topic');
+    ours.save({ 'access/own.yaml': connection('b6-own') });
+    ours.git('checkout', '--quiet', 'main');
+    ours.save({ 'access/g.yaml': guardrail('b6-g', ['DROP'], { connection_ids: ['b6-a'] }) });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    const live = (await gateway.call('GET', '/guardrails')).list.find(({ name }) => name === 'b6-g');
+    const id = typeof live?.['id'] === 'string' ? live['id'] : '';
+    const input = { rules: [{ name: 'words', type: 'deny_words_list', words: ['GRANT'] }] };
+    expect(await gateway.call('PUT', `/guardrails/${id}`, { body: { ...live, input } })).toMatchObject({ status: 200 });
+    ours.git('checkout', '--quiet', 'topic');
+    const planned = await gateway.run('plan --own main', ours.folder);
+    const shown = { stdout: expect.stringContaining('GuardrailRule/b6-g'), stderr: expect.stringMatching(/behind by 1.*\n.*\n2 warnings/) };
+    expect(planned).toMatchObject({ code: 0, ...shown });
+  });
+
   test('an older commit is not applied without a reason', async () => {
     const { ours } = await appliedProject({ 'access/a.yaml': connection('b2-a') });
     ours.save({ 'access/a.yaml': connection('b2-a', { reviewers: ['dba'] }) });
