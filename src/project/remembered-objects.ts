@@ -117,7 +117,14 @@ export function recallObjects(
     }
   }
   const edges = [...states.values()].flatMap((state) => state.edges.filter((edge) => edgeTouches(edge, objects)));
-  return { objects: [...objects.values()], edges, written, attached: record.pending.flatMap((one) => one.edges) };
+  // A successor also gets what was attached to its predecessor outside Ostiary: no manifest declares that.
+  const attached = record.pending.flatMap((one) => {
+    const state = one.commit === undefined ? undefined : states.get(one.commit);
+    if (state === undefined) return one.edges;
+    const declared = indexDeclared(state);
+    return one.edges.filter((edge) => declaresEdge(declared, edge));
+  });
+  return { objects: [...objects.values()], edges, written, attached };
 }
 
 async function readState(site: CommittedProject, commit: string, head: DesiredState): Promise<DesiredState | 'other gateway' | undefined> {

@@ -127,3 +127,19 @@ test.each([
   expect(state()).toEqual([[...new Set([...before, ...after])].toSorted(), null, ['tag']]);
   expect([(await run('apply --yes')).code, state()]).toEqual([0, [after, 2, ['tag']]]);
 });
+
+test(
+  'a successor keeps what was attached to its predecessor outside Ostiary, although its replacement was interrupted',
+  { timeout },
+  async () => {
+    const one = await accessProject({ ...files, [file('one')]: rule('one', ['c-db']) });
+    expect((await one.run('apply --yes')).code).toBe(0);
+    await setRule(one, 'one', { connection_names: ['a-db', 'c-db'] });
+    one.repository.save({ [file('a-db')]: connection('next-db', open, { replaces: 'a-db' }) });
+    // The successor is open, and its predecessor too.
+    await stopAfter(one, '/connections/');
+    expect((await one.run('apply --yes')).code).toBe(0);
+    const { body } = await one.project.send('GET', '/access-requests/rules/one');
+    expect(body).toMatchObject({ connection_names: expect.arrayContaining(['c-db', 'next-db']) });
+  },
+);
