@@ -401,3 +401,26 @@ test('drift after a pull finds an attribute that was added by hand to a connecti
   const drift = await run('drift --base HEAD');
   expect(drift.stdout).toContain('dba can reach other-db');
 });
+
+/** Returns a connection that may have reviewers and a guardrail, and another one. */
+function guarded({ reviewers = ['sre'], guard = ['orders-db'], own = {} }): Readonly<Record<string, string>> {
+  return {
+    'access/a.yaml': connection('orders-db', { ...open, reviewers, ...own }),
+    'access/b.yaml': guardrail('no-drop', ['drop'], { connection_ids: [...guard, 'other-db'] }),
+    'access/c.yaml': connection('other-db', open),
+  };
+}
+
+test.each([
+  ['a guardrail', { guard: [] }, 'GuardrailRule/no-drop removes an attachment'],
+  ['the reviewers', { reviewers: [] }, 'Connection/orders-db removes reviewers.sre'],
+])('the plan names the moment between the end of %s and that of the access by a deleted attribute', async (_, change, lost) => {
+  const project = await repositories.apply(await controlled(), {
+    ...guarded({ own: { attributes: ['pci'] } }),
+    'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),
+  });
+  // The manifest of the connection leaves its attributes to the gateway.
+  project.commit(guarded(change), ['access/pci.yaml']);
+  const { code, stdout } = await project.run('plan --prune');
+  expect([code, stdout]).toEqual([6, expect.stringContaining(`less protected after ${lost}, and before Attribute/pci is deleted`)]);
+});

@@ -10,7 +10,7 @@ import {
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample } from '../../model/desired.ts';
-import { memoizeByList } from '../../model/collections.ts';
+import { addToGroup, memoizeByList } from '../../model/collections.ts';
 import { type JsonObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveState } from '../../model/live.ts';
@@ -37,6 +37,8 @@ export type ProtectionSnapshot = {
   readonly rulesByAttribute: ReadonlyMap<string, ReadonlySet<ResourceId>>;
   /** The rules that include every connection; found in the resources and edges where it is absent. */
   readonly everywhere?: ReadonlySet<ResourceId>;
+  /** The attributes that objects have until the plan deletes them, by object; absent in other states than that after a plan. */
+  readonly detached?: ReadonlyMap<ResourceId, readonly ResourceId[]>;
   /** What the gateway decides about access with the resources and edges that it lists; `readAccessIn` returns it for those of the snapshot. */
   readonly listed: ListedAccess;
   /** Samples that rules must block or mask, by rule; of manifests that were applied, because those are reviewed. */
@@ -167,14 +169,14 @@ export function plannedSnapshot(
   }
   const deleted = plan.changes.flatMap((change) => (change.action === 'delete' && isAttribute(change.id) ? [change.id] : []));
   const { listed } = snapshot;
-  const state = withCredentials(listed.state, new Map(deleted.map((id) => [nameOf(id), detachAttribute(resources, id)])));
+  const having = deleted.map((id) => [id, detachAttribute(resources, id)] as const);
+  const detached = new Map<ResourceId, ResourceId[]>();
+  for (const [attribute, ids] of having) for (const id of ids) addToGroup(detached, id, attribute);
+  const state = withCredentials(listed.state, new Map(having.map(([id, ids]) => [nameOf(id), ids])));
   const isSwitchedOn = state !== undefined && accessRowsOf(plan.changes, live) !== undefined;
   // The specs of connections have the groups.
-  return createSnapshot(
-    resources,
-    edges,
-    isSwitchedOn ? { ...listed, state: { ...state, 'access-control': [] } } : state === listed.state ? listed : { ...listed, state },
-  );
+  const access = isSwitchedOn ? { ...state, 'access-control': [] } : state;
+  return { ...createSnapshot(resources, edges, access === listed.state ? listed : { ...listed, state: access }), detached };
 }
 
 /** Returns what decides access when attributes are deleted, with the objects that have them: machines keep the credentials that they got by them. */
@@ -214,6 +216,13 @@ export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapsh
       // The gateway lists it, so a plan deletes it; without one that a plan creates, what names it stays as it is.
       if (isAttribute(rule) && before.listed.resources.has(rule)) detachAttribute(resources, rule);
     } else resources.set(rule, resource);
+  }
+  // What a written object keeps of an attribute that is not deleted yet.
+  const planned = after.detached === undefined ? before : after;
+  for (const [id, attributes] of planned.detached ?? []) {
+    const [resource, kept] = [resources.get(id), attributes.filter((attribute) => resources.has(attribute)).map(nameOf)];
+    if (kept.length === 0 || resource === undefined || resource !== planned.resources.get(id)) continue;
+    resources.set(id, { ...resource, spec: { ...resource.spec, attributes: [...textsIn(resource.spec['attributes']), ...kept] } });
   }
   const { edges, rulesOf } = editableEdges(before.edges);
   for (const { connection, rule } of edgesBut(before, after)) if (rules.has(rule)) rulesOf(connection).delete(rule);

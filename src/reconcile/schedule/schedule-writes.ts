@@ -30,7 +30,9 @@ import {
 
 /** Orders all writes of a plan; rules that the gateway accepts only as one write get the slots that expose the least. `indivisible` has its reasons. */
 export function withExposureWindows(input: ScheduleInput, steps: readonly Step[], indivisible: Indivisible): Schedule {
-  const singleWrites = singleWritesOf(input, new Map([...meetingChanges(input), ...indivisible]));
+  const deletions = lastDeletions(input);
+  const all = singleWritesOf(input, new Map([...meetingChanges(input), ...deletions, ...indivisible]));
+  const singleWrites = all.filter(({ id, windows }) => windows.length > 0 || !deletions.has(id));
   return singleWrites.length === 0 ? { steps, singleWrites } : { steps: stepsInSlots(input, singleWrites), singleWrites };
 }
 
@@ -47,6 +49,16 @@ function meetingChanges({ effects }: ScheduleInput): Indivisible {
     (effect) => effect.joint !== undefined && !addsAndDrops(effect) && !losesLinks(effect) && [...effect.connections].some(meets),
   );
   return new Map(meeting.map(({ change }) => [change.id, 'no form of it is as strict as before and after']));
+}
+
+/** Returns the deletions of attributes that end access to connections which other changes weaken before. */
+function lastDeletions({ effects }: ScheduleInput): Indivisible {
+  const deletions = effects.filter(losesLinks);
+  if (deletions.length === 0) return new Map();
+  const others = effects.filter((effect) => !losesLinks(effect));
+  const weakened = new Set(others.flatMap((effect) => affectedBy(effect).filter((id) => wholeDirection(effect, id).weakens)));
+  const ending = deletions.filter((effect) => affectedBy(effect).some((id) => weakened.has(id) && effectOn(effect, id).strengthens));
+  return new Map(ending.map(({ change }) => [change.id, 'attributes are deleted last']));
 }
 
 /** Orders all writes of a plan; single writes keep the slots that were chosen for them. */
@@ -70,13 +82,16 @@ export function singleWritesOf(input: ScheduleInput, indivisible: Indivisible): 
   const few = { ...input, effects: input.effects.map((effect) => withFirstConnections(effect, groups)) };
   const effects = new Map(few.effects.map((effect) => [effect.change.id, effect]));
   const ids = [...indivisible.keys()].toSorted(compareText);
+  const last = new Set(few.effects.filter(losesLinks).map(({ change }) => change.id));
+  const slotIn = (chosen: WriteSlots, id: ResourceId): WriteSlot => (last.has(id) ? 'last' : (chosen.get(id) ?? 'before-objects'));
   const windowsIn = (chosen: WriteSlots): readonly Exposure[] => {
-    const all = new Map(ids.map((id) => [id, chosen.get(id) ?? 'before-objects'] as const));
+    const all = new Map(ids.map((id) => [id, slotIn(chosen, id)] as const));
     return findExposures(effects, scheduleSteps(few, all), { once: new Set(ids), states: input.states });
   };
-  const lists = listsToMove(ids, effects);
+  const moved = ids.filter((id) => !last.has(id));
+  const lists = listsToMove(moved, effects);
   // Writes of one list, beside which the plan changes nothing, have no better order.
-  const isAlone = lists.length < 2 && ids.length === effects.size;
+  const isAlone = lists.length < 2 && moved.length === effects.size;
   const chosen = isAlone ? new Map<ResourceId, WriteSlot>() : chooseSlots(lists, (some) => costOf(windowsIn(some), groups));
   const exposures = windowsIn(chosen);
   const specs = new Map(input.live.resources.map((resource) => [resource.id, resource.spec]));
@@ -85,7 +100,7 @@ export function singleWritesOf(input: ScheduleInput, indivisible: Indivisible): 
       (one) => one.from.change.id === id || (one.until.change.id === id && !indivisible.has(one.from.change.id)),
     );
     const windows = groupWindows(own, { specs, groups });
-    return { id, why: indivisible.get(id) ?? '', slot: chosen.get(id) ?? 'before-objects', windows };
+    return { id, why: indivisible.get(id) ?? '', slot: slotIn(chosen, id), windows };
   });
 }
 
@@ -288,11 +303,16 @@ function subsetsWithoutNone(keys: readonly ResourceId[]): readonly (readonly Res
   return keys.reduce<readonly (readonly ResourceId[])[]>((all, key) => [...all, ...all.map((some) => [...some, key])], [[]]).slice(1);
 }
 
+/** Returns the effect of a whole change on a connection. */
+function wholeDirection(effect: Effect, connection: ResourceId): Direction {
+  return isRule(effect.kind) ? effectOn(effect, connection) : ownDirection(effect);
+}
+
 type WriteTarget = { readonly connection: ResourceId; readonly halved: boolean };
 
 /** Returns the effect of one write of a change on a connection. */
 function directionOf({ part }: Step, effect: Effect, { connection, halved }: WriteTarget): Direction {
-  const whole = isRule(effect.kind) ? effectOn(effect, connection) : ownDirection(effect);
+  const whole = wholeDirection(effect, connection);
   switch (part) {
     case 'closed':
     case 'name':
