@@ -408,15 +408,16 @@ function cacheWarning(folder: string | undefined, reason: string | undefined): r
 /** The codes of refusals that only an apply finds. */
 const recordCodes: ReadonlySet<string> = new Set(['git/locked', 'git/not-recorded']);
 
-function unusedAllowances(allowed: readonly Allowance[], { allowed: used }: Plan): readonly Diagnostic[] {
+function unusedAllowances(allowed: readonly Allowance[], { allowed: used, refusals }: Plan): readonly Diagnostic[] {
   const unused = new Set(
     allowed.map(({ code }) => code).filter((code) => !recordCodes.has(code) && !used.some((one) => one.code === code)),
   );
+  const refused = new Set<string>(refusals.map(({ code }) => code));
   return [...unused].map((code) => ({
     code: 'plan/allow-unused',
     severity: 'notice',
-    message: `--allow ${code} has no effect: the plan has no such refusal`,
-    hint: 'remove it, or check the code',
+    message: `--allow ${code} has no effect: ${refused.has(code) ? 'this refusal cannot be overridden' : 'the plan has no such refusal'}`,
+    hint: refused.has(code) ? 'remove it' : 'remove it, or check the code',
   }));
 }
 

@@ -121,7 +121,8 @@ test('22 the free license has limits, also for an organization’s key: prefligh
   const types = [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS', 'PERSON'] }];
   project.write({ 'access/b.yaml': manifest('DataMaskingRule', 'pii', { supported_entity_types: types }) });
   await expectRefused(project, 'hoop/license', 6);
-  expect((await project.ostiary(['apply', '--yes', '--allow', 'hoop/license=please'])).code).toBe(6);
+  const allowed = await project.ostiary(['apply', '--yes', '--allow', 'hoop/license=please']);
+  expect(allowed).toMatchObject({ code: 6, stderr: expect.stringContaining('has no effect: this refusal cannot be overridden') });
   project.write({ 'access/a.yaml': guardrail('no-drop'), 'access/b.yaml': manifest('DataMaskingRule', 'pii', masked) });
   await applyAndExpectInSync(project);
   project.model.settings.licence = 'enterprise';

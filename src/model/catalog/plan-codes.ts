@@ -62,7 +62,7 @@ export const planCodes = {
   'plan/allow-unused': {
     level: 'notice',
     meaning: 'An `--allow` has no effect',
-    cause: 'The plan has no such refusal',
+    cause: 'The plan has no such refusal, or it cannot be overridden',
     fix: 'Remove it, or check the code',
     example: '--allow plan/window has no effect: the plan has no such refusal',
   },
