@@ -1,5 +1,5 @@
 import { addToGroup, appendAll } from '../../model/collections.ts';
-import type { DesiredResource, DesiredState } from '../../model/desired.ts';
+import { type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { compareText, equal } from '../../model/json.ts';
@@ -167,7 +167,10 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
       base !== undefined && found !== undefined && found.isLabel !== true && past === undefined && ours === undefined && !renamed.has(key);
     if (isImport) return adopt || input.consent?.imports.includes(id) === true ? 'agreed-import' : 'import';
     if (waiting.has(key)) return 'new';
-    if (replaces !== undefined && past !== undefined) return 'opened';
+    const former = formerIdOf(resource);
+    // A predecessor may have been closed: one that is live, or that the interrupted apply deleted.
+    const hadPredecessor = former !== undefined && (named.liveById.has(former) || input.remembered?.written.has(former) === true);
+    if (replaces !== undefined && past !== undefined && (hadPredecessor || ours?.unfinished !== true)) return 'opened';
     return ours?.unfinished === true ? 'new' : 'known';
   };
   const unwatched: FieldPlace[] = [];
