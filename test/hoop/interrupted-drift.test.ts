@@ -143,3 +143,14 @@ test(
     expect(body).toMatchObject({ connection_names: expect.arrayContaining(['c-db', 'next-db']) });
   },
 );
+
+test('a successor is opened after an interrupted apply if its predecessor was deleted outside Ostiary', { timeout }, async () => {
+  const one = await accessProject(files);
+  expect((await one.run('apply --yes')).code).toBe(0);
+  expect((await one.project.send('DELETE', '/connections/a-db')).status).toBeLessThan(300);
+  one.repository.save({ [file('a-db')]: connection('next-db', { ...open, attributes: ['pii'] }, { replaces: 'a-db' }) });
+  await stopAfter(one, '/connections');
+  expect((await one.project.send('GET', '/connections/next-db')).body).toMatchObject({ access_mode_connect: 'disabled' });
+  await expectFinished(one);
+  expect((await one.project.send('GET', '/connections/next-db')).body).toMatchObject(open);
+});
