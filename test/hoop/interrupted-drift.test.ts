@@ -154,3 +154,24 @@ test('a successor is opened after an interrupted apply if its predecessor was de
   await expectFinished(one);
   expect((await one.project.send('GET', '/connections/next-db')).body).toMatchObject(open);
 });
+
+test('a move that was interrupted is finished, although a rule is stricter by then than before it', { timeout }, async () => {
+  const some = { access_mode_connect: 'disabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
+  const one = await accessProject({
+    ...files,
+    [file('b-db')]: connection('b-db', some),
+    [file('d-db')]: connection('d-db', { ...some, access_mode_exec: 'disabled' }),
+    [file('one')]: rule('one', ['c-db']),
+    [file('two')]: rule('two', ['a-db', 'b-db', 'd-db'], { reviewers_groups: ['dev'] }),
+  });
+  expect((await one.run('apply --yes')).code).toBe(0);
+  // After the stop, the rule would have to be written before d-db is opened, and after b-db is closed.
+  one.repository.save({
+    [file('b-db')]: connection('b-db', { ...some, access_mode_runbooks: 'disabled' }),
+    [file('d-db')]: connection('d-db', some),
+    [file('one')]: rule('one', ['a-db', 'c-db']),
+    [file('two')]: rule('two', ['a-db', 'b-db', 'd-db'], { access_type: 'command', reviewers_groups: ['sre'] }),
+  });
+  await stopAfter(one, '/access-requests/rules/two');
+  await expectFinished(one);
+});

@@ -70,10 +70,11 @@ export function closeForMoves(prepared: Prepared, diff: Diff): ClosedMoves {
 
 /**
  * Lists the connections that are closed while rules change: those that are less protected, after some rules have let go, than both before and after the
- * plan, all of them where other changes meet them; and those that are closed already, as after an interrupted move, and that the plan opens.
+ * plan, all of them where other changes meet them; and those that are closed already, as after an interrupted move, and that the plan opens. Where it
+ * continues such a move, rules may have let go before: then all that they affect counts.
  */
 function connectionsToClose(
-  { live: current, desired, input: { registry } }: Prepared,
+  { live: current, desired, input: { registry, remembered } }: Prepared,
   diff: Diff,
   moves: RuleMoves,
 ): readonly ResourceId[] {
@@ -109,9 +110,10 @@ function connectionsToClose(
   const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, registry);
   const changed = effects.filter(({ change }) => isRequestRule(change.id));
   const released = new Set(changed.flatMap(({ change, connections }) => (moves.releases.has(liveKeyOf(change)) ? [...connections] : [])));
-  return [...new Set(changed.flatMap(({ connections }) => [...connections]))]
-    .toSorted(compareText)
-    .filter((id) => (opens(id) && !waiting.has(id)) || (released.has(id) && isExposed(id)));
+  const affected = [...new Set(changed.flatMap(({ connections }) => [...connections]))].toSorted(compareText);
+  const closed = new Set(affected.filter((id) => opens(id) && !waiting.has(id)));
+  const isContinued = [...closed].some((id) => remembered?.written.has(id) === true);
+  return affected.filter((id) => closed.has(id) || ((isContinued || released.has(id)) && isExposed(id)));
 }
 
 /** Returns whether one of some states has less of any control than another one. */
