@@ -1,16 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run } from '../src/program.ts';
 import { exitMeanings } from '../src/commands/command-line/run-for-targets.ts';
 import { catalogSections } from '../src/model/catalog/diagnostic-catalog.ts';
 import { riskCodes } from '../src/protection/risk/risk-codes.ts';
-import { fieldTables } from './support/field-tables.ts';
-import { replacedPhrases, replacedWords } from './support/vocabulary.ts';
-import { actionPage, commandPage, diagnosticPage, jsonPage, riskPage, coveragePage } from './support/reference-pages.ts';
+import { commandNames, helpOf } from './support/command-help.ts';
 import { reasonsNotToRun, uncheckedCommands } from './support/page-steps.ts';
 import { loadText } from './support/policies.ts';
-import { createTestContext } from './support/cli-context.ts';
 
 /** A page and its code: the fenced lines, with continued ones joined, and the code spans. */
 type Page = { readonly path: string; readonly text: string; readonly lines: readonly string[]; readonly spans: readonly string[] };
@@ -44,38 +40,25 @@ const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map((path) => readFileSync(join('src', path), 'utf8'));
 const code = source.map((text) => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, ''));
 
-async function help(argv: readonly string[], columns = 200): Promise<string> {
-  const { context, printed } = createTestContext({ columns });
-  expect(await run([...argv, '--help'], context)).toBe(0);
-  return printed().both;
-}
-
 function flagsOf(text: string): ReadonlySet<string> {
   const found = [...text.matchAll(/^ {2}(?:(-\w), )?(--[\w-]+)/gm)];
   return new Set(found.flatMap(([, short, long = '']) => [long, ...(short === undefined ? [] : [short])]));
 }
 
-/** The names of all commands, and other names after a `|`, as the help lists them. */
-async function commandNames(): Promise<readonly string[]> {
-  const general = await help([]);
-  const list = general.slice(general.indexOf('print help'), general.indexOf('Exit codes:'));
-  return [...list.matchAll(/^ {2}([a-z|]+)/gm)].map((match) => match[1] ?? '').filter((name) => name !== 'help');
-}
-
 /** The flags of every command as its help names them; the program's own under the empty name. */
 async function flagsByCommand(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const general = await help([]);
+  const general = await helpOf([], 200);
   const names = (await commandNames()).flatMap((name) => name.split('|'));
   expect(names).toContain('plan');
   const flags = new Map([['', flagsOf(general)]]);
-  for (const name of names) flags.set(name, flagsOf(await help([name])));
+  for (const name of names) flags.set(name, flagsOf(await helpOf([name], 200)));
   return flags;
 }
 
 test('the help of every command fits a terminal of 80 columns', async () => {
   const wide: string[] = [];
   for (const name of ['', ...(await commandNames()).flatMap((names) => names.split('|'))]) {
-    const lines = (await help(name === '' ? [] : [name], 80)).split('\n');
+    const lines = (await helpOf(name === '' ? [] : [name], 80)).split('\n');
     // An example is a command to copy, which a line break would change.
     wide.push(...lines.filter((line) => line.length > 80 && !/^ {2}\S.* ostiary /.test(line)));
   }
@@ -151,15 +134,6 @@ test('the catalog lists every code that the source uses, each once', () => {
   expect(entries.map(([one]) => one).toSorted()).toEqual(codes);
 });
 
-test('the texts of the catalog are short and in the words of the vocabulary', () => {
-  const texts = entries.flatMap(([one, { meaning, cause, fix, example }]) =>
-    [meaning, cause, fix, example].map((text) => `${one}: ${text}`),
-  );
-  const prose = texts.map((text) => text.replaceAll(/`[^`]+`/g, '').replace(/^\S+ /, ''));
-  expect(prose.filter((text) => replacedWords.test(text) || replacedPhrases.test(text))).toEqual([]);
-  expect(texts.filter((text) => /\.$|: $/.test(text) || text.length > 320)).toEqual([]);
-});
-
 /** Returns the codes of the golden files, with the messages that reports print. */
 function goldenMessages(): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -186,10 +160,6 @@ test('the example of a code is what a golden plan prints, if one prints the code
   const wrong = entries.filter(([one, { example }]) => printed.get(one)?.includes(example) === false).map(([one]) => one);
   expect(wrong).toEqual([]);
   expect(entries.filter(([one]) => printed.has(one)).length).toBeGreaterThan(20);
-});
-
-test('docs/reference/diagnostics.md matches the catalog', async () => {
-  await expect(diagnosticPage()).toMatchFileSnapshot('../docs/reference/diagnostics.md');
 });
 
 test('every code that the pages name exists', () => {
@@ -245,12 +215,6 @@ test('every cell of the table of who can do what names its test', () => {
   const rows = [...section.matchAll(/^\| (a .*) \|$/gm)].map(([, row = '']) => row.split(' | '));
   expect(rows.map((cells) => cells.length)).toEqual([5, 5, 5, 5, 5, 5]);
   expect(rows.flatMap(([, ...cells]) => cells.filter((cell) => !/\([A-Z]: \*/.test(cell)))).toEqual([]);
-});
-
-test('every exit code has its row', async () => {
-  const codes = [...(await help([])).matchAll(/(?:: |,\s)(\d) /g)].map((match) => match[1]);
-  const rows = readFileSync('docs/reference/exit-codes.md', 'utf8').matchAll(/^\| (\d) \|/gm);
-  expect([...rows].map((match) => match[1])).toEqual(codes);
 });
 
 test('every environment variable that the pages name is read, and every one that is read is named', () => {
@@ -327,93 +291,11 @@ test('every whole manifest and policy on a page is valid', () => {
   expect(found.filter(({ code: is }) => is !== 'manifest/none').map(({ path, message }) => `${path}: ${message}`)).toEqual([]);
 });
 
-test('docs/reference/fields.md matches the schemas', async () => {
-  await expect(fieldTables()).toMatchFileSnapshot('../docs/reference/fields.md');
-});
-
-test('docs/reference/cli.md matches the help', async () => {
-  const helps = new Map<string, string>();
-  for (const name of await commandNames()) {
-    const [command = ''] = name.split('|');
-    helps.set(command, await help([command], 100));
-  }
-  await expect(commandPage(await help([], 100), helps)).toMatchFileSnapshot('../docs/reference/cli.md');
-});
-
-test('docs/reference/json.md matches the schemas of documents', async () => {
-  await expect(jsonPage()).toMatchFileSnapshot('../docs/reference/json.md');
-});
-
-test('docs/reference/action.md matches action.yml', async () => {
-  await expect(actionPage()).toMatchFileSnapshot('../docs/reference/action.md');
-});
-
-test('docs/reference/coverage.md matches the table of controls', async () => {
-  await expect(coveragePage()).toMatchFileSnapshot('../docs/reference/coverage.md');
-});
-
-test('docs/reference/risks.md matches the table of risks', async () => {
-  await expect(riskPage()).toMatchFileSnapshot('../docs/reference/risks.md');
-});
-
 // `test/e2e/reports/pages.test.ts` runs the commands of `console` blocks.
 test('every block of commands is run by a test, or has a reason why not', () => {
   const documents = pages.filter(({ path }) => path === 'README.md' || path.startsWith('docs/'));
   expect(documents.flatMap(({ path, text }) => uncheckedCommands(text).map((block) => `${path}: ${block}`))).toEqual([]);
   expect(documents.flatMap(({ text }) => reasonsNotToRun(text)).length).toBeLessThan(20);
-});
-
-test('the documentation has at most 15,000 words', () => {
-  const generated = /^docs\/(?:decisions|reference\/(?:action|cli|coverage|diagnostics|fields|json|risks|secrets))\.md$/;
-  const read = pages.filter(({ path }) => path === 'README.md' || (path.startsWith('docs/') && !generated.test(path)));
-  // The hidden blocks that a test runs are not read.
-  const words = read.reduce(
-    (sum, { text }) =>
-      sum +
-      text
-        .replaceAll(/<!--[\s\S]*?-->/g, '')
-        .split(/\s+/)
-        .filter((word) => word !== '').length,
-    0,
-  );
-  expect(words).toBeLessThanOrEqual(15_000);
-});
-
-/** The page of decisions quotes former words; names of parts of documents, such as `edge`, are links in the page of documents. */
-const quoted = /^docs\/(?:decisions|reference\/json)\.md$/;
-
-test('everything that people read about Ostiary uses the vocabulary', () => {
-  const found = pages
-    .filter(({ path }) => !quoted.test(path))
-    .flatMap(({ path, text }) => {
-      const prose = text.replaceAll(/^```[\s\S]*?^```$|<!--[\s\S]*?-->|`[^`\n]+`|\]\([^)]*\)/gm, '');
-      return prose
-        .split('\n')
-        .filter((line) => replacedWords.test(line) || replacedPhrases.test(line))
-        .map((line) => `${path}: ${line}`);
-    });
-  expect(found).toEqual([]);
-});
-
-/** Returns the lines of a file that people read: comments and descriptions of YAML, descriptions and hints of schemas, else all. */
-function readableLines(path: string): readonly string[] {
-  const text = readFileSync(path, 'utf8');
-  if (path.endsWith('.json')) return [...text.matchAll(/"(?:description|x-ostiary-[a-z-]+)": "(.*)"/g)].map(([, words = '']) => words);
-  if (/\.ya?ml$/.test(path)) return text.split('\n').filter((line) => /#|description:|message:/.test(line));
-  return text.split('\n');
-}
-
-test('schemas, examples, workflows and the action use the vocabulary', () => {
-  const folders = ['schemas', 'examples', '.github'];
-  const paths = folders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)));
-  const texts = [...paths.filter((path) => /\.(?:schema\.json|ya?ml|md|js)$/.test(path)), 'action.yml'];
-  const found = texts.flatMap((path) =>
-    readableLines(path)
-      .map((line) => line.replaceAll(/`[^`]+`|^edge: |direct: .*|\]\([^)]*\)/g, ''))
-      .filter((line) => replacedWords.test(line) || replacedPhrases.test(line))
-      .map((line) => `${path}: ${line.trim()}`),
-  );
-  expect(found).toEqual([]);
 });
 
 /** Returns the first group of every match of a pattern in a file. */

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { replacedWords } from './support/vocabulary.ts';
 
 /** Names that several files export because they implement one port: each dialect, and each database. */
 const portFolders = ['src/gateway/dialects/'];
@@ -28,19 +27,6 @@ function exportsOf(text: string): readonly string[] {
   return [...new Set([...found].map((match) => match[1] ?? ''))];
 }
 
-/** Returns the comments of a file, without what code says. */
-function commentsOf(text: string): readonly string[] {
-  return [...text.matchAll(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gm)].map(([comment]) => comment.replaceAll(/\s*\n\s*\*?\s*/g, ' '));
-}
-
-/** Returns the words of a camelCase or kebab-case name. */
-function wordsOf(name: string): string {
-  return name
-    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-    .replaceAll('-', ' ')
-    .toLowerCase();
-}
-
 test('no two files export the same name, unless they implement one port', () => {
   const owners = new Map<string, string[]>();
   for (const { path, text } of files) {
@@ -51,18 +37,6 @@ test('no two files export the same name, unless they implement one port', () => 
   expect(shared).toEqual([]);
 });
 
-test('names and comments use the vocabulary', () => {
-  const names = files.flatMap(({ path, text }) =>
-    [basename(path, '.ts'), ...exportsOf(text)].filter((name) => replacedWords.test(wordsOf(name))).map((name) => `${path}: ${name}`),
-  );
-  const comments = files.flatMap(({ path, text }) =>
-    commentsOf(text)
-      .filter((comment) => replacedWords.test(comment))
-      .map((comment) => `${path}: ${comment.trim()}`),
-  );
-  expect([...names, ...comments]).toEqual([]);
-});
-
 test('an exported function has a docstring that begins with a verb', () => {
   const bare = files.flatMap(({ path, text }) =>
     [...text.matchAll(/(?:\/\*\*\s+(?:\* )?(?:[A-Z][a-z]+s\b)(?:(?!\*\/)[\s\S])*\*\/\n)?^export (?:async )?function\*? (\w+)/gm)]
@@ -70,15 +44,6 @@ test('an exported function has a docstring that begins with a verb', () => {
       .map(([, name]) => `${path}: ${name}`),
   );
   expect([...new Set(bare)]).toEqual([]);
-});
-
-test('the titles and names of tests use the vocabulary', () => {
-  const found = readFolder('test').flatMap(({ path, text }) => {
-    const titles = [...text.matchAll(/\b(?:test|it|describe)(?:\.\w+\([^']*\))?\(\s*'([^']*)'/g)].map((match) => match[1] ?? '');
-    const names = [...text.matchAll(/\b(?:const|let|function|type) (\w+)/g)].map((match) => wordsOf(match[1] ?? ''));
-    return [...titles, ...names, ...commentsOf(text)].filter((one) => replacedWords.test(one)).map((one) => `${path}: ${one}`);
-  });
-  expect(found).toEqual([]);
 });
 
 test('a file name says what is inside', () => {

@@ -10,7 +10,7 @@ export function fieldTables(): string {
   const head = [
     '# Fields',
     '',
-    'Generated from the [schemas](../../schemas/). Meaning of the words: [Manifests](manifests.md). `npx vitest run test/docs.test.ts -u` updates this page.',
+    'Generated from the [schemas](../../schemas/). Meaning of the words: [Manifests](manifests.md). `npm run generate` writes this page.',
   ];
   return `${[...head, ...parts.flatMap((part) => ['', ...part])].join('\n')}\n`;
 }

@@ -185,7 +185,7 @@ export function actionPage(): string {
 }
 
 function page(title: string, introduction: string, lines: readonly string[]): string {
-  const update = '`npx vitest run test/docs.test.ts -u` updates this page.';
+  const update = '`npm run generate` writes this page.';
   const text = [`# ${title}`, '', `${introduction} ${update}`, ...lines].join('\n');
   return `${text.replaceAll(/\n{3,}/g, '\n\n')}\n`;
 }
