@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { JsonObject } from '../../support/hoop/json.ts';
-import { connection, list, object, refusal, startGateway, word, type Gateway } from './gateway.ts';
+import { connection, refusal, startGateway, type Gateway } from './gateway.ts';
 
 let gateway: Gateway;
 
@@ -83,36 +83,6 @@ test('the attribute side links rules that overlap without a refusal', async () =
   expect((await gateway.get(`${rules}/two`))['attributes']).toEqual(expect.arrayContaining(['pii', 'prod']));
 });
 
-test.each([
-  [{ connection_names: null }, "400 \"Key: 'AccessRequestRuleRequest.ConnectionNames'"],
-  [{ force_approval_groups: null }, "400 \"Key: 'AccessRequestRuleRequest.ForceApprovalGroups'"],
-  [{}, '422 "either connection_names or attributes must have at least 1 entry"'],
-  [{ name: 'a b', connection_names: ['orders'] }, '422 "name: it must contain'],
-  [{ attributes: ['pii'], reviewers_groups: [] }, '422 "reviewers_groups must have at least 1 entry"'],
-  [{ attributes: ['pii'], min_approvals: null }, '422 "min_approvals must be at least 1 when all_groups_must_approve is false"'],
-])('a rule with %j is refused', async (more, text) => {
-  expect(await post(rule('new', more))).toContain(text);
-});
-
-test('a taken name is 422 on creation, and 500 on a rename', async () => {
-  await gateway.make(rules, rule('one', { connection_names: ['orders'] }));
-  await gateway.make(rules, rule('two', { connection_names: ['ledger'] }));
-  expect(await post(rule('one', { connection_names: ['stock'] }))).toBe('422 "access request rule with the same name already exists"');
-  expect(await put('two', rule('one', { connection_names: ['ledger'] }))).toBe('500 "failed to update access request rule"');
-  expect(await put('three', rule('three', { connection_names: ['stock'] }))).toBe('404 "access request rule not found"');
-});
-
-test('a rule keeps the names of deleted connections and groups, and governs a namesake', async () => {
-  await gateway.make('/connections', connection('orders'));
-  await gateway.make('/users/groups', { name: 'dba' });
-  await gateway.make(rules, rule('one', { connection_names: ['orders'], access_max_duration: 60 }));
-  await gateway.send('DELETE', '/connections/orders');
-  await gateway.send('DELETE', '/users/groups/dba');
-  expect(await gateway.get(`${rules}/one`)).toMatchObject({ connection_names: ['orders'], reviewers_groups: ['dba'] });
-  await gateway.make('/connections', connection('orders'));
-  expect(await jitSeconds('orders')).toBe(60);
-});
-
 test('the gateway keeps everything of its own rules but who approves', async () => {
   await gateway.send('PUT', '/orgs/protection-profile', { profile: 'protection-high' });
   const path = 'Hoop-JIT_4_hours';
@@ -136,60 +106,10 @@ test('the gateway keeps everything of its own rules but who approves', async () 
   expect(refusal(await gateway.send('DELETE', `${rules}/${path}`))).toContain('400');
 });
 
-const lists = [
-  '/plugins',
-  '/attributes',
-  '/runbooks/rules',
-  '/machineidentities',
-  '/users',
-  '/users/groups',
-  rules,
-  '/ai/session-analyzer/rules',
-  '/rulepacks',
-];
-
-async function statuses(token: string): Promise<readonly number[]> {
-  return Promise.all(lists.map(async (path) => (await gateway.send('GET', path, undefined, { token })).status));
-}
-
-test('standard users read attributes, runbook rules and identities, but neither access-request rules nor analyzer rules nor rulepacks', async () => {
-  expect(await statuses('hpk_standard')).toEqual([200, 200, 200, 200, 200, 200, 403, 403, 403]);
-  expect(await statuses('hpk_auditor')).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 403]);
-});
-
-test('the audit log has writes of groups, users and identities, and none of rows, attributes, rules and rulepacks', async () => {
-  const { id } = await gateway.make('/connections', connection('orders'));
-  await gateway.make('/plugins', { name: 'access_control', connections: [] });
-  await gateway.send('PUT', `/plugins/access_control/conn/${word(id)}`, { config: ['dev'] });
-  await gateway.make('/attributes', { name: 'team', connection_names: ['orders'] });
-  await gateway.make(rules, rule('one', { connection_names: ['orders'] }));
-  await gateway.make('/runbooks/rules', { name: 'r', runbooks: [], connections: [], user_groups: [] });
-  await gateway.make('/rulepacks', { display_name: 'Mine' });
-  await gateway.make('/ai/session-analyzer/rules', analyzerRule('an-one', ['orders']));
-  await gateway.make('/users/groups', { name: 'temps' });
-  await gateway.make('/users', { email: 'eve@example.com' });
-  await gateway.make('/machineidentities', { name: 'ci', connection_names: [] });
-  const entries = list((await gateway.get('/audit/logs'))['data']).map((row) => object(row)['resource_type']);
-  expect(entries).toEqual(['machine_identities', 'users', 'user_groups', 'connections']);
-});
-
 function analyzerRule(name: string, names: readonly string[], more: JsonObject = {}): JsonObject {
   const tier = { action: 'allow_execution' };
   return { name, connection_names: names, risk_evaluation: { low_risk: tier, medium_risk: tier, high_risk: tier, ...more } };
 }
-
-test('an analyzer rule by name precedes one by attribute', async () => {
-  const analyzers = '/ai/session-analyzer/rules';
-  await gateway.make('/connections', connection('orders', { attributes: ['pii'] }));
-  await gateway.make(analyzers, analyzerRule('by-attribute', []));
-  gateway.model.store.analyzerAttributes.add('pii', 'by-attribute');
-  const governing = async (): Promise<unknown> => (await gateway.get('/connections/orders/ai-session-analyzer-rule'))['name'];
-  expect(await governing()).toBe('by-attribute');
-  await gateway.make(analyzers, analyzerRule('by-name', ['orders']));
-  expect(await governing()).toBe('by-name');
-  await gateway.send('DELETE', '/connections/orders');
-  expect((await gateway.get(`${analyzers}/by-name`))['connection_names']).toEqual(['orders']);
-});
 
 test('analyzer rules are refused for overlaps, bad actions and unknown access-request rules, and are not renamed', async () => {
   const analyzers = '/ai/session-analyzer/rules';

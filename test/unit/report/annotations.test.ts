@@ -156,26 +156,3 @@ test('the problem matcher reads the printed lines', () => {
     message: 'a: b',
   });
 });
-
-test('SARIF describes each code with the texts of the catalog, without links', () => {
-  const diagnostics: readonly Diagnostic[] = [
-    { code: 'plan/too-many-deletes', severity: 'error', message: '5 of 12 live objects would be deleted, more than the limit of 30 %' },
-    { code: 'risk/reviewer-removed', severity: 'error', message: 'it weakens' },
-  ];
-  const run = { version: '1.2.3', pathOf: (file: string) => file, fallback: 'ostiary.yaml', targets: [{ diagnostics }] };
-  const text = toJsonText(sarifDocument(findingsDocument(run)));
-  expect(JSON.parse(text).runs[0].tool.driver.rules).toEqual([
-    {
-      id: 'plan/too-many-deletes',
-      shortDescription: { text: 'The plan deletes more objects than the limit allows' },
-      fullDescription: {
-        text: 'The plan deletes more objects than the limit allows. A folder, a target or a flag is wrong, or the change is large.',
-      },
-      help: {
-        text: expect.stringMatching(/Fix: Check that the plan is intended\.[^:]*$/),
-        markdown: expect.stringMatching(/\*\*Fix\*\*: Check that the plan is intended\.[^:]*$/),
-      },
-    },
-    { id: 'risk/reviewer-removed', shortDescription: { text: 'risk/reviewer-removed' } },
-  ]);
-});

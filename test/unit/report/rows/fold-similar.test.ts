@@ -9,18 +9,6 @@ import { plainPalette } from '../../../../src/report/wrap.ts';
 const numbers = Array.from({ length: 301 }, (_, index) => index);
 
 describe('a folded list', () => {
-  test('of at most 300 entries has all of them', () => {
-    expect(foldSimilar(numbers.slice(1), () => 'alike')).toEqual(numbers.slice(1).map((entry) => ({ entry, others: [] })));
-  });
-
-  test('that is printed whole has all of them', () => {
-    expect(foldSimilar(numbers, () => 'alike', { full: true })).toHaveLength(301);
-  });
-
-  test('of different entries has all of them', () => {
-    expect(foldSimilar(numbers, String)).toEqual(numbers.map((entry) => ({ entry, others: [] })));
-  });
-
   test('keeps three of those that are alike, in their order, and loses none', () => {
     const folded = foldSimilar(numbers, (entry) => (entry === 5 ? 'other' : 'alike'));
     expect(folded.map(({ entry }) => entry)).toEqual([0, 1, 2, 5]);
@@ -89,9 +77,5 @@ describe('problems', () => {
     expect(found).toHaveLength(103);
     expect(found.slice(-3)).toEqual(['and 204 more; --full prints them', '301 errors, 3 warnings', '']);
     expect(found.filter((line) => line.includes('  w'))).toEqual([]);
-  });
-
-  test('are printed whole on request', () => {
-    expect(lines(true)).toHaveLength(304);
   });
 });

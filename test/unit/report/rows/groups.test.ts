@@ -44,16 +44,6 @@ describe('groupsOf', () => {
     ]);
   });
 
-  it('counts drift as related if a changed edge connects it to a change of the pull request', () => {
-    const changes = [update('mine', [field('a', intent)], { own: true }), update('rule', [field('a', drift)], { own: false })];
-    const edge = { rule: 'Connection/rule', connection: 'Connection/mine', action: 'attach', declared: [] } as const;
-    expect(shown(changes, { edges: [edge] })).toEqual([
-      ['own', ['mine', '/a']],
-      ['undone', ['rule', '/a']],
-    ]);
-    expect(shown(changes, { edges: [{ ...edge, action: 'foreign' }] })).toContainEqual(['elsewhere', ['rule', '/a']]);
-  });
-
   it('groups a plan without ownership', () => {
     const changes = [update('drifted', [field('a', drift), field('b', intent)]), update('kept', [field('a', held)], { action: 'held' })];
     expect(shown(changes)).toEqual([
@@ -62,31 +52,6 @@ describe('groupsOf', () => {
       ['undone', ['drifted', '/a']],
     ]);
     expect(shown([update('a', [field('a')])], {})).toEqual([['changed', ['a', '/a']]]);
-  });
-
-  it('keeps created, deleted, imported and blocked objects whole', () => {
-    const both = [field('a', drift), field('b', intent)];
-    expect(shown([update('a', both, { action: 'blocked' }), update('b', both, { action: 'create' })])).toEqual([
-      ['changed', ['a', '/a', '/b'], ['b', '/a', '/b']],
-    ]);
-    const lost = update('lost', [field('a', drift)], { action: 'create', own: false });
-    expect(shown([lost, update('mine', [field('a', intent)], { own: true })])).toEqual([
-      ['own', ['mine', '/a']],
-      ['elsewhere', ['lost', '/a']],
-    ]);
-    expect(groupPlan({ ...quietPlan(), changes: [lost] }).groups[0]?.changes[0]?.note).toBe('deleted outside Ostiary, will be recreated');
-  });
-
-  it('lists a carried value once, and a held one not again', () => {
-    const change = update('a', [field('a', held), field('b', intent), field('c', drift)], { carried: ['/a', '/z'] });
-    const { groups } = groupPlan({ ...quietPlan(), changes: [change] });
-    expect(groups.map(({ changes: entries }) => entries[0]?.change.carried)).toEqual([[], ['/z'], []]);
-  });
-
-  it('names the commit that removed the manifest of a deleted object', () => {
-    const orphans = [{ id: 'Connection/a', removedIn: '0123456789abcdef', subject: 'Drop a' }] as const;
-    const gone = update('a', [field('a')], { action: 'delete', reasons: ['orphan'] });
-    expect(groupPlan({ ...quietPlan(), orphans, changes: [gone] }).groups[0]?.changes[0]?.note).toBe('removed in 0123456 "Drop a"');
   });
 
   it('loses and repeats nothing, is ordered, and has titles for several groups and for accepted drift', () => {

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describe, expect, it, test } from 'vitest';
-import { applyDocument, appliedText } from '../../../../src/report/subjects/apply.ts';
+import { describe, expect, it } from 'vitest';
+import { applyDocument } from '../../../../src/report/subjects/apply.ts';
 import type { AppliedPlan } from '../../../../src/report/document.ts';
 import { applyJson, applyMarkdown, applyText } from '../../../../src/report/reports.ts';
-import { progressLine } from '../../../../src/console/output/progress.ts';
 import { plainPalette } from '../../../../src/report/wrap.ts';
 import { samplePlan } from '../sample-plan.ts';
 
@@ -48,40 +47,6 @@ describe('applyText', () => {
   });
 });
 
-describe('appliedText', () => {
-  it('counts in participles', () => {
-    expect(appliedText({ ...applied.result, interrupted: false })).toBe(
-      'Not finished: 1 failed, 1 half written, 1 not started, 1 skipped, 1 created, 1 updated, 1 unchanged, 1 blocked.',
-    );
-    expect(appliedText({ outcomes: [], interrupted: false })).toBe('Applied: nothing to do.');
-    const [first, second, third] = applied.result.outcomes;
-    const outcomes = [first, second, third].flatMap((outcome) => outcome ?? []);
-    expect(appliedText({ outcomes, interrupted: false })).toBe('Applied: 1 created, 1 updated, 1 unchanged.');
-  });
-});
-
-test('an apply counts the attachments that it leaves as they are', () => {
-  const edge = { rule: 'GuardrailRule/a', connection: 'Connection/b', declared: [] } as const;
-  const edges: AppliedPlan['plan']['edges'] = [
-    { ...edge, action: 'held' },
-    { ...edge, action: 'blocked' },
-    { ...edge, connection: 'Connection/c', action: 'blocked' },
-    { ...edge, connection: 'Connection/d', action: 'attach' },
-  ];
-  const outcomes = [
-    { id: 'Connection/b', action: 'update', status: 'done' },
-    { id: 'Connection/c', action: 'held', status: 'held' },
-  ] as const;
-  const plan = { ...applied.plan, orphans: [], changes: [], edges };
-  const text = 'Applied: 1 updated, 1 held. 1 attachment held. 2 attachments blocked.';
-  expect(appliedText({ outcomes, interrupted: false }, plan)).toBe(text);
-  const document = applyDocument([{ plan, result: { outcomes, interrupted: false } }]).json();
-  expect([validate(document), document]).toMatchObject([
-    true,
-    { targets: [{ counts: { updated: 1, held: 1, heldAttachments: 1, blockedAttachments: 2 } }] },
-  ]);
-});
-
 describe('applyDocument', () => {
   it('matches the schema', () => {
     const document: unknown = JSON.parse(applyJson([applied]));
@@ -115,16 +80,5 @@ describe('applyMarkdown', () => {
     expect(text).toContain('`api/forbidden`');
     expect(text).toMatch(/^### Apply to `prod`/);
     expect(text).toMatch(/\*\*Shortened to fit:\*\* left out \d+ table rows\.\n\n$/);
-  });
-});
-
-describe('progressLine', () => {
-  it.each([
-    [80, '12/40 done, 1 failed  Connection/billing-db'],
-    [30, '12/40 done, 1 failed  Connect…'],
-    [5, '12/4…'],
-    [0, ''],
-  ])('fits %d columns', (columns, line) => {
-    expect(progressLine({ done: 12, total: 40, failed: 1, id: 'Connection/billing-db' }, columns)).toBe(line);
   });
 });

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReviewDetails } from '../../../../src/model/service.ts';
 import { searchListing, templateListing, tableText } from '../../../../src/report/text/listings.ts';
-import { decisionText, reviewListing, reviewJsonOf, reviewText } from '../../../../src/report/text/reviews.ts';
-import { plainPalette, type Palette, visibleWidth } from '../../../../src/report/wrap.ts';
+import { reviewListing, reviewJsonOf, reviewText } from '../../../../src/report/text/reviews.ts';
+import { plainPalette, visibleWidth } from '../../../../src/report/wrap.ts';
 
 const group = { id: 'g', group: 'dba', status: 'APPROVED', forced_review: true, review_date: '2026-11-20T11:24:02.477Z' };
 const by = { id: 'u', name: 'ada', email: 'ada@example.com', chat_id: '' };
@@ -24,10 +24,6 @@ const review: ReviewDetails = {
   remaining: 1799,
 };
 
-function named(name: string): (text: string) => string {
-  return (text) => `<${name}>${text}</>`;
-}
-
 describe('reviews as text', () => {
   test('a list keeps whole ids in 80 columns, and states the age of each review', () => {
     const ages = [59, 60, 3599, 86_399, 86_400 * 30, -5, Number.NaN];
@@ -46,16 +42,6 @@ describe('reviews as text', () => {
     expect(lines.filter((line) => visibleWidth(line) > 80)).toEqual([]);
   });
 
-  test.each([
-    [{ status: 'PENDING', remaining: undefined }, '1 h 30 min'],
-    [{ status: 'APPROVED', remaining: 0 }, 'ended'],
-    [{ status: 'APPROVED', remaining: 59 }, '59 s left'],
-    [{ status: 'REVOKED', remaining: undefined }, ''],
-    [{ status: 'PENDING', type: 'onetime', remaining: undefined }, 'once'],
-  ])('a list shows the access of %o as "%s"', (state, text) => {
-    expect(reviewListing([{ ...review, ...state }], Number).rows[0]?.[2]).toBe(text);
-  });
-
   test('a session that the token cannot read leaves its columns empty, and is null in JSON', () => {
     const hidden = { ...review, about: undefined, remaining: undefined };
     expect(reviewListing([hidden], Number)).toMatchObject({ rows: [[review.id, 'APPROVED', '1 h 30 min', '']], details: [{ length: 1 }] });
@@ -63,28 +49,6 @@ describe('reviews as text', () => {
     expect(reviewText(hidden, { color: plainPalette })).toContain(
       `  session                           ${review.session} (the token cannot read it)\n`,
     );
-  });
-
-  test('a review states its session, access, time window and the decision of each group; long values continue on the next line', () => {
-    expect(reviewText(review, { color: plainPalette, columns: 60 })).toBe(
-      [
-        '1e625499-34c9-4b26-a9c3-17c7fa662bdf  APPROVED',
-        '  connection                      orders-db',
-        '  requester                       otto@example.com',
-        String.raw`  input                           select 1\nfrom orders`,
-        '  session                         f51ef3c4-9fca-45e0-a764-58',
-        '                                  10a8166295',
-        '  requested                       2026-11-20T11:20:20.411Z',
-        '  access                          jit, 1 h 30 min',
-        '  remaining                       29 min',
-        '  window                          09:00 to 18:00 UTC',
-        '  dba                             APPROVED, forced by ada at',
-        '                                   2026-11-20T11:24:02.477Z',
-        '  security-officers-of-the-comp…  PENDING',
-        '',
-      ].join('\n'),
-    );
-    expect(decisionText(review, { color: plainPalette })).toMatch(/ {2}APPROVED\n {2}access .*\n {2}remaining .*\n {2}window .*\n {2}dba /);
   });
 
   test('an input is escaped and bounded; the rest of it is counted', () => {
@@ -95,66 +59,6 @@ describe('reviews as text', () => {
     expect(shown).toContain(String.raw`\u001b[2K\u202exx`);
     expect(shown.replaceAll(/\n */g, '')).toContain('x… (3,024 more characters; --format json prints them)');
     expect(reviewJsonOf({ ...review, about })['input']).toBe(about.input);
-  });
-
-  test.each([
-    [0, '0 s'],
-    [999_999_999, '0 s'],
-    [61_000_000_000, '1 min 1 s'],
-    [172_800_000_000_000, '2 d'],
-  ])('%i nanoseconds are %s', (nanoseconds, text) => {
-    expect(reviewText({ ...review, access_duration: nanoseconds }, { color: plainPalette })).toContain(`jit, ${text}\n`);
-  });
-
-  test('only the status has a color', () => {
-    const color: Palette = { ...plainPalette, green: named('green'), red: named('red'), yellow: named('yellow') };
-    const first = (status: string): string => reviewText({ ...review, status }, { color }).split('\n')[0] ?? '';
-    expect(first('APPROVED')).toBe(`${review.id}  <green>APPROVED</>`);
-    expect(first('REVOKED')).toBe(`${review.id}  <red>REVOKED</>`);
-    expect(first('PENDING')).toBe(`${review.id}  <yellow>PENDING</>`);
-  });
-});
-
-describe('tableText', () => {
-  const headers = ['name', 'type', 'reviewers'];
-  const rows = [
-    ['orders-db', 'database', 'dba-team, sre, everyone-else-who-is-awake'],
-    ['日本', 'application', ''],
-    ['a\u001b[31m', 'custom', 'x'],
-  ];
-
-  test('aligns columns and never clips without a terminal', () => {
-    expect(tableText({ headers, rows }, undefined)).toBe(
-      [
-        'NAME         TYPE         REVIEWERS',
-        'orders-db    database     dba-team, sre, everyone-else-who-is-awake',
-        '日本         application',
-        String.raw`a\u001b[31m  custom       x`,
-        '',
-      ].join('\n'),
-    );
-  });
-
-  test('shortens the widest columns at a terminal', () => {
-    expect(tableText({ headers, rows }, 44)).toBe(
-      [
-        'NAME         TYPE         REVIEWERS',
-        'orders-db    database     dba-team, sre, ev…',
-        '日本         application',
-        String.raw`a\u001b[31m  custom       x`,
-        '',
-      ].join('\n'),
-    );
-  });
-
-  test('stays within a terminal of any width', () => {
-    for (let columns = 0; columns < 80; columns += 1) {
-      for (const line of tableText({ headers, rows }, columns).split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
-    }
-  });
-
-  test('prints only the header without rows', () => {
-    expect(tableText({ headers, rows: [] }, 80)).toBe('NAME  TYPE  REVIEWERS\n');
   });
 });
 

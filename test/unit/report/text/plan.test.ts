@@ -18,10 +18,6 @@ describe('planText', () => {
     );
   });
 
-  it('states in one line that nothing changes', async () => {
-    await expect(planText([quietPlan()], { color: plainPalette, columns: 80 })).toMatchFileSnapshot('../expected/plan-quiet.txt');
-  });
-
   it('gives each target a section', () => {
     const other = { ...quietPlan(), target: { ...quietPlan().target, name: 'staging' } };
     const text = planText([quietPlan(), other], { color: plainPalette, columns: 80 });
