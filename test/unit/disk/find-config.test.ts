@@ -76,20 +76,6 @@ it('checks the owner of a link and of the file behind it', () => {
   expect(find('link')).toBeUndefined();
 });
 
-it('uses the explicit one', () => {
-  put('ostiary.yaml');
-  put('conf/other.yaml', 'other');
-  expect(findConfig({ cwd: root, env: {} }, 'conf/other.yaml').value).toStrictEqual({
-    file: { path: 'conf/other.yaml', text: 'other' },
-    folder: join(root, 'conf'),
-  });
-});
-
-it('returns neither value nor diagnostic if there is none', () => {
-  mkdirSync(join(root, 'ostiary.yaml'));
-  expect(findConfig({ cwd: root, env: {} })).toStrictEqual({ diagnostics: [] });
-});
-
 it.each([
   ['missing.yaml', 'config/not-found'],
   ['.', 'config/not-found'],

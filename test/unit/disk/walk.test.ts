@@ -83,36 +83,6 @@ describe('readTree', () => {
     link('a/orders.YAML', '../lib/orders.txt');
     expect(walk(['a'])).toStrictEqual({ files: ['a/b.yaml'], problems: ['a/orders.YAML:1:1 manifest/unread-file'] });
   });
-
-  it('reads each file of overlapping paths once', () => {
-    for (const path of ['a/x.yaml', 'a/b/y.yaml']) put(path);
-    expect(walk(['a/b', 'a', 'a/x.yaml', 'a/b/y.yaml'])).toStrictEqual({ files: ['a/b/y.yaml', 'a/x.yaml'], problems: [] });
-  });
-
-  it('skips excluded folders', () => {
-    for (const path of ['a/x.yaml', 'overlays/prod/y.yaml']) put(path);
-    expect(walk(['.'], ['overlays/prod', 'missing'])).toStrictEqual({ files: ['a/x.yaml'], problems: [] });
-  });
-
-  it('displays paths outside the working directory as absolute', () => {
-    put('a/x.yaml');
-    put('here/y.yaml');
-    const { value } = readTree([root], { root, cwd: join(root, 'here'), exclude: [] });
-    expect(value?.map(({ path }) => path)).toStrictEqual([join(root, 'a/x.yaml'), 'y.yaml']);
-  });
-
-  it('reads text unchanged, without a byte order mark', () => {
-    put('a.yaml', '\ufeffa: ü\r\n');
-    put('b.yaml', '');
-    put('c.yaml', 'a: \ufffd\n');
-    const { value, diagnostics } = readTree([root], { root, cwd: root, exclude: [] });
-    expect(value?.map(({ text }) => text)).toStrictEqual(['a: ü\r\n', '', 'a: \ufffd\n']);
-    expect(diagnostics).toStrictEqual([]);
-  });
-
-  it('finds nothing in an empty folder', () => {
-    expect(walk()).toStrictEqual({ files: [], problems: [] });
-  });
 });
 
 describe('errors of readTree', () => {
@@ -130,18 +100,6 @@ describe('errors of readTree', () => {
         'missing.yaml:1:1 manifest/no-such-path',
       ],
     });
-  });
-
-  it.each([
-    ['a lone byte', [0x61, 0xff, 0x62], 2],
-    ['a sequence cut short', [0x61, 0x62, 0xe2, 0x82, 0x62], 3],
-    ['a replacement character before it', [0xef, 0xbf, 0xbd, 0x80], 4],
-    ['the end', [0x61, 0xc3], 2],
-  ])('names the byte that is not UTF-8: %s', (_, bytes, byte) => {
-    put('a.yaml', Uint8Array.from(bytes));
-    expect(readTree([root], { root, cwd: root, exclude: [] }).diagnostics[0]?.message).toBe(
-      `the file is not UTF-8: byte ${byte} is not valid UTF-8`,
-    );
   });
 
   it('rejects names that break lines', () => {

@@ -69,14 +69,6 @@ test('a name keeps folder and target apart, and every name is a valid ref', () =
 });
 
 describe('findLastApplied', () => {
-  it('finds nothing before the first record, with and without an origin', async () => {
-    const { ours, origin } = pair();
-    expect(await lastApplied(ours)).toStrictEqual({ commit: undefined, diagnostics: [] });
-    expect(await lastApplied(make({ 'x.yaml': '' }))).toStrictEqual({ commit: undefined, diagnostics: [] });
-    expect(await lastApplied(make())).toStrictEqual({ commit: undefined, diagnostics: [] });
-    expect(origin.git('for-each-ref', 'refs/ostiary')).toBe('');
-  });
-
   it('finds the record of another clone in a fresh, a shallow and a detached clone', async () => {
     const { ours, origin } = pair();
     const commit = await record(ours);
@@ -102,14 +94,6 @@ describe('findLastApplied', () => {
     ours.git('checkout', '--quiet', first);
     expect(await record(ours)).toBe(first);
     expect(await lastApplied(theirs)).toMatchObject({ commit: first });
-  });
-
-  it('prefers a commit that this clone applied and did not push', async () => {
-    const { ours } = pair();
-    await record(ours);
-    const commit = ours.save({ 'x.yaml': '' });
-    await setAppliedRef(await ours.open(), 'prod', commit);
-    expect(await lastApplied(ours)).toStrictEqual({ commit, diagnostics: [] });
   });
 
   it('records an apply in a clone that fetches all refs of origin, where the push itself moves the ref', async () => {
@@ -205,17 +189,5 @@ describe('pushApplied', () => {
     const expected = ours.git('rev-parse', 'refs/ostiary/origin/prod');
     expect(await pushAppliedRef(await ours.open(), 'prod', { id: third, expected })).toMatchObject({ code: 'git/locked' });
     expect(origin.git('rev-parse', appliedRef('prod'))).toBe(second);
-  });
-
-  it('can push twice, and from a shallow clone', async () => {
-    const { ours, origin } = pair();
-    await record(ours);
-    const commit = await record(ours);
-    const shallow = clone(origin, '--depth=1');
-    await lastApplied(shallow);
-    expect(await record(shallow)).toBe(commit);
-    const next = shallow.save({ 'x.yaml': '' });
-    expect(await record(shallow)).toBe(next);
-    expect(origin.git('rev-parse', appliedRef('prod'))).toBe(next);
   });
 });

@@ -80,34 +80,6 @@ describe('findRemovals', () => {
     expect(await removals(repository, since, ['one', 'three'])).toStrictEqual({ 'Thing/one': branch, 'Thing/three': merge });
   });
 
-  it('handles unusual file names, and runs in any folder', async () => {
-    const { repository, since } = start();
-    repository.save({ 'a/:100644 x\n1.yaml': declaring('odd'), 'a/ä "q".yaml': declaring('umlaut') });
-    repository.remove('a/:100644 x\n1.yaml', 'a/ä "q".yaml');
-    const commit = repository.commit();
-    const opened = await repository.open('a');
-    const ids: readonly ResourceId[] = ['Thing/odd', 'Thing/umlaut'];
-    const found = await findRemovals(opened, { since, until: 'HEAD', paths: ['a'], ids, declaredIds: declares, maxBytes: 1000 });
-    expect(idsOf(found)).toStrictEqual({ 'Thing/odd': commit, 'Thing/umlaut': commit });
-    expect(await removals(repository, since, ['odd'], [''])).toStrictEqual({ 'Thing/odd': commit });
-  });
-
-  it('returns the first line of the message unchanged', async () => {
-    const { repository, since } = start();
-    repository.remove('a/one.yaml');
-    const subject = 'Dröp "one" \u0001:100644 %s @all';
-    const id = repository.commit(`${subject}\n\nIt was old.`);
-    const found = await findRemovals(await repository.open(), {
-      since,
-      until: id,
-      paths: ['a'],
-      ids: ['Thing/one'],
-      declaredIds: declares,
-      maxBytes: 1000,
-    });
-    expect([...found]).toStrictEqual([['Thing/one', { id, subject }]]);
-  });
-
   it('returns nothing if history is missing or was rewritten', async () => {
     const { repository, since } = start();
     repository.remove('a/one.yaml');

@@ -27,26 +27,6 @@ async function readHead(
 const yaml = 'a: 1\n';
 
 describe('readTreeAt', () => {
-  it('finds YAML files at any depth, as on disk', async () => {
-    const hidden = { '.hidden/x.yaml': yaml, 'a/node_modules/x.yaml': yaml, 'a/.x/y.yml': yaml, 'notes.md': '', 'x.yaml.bak': '' };
-    const shown = { 'b.yaml': 'b: 1\n', 'a/z.yml': 'z: 1\n', 'a/b/c/d.yaml': yaml, 'a.yaml': yaml, 'a-b/x.yaml': '' };
-    const repository = make({ ...hidden, ...shown });
-    expect(await readHead(repository)).toStrictEqual({ files: shown, problems: [] });
-    expect(await readHead(repository, ['a', 'b.yaml', 'absent'])).toStrictEqual({
-      files: { 'a/b/c/d.yaml': yaml, 'a/z.yml': 'z: 1\n', 'b.yaml': 'b: 1\n' },
-      problems: [],
-    });
-    expect(Object.keys((await readHead(repository, ['a/b', 'a', 'a/z.yml'], ['a/b/c'])).files)).toStrictEqual(['a/z.yml']);
-  });
-
-  it('reads the commit, not the files', async () => {
-    const repository = make({ 'a/x.yaml': 'a: 1\n', 'a/gone.yaml': yaml });
-    repository.write({ 'a/x.yaml': 'a: 2\n', 'a/untracked.yaml': yaml });
-    repository.remove('a/gone.yaml');
-    repository.git('add', 'a/x.yaml');
-    expect((await readHead(repository)).files).toStrictEqual({ 'a/x.yaml': 'a: 1\n', 'a/gone.yaml': yaml });
-  });
-
   it('takes names that look like patterns, options and ranges literally', async () => {
     const files = { '*/x.yaml': yaml, '-r/x.yaml': yaml, ':(top)/x.yaml': yaml, 'ä ö/"q".yaml': yaml, 'a/x.yaml': yaml };
     const repository = make(files);

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { runPlumbing, runPorcelain } from '../../../src/git/run-git.ts';
 import type { GitContext } from '../../../src/git/git-environment.ts';
-import { mayBeInRepository, mergeBaseOf, openRepository, resolveCommit } from '../../../src/git/repository.ts';
+import { mayBeInRepository, openRepository, resolveCommit } from '../../../src/git/repository.ts';
 import { allowNetwork } from '../../../src/git/origin.ts';
 import { AppError } from '../../../src/model/errors.ts';
 import { installProgram } from '../../support/git-repository.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 
-const { make, makeOrigin, clone, place, at } = useRepositories();
+const { make, makeOrigin, clone, place } = useRepositories();
 
 /** The error that a promise is rejected with. */
 async function failureOf(action: Promise<unknown>): Promise<AppError> {
@@ -22,12 +22,6 @@ async function failureOf(action: Promise<unknown>): Promise<AppError> {
 }
 
 describe('openRepository', () => {
-  it('returns the folder below the top', async () => {
-    const repository = make({ 'infra/ä ö/x.yaml': '' });
-    expect(await repository.open()).toMatchObject({ folder: repository.folder, prefix: '', shallow: false });
-    expect(await repository.open('infra/ä ö')).toMatchObject({ folder: repository.folder, prefix: 'infra/ä ö' });
-  });
-
   it('returns undefined outside a repository, and ignores the variables of a surrounding hook', async () => {
     const folder = place();
     mkdirSync(folder);
@@ -46,32 +40,10 @@ describe('openRepository', () => {
     expect(await openRepository({ folder: own.folder, env: hookEnv })).toMatchObject({ folder: own.folder });
   });
 
-  it('ignores a folder .git that is not a repository', async () => {
-    const folder = place();
-    mkdirSync(join(folder, '.git'), { recursive: true });
-    expect(mayBeInRepository(folder)).toBe(true);
-    expect(await openRepository({ folder, env: gitEnv })).toBeUndefined();
-  });
-
   it('rejects a bare repository and git’s own folder', async () => {
     const repository = make({ 'x.yaml': '' });
     for (const folder of [makeOrigin(repository).folder, join(repository.folder, '.git')])
       expect(await failureOf(openRepository({ folder, env: gitEnv }))).toMatchObject({ code: 'git/no-working-tree', exitCode: 3 });
-  });
-
-  it('works before the first commit, detached, in a worktree and in a submodule', async () => {
-    expect((await make().open()).head).toBeUndefined();
-    const repository = make({ 'x.yaml': '' });
-    const first = repository.git('rev-parse', 'HEAD');
-    repository.save({ 'x.yaml': 'a: 1\n' });
-    repository.git('checkout', '--quiet', '--detach', first);
-    expect((await repository.open()).head).toBe(first);
-    const worktree = at(place());
-    repository.git('worktree', 'add', '--quiet', worktree.folder, 'main');
-    expect(await worktree.open()).toMatchObject({ folder: worktree.folder, prefix: '' });
-    const outer = make({ 'y.yaml': '' });
-    outer.git('submodule', '--quiet', 'add', `file://${repository.folder}`, 'inner');
-    expect(await outer.open('inner')).toMatchObject({ folder: join(outer.folder, 'inner'), prefix: '' });
   });
 });
 
@@ -121,20 +93,6 @@ describe('resolveCommit', () => {
     expect(shallow.shallow).toBe(true);
     const missing = await failureOf(resolveCommit(shallow, first));
     expect(missing).toMatchObject({ code: 'git/no-such-commit', hint: expect.stringContaining('fetch-depth: 0') });
-  });
-
-  it('finds the merge base, if there is one', async () => {
-    const repository = make({ 'x.yaml': '' });
-    const shared = repository.git('rev-parse', 'HEAD');
-    repository.git('checkout', '--quiet', '-b', 'topic');
-    const topic = repository.save({ 'y.yaml': '' });
-    repository.git('checkout', '--quiet', 'main');
-    const main = repository.save({ 'z.yaml': '' });
-    repository.git('checkout', '--quiet', '--orphan', 'other');
-    const other = repository.commit();
-    const opened = await repository.open();
-    expect(await mergeBaseOf(opened, topic, main)).toBe(shared);
-    expect(await mergeBaseOf(opened, main, other)).toBeUndefined();
   });
 });
 
@@ -206,12 +164,6 @@ describe.each(runners)('%s', (_, runCommand) => {
       exitCode: 4,
       hint: expect.stringContaining('--base none'),
     });
-  });
-
-  it('treats a killed git as failed', async () => {
-    const repository = make();
-    const env = { ...gitEnv, ...ownAlias('die', '!kill -9 $PPID') };
-    expect(await failureOf(runCommand({ ...(await repository.open()), env }, ['die']))).toMatchObject({ code: 'git/failed' });
   });
 
   it('times out even if git started processes that ignore signals', async () => {

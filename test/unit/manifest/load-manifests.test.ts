@@ -2,7 +2,6 @@ import { assert, property, shuffledSubarray } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import type { DesiredState } from '../../../src/model/desired.ts';
-import { isObject, type JsonObject } from '../../../src/model/json.ts';
 import type { SelectedPath } from '../../../src/manifest/load-manifests.ts';
 import { connection, guardrail, load, manifest, sources, toLines } from './manifest-fixtures.ts';
 
@@ -40,12 +39,6 @@ describe('a manifest', () => {
     expect(reset?.stated.has('command')).toBe(true);
   });
 
-  test.each(['command: null', 'command: []'])('derives the value that the gateway fills in for %s', (line) => {
-    const [resource] = loaded(connection('a', 'subtype: mysql', line, 'redact_types: [X]', 'redact_enabled: null')).resources;
-    expect(resource?.spec['command']).toContain('mysql');
-    expect(resource?.spec['redact_enabled']).toBe(true);
-  });
-
   test('returns the position of each entry', () => {
     const [resource] = loaded(`# first\n${connection('a', 'reviewers: [b, a]', 'connection_tags:', '  env: prod')}`).resources;
     expect(resource?.locate('')).toEqual({ file: 'a.yaml', line: 2, column: 1 });
@@ -71,33 +64,9 @@ describe('a manifest', () => {
     expect(rule?.locate('/input/rules/n/words/DROP')).toEqual({ file: 'a.yaml', line: 11, column: 17 });
     expect(rule?.locate('/input/rules/0/type').line).toBe(8);
   });
-
-  test('has metadata', () => {
-    const [resource] = loaded(
-      connection('a\n  protect: true\n  ignore: [/command, /connection_tags/team, /secret/envvar:A, /guardrail_rules]'),
-    ).resources;
-    expect(resource).toMatchObject({
-      protect: true,
-      ignore: ['/command', '/connection_tags/team', '/secret/envvar:A', '/guardrail_rules'],
-    });
-  });
-
-  test('of a kind without names has its identity as key', () => {
-    const [resource] = loaded(
-      manifest('RunbookConfiguration', 'ops', 'git_url: git@example.com:ops/runbooks.git', 'git_password: null'),
-    ).resources;
-    expect(resource).toMatchObject({ id: 'RunbookConfiguration/ops', key: 'RunbookConfiguration/example.com/ops/runbooks' });
-    expect(resource?.wholeSecrets).toEqual(['/git_password']);
-    expect(resource?.secrets).toEqual({});
-  });
 });
 
 describe('several files', () => {
-  test('are sorted by id, whatever their order', () => {
-    const state = loaded({ 'z.yaml': connection('a'), 'a.yaml': `${connection('c')}---\n${guardrail('b')}` });
-    expect(state.resources.map(({ id }) => id)).toEqual(['Connection/a', 'Connection/c', 'GuardrailRule/b']);
-  });
-
   test('can contain documents of other tools, reported in one notice, and the config file', () => {
     const foreign = 'apiVersion: apps/v1\nkind: Deployment\n---\nname: workflow\n';
     const config = 'apiVersion: ostiary/v1\nkind: Config\ntargets: { prod: { url: https://x } }\n';
@@ -186,15 +155,6 @@ describe('a selection', () => {
     const pattern = load(files, { selection: { only: ['Connection/unlike-all*'] } });
     expect(pattern.diagnostics[0]?.hint).toContain("or pass a pattern such as '*/orders-*'");
   });
-
-  test('must match a manifest at each path', () => {
-    const { value, diagnostics } = load(files, { selection: { only: [], paths: [at('y/'), at('z/'), at('z/b.yaml')] } });
-    expect(value).toBeUndefined();
-    expect(diagnostics.map(({ message }) => message)).toEqual([
-      'no manifest of this target at "z/"',
-      'no manifest of this target at "z/b.yaml"',
-    ]);
-  });
 });
 
 test('the tree hash depends only on paths and texts', () => {
@@ -221,40 +181,10 @@ describe('the schemas', () => {
       expect(value?.resources.length).toBe(3);
     }
   });
-
-  test('share the description of metadata, except names, and of secrets', () => {
-    const shared = kinds.map(({ schema }) => {
-      const { properties, ...rest } = definition(schema, 'metadata');
-      const { name, replaces, renamedFrom, ...others } = isObject(properties) ? properties : {};
-      expect(isObject(name)).toBe(true);
-      const previous = [...(isObject(replaces) ? ['replaces'] : []), ...(isObject(renamedFrom) ? ['renamedFrom'] : [])];
-      return { previous, text: JSON.stringify({ ...rest, others }) };
-    });
-    expect(new Set(shared.map(({ text }) => text)).size).toBe(1);
-    expect(shared.map(({ previous }) => previous)).toEqual([
-      ['renamedFrom'],
-      ['renamedFrom'],
-      ['replaces'],
-      ['replaces'],
-      ['renamedFrom'],
-      [],
-      ['renamedFrom'],
-    ]);
-    const secrets = kinds
-      .flatMap(({ schema }) => (isObject(schema['$defs']) ? [schema['$defs']['secretValue']] : []))
-      .filter((value) => value !== undefined);
-    expect(secrets).toHaveLength(2);
-    expect(secrets[0]).toEqual(secrets[1]);
-  });
 });
 
 function at(path: string): SelectedPath {
   return { path, holds: (file) => file.startsWith(path) };
-}
-
-function definition(schema: unknown, name: string): JsonObject {
-  const defs = isObject(schema) && isObject(schema['$defs']) ? schema['$defs'][name] : undefined;
-  return isObject(defs) ? defs : {};
 }
 
 function loaded(files: Parameters<typeof load>[0]): DesiredState {

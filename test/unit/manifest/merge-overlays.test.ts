@@ -45,25 +45,6 @@ describe('an overlay', () => {
     expect(Object.keys(value?.resources[0]?.secrets ?? {})).toEqual(['/secret/envvar:B']);
   });
 
-  test('that removes keys of an omitted map leaves the map omitted', () => {
-    const bare = connection('a');
-    const [resource] =
-      overlaid(bare, manifest('Connection', 'a', 'connection_tags: { env: null }', 'secret: { "envvar:A": null }')).value?.resources ?? [];
-    expect(resource?.spec['connection_tags']).toEqual({});
-    expect(resource?.wholeSecrets).toEqual([]);
-    const [given] =
-      overlaid(bare, manifest('Connection', 'a', 'secret: { "envvar:A": null, "envvar:B": { keep: true } }')).value?.resources ?? [];
-    expect(Object.keys(given?.secrets ?? {})).toEqual(['/secret/envvar:B']);
-  });
-
-  test('can remove a tag that a selector matches', () => {
-    const rule = guardrail('r', 'connection_selector: { match_tags: { env: dev, team: x } }');
-    const overlay = guardrail('r', 'connection_selector: { match_tags: { team: null } }');
-    const { value, diagnostics } = load({ 'a.yaml': base, 'b.yaml': rule }, { overlays: [sources({ 'o.yaml': overlay })] });
-    expect(diagnostics).toEqual([]);
-    expect(value?.edges).toHaveLength(1);
-  });
-
   test('is the position of its values', () => {
     const overlay = manifest('Connection', 'a', 'reviewers: [x, y]', 'connection_tags: { env: prod }', 'secret: null');
     const [resource] = overlaid(base, overlay).value?.resources ?? [];
@@ -82,17 +63,6 @@ describe('an overlay', () => {
     expect(resource?.spec['connection_tags']).toEqual({ env: 'two', team: 'one' });
     expect(resource?.protect).toBe(true);
     expect(resource?.locate('/connection_tags/team').file).toBe('o0.yaml');
-  });
-
-  test('can omit spec, or fill a nested map', () => {
-    const rule = guardrail('r', 'connection_selector: { match_tags: { env: dev } }', 'description: x');
-    const overlay = guardrail('r', 'connection_selector: { except: [a], allow_empty: true }');
-    const { value, diagnostics } = load({ 'a.yaml': base, 'b.yaml': rule }, { overlays: [sources({ 'o.yaml': overlay })] });
-    expect(diagnostics).toEqual([]);
-    expect(value?.edges).toEqual([]);
-    expect(
-      overlaid(base, 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: a, protect: true }\n').value?.resources[0]?.protect,
-    ).toBe(true);
   });
 
   test('warns if a list loses a protection', () => {
@@ -158,12 +128,5 @@ describe('an overlay', () => {
     expect(toLines(overlaid(connection('a', 'x: 1'), manifest('Connection', 'a')).diagnostics)).toEqual([
       'a.yaml:11:3 error manifest/unknown-field',
     ]);
-  });
-
-  test('of a manifest for another target has no effect', () => {
-    const files = { 'a.yaml': connection('a\n  targets: [staging]'), 'b.yaml': connection('b') };
-    const { value, diagnostics } = load(files, { overlays: [sources({ 'o.yaml': manifest('Connection', 'a') })] });
-    expect(diagnostics).toEqual([]);
-    expect(value?.resources.map(({ id }) => id)).toEqual(['Connection/b']);
   });
 });

@@ -74,17 +74,6 @@ describe('defaults of a folder', () => {
     ]);
   });
 
-  test('declare attachments and selectors', () => {
-    const { value, diagnostics } = load({
-      '_defaults.yaml': defaults('guardrail_rules: [no-drop]'),
-      'a.yaml': connection('a'),
-      'r.yaml': guardrail('no-drop'),
-    });
-    expect(toLines(diagnostics)).toEqual([]);
-    expect(value?.edges.map(({ rule, connection: end }) => `${rule} ${end}`)).toEqual(['GuardrailRule/no-drop Connection/a']);
-    expect(value?.resources[0]?.locate('/guardrail_rules/no-drop')).toMatchObject({ file: '_defaults.yaml', line: 5 });
-  });
-
   test('warn where a list loses a protection', () => {
     const { diagnostics } = load({
       '_defaults.yaml': defaults('reviewers: [x, y]'),
@@ -96,12 +85,6 @@ describe('defaults of a folder', () => {
       'prod/_defaults.yaml:5 defaults/loses-protection these defaults remove "y" from reviewers',
       'prod/a.yaml:11 defaults/loses-protection the manifest removes "x" from reviewers',
     ]);
-  });
-
-  test('change the hash of the tree', () => {
-    const a = { 'a.yaml': connection('a') };
-    const trees = ['reviewers: [x]', 'reviewers: [y]'].map((line) => load({ '_defaults.yaml': defaults(line), ...a }).value?.tree);
-    expect(new Set([...trees, load(a).value?.tree]).size).toBe(3);
   });
 
   test('are the place of an error in a value that they give, reported once', () => {
@@ -133,14 +116,6 @@ describe('a defaults file with errors', () => {
     expect(JSON.stringify(diagnostics)).not.toContain('hunter22');
   });
 
-  test('names the line of an unknown kind and of anything beside spec', () => {
-    const text = 'apiVersion: ostiary/v1\nkind: Defaults\nmetadata: { name: x }\nspec:\n  Conection: {}\n';
-    expect(linesOf({ '_defaults.yaml': text })).toEqual([
-      '_defaults.yaml:3:1 manifest/unknown-field unknown field "metadata" in Defaults; fields: apiVersion, kind, spec',
-      '_defaults.yaml:5:3 manifest/unknown-field unknown field "Conection" in Defaults; did you mean "Connection"?',
-    ]);
-  });
-
   test('does not make the manifests below it invalid', () => {
     const bare = 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: a }\nspec: { type: database }\n';
     for (const text of [defaults('reviewers: 1'), 'apiVersion: ostiary/v1\nkind: Defaults\nspec: [\n']) {
@@ -162,16 +137,6 @@ describe('a defaults file with errors', () => {
     expect(linesOf({ [path]: connection('b') })).toEqual([`${path}:2:7 ${line}`]);
     expect(toLines(load({ [path]: 'apiVersion: other/v1\nkind: Thing\n', ...a }).diagnostics)).toEqual([
       `${path}:1:1 notice manifest/skipped`,
-    ]);
-  });
-
-  test('has one document and is not among the overlays', () => {
-    const text = defaults('reviewers: [x]');
-    expect(linesOf({ '_defaults.yaml': `${text}---\n${text}` })).toEqual([
-      '_defaults.yaml:7:1 defaults/duplicate more than one Defaults in one file; the other one is at _defaults.yaml:1:1; move its fields there',
-    ]);
-    expect(linesOf({}, { overlays: [sources({ 'o/_defaults.yaml': text })] })).toEqual([
-      'o/_defaults.yaml:2:7 defaults/misplaced found Defaults among the overlays; move them to the manifests, or write an overlay for each object',
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { array, assert, nat, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonical, canonicalPieces, compareText, equal, isObject, sortedKeys, type Json, nestsDeeper } from '../../../src/model/json.ts';
+import { canonical, canonicalPieces, compareText, equal, sortedKeys, type Json, nestsDeeper } from '../../../src/model/json.ts';
 import { json } from '../../support/nasty-values.ts';
 
 describe('equal', () => {
@@ -41,27 +41,6 @@ describe('canonical', () => {
         expect([...canonicalPieces(value, depth)].join('')).toBe(canonical(value));
       }),
     );
-  });
-});
-
-describe('isObject', () => {
-  it.each<[unknown, boolean]>([
-    [{}, true],
-    [[], false],
-    [null, false],
-    ['text', false],
-  ])('classifies %j', (value, expected) => {
-    expect(isObject(value)).toBe(expected);
-  });
-});
-
-describe('compareText', () => {
-  it.each([
-    ['a', 'a', 0],
-    ['B', 'a', -1],
-    ['ä', 'z', 1],
-  ] as const)('orders %s and %s', (left, right, expected) => {
-    expect(compareText(left, right)).toBe(expected);
   });
 });
 

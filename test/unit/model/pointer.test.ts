@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPointerWithin, overlapTest, pointer, tokensOf } from '../../../src/model/pointer.ts';
+import { overlapTest, pointer, tokensOf } from '../../../src/model/pointer.ts';
 
 describe('pointer', () => {
   it.each<[readonly string[], string]>([
@@ -11,18 +11,6 @@ describe('pointer', () => {
   ])('writes %j, and reads it again', (tokens, text) => {
     expect(pointer(...tokens)).toBe(text);
     expect(tokensOf(text)).toEqual(tokens);
-  });
-});
-
-describe('isPointerWithin', () => {
-  it.each([
-    ['/a', '/a', true],
-    ['/a/b', '/a', true],
-    ['/ab', '/a', false],
-    ['/a', '/a/b', false],
-    ['/a', '', true],
-  ])('returns whether %s is within "%s"', (path, prefix, expected) => {
-    expect(isPointerWithin(path, prefix)).toBe(expected);
   });
 });
 

@@ -97,12 +97,6 @@ describe('withReviewedTargets', () => {
     expect(config.pending).toEqual(['new']);
     expect(messagesOf(config)).toEqual(['the target "old" is removed', 'the target "new" is new']);
   });
-
-  it('keeps the notices of the config after its warnings', () => {
-    const notice = { code: 'config/after-merge', severity: 'notice', message: 'before' } as const;
-    const config = withReviewedTargets(reviewedOf(), { ...proposedOf(targetOf('new')), notices: [notice] });
-    expect(messagesOf(config)).toEqual(['the target "new" is new', 'before']);
-  });
 });
 
 function policyOf(name: string, text = 'a'): Policy {
@@ -121,12 +115,6 @@ function policyOf(name: string, text = 'a'): Policy {
 }
 
 describe('warnChangedPolicies', () => {
-  it('warns about nothing if the texts are equal, whatever their positions', () => {
-    const moved = { ...policyOf('one'), at: { file: 'moved.yaml', line: 9, column: 1 } };
-    expect(warnChangedPolicies([policyOf('one')], [moved])).toEqual([]);
-    expect(warnChangedPolicies([], [])).toEqual([]);
-  });
-
   it('warns about added, changed and removed policies, by name; only those that the proposal has are at a line', () => {
     const reviewed = [policyOf('removed'), policyOf('changed'), policyOf('same')];
     const proposed = [policyOf('same'), policyOf('changed', 'b'), policyOf('added')];

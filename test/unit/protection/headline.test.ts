@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Position } from '../../../src/model/diagnostic.ts';
 import type { Json } from '../../../src/model/json.ts';
-import type { LiveResource } from '../../../src/model/live.ts';
-import type { Change } from '../../../src/model/plan/plan.ts';
-import { changeOf, connection, fieldOf, guardrail, masking, protectionOfWrites, sentences, types } from './protection-fixtures.ts';
+import { changeOf, connection, fieldOf, guardrail, protectionOfWrites, sentences } from './protection-fixtures.ts';
 
 /** Returns the headlines for one connection with one changed field, and for the reverse change. */
 function thereAndBack(
@@ -24,68 +22,6 @@ function thereAndBack(
 }
 
 describe('headlines of a connection’s own fields', () => {
-  it.each<[string, Json, Json, string, string]>([
-    ['access_mode_exec', 'disabled', 'enabled', 'weakens: 1 connection enables exec', 'strengthens: 1 connection disables exec'],
-    [
-      'access_mode_runbooks',
-      'disabled',
-      'enabled',
-      'weakens: 1 connection enables runbooks',
-      'strengthens: 1 connection disables runbooks',
-    ],
-    ['access_groups', null, ['dba'], 'strengthens: only dba can reach db', 'weakens: everybody can reach db'],
-    ['access_groups', ['dba', 'sre'], ['sre'], 'strengthens: dba can no longer reach db', 'weakens: dba can reach db'],
-    ['access_groups', ['dba'], [], 'availability: 1 connection is visible to no group: dba loses access', 'weakens: dba can reach db'],
-    ['access_groups', null, ['everybody'], 'strengthens: only everybody can reach db', 'weakens: everybody can reach db'],
-    [
-      'access_groups',
-      [],
-      ['a', 'b', 'c', 'd'],
-      'weakens: a, b and 2 more groups can reach db',
-      'availability: 1 connection is visible to no group: a, b and 2 more groups lose access',
-    ],
-    ['reviewers', ['dba'], [], 'weakens: 1 connection loses review', 'strengthens: 1 connection gains review'],
-    [
-      'reviewers',
-      ['dba', 'sre'],
-      ['dba'],
-      'weakens: 1 connection loses reviewer group sre',
-      'strengthens: 1 connection gains reviewer group sre',
-    ],
-    [
-      'access_max_duration',
-      60,
-      3600,
-      'weakens: 1 connection allows longer access: 1 h (was 1 min)',
-      'strengthens: 1 connection allows only shorter access: 1 min (was 1 h)',
-    ],
-    ['access_schema', 'disabled', 'enabled', 'weakens: 1 connection shows the schema', 'strengthens: 1 connection hides the schema'],
-    ['redact_types', ['PERSON'], [], 'weakens: 1 connection loses redaction', 'strengthens: 1 connection gains redaction'],
-    [
-      'redact_types',
-      ['PERSON', 'URL'],
-      ['URL'],
-      'weakens: 1 connection no longer redacts PERSON',
-      'strengthens: 1 connection now redacts PERSON',
-    ],
-    [
-      'reviewers',
-      ['dba', 'a', 'b', 'c', 'd'],
-      ['dba'],
-      'weakens: 1 connection loses 4 reviewer groups',
-      'strengthens: 1 connection gains 4 reviewer groups',
-    ],
-    [
-      'mandatory_metadata_fields',
-      ['ticket'],
-      [],
-      'weakens: 1 connection no longer requires metadata field ticket',
-      'strengthens: 1 connection now requires metadata field ticket',
-    ],
-  ])('%s %j → %j', (field, before, after, there, back) => {
-    expect(thereAndBack(field, before, after)).toEqual([[there], [back]]);
-  });
-
   it('compares forced approval where review is required', () => {
     const both = [
       'weakens: 1 connection can be force-approved by group sre',
@@ -170,121 +106,6 @@ const word = (name: string, text: string): readonly [string, readonly [Json, Jso
   name,
   [{ name, type: 'pattern_match', pattern_regex: text }, ''],
 ];
-
-type Fields = readonly Parameters<typeof fieldOf>[];
-
-function onRule(...fields: Fields): readonly Change[] {
-  return [
-    changeOf(
-      'GuardrailRule/g',
-      fields.map((field) => fieldOf(...field)),
-    ),
-  ];
-}
-
-function onMask(...fields: Fields): readonly Change[] {
-  return onRule(...fields).map((change) => ({ ...change, id: 'DataMaskingRule/m' }));
-}
-
-describe('headlines of rules', () => {
-  const both = [connection('a'), connection('b')];
-  const headlinesOf = (rule: LiveResource, changes: readonly Change[]): readonly string[] =>
-    sentences(protectionOfWrites([...both, rule], changes));
-
-  it('names every connection of a rule', () => {
-    expect(
-      headlinesOf(guardrail('g', ['DROP', 'GRANT'], ['a', 'b']), onRule(['/input/rules/ddl/words/GRANT', 'GRANT', undefined])),
-    ).toEqual(['weakens: 2 connections no longer block GRANT (Connection/a, Connection/b)']);
-  });
-
-  it('counts a longer word as covered by a shorter word inside it', () => {
-    const rule = guardrail('g', ['DROP TABLE'], ['a']);
-    expect(headlinesOf(rule, onRule(['/input/rules/ddl/words/DROP', undefined, 'DROP']))).toEqual([
-      'strengthens: 1 connection now blocks DROP (Connection/a)',
-    ]);
-    expect(
-      headlinesOf(guardrail('g', ['DROP', 'DROP TABLE'], ['a']), onRule(['/input/rules/ddl/words/DROP TABLE', 'DROP TABLE', undefined])),
-    ).toEqual([]);
-  });
-
-  it('compares two patterns, and reports it if it cannot', () => {
-    const [name, [entry]] = word('p', 'a+');
-    const rule = guardrail('g', [], ['a'], { input: { rules: [entry] } });
-    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', '(?i)é+']))).toEqual([
-      'unknown: 1 connection changes guardrail patterns in a way that cannot be compared (Connection/a)',
-    ]);
-    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', 'b+']))).toEqual([
-      'weakens: 1 connection no longer blocks all of /a+/ (Connection/a)',
-    ]);
-    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', '[ab]+']))).toEqual([
-      'strengthens: 1 connection now blocks /[ab]+/ (Connection/a)',
-    ]);
-    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', '^a+']))).toEqual([
-      'weakens: 1 connection no longer blocks all of /a+/ (Connection/a)',
-    ]);
-    expect(headlinesOf(rule, onRule([`/input/rules/${name}`, entry, undefined]))).toEqual([
-      'weakens: 1 connection loses guardrail g (Connection/a)',
-    ]);
-  });
-
-  it('ignores fields that the type of an entry does not use', () => {
-    const [, [entry]] = word('p', 'a+');
-    const rule = guardrail('g', [], ['a'], { input: { rules: [entry] } });
-    expect(headlinesOf(rule, onRule(['/input/rules/p/words/DROP', undefined, 'DROP']))).toEqual([]);
-  });
-
-  it('ignores an entry of an unknown type', () => {
-    const entry = { name: 'x', type: 'pattern', pattern_regex: 'DROP' };
-    const rule = guardrail('g', [], ['a'], { output: { rules: [entry] } });
-    expect(headlinesOf(rule, onRule(['/output/rules/x', entry, undefined]))).toEqual([]);
-    expect(headlinesOf(rule, onRule(['/output/rules/x/type', 'pattern', 'pattern_match']))).toEqual([
-      'strengthens: 1 connection gains guardrail g (Connection/a)',
-    ]);
-  });
-
-  it('compares masking by entity type and threshold', () => {
-    const rule = masking('m', { score_threshold: 0.5, supported_entity_types: types('PERSON', 'URL') }, ['a']);
-    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, 0.8]))).toEqual([
-      'weakens: 1 connection masks PERSON and URL only from a score of 0.8 (was 0.5) (Connection/a)',
-    ]);
-    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, 0.2]))).toEqual([
-      'strengthens: 1 connection masks PERSON and URL already from a score of 0.2 (was 0.5) (Connection/a)',
-    ]);
-    expect(headlinesOf(rule, onMask(['/supported_entity_types/GROUP/entity_types/URL', 'URL', undefined]))).toEqual([
-      'weakens: 1 connection no longer masks URL (Connection/a)',
-    ]);
-    expect(headlinesOf(rule, onMask(['/supported_entity_types/GROUP', types('PERSON', 'URL'), undefined]))).toEqual([
-      'weakens: 1 connection loses masking of PERSON and URL (Connection/a)',
-    ]);
-    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, null]))).toEqual([
-      'unknown: 1 connection changes masking in a way that cannot be compared (Connection/a)',
-    ]);
-  });
-
-  it('reports nothing when an entity type moves between groups', () => {
-    const rule = masking('m', { supported_entity_types: types('PERSON', 'URL') }, ['a']);
-    const moved = onMask(
-      ['/supported_entity_types/GROUP/entity_types/URL', 'URL', undefined],
-      ['/supported_entity_types/OTHER', undefined, { name: 'OTHER', entity_types: ['URL'] }],
-    );
-    expect(headlinesOf(rule, moved)).toEqual([]);
-  });
-
-  it('compares custom types by their words, patterns and scores', () => {
-    const custom = [{ name: 'EMP', score: 0.5, deny_list: ['x', 'y'], regex: 'E+' }];
-    const rule = masking('m', { score_threshold: 0.4, custom_entity_types: custom }, ['a']);
-    const at = '/custom_entity_types/EMP';
-    expect(headlinesOf(rule, onMask([`${at}/deny_list/x`, 'x', undefined]))).toEqual([
-      'weakens: 1 connection no longer masks x as EMP (Connection/a)',
-    ]);
-    // A score that reaches the threshold masks everything that is found, however high it is.
-    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.9]))).toEqual([]);
-    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.1]))).toEqual(['weakens: 1 connection loses masking of EMP (Connection/a)']);
-    expect(headlinesOf(rule, onMask([`${at}/regex`, 'E+', 'E*']))).toEqual([
-      'unknown: 1 connection changes masking in a way that cannot be compared (Connection/a)',
-    ]);
-  });
-});
 
 describe('the order of headlines', () => {
   it('lists weakening, then incomparable, then strengthening headlines, each by weight', () => {

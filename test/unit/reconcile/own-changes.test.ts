@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { resourceId } from '../../../src/model/resource.ts';
-import { isOwn, labelOwn, ownChanges } from '../../../src/reconcile/own-changes.ts';
+import { labelOwn, ownChanges } from '../../../src/reconcile/own-changes.ts';
 import { runCount } from '../../support/property-runs.ts';
 import { desiredState } from '../../support/desired-state.ts';
 import { connection } from '../../support/manifests.ts';
@@ -38,16 +38,6 @@ describe('ownChanges', () => {
     expect(own([head], [began])).toStrictEqual({ 'Connection/a': ['/connection_tags/env', '/reviewers/ops', '/reviewers/sre'] });
   });
 
-  it('lists new and removed resources as a whole', () => {
-    const other = connection('other');
-    expect(own([connection('new'), other], [connection('gone'), other])).toStrictEqual({ 'Connection/new': [''], 'Connection/gone': [''] });
-  });
-
-  it('distinguishes a stated empty field from an omitted one', () => {
-    expect(own([connection('a', { resource_name: 'r' })], [connection('a')])).toStrictEqual({ 'Connection/a': ['/resource_name'] });
-    expect(own([connection('a')], [connection('a', { resource_name: 'r' })])).toStrictEqual({ 'Connection/a': ['/resource_name'] });
-  });
-
   it('compares secrets by source, and by value if the manifest contains it', () => {
     const place = { 'Connection/a': ['/secret/envvar:P'] };
     expect(own(withSecret(value('one')), withSecret(value('two')))).toStrictEqual(place);
@@ -71,27 +61,6 @@ describe('ownChanges', () => {
     const either = [connection('a', { guardrail_rules: ['g'] }), guardrail('g', { connection_ids: ['a'] })];
     expect(own(either, [connection('a'), guardrail('g', { connection_ids: ['a'] })])).toStrictEqual({});
   });
-
-  it('omits unselected resources', () => {
-    const head = desiredState([connection('a', { reviewers: ['x'] }), connection('b', { reviewers: ['x'] })], { only: ['Connection/a'] });
-    const changes = ownChanges(head, desiredState([connection('a'), connection('b')]), registry);
-    expect(Object.fromEntries(changes.places)).toStrictEqual({ 'Connection/a': ['/reviewers/x'] });
-  });
-});
-
-test('isOwn matches paths above and below', () => {
-  const changes = ownChanges(
-    desiredState([connection('a', { reviewers: ['x'] }), connection('new')]),
-    desiredState([connection('a')]),
-    registry,
-  );
-  expect(isOwn(changes, 'Connection/a')).toBe(true);
-  expect(isOwn(changes, 'Connection/a', '/reviewers')).toBe(true);
-  expect(isOwn(changes, 'Connection/a', '/reviewers/x')).toBe(true);
-  expect(isOwn(changes, 'Connection/a', '/reviewers/y')).toBe(false);
-  expect(isOwn(changes, 'Connection/a', '/command')).toBe(false);
-  expect(isOwn(changes, 'Connection/new', '/command')).toBe(true);
-  expect(isOwn(changes, 'Connection/other')).toBe(false);
 });
 
 test('labelOwn labels changes by their fields, by the edges they write, and as a whole', async () => {

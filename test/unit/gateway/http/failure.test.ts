@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { defaultRetryLimits } from '../../../../src/gateway/http/transport.ts';
 import { selfSigned } from '../../../support/certificate.ts';
-import { json, reset, silence, startFlakyServer, text } from '../../../support/flaky-server.ts';
-import { closing, get, open, post, put, secret, serve, token } from '../../../support/flaky-client.ts';
+import { json, silence, startFlakyServer, text } from '../../../support/flaky-server.ts';
+import { closing, get, open, post, secret, serve, token } from '../../../support/flaky-client.ts';
 
 describe('failures', () => {
   it.each([
@@ -44,32 +44,6 @@ describe('failures', () => {
     expect(error.code).toBe('api/not-json');
     expect(error.message).toMatch(words);
     expect(error.hint).toContain('login page');
-  });
-
-  it('an HTML page with the status 401 or 502 is reported by its status', async () => {
-    expect((await open((await serve(text(401, '<html>'))).url).fail(get)).code).toBe('api/unauthorized');
-    expect((await open((await serve(text(502, '<html>'))).url).fail(get)).code).toBe('api/server-error');
-  });
-
-  it.each([
-    ['a 500', json(500, {})],
-    ['a body that is cut', text(200, '[{"id":')],
-    ['a connection that breaks', reset],
-  ])('a read is repeated after %s', async (_, reply) => {
-    const server = await serve([reply, json(200, ['there'])]);
-    expect(await open(server.url).send(get)).toEqual(['there']);
-    const failing = await serve(reply);
-    expect((await open(failing.url).fail(get)).message).toMatch(/; tried [25] times$/);
-  });
-
-  it.each([
-    ['a write after a 500', json(500, {}), put],
-    ['a read after a page of HTML', text(200, '<html>'), get],
-    ['a read after a 404', json(404, {}), get],
-  ])('%s is not repeated', async (_, reply, request) => {
-    const server = await serve(reply);
-    await open(server.url).fail(request);
-    expect(server.seen).toHaveLength(1);
   });
 
   it('a redirect to another origin is reported and not followed', async () => {

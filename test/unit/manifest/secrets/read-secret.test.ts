@@ -48,11 +48,6 @@ const resolve: LoadInput['resolve'] = (source) => {
   return source.env === 'OSTIARY_SECRET_A' ? { value: 'hunter2', diagnostics: [] } : { diagnostics: [] };
 };
 
-test('the hint about a credential in a manifest names a variable that the target accepts', () => {
-  const { diagnostics } = load(connection('a', 'secret: { "envvar:PASS": { value: hunter2 } }'), { secretPrefixes: ['ACME_', 'OLD_'] });
-  expect(diagnostics).toMatchObject([{ code: 'secret/inline', hint: 'read it from the environment: { valueFrom: { env: ACME_… } }' }]);
-});
-
 describe('a value that stands for another one', () => {
   const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 1834\n';
   const sops = '{ "data": "ENC[AES256_GCM,data:p673w==,iv:YY=,tag:ZZ=,type:str]", "sops": { "mac": "x" } }';
@@ -150,14 +145,6 @@ describe('a secret', () => {
     expect(load(connection('a', 'secret: {}')).value?.resources[0]?.wholeSecrets).toEqual(['/secret']);
     expect(load(connection('a')).value?.resources[0]?.wholeSecrets).toEqual([]);
   });
-
-  test('accepts the configured prefixes', () => {
-    const text = connection('a', 'secret:', '  envvar:A: _aws:orders:pass', '  envvar:B: { valueFrom: { env: PROD_B } }');
-    expect(secretsOf(text, { referencePrefixes: ['_aws:'], secretPrefixes: ['PROD_'] })).toEqual({
-      '/secret/envvar:A': 'reference:_aws:orders:pass = _aws:orders:pass',
-      '/secret/envvar:B': 'env:PROD_B (unresolved)',
-    });
-  });
 });
 
 describe('a source', () => {
@@ -180,11 +167,6 @@ describe('a source', () => {
     const { diagnostics } = load(file, { resolve: () => ({ diagnostics: [refused] }) });
     expect(toLines(diagnostics)).toEqual(['a.yaml:11:46 error secret/file-missing']);
     expect(diagnostics[0]?.frame?.caret.length).toBe(5);
-  });
-
-  test('of plain text must be text', () => {
-    const { diagnostics } = load(repository, { resolve: () => ({ value: Uint8Array.of(0xff), diagnostics: [] }) });
-    expect(toLines(diagnostics)).toEqual(['a.yaml:8:17 error secret/not-text', 'a.yaml:9:12 warning secret/inline']);
   });
 });
 
@@ -212,12 +194,6 @@ describe('a selection', () => {
     expect(asked).toEqual([{ env: 'OSTIARY_SECRET_A' }]);
     const states = value?.resources.map(({ secrets }) => secrets['/secret/envvar:A']?.state);
     expect(states).toEqual(value?.unselected.length === 0 ? ['value', 'unresolved', 'unresolved'] : ['value']);
-  });
-
-  test('does not resolve secrets of invalid manifests outside it', () => {
-    const broken = { ...files, 'b.yaml': connection('b', fromSource('B'), 'x: 1') };
-    const { diagnostics } = load(broken, { selection: { only: ['Connection/a'] }, resolve });
-    expect(toLines(diagnostics)).toEqual(['b.yaml:12:3 error manifest/unknown-field']);
   });
 });
 

@@ -72,23 +72,6 @@ describe('a suspicious value', () => {
     ]);
     expect(JSON.stringify(found)).not.toContain('hunter2');
   });
-
-  test('may be a file of UTF-16, as PowerShell writes it', () => {
-    const bytes = Buffer.from('\ufeffhunter2', 'utf16le');
-    const big = Buffer.from(bytes).swap16();
-    for (const one of [bytes, big])
-      expect(codesOf(host('{ valueFrom: { file: x } }'), { peek: () => one })).toEqual(['warning secret/byte-order-mark']);
-  });
-
-  test('does not include the last line break of a file for a program', () => {
-    expect(codesOf(host('{ value: "one line\\n" }', 'filesystem:CONF'))).toEqual([]);
-    expect(codesOf(host('{ value: "{{ template }}" }', 'filesystem:CONF'))).toEqual([]);
-    expect(codesOf(host('{ value: " \\n" }', 'filesystem:CONF'))).toEqual(['warning secret/blank']);
-  });
-
-  test('that is a credential keeps the warning about it', () => {
-    expect(codesOf(host('{ value: "hunter2\\n" }', 'envvar:PASS'))).toEqual(['warning secret/inline', 'warning secret/line-break']);
-  });
 });
 
 describe('a placeholder', () => {
@@ -113,12 +96,6 @@ describe('a placeholder', () => {
       for (const key of ['envvar:HOST', 'envvar:PASS']) expect(codesOf(host(notation, key))).toEqual(['warning secret/placeholder']);
     const [found] = load(host(JSON.stringify({ value }))).diagnostics;
     expect(found?.hint).toBe('read it from the environment: { valueFrom: { env: … } }');
-  });
-
-  test('from the environment or a file is a value like any other', () => {
-    const resolve = resolveTo('${X}');
-    expect(codesOf(host('{ valueFrom: { env: OSTIARY_SECRET_X } }'), { resolve })).toEqual([]);
-    expect(codesOf(host('{ valueFrom: { file: x } }'), { resolve })).toEqual([]);
   });
 });
 

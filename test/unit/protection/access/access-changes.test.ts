@@ -30,6 +30,11 @@ function thereAndBack(
   );
 }
 
+/** Returns the directions alone. */
+function waysThereAndBack(...sides: Parameters<typeof thereAndBack>): readonly (readonly string[])[] {
+  return thereAndBack(...sides).map((texts) => texts.map((text) => text.replace(/:.*$/, '')));
+}
+
 function row(...groups: readonly string[]): Pick<AccessState, 'access-control'> {
   return { 'access-control': [{ id: 'uid-orders-db', name: 'orders-db', groups }] };
 }
@@ -45,50 +50,32 @@ function machine(name: string): MachineIdentity {
 
 describe('who reaches a connection', () => {
   test.each<readonly [string, Partial<AccessState>, Partial<AccessState>, string, string]>([
-    [
-      'access control that is switched on without a row',
-      {},
-      { 'access-control': [] },
-      'availability: 1 connection is visible to no group: everybody loses access',
-      'weakens: everybody can reach orders-db',
-    ],
-    [
-      'a first group',
-      row(),
-      row('payments'),
-      'weakens: payments can reach orders-db',
-      'availability: 1 connection is visible to no group: payments loses access',
-    ],
-    [
-      'a second group',
-      row('payments'),
-      row('payments', 'contractors'),
-      'weakens: contractors can reach orders-db',
-      'strengthens: contractors can no longer reach orders-db',
-    ],
+    ['access control that is switched on without a row', {}, { 'access-control': [] }, 'availability', 'weakens'],
+    ['a first group', row(), row('payments'), 'weakens', 'availability'],
+    ['a second group', row('payments'), row('payments', 'contractors'), 'weakens', 'strengthens'],
     [
       'an attribute that grants',
       { ...row('payments'), ...attribute('pii', []) },
       { ...row('payments'), ...attribute('pii', ['contractors']) },
-      'weakens: contractors can reach orders-db',
-      'strengthens: contractors can no longer reach orders-db',
+      'weakens',
+      'strengthens',
     ],
     [
       'a machine identity by attribute',
       {},
       { 'machine-identities': [{ id: 'm', name: 'deployer', connections: [], attributes: ['pii'] }] },
-      'weakens: machine identity deployer can reach orders-db',
-      'strengthens: machine identity deployer can no longer reach orders-db',
+      'weakens',
+      'strengthens',
     ],
     [
       'another machine identity',
       { 'machine-identities': [machine('deployer')] },
       { 'machine-identities': [machine('deployer'), machine('backup')] },
-      'weakens: machine identity backup can reach orders-db',
-      'strengthens: machine identity backup can no longer reach orders-db',
+      'weakens',
+      'strengthens',
     ],
   ])('%s', (_, first, second, there, back) => {
-    expect(thereAndBack(first, second, { attributes: ['pii'] })).toEqual([[there], [back]]);
+    expect(waysThereAndBack(first, second, { attributes: ['pii'] })).toEqual([[there], [back]]);
   });
 
   test('the groups admin and auditor see every connection, with or without a row', () => {
@@ -107,49 +94,43 @@ function requestRules(...all: readonly ReturnType<typeof requestRule>[]): Partia
 describe('who needs an approval', () => {
   const named = { connections: ['orders-db'] };
   test.each<readonly [string, Partial<AccessState>, Partial<AccessState>, readonly string[], readonly string[]]>([
-    [
-      'a first rule',
-      requestRules(),
-      requestRules(requestRule('r', named)),
-      ['strengthens: 1 connection gains approval'],
-      ['weakens: 1 connection loses approval'],
-    ],
+    ['a first rule', requestRules(), requestRules(requestRule('r', named)), ['strengthens'], ['weakens']],
     ['a rule for another connection', requestRules(), requestRules(requestRule('r', { connections: ['other'] })), [], []],
     [
       'a rule that asks one group alone',
       requestRules(requestRule('r', named)),
       requestRules(requestRule('r', { ...named, approval_required_groups: ['dev'] })),
-      ['weakens: everybody else no longer needs approval on orders-db'],
-      ['strengthens: everybody else now needs approval on orders-db'],
+      ['weakens'],
+      ['strengthens'],
     ],
     [
       'a group that skips',
       requestRules(requestRule('r', named)),
       requestRules(requestRule('r', { ...named, skip_review_groups: ['contractors'] })),
-      ['weakens: people in contractors no longer need approval on orders-db'],
-      ['strengthens: people in contractors now need approval on orders-db'],
+      ['weakens'],
+      ['strengthens'],
     ],
     [
       'one more group that forces',
       requestRules(requestRule('r', named)),
       requestRules(requestRule('r', { ...named, force_approval_groups: ['oncall'] })),
-      ['weakens: 1 connection can be force-approved by group oncall'],
-      ['strengthens: 1 connection can no longer be force-approved by group oncall'],
+      ['weakens'],
+      ['strengthens'],
     ],
     [
       'fewer approvals',
       requestRules(requestRule('r', { ...named, approvals: 2 })),
       requestRules(requestRule('r', named)),
-      ['weakens: 1 connection can be approved by any 1 of 2 groups (was 2 of 2)'],
-      ['strengthens: 1 connection needs approval by 2 of 2 groups (was 1 of 2)'],
+      ['weakens'],
+      ['strengthens'],
     ],
     ['another name of the same requirement', requestRules(requestRule('r', named)), requestRules(requestRule('s', named)), [], []],
     [
       'a rule by attribute before one by name',
       requestRules(requestRule('r', named)),
       requestRules(requestRule('r', named), requestRule('weak', { attributes: ['pii'], skip_review_groups: ['contractors'] })),
-      ['weakens: people in contractors no longer need approval on orders-db'],
-      ['strengthens: people in contractors now need approval on orders-db'],
+      ['weakens'],
+      ['strengthens'],
     ],
     [
       'the higher id of two by attribute',
@@ -162,11 +143,11 @@ describe('who needs an approval', () => {
       'a longer duration',
       requestRules(requestRule('r', { ...named, access_max_duration: 600 })),
       requestRules(requestRule('r', { ...named, access_max_duration: 3600 })),
-      ['weakens: 1 connection allows longer access: 1 h (was 10 min)'],
-      ['strengthens: 1 connection allows only shorter access: 10 min (was 1 h)'],
+      ['weakens'],
+      ['strengthens'],
     ],
   ])('%s', (_, first, second, there, back) => {
-    expect(thereAndBack(first, second, { attributes: ['pii'] })).toEqual([there, back]);
+    expect(waysThereAndBack(first, second, { attributes: ['pii'] })).toEqual([there, back]);
   });
 
   test.each<readonly [string, Partial<AccessState>, Partial<AccessState>, readonly string[], readonly string[], JsonObject]>([
@@ -182,20 +163,20 @@ describe('who needs an approval', () => {
       'a rule in place of reviewers',
       requestRules(),
       requestRules(requestRule('r', { ...named, reviewers_groups: ['sec'] })),
-      ['weakens: 1 connection is easier to approve', 'strengthens: 1 connection is harder to approve'],
-      ['weakens: 1 connection is easier to approve', 'strengthens: 1 connection is harder to approve'],
+      ['weakens', 'strengthens'],
+      ['weakens', 'strengthens'],
       { reviewers: ['dba'] },
     ],
     [
       'a rule for one group beside reviewers who stay for all others',
       requestRules(),
       requestRules(requestRule('r', { ...named, approval_required_groups: ['dev'], reviewers_groups: ['dba', 'sec'], approvals: 2 })),
-      ['strengthens: 1 connection is harder to approve'],
-      ['weakens: 1 connection is easier to approve'],
+      ['strengthens'],
+      ['weakens'],
       { reviewers: ['dba'] },
     ],
   ])('%s', (_, first, second, there, back, spec) => {
-    expect(thereAndBack(first, second, { attributes: ['pii'], ...spec })).toEqual([there, back]);
+    expect(waysThereAndBack(first, second, { attributes: ['pii'], ...spec })).toEqual([there, back]);
   });
 
   test('two groups together decide, too: one is asked, the other skips', () => {
@@ -249,55 +230,35 @@ function rule(...groups: readonly string[]): Partial<AccessState> {
 
 describe('which runbooks may be run', () => {
   test.each<readonly [string, Partial<AccessState>, Partial<AccessState>, readonly string[], readonly string[]]>([
-    [
-      'the first rule',
-      {},
-      rule('oncall'),
-      ['strengthens: 1 connection allows only the runbooks of rules: there were no runbook rules before'],
-      ['weakens: 1 connection lets everybody run every runbook: no runbook rule is left'],
-    ],
+    ['the first rule', {}, rule('oncall'), ['strengthens'], ['weakens']],
     [
       'the first rule, for another connection',
       {},
       { 'runbook-rules': [runbookRule('other', { connections: ['other'] })] },
-      ['strengthens: 1 connection allows only the runbooks of rules: there were no runbook rules before'],
-      ['weakens: 1 connection lets everybody run every runbook: no runbook rule is left'],
+      ['strengthens'],
+      ['weakens'],
     ],
-    [
-      'one more group',
-      rule('oncall'),
-      rule('oncall', 'contractors'),
-      ['weakens: contractors can run git/ops:ops/ on orders-db'],
-      ['strengthens: contractors can no longer run git/ops:ops/ on orders-db'],
-    ],
+    ['one more group', rule('oncall'), rule('oncall', 'contractors'), ['weakens'], ['strengthens']],
     [
       'one more group that sees nothing: its members in a group that sees the connection gain',
       { ...row('payments'), ...rule('oncall') },
       { ...row('payments'), ...rule('oncall', 'contractors') },
-      ['weakens: contractors can run git/ops:ops/ on orders-db'],
-      ['strengthens: contractors can no longer run git/ops:ops/ on orders-db'],
+      ['weakens'],
+      ['strengthens'],
     ],
     [
       'a group of a runbook rule that sees nothing, whose members see the connection in one group and then in another',
       { ...row('payments'), ...rule('oncall') },
       { ...row('orders'), ...rule('oncall', 'contractors') },
-      [
-        'weakens: orders can reach orders-db',
-        'weakens: contractors can run git/ops:ops/ on orders-db',
-        'strengthens: payments can no longer reach orders-db',
-      ],
-      [
-        'weakens: payments can reach orders-db',
-        'strengthens: orders can no longer reach orders-db',
-        'strengthens: contractors can no longer run git/ops:ops/ on orders-db',
-      ],
+      ['weakens', 'weakens', 'strengthens'],
+      ['weakens', 'strengthens', 'strengthens'],
     ],
     [
       'a group of a runbook rule that sees nothing any more, whose members in a group that still sees the connection gain',
       rule('oncall'),
       { ...row('payments'), ...rule('oncall', 'contractors') },
-      ['weakens: contractors can run git/ops:ops/ on orders-db', 'strengthens: only payments can reach orders-db'],
-      ['weakens: everybody can reach orders-db', 'strengthens: contractors can no longer run git/ops:ops/ on orders-db'],
+      ['weakens', 'strengthens'],
+      ['weakens', 'strengthens'],
     ],
     [
       'files that another rule has',
@@ -307,7 +268,7 @@ describe('which runbooks may be run', () => {
       [],
     ],
   ])('%s', (_, first, second, there, back) => {
-    expect(thereAndBack(first, second)).toEqual([there, back]);
+    expect(waysThereAndBack(first, second)).toEqual([there, back]);
   });
 });
 
@@ -337,58 +298,40 @@ describe('what else blocks', () => {
   };
   const asking = { ...analyzer, high_risk: 'require_access_request:r' };
   test.each<readonly [string, Partial<AccessState>, Partial<AccessState>, readonly string[], readonly string[]]>([
-    [
-      'a rulepack',
-      {},
-      { rulepacks: [pack] },
-      ['strengthens: 1 connection gains the rulepack PCI'],
-      ['weakens: 1 connection loses the rulepack PCI'],
-    ],
-    [
-      'rules of a rulepack',
-      { rulepacks: [pack] },
-      { rulepacks: [{ ...pack, digest: '2' }] },
-      ['unknown: 1 connection changes rulepacks in a way that cannot be compared'],
-      ['unknown: 1 connection changes rulepacks in a way that cannot be compared'],
-    ],
-    [
-      'an analyzer rule',
-      {},
-      { 'analyzer-rules': [analyzer] },
-      ['strengthens: 1 connection gains the analyzer'],
-      ['weakens: 1 connection loses the analyzer'],
-    ],
+    ['a rulepack', {}, { rulepacks: [pack] }, ['strengthens'], ['weakens']],
+    ['rules of a rulepack', { rulepacks: [pack] }, { rulepacks: [{ ...pack, digest: '2' }] }, ['unknown'], ['unknown']],
+    ['an analyzer rule', {}, { 'analyzer-rules': [analyzer] }, ['strengthens'], ['weakens']],
     [
       'the prompt of the analyzer',
       { 'analyzer-rules': [analyzer] },
       { 'analyzer-rules': [{ ...analyzer, prompt: '1' }] },
-      ['unknown: 1 connection changes the analyzer in a way that cannot be compared'],
-      ['unknown: 1 connection changes the analyzer in a way that cannot be compared'],
+      ['unknown'],
+      ['unknown'],
     ],
     ['the name of a rulepack', { rulepacks: [pack] }, { rulepacks: [{ ...pack, name: 'renamed' }] }, [], []],
     [
       'an easier approval by the rule that the analyzer asks for',
       { 'analyzer-rules': [asking], 'access-request-rules': [requestRule('r', { approvals: 2 })] },
       { 'analyzer-rules': [asking], 'access-request-rules': [requestRule('r')] },
-      ['weakens: 1 connection is less strict about risky commands'],
-      ['strengthens: 1 connection is stricter about risky commands'],
+      ['weakens'],
+      ['strengthens'],
     ],
     [
       'the rule that the analyzer asks for is deleted, so that such commands fail',
       { 'analyzer-rules': [asking], 'access-request-rules': [requestRule('r')] },
       { 'analyzer-rules': [asking] },
-      ['strengthens: 1 connection is stricter about risky commands'],
-      ['weakens: 1 connection is less strict about risky commands'],
+      ['strengthens'],
+      ['weakens'],
     ],
     [
       'a review in place of a block',
       { 'analyzer-rules': [analyzer] },
       { 'analyzer-rules': [{ ...analyzer, high_risk: 'require_access_request:r' }] },
-      ['weakens: 1 connection is less strict about risky commands'],
-      ['strengthens: 1 connection is stricter about risky commands'],
+      ['weakens'],
+      ['strengthens'],
     ],
   ])('%s', (_, first, second, there, back) => {
-    expect(thereAndBack(first, second)).toEqual([there, back]);
+    expect(waysThereAndBack(first, second)).toEqual([there, back]);
   });
 });
 

@@ -172,13 +172,6 @@ describe('manifests alone', () => {
     },
   );
 
-  test.each([['access.exec.all(p, size(p.groups) < 2)'], ['size(access.connect) > 0']])(
-    'that omit the groups leave %s open: they keep what the gateway has',
-    (expression) => {
-      expect(findingsOf(expression, { dialect: 'interface' })).toMatchObject([{ result: 'unknown' }]);
-    },
-  );
-
   test('leave open what only the public gateway knows, but for a mode that they close', () => {
     expect(findingsOf('size(access.exec) == 0', { spec: { access_groups: [] } })).toMatchObject([{ result: 'unknown' }]);
     expect(findingsOf('size(access.exec) == 0', { spec: { access_mode_exec: 'disabled' } })).toEqual([]);

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { registry } from '../../../../src/kinds/index.ts';
 import type { EdgeChange } from '../../../../src/model/plan/plan.ts';
-import { protectionOf } from '../../../../src/protection/protection.ts';
-import { accessState, requestRule } from '../../../support/access-objects.ts';
-import { stateOf } from '../../../support/resources.ts';
 import { changeOf, connection, fieldOf, guardrail, masking, protectionOfWrites, sentences, types } from '../protection-fixtures.ts';
 
 const detach: EdgeChange = {
@@ -13,36 +9,6 @@ const detach: EdgeChange = {
   declared: [],
   by: 'DataMaskingRule/m',
 };
-
-const forNativeAccess = { access_type: 'jit', reviewers_groups: ['sre'] };
-
-describe('access-request rules of the gateway', () => {
-  const live = [connection('a', { attributes: ['pii'], reviewers: ['dba'] })];
-  const change = changeOf('Connection/a', [fieldOf('/attributes/pii', 'pii', undefined), fieldOf('/reviewers/dba', 'dba', undefined)]);
-
-  it('count by name and by attribute', () => {
-    const writes = { target: { name: 'test', url: 'http://test', dialect: 'hoop' }, changes: [change], edges: [] };
-    const state = {
-      ...stateOf(...live),
-      access: accessState({
-        'access-request-rules': [
-          requestRule('by-name', { ...forNativeAccess, connections: ['a'] }),
-          requestRule('by-pii', { ...forNativeAccess, attributes: ['pii'], reviewers_groups: ['dba'] }),
-          requestRule('other', { ...forNativeAccess, connections: ['b'] }),
-        ],
-      }),
-    };
-    const { connections } = protectionOf(writes, state, registry);
-    expect(connections.flatMap(({ controls }) => controls.map(({ control, before, atLeast }) => ({ control, before, atLeast })))).toEqual([
-      { control: 'approval', before: ['by-pii: 1 of dba for jit'], atLeast: undefined },
-    ]);
-  });
-
-  it('mark a posture as a minimum when they cannot be read', () => {
-    const { connections } = protectionOfWrites(live, [change], { dialect: 'hoop' });
-    expect(connections[0]?.controls.find(({ control }) => control === 'review')?.atLeast).toBe(true);
-  });
-});
 
 describe('the protection of connections in a plan', () => {
   it('does not change when nothing is written', () => {
@@ -62,87 +28,6 @@ describe('the protection of connections in a plan', () => {
     ]);
   });
 
-  it('names the positions of its causes and marks drift', () => {
-    const live = [
-      connection('a', { reviewers: ['dba'], access_max_duration: 60 }),
-      guardrail('g', ['DROP'], ['a']),
-      masking('m', { supported_entity_types: types('URL') }, ['a']),
-    ];
-    const at = { file: 'access.yaml', line: 3, column: 5 };
-    const changes = [
-      changeOf(
-        'Connection/a',
-        [
-          fieldOf('/reviewers/dba', 'dba', undefined),
-          fieldOf('/access_max_duration', 60, 90, { origin: 'drift' }),
-          fieldOf('/command', ['sh'], ['bash']),
-        ],
-        { positions: { byPath: { '/reviewers/dba': at, '/access_max_duration': at, '/command': at } } },
-      ),
-      changeOf('GuardrailRule/g', [fieldOf('/input/rules/ddl/words/DROP', 'DROP', undefined)], {
-        positions: { byPath: { '/input/rules/ddl/words/DROP': at } },
-      }),
-      changeOf('DataMaskingRule/m', []),
-    ];
-    const { connections } = protectionOfWrites(live, changes, { edges: [detach] });
-    expect(connections).toEqual([
-      {
-        connection: 'Connection/a',
-        direction: 'weakens',
-        tags: {},
-        controls: [
-          {
-            control: 'review',
-            direction: 'weakens',
-            before: ['dba'],
-            after: [],
-            causes: [{ by: 'Connection/a', path: '/reviewers/dba', place: 'access.yaml:3:5' }],
-          },
-          {
-            control: 'input',
-            direction: 'weakens',
-            before: ['DROP'],
-            after: [],
-            causes: [{ by: 'GuardrailRule/g', path: '/input/rules/ddl', place: 'access.yaml:3:5' }],
-          },
-          {
-            control: 'masking',
-            direction: 'weakens',
-            before: ['URL'],
-            after: [],
-            causes: [{ by: 'DataMaskingRule/m', edge: 'Connection/a', place: 'access.yaml:7:1' }],
-          },
-          {
-            control: 'duration',
-            direction: 'weakens',
-            before: ['60 s'],
-            after: ['90 s'],
-            causes: [{ by: 'Connection/a', path: '/access_max_duration', place: 'access.yaml:3:5', byHand: true }],
-          },
-        ],
-        rules: [
-          { rule: 'DataMaskingRule/m', before: { controls: ['masking'], by: [{ how: 'edge' }] } },
-          {
-            rule: 'GuardrailRule/g',
-            before: { controls: ['input'], by: [{ how: 'edge' }] },
-            after: { controls: [], by: [{ how: 'edge' }] },
-          },
-        ],
-      },
-    ]);
-  });
-
-  it('names the declaration of an attached edge, whichever object writes it', () => {
-    const edge: EdgeChange = { ...detach, action: 'attach', declared: ['access.yaml:9:7'], by: 'Connection/a', origin: 'drift' };
-    const live = [connection('a'), masking('m', { supported_entity_types: types('URL') }, [])];
-    expect(protectionOfWrites(live, [changeOf('Connection/a', [])], { edges: [edge] }).connections).toMatchObject([
-      {
-        direction: 'strengthens',
-        controls: [{ causes: [{ by: 'Connection/a', edge: 'DataMaskingRule/m', place: 'access.yaml:9:7', byHand: true }] }],
-      },
-    ]);
-  });
-
   it('is mixed when one control is lost and another gained', () => {
     const fields = [fieldOf('/access_schema', 'disabled', 'enabled'), fieldOf('/reviewers/dba', undefined, 'dba')];
     const { connections, losing } = protectionOfWrites(
@@ -151,13 +36,6 @@ describe('the protection of connections in a plan', () => {
     );
     expect(connections.map(({ direction }) => direction)).toEqual(['both']);
     expect(losing).toEqual(['Connection/a']);
-  });
-
-  it('does not change when another rule compensates', () => {
-    const live = [connection('a'), guardrail('g', ['DROP'], ['a']), guardrail('h', ['DROP'], ['a'])];
-    const gone = changeOf('GuardrailRule/g', [], { action: 'delete' });
-    expect(protectionOfWrites(live, [gone]).connections).toEqual([]);
-    expect(sentences(protectionOfWrites(live.slice(0, 2), [gone]))).toEqual(['weakens: 1 connection loses guardrail g (Connection/a)']);
   });
 
   it('keeps the controls of a renamed rule', () => {
@@ -244,34 +122,5 @@ describe('hidden values', () => {
     const change = changeOf('DataMaskingRule/m', [{ path: '/score_threshold', before: { unknown: 'x' }, after: { value: 0.5 } }]);
     const protection = protectionOfWrites([connection('a'), { ...rule, unknown: ['/score_threshold', ''] }], [change]);
     expect(protection.connections).toEqual([]);
-  });
-});
-
-describe('attributes', () => {
-  const pci = guardrail('g', ['DROP'], [], { attributes: ['pci'] });
-
-  it('attach the rules that share them', () => {
-    const there = changeOf('Connection/a', [fieldOf('/attributes/pci', undefined, 'pci')]);
-    expect(sentences(protectionOfWrites([connection('a'), pci], [there], { dialect: 'hoop' }))).toEqual([
-      'unknown: 1 connection changes attributes in a way that cannot be compared (Connection/a)',
-      'strengthens: 1 connection gains guardrail g (Connection/a)',
-    ]);
-  });
-
-  it('name the loss of a rule that they attached', () => {
-    const back = changeOf('Connection/a', [fieldOf('/attributes/pci', 'pci', undefined)]);
-    const live = [connection('a', { attributes: ['pci'] }), pci];
-    expect(sentences(protectionOfWrites(live, [back], { dialect: 'hoop' }))).toEqual([
-      'weakens: 1 connection loses guardrail g (Connection/a)',
-      'unknown: 1 connection changes attributes in a way that cannot be compared (Connection/a)',
-    ]);
-  });
-
-  it('pass on the losses of a rule', () => {
-    const live = [connection('a', { attributes: ['pci'] }), connection('b'), pci];
-    const change = changeOf('GuardrailRule/g', [fieldOf('/attributes/pci', 'pci', undefined)]);
-    expect(sentences(protectionOfWrites(live, [change], { dialect: 'hoop' }))).toEqual([
-      'weakens: 1 connection loses guardrail g (Connection/a)',
-    ]);
   });
 });

@@ -17,36 +17,18 @@ describe('a secret', () => {
   const wants = (secret: DesiredResource['secrets'][string], given: Partial<DesiredResource> = {}): DesiredResource =>
     desiredOf(id, { secrets: { [path]: secret }, ...given });
 
-  it.each<[string, Case, string, string, string]>([
-    [
-      'is ignored',
-      { desired: wants(ours, { ignore: ['/secret'] }), live },
-      'secret',
-      'metadata.ignore excludes it: not compared, kept by every write',
-      'desired live at',
-    ],
-    [
-      'is not in the whole map',
-      { desired: desiredOf(id, { wholeSecrets: ['/secret'] }), live },
-      'differs',
-      'the manifest declares the whole map without this key',
-      'live',
-    ],
-    ['is not stated', { desired: desiredOf(id), live }, 'secret', 'not declared: apply keeps it', 'live'],
-    ['no manifest declares', { live }, 'secret', 'not declared: apply keeps it', 'live'],
-    [
-      'is kept',
-      { desired: wants({ state: 'keep', source: 'keep' }), live },
-      'secret',
-      'keep: the gateway owns the value',
-      'desired live at',
-    ],
-    ['is not live', { desired: wants(ours), live: liveOf(id) }, 'differs', 'not live yet', 'desired at'],
-    ['is hidden', { desired: wants(ours), live: hidden }, 'not compared', 'this token may not read it', 'desired live at'],
-    ['differs', { desired: wants(ours), live }, 'differs', 'the values differ', 'desired live at'],
-    ['is the same', { desired: wants(theirs), live }, 'secret', 'the values are equal', 'desired live at'],
-  ])('that %s', (_, given, status, why, sides) => {
-    expect(rowOf({ ...given, field: 'secret' })).toEqual({ status, why, sides });
+  it.each<[string, Case, string, string]>([
+    ['is ignored', { desired: wants(ours, { ignore: ['/secret'] }), live }, 'secret', 'desired live at'],
+    ['is not in the whole map', { desired: desiredOf(id, { wholeSecrets: ['/secret'] }), live }, 'differs', 'live'],
+    ['is not stated', { desired: desiredOf(id), live }, 'secret', 'live'],
+    ['no manifest declares', { live }, 'secret', 'live'],
+    ['is kept', { desired: wants({ state: 'keep', source: 'keep' }), live }, 'secret', 'desired live at'],
+    ['is not live', { desired: wants(ours), live: liveOf(id) }, 'differs', 'desired at'],
+    ['is hidden', { desired: wants(ours), live: hidden }, 'not compared', 'desired live at'],
+    ['differs', { desired: wants(ours), live }, 'differs', 'desired live at'],
+    ['is the same', { desired: wants(theirs), live }, 'secret', 'desired live at'],
+  ])('that %s', (_, given, status, sides) => {
+    expect(rowOf({ ...given, field: 'secret' })).toMatchObject({ status, sides });
   });
 
   it('is never shown', () => {
@@ -63,67 +45,19 @@ describe('an edge', () => {
   const both = { desired: desiredOf(id), beside: [liveOf(rule)] };
   const elsewhere: ResourceId = 'DataMaskingRule/mask';
 
-  it.each<[string, Case, string, string, string]>([
-    [
-      'declared and live',
-      { ...both, live: attached, edges: [edgeOf(rule, id, id)] },
-      'same',
-      'declared (access/guardrail_rules/rule:22:1) and live',
-      'desired live',
-    ],
-    [
-      'declared',
-      { ...both, live: liveOf(id), edges: [edgeOf(rule, id, id)] },
-      'differs',
-      `declared (access/guardrail_rules/rule:22:1), not live: attached by ${id}`,
-      'desired',
-    ],
-    [
-      'declared, without a known writer',
-      { ...both, live: liveOf(id), plan: planWith({}) },
-      'differs',
-      'declared, not live: attached by apply',
-      'desired',
-    ],
-    [
-      'to go',
-      { ...both, live: attached, plan: planWith({ action: 'detach', by: rule }) },
-      'differs',
-      `live, no longer declared on either side: detached by ${rule}`,
-      'live',
-    ],
-    [
-      'to go, without a known writer',
-      { ...both, live: attached, plan: planWith({ action: 'detach' }) },
-      'differs',
-      'live, no longer declared on either side: detached by apply',
-      'live',
-    ],
-    ['foreign', { ...both, live: attached }, 'foreign', `live, unmanaged: no manifest declares ${rule}: kept by every write`, 'live'],
-    [
-      'a manager’s',
-      { ...both, live: attached, beside: [liveOf(rule, { managedBy: 'platform' })] },
-      'foreign',
-      `live, and ${rule} is managed by platform: never removed`,
-      'live',
-    ],
-    [
-      'blocked',
-      { ...both, live: liveOf(id), plan: planWith({ action: 'blocked' }) },
-      'blocked',
-      'declared, but one end is managed',
-      'desired',
-    ],
-    [
-      'held',
-      { ...both, live: attached, plan: planWith({ action: 'held' }) },
-      'held',
-      `held: changed outside Ostiary; apply keeps it; --revert ${rule} reverts it`,
-      'live',
-    ],
-    ['of an undeclared object', { live: attached, beside: [liveOf(rule)] }, 'kept', 'no manifest declares the object', 'live'],
-  ])('that is %s', (_, given, status, why, sides) => {
-    expect(rowOf({ ...given, field: 'guardrail_rules' })).toEqual({ status, why, sides });
+  it.each<[string, Case, string, string]>([
+    ['declared and live', { ...both, live: attached, edges: [edgeOf(rule, id, id)] }, 'same', 'desired live'],
+    ['declared', { ...both, live: liveOf(id), edges: [edgeOf(rule, id, id)] }, 'differs', 'desired'],
+    ['declared, without a known writer', { ...both, live: liveOf(id), plan: planWith({}) }, 'differs', 'desired'],
+    ['to go', { ...both, live: attached, plan: planWith({ action: 'detach', by: rule }) }, 'differs', 'live'],
+    ['to go, without a known writer', { ...both, live: attached, plan: planWith({ action: 'detach' }) }, 'differs', 'live'],
+    ['foreign', { ...both, live: attached }, 'foreign', 'live'],
+    ['a manager’s', { ...both, live: attached, beside: [liveOf(rule, { managedBy: 'platform' })] }, 'foreign', 'live'],
+    ['blocked', { ...both, live: liveOf(id), plan: planWith({ action: 'blocked' }) }, 'blocked', 'desired'],
+    ['held', { ...both, live: attached, plan: planWith({ action: 'held' }) }, 'held', 'live'],
+    ['of an undeclared object', { live: attached, beside: [liveOf(rule)] }, 'kept', 'live'],
+  ])('that is %s', (_, given, status, sides) => {
+    expect(rowOf({ ...given, field: 'guardrail_rules' })).toMatchObject({ status, sides });
   });
 
   it('is also listed on the rule’s side, and only in the field of its kind', () => {

@@ -73,40 +73,6 @@ describe('the last applied value', () => {
     ]);
   });
 
-  it('distinguishes earlier merges from the pull request’s own changes', () => {
-    const given = sides({ type: 'a' }, { type: 'b' }, { type: 'a' });
-    const made = planOf(wantedOf([desiredOf(id, { spec: { type: 'b' } })]), stateOf(liveOf(id, { spec: { type: 'a' } })), given.base);
-    const plan = { ...made, changes: made.changes.map((change) => ({ ...change, own: false })) };
-    expect(explainCase({ ...given, plan, field: 'type' })).toMatchObject({
-      summary: 'apply updates it: 1 pending',
-      rows: [{ origin: 'pending' }],
-    });
-  });
-
-  it('is reported for an import with its refusal', () => {
-    const explanation = explainCase({
-      base: baseOf([]),
-      desired: desiredOf(id, { spec: { type: 'b' } }),
-      live: liveOf(id, { spec: { type: 'a' } }),
-      field: 'type',
-    });
-    expect(explanation.summary).toMatch(/^apply updates it: 1 import; refused, plan\/adoption: /);
-    expect(explanation.rows[0]).toMatchObject({ origin: 'adoption' });
-  });
-
-  it('is reported for an object that was deleted outside Ostiary', () => {
-    const { base, desired } = sides({ type: 'a' }, { type: 'a' }, {});
-    const explanation = explainCase({
-      ...(base === undefined ? {} : { base }),
-      ...(desired === undefined ? {} : { desired }),
-      field: 'type',
-    });
-    expect(explanation).toMatchObject({
-      summary: 'it was deleted outside Ostiary: apply creates it again',
-      rows: [{ origin: 'drift' }],
-    });
-  });
-
   it('is reported for an orphan, with the removing commit, the previous position and values', () => {
     const base = baseOf([desiredOf(id, { spec: { type: 'a' } })], [], new Map([[id, { id: 'b'.repeat(40), subject: 'Drop it' }]]));
     expect(explainCase({ base, live: liveOf(id, { spec: { type: 'b' } }), field: 'type' })).toMatchObject({
