@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundledPackages } from './.github/bundled-packages.js';
+import { compiledSchemas } from './.github/compiled-schemas.js';
 import { fastSpreads } from './.github/fast-spreads.js';
 import {
   onlyCalledEndpoints,
@@ -25,6 +26,7 @@ export default {
   // The same package as ES modules: it loads in half the time of its CommonJS build.
   resolve: { alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)) } },
   plugins: [
+    compiledSchemas(),
     withoutUnusedParts(),
     withCompressedParser(),
     withCompressedSchemas(),

@@ -2,6 +2,7 @@ import { existsSync, statfsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { compiledSchemas } from './.github/compiled-schemas.js';
 import { withSharedClasses } from './.github/fast-spreads.js';
 
 /**
@@ -59,7 +60,10 @@ const fewerCases = { OSTIARY_TEST_RUNS: process.env['OSTIARY_TEST_RUNS'] ?? Stri
 
 export default defineConfig({
   // As in the bundle.
-  plugins: [{ name: 'fast-spreads', enforce: 'post', transform: (code, id) => (id.includes('/src/') ? withSharedClasses(code) : null) }],
+  plugins: [
+    compiledSchemas(),
+    { name: 'fast-spreads', enforce: 'post', transform: (code, id) => (id.includes('/src/') ? withSharedClasses(code) : null) },
+  ],
   // The build has a hash of its sources here.
   define: { __OSTIARY_BUILD__: '"test"' },
   test: {

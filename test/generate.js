@@ -1,9 +1,8 @@
-// Writes what follows from other files: the index of kinds, the schema of defaults, the schema for SchemaStore and the validators from the schemas, the indexes of dialects
+// Writes what follows from other files: the index of kinds, the schema of defaults, the schema for SchemaStore from the schemas, the indexes of dialects
 // and their names in the schema of the config from the folders of dialects, the picture of the map from the imports. `--check` compares instead
 // and exits with 1.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { compiler, moduleOf } from './validator-modules.js';
 
 const kinds = readdirSync('schemas')
   .filter((file) => file.endsWith('.schema.json'))
@@ -18,17 +17,6 @@ const dialects = readdirSync(dialectsFolder)
   .map((name) => ({ name, ...read(`${dialectsFolder}/${name}/dialect.json`) }))
   .toSorted((left, right) => Number(right.default === true) - Number(left.default === true));
 
-/** Documents that are read from a repository and are not manifests of a kind. */
-const documents = {
-  accessReference: 'access-reference',
-  accessTest: 'access-test',
-  config: 'config',
-  defaults: 'defaults',
-  policy: 'policy',
-  record: 'record',
-};
-
-// In this order: the validators follow from the schemas of the config and of defaults.
 const outputs = {
   'src/kinds/index.ts': kindsIndex,
   'src/model/dialects.ts': dialectFacts,
@@ -36,8 +24,6 @@ const outputs = {
   'schemas/documents/config.schema.json': configSchema,
   'schemas/documents/defaults.schema.json': defaultsSchema,
   '.github/schemastore/src/schemas/json/ostiary.json': storeSchema,
-  'src/manifest/validate/validators.js': manifestValidators,
-  'src/reconcile/saved-plan/validators.js': planValidator,
   'src/project/templates/workflow-texts.ts': workflowTexts,
   'src/README.md': mapWithPicture,
 };
@@ -243,130 +229,8 @@ function defaultField(node) {
   return rest;
 }
 
-/** Returns one module for everything that people write: manifests by kind, the config file, defaults, policies and access tests. */
-function manifestValidators() {
-  const ajv = compiler({ allErrors: true });
-  const names = {};
-  const titles = [];
-  const schemas = [];
-  for (const [index, file] of kinds.entries()) {
-    const schema = read(`schemas/${file}.schema.json`);
-    titles.push(schema.title);
-    names[`manifest${index}`] = schema.$id;
-    schemas.push(withoutNotes(schema));
-  }
-  for (const [name, file] of Object.entries(documents)) {
-    const schema = read(`schemas/documents/${file}.schema.json`);
-    schemas.push(withoutNotes(schema));
-    names[name] = schema.$id;
-  }
-  for (const schema of withSharedFields(schemas)) ajv.addSchema(schema);
-  const table = titles.map((title, index) => `  ${title}: manifest${index},`);
-  const body = moduleOf(ajv, names)
-    .replaceAll(/export const (manifest\d+) =/g, 'const $1 =')
-    // The place in the schema counts only for the branches of a choice.
-    .replaceAll(/,schemaPath:"(?![^"]*\/(?:anyOf|oneOf)\/)[^"]*"/g, '')
-    .replaceAll(
-      /\(vErrors \?\?= \[\]\)\.push\(\{instancePath(?::((?:[^{},"()]|"[^"]*"|\([^()]*\))*))?,keyword:("\w+"),params:(\{[^{}]*\})\}\);/g,
-      (_, place = 'instancePath', keyword, params) => `vErrors = ${callOf(place, keyword, params)};`,
-    );
-  return `${body}function add(errors, instancePath, keyword, params) {
-  (errors ??= []).push({ instancePath, keyword, params });
-  return errors;
-}
-const addType = (errors, instancePath, type) => add(errors, instancePath, 'type', { type });
-const addMissing = (errors, instancePath, missingProperty) => add(errors, instancePath, 'required', { missingProperty });
-export const manifests = {\n${table.join('\n')}\n};\n`;
-}
-
-/** Returns the call that adds an error; the shortest for what stands there hundreds of times. */
-function callOf(place, keyword, params) {
-  const [, name, value] = /^\{(type|missingProperty): ("[^"]*")\}$/.exec(params) ?? [];
-  if (keyword === '"type"' && name === 'type') return `addType(vErrors,${place},${value})`;
-  if (keyword === '"required"' && name === 'missingProperty') return `addMissing(vErrors,${place},${value})`;
-  return `add(vErrors,${place},${keyword},${params})`;
-}
-
-/** Returns the schemas with each field that several of them describe alike in one more schema, so that one function validates it everywhere. */
-function withSharedFields(schemas) {
-  const counts = new Map();
-  const count = (node) => eachField(node, (field) => counts.set(JSON.stringify(field), (counts.get(JSON.stringify(field)) ?? 0) + 1));
-  for (const schema of schemas) count(schema);
-  const shared = new Map();
-  const replaced = (node) => {
-    if (Array.isArray(node)) return node.map(replaced);
-    if (!isObject(node)) return node;
-    return Object.fromEntries(
-      Object.entries(node).map(([key, value]) => [
-        key,
-        key === 'properties' && isObject(value) ? mapValues(value, referenceTo) : replaced(value),
-      ]),
-    );
-  };
-  const referenceTo = (field) => {
-    const text = JSON.stringify(field);
-    // A reference of its own is relative to its schema; a short field takes less than a call.
-    if ((counts.get(text) ?? 0) < 2 || text.length < 40 || text.includes('"$ref"')) return replaced(field);
-    if (!shared.has(text)) shared.set(text, `field${shared.size}`);
-    return { $ref: `fields.schema.json#/$defs/${shared.get(text)}` };
-  };
-  const all = schemas.map(replaced);
-  return [{ $id: 'fields.schema.json', $defs: Object.fromEntries([...shared].map(([text, name]) => [name, JSON.parse(text)])) }, ...all];
-}
-
-/** Calls back with each value of `properties` in a schema. */
-function eachField(node, visit) {
-  if (Array.isArray(node)) for (const one of node) eachField(one, visit);
-  if (!isObject(node)) return;
-  for (const [key, value] of Object.entries(node)) {
-    if (key === 'properties' && isObject(value)) for (const field of Object.values(value)) visit(field);
-    eachField(value, visit);
-  }
-}
-
-function mapValues(map, convert) {
-  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, convert(value)]));
-}
-
-/** Returns the module that validates saved plans; it stops at the first error. */
-function planValidator() {
-  const schema = read('schemas/documents/plan.schema.json');
-  const ajv = compiler({ allErrors: false });
-  for (const one of withSharedFields([withoutNotes(schema)])) ajv.addSchema(one);
-  // Of an error, only its place and its keyword are reported.
-  const body = moduleOf(ajv, { plan: schema.$id }).replaceAll(/,schemaPath:"[^"]*"|,params:\{[^{}]*\}/g, '');
-  const calls = body.replaceAll(
-    /\{instancePath:?([^{}]*?),keyword:("\w+")\}/g,
-    (_, place, keyword) => `error(${place || 'instancePath'},${keyword})`,
-  );
-  return `${calls.replaceAll(/\{(validate\d+)\.errors = \[error\(([^;{}]*)\)\];return false;\}/g, '{return fail($1,$2);}')}
-const error = (instancePath, keyword) => ({ instancePath, keyword });
-const fail = (validate, ...found) => ((validate.errors = [error(...found)]), false);
-`;
-}
-
 function read(path) {
   return JSON.parse(readFileSync(path, 'utf8'));
-}
-
-/**
- * Returns the schema without what only people and editors read, without read-only fields (unknown fields to the validator)
- * and without the forms of secrets (`isSecret` checks them).
- */
-function withoutNotes(node, isMap = false) {
-  if (Array.isArray(node.anyOf) && node.anyOf.some((form) => form.$ref === '#/$defs/secretValue')) return {};
-  const kept = Object.entries(node).filter(([key, value]) => {
-    if (isMap) return !isObject(value) || !('not' in value);
-    return !key.startsWith('x-ostiary-') && !['title', 'description', 'default', 'examples', 'deprecated'].includes(key);
-  });
-  return Object.fromEntries(
-    kept.map(([key, value]) => [key, valueWithoutNotes(value, !isMap && (key === 'properties' || key === '$defs'))]),
-  );
-}
-
-function valueWithoutNotes(value, isMap) {
-  if (Array.isArray(value)) return value.map((entry) => valueWithoutNotes(entry, false));
-  return isObject(value) ? withoutNotes(value, isMap) : value;
 }
 
 function isObject(value) {

@@ -7,7 +7,7 @@ import { readEntries, readObject, toText } from './json-values.ts';
 import { toExpectation, uncheckedProblems, verbProblems } from './read-access-tests.ts';
 import type { SourceMap } from './source-map.ts';
 import { type DocumentTarget, readTargetDocuments } from './target-documents.ts';
-import { accessReference as validator } from './validate/validators.js';
+import { accessReference as validator } from './validate/validators.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 
 /** The schema of access references. */

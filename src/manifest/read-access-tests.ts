@@ -8,7 +8,7 @@ import type { AccessExpectation, AccessTest } from '../model/protection/access-t
 import { quoteValue, readEntries, readObject, toText } from './json-values.ts';
 import type { SourceMap } from './source-map.ts';
 import { type DocumentTarget, oneOrMore, readTargetDocuments } from './target-documents.ts';
-import { accessTest as validator } from './validate/validators.js';
+import { accessTest as validator } from './validate/validators.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 
 /** The schema of access tests. */

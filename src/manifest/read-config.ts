@@ -24,7 +24,7 @@ import { describeType, formatPlace, quoteValue, readStrings, toText } from './js
 import { createSourceMap, locateDiagnostic, maskFrames } from './source-map.ts';
 import { type ManifestDocument, parseDocuments } from './yaml/parse-documents.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
-import { config as validator } from './validate/validators.js';
+import { config as validator } from './validate/validators.ts';
 
 /** The JSON schema of the config file. */
 export const configSchema: JsonObject = schema;

@@ -8,7 +8,7 @@ import { mergeLayers } from './merge-layers.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { defaultsKind } from './validate/validate-manifest.ts';
-import { defaults as validator } from './validate/validators.js';
+import { defaults as validator } from './validate/validators.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 
 /** The schema of defaults files. */

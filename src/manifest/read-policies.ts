@@ -10,7 +10,7 @@ import type { ManifestDocument } from './yaml/parse-documents.ts';
 import { findScalarOffset } from './yaml/locate.ts';
 import { createLineFinder } from './yaml/code-frame.ts';
 import { type DocumentTarget, oneOrMore, readTargetDocuments } from './target-documents.ts';
-import { policy as validator } from './validate/validators.js';
+import { policy as validator } from './validate/validators.ts';
 
 /** The schema of policy documents. */
 export const policySchema: JsonObject = schema;

@@ -5,7 +5,7 @@ import { readObject, readStrings } from './json-values.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
 import { checkTargetName } from './validate/check-manifest.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
-import type { SchemaValidator } from './validate/validators.d.ts';
+import type { SchemaValidator } from './validate/validators.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 
 /** The target whose documents are read, and the names of all targets. */

@@ -12,7 +12,7 @@ import {
   suggestWord,
   toText,
 } from '../json-values.ts';
-import type { SchemaError } from './validators.d.ts';
+import type { SchemaError } from './validators.ts';
 import { fieldNodes, findNode, isOpenMap, readAnnotation, resolveReference } from '../schema-nodes.ts';
 
 type SchemaPlace = {

@@ -11,8 +11,7 @@ import { describeInvalidSecret, isValidSecret } from '../secrets/read-secret.ts'
 import { accessReferenceKind } from '../../model/protection/access-reference.ts';
 import { accessTestKind } from '../../model/protection/access-test.ts';
 import { policyKind } from '../../model/protection/policy.ts';
-import { manifests } from './validators.js';
-import type { SchemaError } from './validators.d.ts';
+import { manifests, type SchemaError } from './validators.ts';
 
 /** The class of a document: a manifest of a kind, a policy, an access test, an access reference, defaults, the config file, a document of another tool, or an error. */
 export type DocumentClass =

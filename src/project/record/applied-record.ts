@@ -2,7 +2,7 @@ import { addToGroup } from '../../model/collections.ts';
 import { parseJson } from '../../model/json.ts';
 import { findLastApplied, isRecordCommit, type RecordCommit } from '../../git/applied-refs.ts';
 import type { Repository } from '../../git/repository.ts';
-import { record as isRecord } from '../../manifest/validate/validators.js';
+import { record as isRecord } from '../../manifest/validate/validators.ts';
 import {
   emptyRecord,
   type AppliedRecord,

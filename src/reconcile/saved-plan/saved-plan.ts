@@ -15,7 +15,7 @@ import {
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
 import { digestOf, digestWithUnwritten } from './plan-digest.ts';
-import { type EncodedDrift, type EncodedPlan, plan as isPlanDocument } from './validators.js';
+import { type EncodedDrift, type EncodedPlan, plan as isPlanDocument } from './validators.ts';
 
 /** The size limit of a plan file, in bytes: that of 50,000 new connections has about 270 MB, and V8 has no strings above 512 MiB. */
 export const longestPlan: number = 384 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import { emptyRecord, type RecordedAccess } from '../../../../src/model/applied-record.ts';
-import { record as isRecord } from '../../../../src/manifest/validate/validators.js';
+import { record as isRecord } from '../../../../src/manifest/validate/validators.ts';
 import type { LiveState } from '../../../../src/model/live.ts';
 import type { AccessObjects, AccessState } from '../../../../src/model/protection/access-objects.ts';
 import type { OutsideAccess, WatchedList } from '../../../../src/model/protection/outside-access.ts';

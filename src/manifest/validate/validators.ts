@@ -1,3 +1,4 @@
+// The code of these validators is compiled from the schemas by the build and by the tests: .github/compiled-schemas.js.
 import type { AppliedRecord, PendingWrites, RecordSignature } from '../../model/applied-record.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
@@ -14,20 +15,22 @@ export type SchemaError = {
 export type SchemaValidator = { (value: unknown): boolean; errors?: readonly SchemaError[] | null };
 
 /** The compiled schemas of the manifests, by kind. */
-export const manifests: Readonly<Record<string, SchemaValidator>>;
+export declare const manifests: Readonly<Record<string, SchemaValidator>>;
 
 /** The compiled schema of the config file. */
-export const config: SchemaValidator;
+export declare const config: SchemaValidator;
 
 /** The compiled schema of a defaults file. */
-export const defaults: SchemaValidator;
+export declare const defaults: SchemaValidator;
+
+/** The compiled schema of an access reference. */
+export declare const accessReference: SchemaValidator;
 
 /** The compiled schema of an access test. */
-export const accessReference: SchemaValidator;
-export const accessTest: SchemaValidator;
+export declare const accessTest: SchemaValidator;
 
 /** The compiled schema of a policy. */
-export const policy: SchemaValidator;
+export declare const policy: SchemaValidator;
 
 /** A record as it is written: a rule and its connections are one entry of edges. */
 export type EncodedRecord = Omit<AppliedRecord, 'pending'> & {
@@ -37,4 +40,4 @@ export type EncodedRecord = Omit<AppliedRecord, 'pending'> & {
 };
 
 /** The compiled schema of the record of applies. */
-export const record: { (value: unknown): value is EncodedRecord; errors?: readonly SchemaError[] | null };
+export declare const record: { (value: unknown): value is EncodedRecord; errors?: readonly SchemaError[] | null };

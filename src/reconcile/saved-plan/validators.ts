@@ -1,3 +1,4 @@
+// The code of these validators is compiled from the schemas by the build and by the tests: .github/compiled-schemas.js.
 import type { Position } from '../../model/diagnostic.ts';
 import type { AcceptedDrift, AssessedChange, FieldChange, Plan, PlanSeals, SavedPlan } from '../../model/plan/plan.ts';
 
@@ -31,7 +32,7 @@ type PlanDocument = {
 };
 
 /** The compiled schema of plan documents; it reports the first error only. */
-export const plan: {
+export declare const plan: {
   (value: unknown): value is PlanDocument;
   errors?: readonly { readonly keyword: string; readonly instancePath: string }[] | null;
 };
