@@ -193,6 +193,12 @@ test('a plan loads the pattern compiler, expressions and the client of a forge o
   expect(loaded.toSorted()).toEqual(['commander', 'fast-json-patch', 'ignore', 'picocolors', 'yaml']);
 });
 
+test('the embedded database that people install is the one that is tested', () => {
+  const { devDependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const { version } = JSON.parse(readFileSync('node_modules/@electric-sql/pglite/package.json', 'utf8'));
+  expect([devDependencies, peerDependencies].map((packages) => packages['@electric-sql/pglite'])).toEqual([version, version]);
+});
+
 test('model imports nothing, not even node:', () => {
   const wrong = sources
     .filter((source) => source.room === 'model')
