@@ -18,12 +18,13 @@ import { findForgotten, type ForgottenObject } from '../project/forgotten-object
 import { type PlanBase, readPlanBase } from '../project/plan-base.ts';
 import { mayWrite, withMissingToken, withSecretsHint } from '../console/connect.ts';
 import { readAudit } from './audit-log.ts';
-import { compileTargetPolicies, type TargetPolicies, timeOf } from './target-policies.ts';
+import { compileTargetPolicies, timeOf } from './target-policies.ts';
 import type { OpenProject } from '../project/project.ts';
 import { isPartialSelection } from '../project/resolved-config.ts';
 import { type NamedByOption, refuseAgain, warnUnknownNames } from '../reconcile/guard/refusals.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import type { RuleChecks } from '../protection/rule-inspector.ts';
+import type { CompiledPolicies } from '../reconcile/assess/assess.ts';
 import { needsRuleChecks } from '../reconcile/assess/check-rules.ts';
 import type { ReconcileInput } from '../reconcile/prepare/prepare.ts';
 import {
@@ -148,7 +149,13 @@ async function withInput<T>(
       identity,
       gateway,
       input: { ...inputOf(loaded, identity, flags), live },
-      review: { policies, maxRisk: flags.maxRisk, own: planBase.own, request: context.request },
+      review: {
+        policies,
+        maxRisk: flags.maxRisk,
+        own: planBase.own,
+        request: context.request,
+        proposed: planBase.proposed,
+      },
       readAudit: (since) => readAudit(loaded, since, { flags, context }),
       unwritten,
     });
@@ -173,7 +180,6 @@ function runOf(
   const outside = readOutsideAccess({ project, planBase, live, identity, desired });
   const plan = outside === undefined ? guarded : { ...guarded, outside };
   const warnings = [
-    ...policies.diagnostics,
     ...insecureOverride(project),
     ...planBase.diagnostics,
     ...(purpose === 'preview' ? [...recordWarnings(refused), ...removalWarnings(uncommitted)] : []),
@@ -237,7 +243,7 @@ type PlanInput = {
   readonly diagnostics: readonly Diagnostic[];
   /** Objects that cannot be planned; undefined if an error about one object is an error of the plan. */
   readonly unplannable: readonly UnplannableObject[] | undefined;
-  readonly policies: TargetPolicies;
+  readonly policies: CompiledPolicies;
   readonly planBase: PlanBase;
   /** Refusals of removals that are not committed. */
   readonly uncommitted: readonly Refusal[];
@@ -287,7 +293,7 @@ function loadPlannedManifests(
 
 /** Returns the manifests of a pull request as they will be once it is merged, and a warning if the branch is behind what was applied. */
 function withAppliedSince(desired: DesiredState, planBase: PlanBase, isProposal: boolean): Pick<PlanInput, 'desired' | 'planBase'> {
-  const { behind: missing, base, own } = planBase;
+  const { behind: missing, base, own, proposed } = planBase;
   const fork = missing?.fork;
   if (fork === undefined || base === undefined || !isProposal) return { desired, planBase };
   const merged = mergeBehind(desired, fork, base.desired);
@@ -301,6 +307,10 @@ function withAppliedSince(desired: DesiredState, planBase: PlanBase, isProposal:
     planBase: {
       ...planBaseUpToDate,
       own: own === undefined ? undefined : mergeBehind(own, fork, base.desired).desired,
+      proposed: proposed && {
+        ...proposed,
+        reviewed: proposed.reviewed && mergeBehind(proposed.reviewed, fork, base.desired).desired,
+      },
       diagnostics: [...planBase.diagnostics, behind],
     },
   };

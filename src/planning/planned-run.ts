@@ -9,7 +9,7 @@ import type { ResourceId } from '../model/resource.ts';
 import type { PlanBase } from '../project/plan-base.ts';
 import type { OpenProject } from '../project/project.ts';
 import type { DriftResult } from '../reconcile/drift/filter-drift.ts';
-import type { TargetPolicies } from './target-policies.ts';
+import type { CompiledPolicies } from '../reconcile/assess/assess.ts';
 
 /** A plan with everything that it follows from; the caller closes the gateway. */
 export type PlannedRun = CreatedRun | ResumedRun;
@@ -18,7 +18,7 @@ export type PlannedRun = CreatedRun | ResumedRun;
 export type CreatedRun = RunParts & {
   readonly is: 'created';
   readonly base: BaseState | undefined;
-  readonly policies: TargetPolicies;
+  readonly policies: CompiledPolicies;
   /** Why the record of applies is not proven, or is missing although the target was applied. */
   readonly unproven?: string;
 };

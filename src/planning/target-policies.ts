@@ -10,23 +10,20 @@ import { type Diff, type Plan, revertHeld } from '../model/plan/plan.ts';
 import type { PolicyFinding, PolicyResult } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { OpenProject } from '../project/project.ts';
-import { readReviewedChecks, warnChangedPolicies } from '../project/reviewed-config.ts';
+import { readReviewedChecks } from '../project/reviewed-config.ts';
 import type { CompiledPolicies } from '../reconcile/assess/assess.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { plural } from '../report/wording/summary.ts';
-
-/** The compiled policies of a target, and warnings about policies that a proposal changes. */
-export type TargetPolicies = CompiledPolicies & { readonly diagnostics: readonly Diagnostic[] };
 
 /**
  * Compiles the policies that apply to a target: with `--config-ref` the policies and waivers of that commit, otherwise the
  * proposed ones. Throws InputError for invalid expressions. Loads no expression engine without policies.
  */
-export async function compileTargetPolicies(project: OpenProject, desired: DesiredState, today: string): Promise<TargetPolicies> {
+export async function compileTargetPolicies(project: OpenProject, desired: DesiredState, today: string): Promise<CompiledPolicies> {
   const proposed = desired.policies ?? [];
   const { policies: reviewed, ...tests } = (await readReviewedChecks(project)) ?? {};
   const policies = reviewed ?? proposed;
-  if (policies.length + proposed.length === 0) return { rules: [], today, ...tests, diagnostics: [] };
+  if (policies.length + proposed.length === 0) return { rules: [], today, ...tests };
   const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
   const accepted = spellingOf([project.target]);
   // Messages have the names that the plan has.
@@ -34,8 +31,7 @@ export async function compileTargetPolicies(project: OpenProject, desired: Desir
   const { rules, diagnostics } = compilePolicies(policies, registry, spelling);
   const later = reviewed === undefined ? [] : compilePolicies(proposed, registry, spelling).diagnostics;
   if (hasErrors([...diagnostics, ...later])) throw new InputError([...diagnostics, ...later]);
-  if (reviewed === undefined) return { rules, today, ...tests, diagnostics: [] };
-  return { rules, today, ...tests, isReviewed: true, diagnostics: warnChangedPolicies(reviewed, proposed) };
+  return { rules, today, ...tests, ...(reviewed === undefined ? {} : { isReviewed: true }) };
 }
 
 /** Returns the time at which ends of waivers and of access are checked (ISO 8601), or the day of `--today`. */
@@ -49,7 +45,7 @@ export function todayOf(flags: { readonly today?: string }, context: Pick<CliCon
 }
 
 /** The policies of a plan, and the states that it compares. */
-type PlannedPolicies = { readonly policies: TargetPolicies; readonly desired: DesiredState; readonly live: LiveState };
+type PlannedPolicies = { readonly policies: CompiledPolicies; readonly desired: DesiredState; readonly live: LiveState };
 
 /** Returns the results of all policies for one connection, as the plan would leave it. */
 export async function policyResultsOf(
@@ -76,9 +72,9 @@ type LivePolicyCheck = {
  */
 export async function checkLivePolicies(
   { plan, whole }: { readonly plan: Plan; readonly whole: Pick<Diff, 'target' | 'changes' | 'edges'> },
-  { policies: { rules, today, diagnostics }, desired, live }: PlannedPolicies,
+  { policies: { rules, today }, desired, live }: PlannedPolicies,
 ): Promise<LivePolicyCheck> {
-  if (rules.length === 0) return { diagnostics, fails: false };
+  if (rules.length === 0) return { diagnostics: [], fails: false };
   const { checkPolicies, hasFinding, namingConnection, policyDiagnostic } = await import('../protection/policy/check-policies.ts');
   const { liveSnapshot, plannedSnapshot } = await import('../protection/posture/protection-snapshot.ts');
   const snapshot = liveSnapshot(live, registry, plan.target.dialect);
@@ -102,7 +98,7 @@ export async function checkLivePolicies(
     return undefined;
   };
   const found = [...findings.map((one) => namingConnection(policyDiagnostic(one, remedyFor(one)))), ...checked.diagnostics];
-  return { diagnostics: [...diagnostics, ...found], fails: hasErrors(found) };
+  return { diagnostics: found, fails: hasErrors(found) };
 }
 
 /** Checks manifests against their policies without a gateway; a notice lists the policies that need one. */

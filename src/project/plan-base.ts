@@ -13,7 +13,14 @@ import { AppError, InputError } from '../model/errors.ts';
 import type { UnmergedApply } from '../model/result/drift.ts';
 import type { Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { type CommittedTree, isSameTree, loadCommittedState, readCommittedTree } from './committed-manifests.ts';
+import {
+  type CommittedTree,
+  isSameTree,
+  loadCommittedState,
+  readCommittedChecks,
+  readCommittedConfig,
+  readCommittedTree,
+} from './committed-manifests.ts';
 import { readAppliedRecord, type ReadRecord } from './record/applied-record.ts';
 import { findSignerRefusals, proveRecord, type RecordProof } from './record/record-proof.ts';
 import { type ProvenRecord, readRemembered } from './remembered-objects.ts';
@@ -25,6 +32,8 @@ import {
   uncheckedRecord,
   type UnmergedHead,
 } from './reviewed-commits.ts';
+import type { ProposedChecks } from '../model/plan/changed-check.ts';
+import { changedConfig } from './reviewed-config.ts';
 import { type CommittedProject, isTracked, type OpenProject, readableRepository } from './project.ts';
 
 /** Which commits a plan compares with. */
@@ -44,6 +53,8 @@ export type PlanBase = {
   readonly base: BaseState | undefined;
   /** The manifests at the branch point of the pull request; undefined unless `own` is set. */
   readonly own: DesiredState | undefined;
+  /** What a proposal may change of its own checks: since the branch point from the reviewed config, otherwise from `own`. */
+  readonly proposed?: ProposedChecks | undefined;
   /** The record of applies to the target; undefined if none was read. */
   readonly read?: ReadRecord;
   /** What the record knows beyond the base. */
@@ -86,8 +97,9 @@ const noBase: PlanBase = { base: undefined, own: undefined, refusals: [], diagno
  * plan without a base would undo what is stricter on the gateway.
  */
 export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
-  const { config, options } = input;
-  const isAsked = (options.base !== undefined && options.base !== 'none') || options.own !== undefined;
+  const { config, options, selection } = input;
+  const configRef = config.file === undefined ? undefined : selection.configRef;
+  const isAsked = (options.base !== undefined && options.base !== 'none') || options.own !== undefined || configRef !== undefined;
   const needsReview = input.applies === true && isTracked(input);
   if (!isAsked && !needsReview && (options.base === 'none' || !isTracked(input))) return noBase;
   // One that cannot be read is left to the recorder, which refuses to begin, if there is no base to read.
@@ -105,16 +117,23 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   const unmergedHead = needsReview && branch !== undefined ? await findUnmergedHead(site, branch) : undefined;
   const unsignable = needsReview ? await findSignerRefusals(site, options.origin, based.proof) : [];
   const own = options.own === undefined ? undefined : await readOwn(site, options.own);
+  const reviewed = configRef === undefined || configRef === options.own ? own : await readOwn(site, configRef);
+  const proposed = reviewed === undefined ? undefined : await readProposed(site, reviewed);
   return {
     ...based,
     ...(unmergedHead === undefined ? {} : { unmergedHead }),
     refusals: [...based.refusals, ...(unmergedHead === undefined ? [] : [unmergedHead.refusal]), ...unsignable],
     own: own?.value,
-    diagnostics: [...based.diagnostics, ...(own?.diagnostics ?? [])],
+    proposed,
+    diagnostics: [...based.diagnostics, ...new Set([...(own?.diagnostics ?? []), ...(reviewed?.diagnostics ?? [])])],
   };
 }
 
-async function readBase(site: CommittedProject, input: PlanBaseInput, branch: ReviewedBranch | undefined): Promise<Omit<PlanBase, 'own'>> {
+async function readBase(
+  site: CommittedProject,
+  input: PlanBaseInput,
+  branch: ReviewedBranch | undefined,
+): Promise<Omit<PlanBase, 'own' | 'proposed'>> {
   const { options, target } = input;
   if (options.base === 'none') return noBase;
   if (options.base !== undefined) {
@@ -279,23 +298,38 @@ function otherGateway(commit: string, then: Target, now: Target): Diagnostic {
   };
 }
 
+/** The manifests at a branch point. */
+type BranchPoint = Checked<DesiredState> & { readonly commit: string };
+
+/** Returns the checks at a branch point that a proposal may change, and what it changes of the config. */
+async function readProposed(site: CommittedProject, { commit, value }: BranchPoint): Promise<ProposedChecks> {
+  const { config, target } = site;
+  const { value: then = { root: config.root, targets: [] } } = await readCommittedConfig(site, commit);
+  return { config: changedConfig(then, config.proposed ?? config, target.name), reviewed: value };
+}
+
 /** Reads the manifests at the branch point. Unreadable manifests are a warning; a commit without manifests makes every change the pull request's own. */
-async function readOwn(site: CommittedProject, ref: string): Promise<Checked<DesiredState>> {
+async function readOwn(site: CommittedProject, ref: string): Promise<BranchPoint> {
   const { repository } = site;
   const given = await resolveCommit(repository, ref);
   const head = repository.head;
   const shared = head === undefined ? undefined : await mergeBaseOf(repository, given, head);
   const diagnostics = shared === undefined ? [noMergeBase(repository, ref)] : [];
-  const { value: tree, diagnostics: unread } = await readCommittedTree(site, shared ?? given);
-  const { value, diagnostics: found } =
-    tree === undefined ? { diagnostics: unread } : await loadCommittedState(repository, shared ?? given, tree);
-  if (value !== undefined) return { value, diagnostics };
+  const commit = shared ?? given;
+  const { value: tree, diagnostics: unread } = await readCommittedTree(site, commit);
+  const { value, diagnostics: found } = tree === undefined ? { diagnostics: unread } : await loadCommittedState(repository, commit, tree);
+  if (value !== undefined) return { commit, value, diagnostics };
   const errors = [...unread, ...found].filter(({ severity }) => severity === 'error');
-  if (errors.every(({ code }) => codesOfAbsence.has(code))) return { value: emptyState, diagnostics };
+  // A commit may have policies and no other manifest.
+  const checks = tree === undefined ? {} : readCommittedChecks(tree).value;
+  if (errors.every(({ code }) => codesOfAbsence.has(code))) return { commit, value: { ...emptyState, ...checks }, diagnostics };
   const [first] = errors;
   const message = `own changes cannot be marked: the manifests of ${ref} cannot be loaded`;
   const at = first?.at === undefined ? {} : { at: first.at };
-  return { diagnostics: [...diagnostics, { code: 'git/own-unreadable', severity: 'warning', message, hint: first?.message ?? '', ...at }] };
+  return {
+    commit,
+    diagnostics: [...diagnostics, { code: 'git/own-unreadable', severity: 'warning', message, hint: first?.message ?? '', ...at }],
+  };
 }
 
 const codesOfAbsence: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);

@@ -38,6 +38,8 @@ export type ResolvedConfig = Config & {
   readonly notices: readonly Diagnostic[];
   /** The URL that overrides that of the target, and the option or variable that it comes from. */
   readonly override?: { readonly url: string; readonly from: '--url' | 'OSTIARY_URL' };
+  /** The config of the working tree; absent if it is the one that applies. */
+  readonly proposed?: Config;
   /** Names of targets that the working tree declares and the reviewed config does not. */
   readonly pending?: readonly string[];
 };

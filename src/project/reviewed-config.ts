@@ -3,18 +3,18 @@ import { maxBytes } from '../disk/text-file.ts';
 import { readThroughLinks } from '../git/read-tree.ts';
 import { type Repository, resolveCommit } from '../git/repository.ts';
 import { type Config, defaultApprovals, type PemSource, type Target } from '../model/config.ts';
-import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import { hasErrors } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { readCommittedConfig, readCommittedChecks, readCommittedTree } from './committed-manifests.ts';
 import { type OpenProject, readableRepository } from './project.ts';
+import { type ChangedCheck, compareChecks, type StatedCheck } from '../model/plan/changed-check.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 import type { Checks } from '../manifest/load-manifests.ts';
-import type { Policy } from '../model/protection/policy.ts';
 import { requireConfigOfCheckout } from './config-checkout.ts';
 
 /**
  * Returns the config of the project. With `configRef`, its targets, URLs, names of tokens and secrets, limits, approvers and record keys are those of that
- * commit, and every difference is a warning: the author of a pull request must not choose how the pull request is checked.
+ * commit: the author of a pull request must not choose how the pull request is checked. The config of the working tree is `proposed`.
  * Throws AppError outside a repository and for a config file in another checkout than the working directory, whose branches another
  * person may have chosen; InputError for an invalid config at that commit.
  */
@@ -62,7 +62,7 @@ async function reviewedPem(source: PemSource, { repository, commit, root }: PemP
   throw new AppError('api/bad-pem', 3, message, { hint: 'commit it there, or name a variable or an absolute path' });
 }
 
-/** Returns the config with the reviewed targets and the manifest folders of the working tree; adds a warning for each difference. */
+/** Returns the config with the reviewed targets and the manifest folders of the working tree. */
 export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): ResolvedConfig {
   const now = new Map(config.targets.map((target) => [target.name, target]));
   const then = new Map(reviewed.targets.map((target) => [target.name, target]));
@@ -70,18 +70,6 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
     const found = now.get(target.name);
     return found === undefined ? [] : [{ ...target, manifests: found.manifests, reference: found.reference, overlays: found.overlays }];
   });
-  const at = { file: config.file ?? '', line: 1, column: 1 };
-  const sentences = [
-    ...[...new Set([...then.keys(), ...now.keys()])].flatMap((name) => describeDifferences(name, then.get(name), now.get(name))),
-    ...describeRules(reviewed, config),
-  ];
-  const warnings: readonly Diagnostic[] = sentences.map((message) => ({
-    code: 'config/after-merge',
-    severity: 'warning',
-    message,
-    hint: 'until the merge, the config of the target branch applies',
-    at,
-  }));
   const pending = [...now.keys()].filter((name) => !then.has(name));
   // As after the merge: a proposal that is behind the reviewed branch may not have the key yet.
   const digestKey = config.digestKey ?? reviewed.digestKey;
@@ -89,37 +77,43 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
   const { approvals: _, recordKeys: __, ...rest } = config;
   const approvals = reviewed.approvals === undefined ? {} : { approvals: reviewed.approvals };
   const keys = reviewed.recordKeys === undefined ? {} : { recordKeys: reviewed.recordKeys };
-  return { ...rest, ...approvals, ...keys, ...key, targets, pending, notices: [...warnings, ...config.notices] };
+  return { ...rest, ...approvals, ...keys, ...key, targets, pending, proposed: config };
 }
 
-function describeRules(then: Config, now: Config): readonly string[] {
-  const { approvals: before = defaultApprovals } = then;
-  const { approvals: after = defaultApprovals } = now;
+/** Returns what the config of the working tree changes of the checks of a target since a commit. */
+export function changedConfig(then: Config, now: Config, target: string): readonly ChangedCheck[] {
+  const at = { file: now.file ?? '', line: 1, column: 1 };
+  const [before, after] = [then, now].map(({ targets }) => checksOfTarget(targets.find(({ name }) => name === target)));
+  const changes = before === undefined || after === undefined ? [] : compareChecks(before, after);
+  return [...compareChecks(generalChecks(then), generalChecks(now)), ...changes].map((one) => ({ ...one, at }));
+}
+
+function generalChecks({ approvals = defaultApprovals, recordKeys, targets }: Config): ReadonlyMap<string, StatedCheck> {
   const fields = [
-    ['approvers', listOrNone(before.approvers), listOrNone(after.approvers)],
-    ['self_approval', String(before.selfApproval), String(after.selfApproval)],
-    ['record.keys', listOrNone(then.recordKeys), listOrNone(now.recordKeys)],
+    ['approvers', listOrNone(approvals.approvers)],
+    ['self_approval', String(approvals.selfApproval)],
+    ['record.keys', listOrNone(recordKeys)],
   ] as const;
-  return fields.flatMap(([field, from, to]) => (from === to ? [] : [`${field} changes from ${from} to ${to}`]));
+  return new Map<string, StatedCheck>([
+    ...fields.map(([field, value]) => [field, { text: value, value }] as const),
+    ...targets.map(({ name }) => [`target ${name}`, { text: name }] as const),
+  ]);
+}
+
+/** Returns the fields of a target that decide how it is checked; undefined without the target, which is a change of its own. */
+function checksOfTarget(target: Target | undefined): ReadonlyMap<string, StatedCheck> | undefined {
+  if (target === undefined) return undefined;
+  return new Map([...checkFieldsOf(target)].map(([field, value]) => [`${field} of target ${target.name}`, { text: value, value }]));
 }
 
 function listOrNone(values: readonly string[] = []): string {
   return values.length === 0 ? 'none' : values.toSorted().join(', ');
 }
 
-function describeDifferences(name: string, then: Target | undefined, now: Target | undefined): readonly string[] {
-  if (now === undefined) return [`the target "${name}" is removed`];
-  if (then === undefined) return [`the target "${name}" is new`];
-  const [before, after] = [checkFieldsOf(then), checkFieldsOf(now)];
-  return [...before].flatMap(([field, text]) => {
-    const other = after.get(field) ?? '';
-    return text === other ? [] : [`${field} of the target "${name}" changes from ${text} to ${other}`];
-  });
-}
-
 function pemText(source: PemSource | undefined): string {
   if (source === undefined) return 'none';
-  return 'env' in source ? `env:${source.env}` : `file:${source.file}`;
+  if ('env' in source) return `env:${source.env}`;
+  return `file:${source.below === undefined ? source.file : relative(source.below, source.file)}`;
 }
 
 /** Returns the fields of a target that decide how it is checked, as text. */
@@ -192,23 +186,3 @@ const noChecks: Checks = { policies: [], accessTests: [], accessReferences: [] }
 
 /** A commit without the target has no policies for it. */
 const absences: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);
-
-/** Warns about each policy that a proposal adds, changes or removes: authors do not choose the policies that check their own change. */
-export function warnChangedPolicies(reviewed: readonly Policy[], proposed: readonly Policy[]): readonly Diagnostic[] {
-  const then = new Map(reviewed.map((policy) => [policy.name, policy]));
-  const now = new Map(proposed.map((policy) => [policy.name, policy]));
-  return [...new Set([...then.keys(), ...now.keys()])].toSorted().flatMap((name): readonly Diagnostic[] => {
-    const [before, after] = [then.get(name), now.get(name)];
-    if (before?.text === after?.text) return [];
-    const what = after === undefined ? 'is removed' : before === undefined ? 'is new' : 'changes';
-    return [
-      {
-        code: 'policy/after-merge',
-        severity: 'warning',
-        message: `the policy "${name}" ${what}`,
-        hint: 'until the merge, the policies and waivers of the target branch apply',
-        ...(after === undefined ? {} : { at: after.at }),
-      },
-    ];
-  });
-}

@@ -96,13 +96,6 @@ export const cliCodes = {
 
 /** The messages of the section "Config". */
 export const configCodes = {
-  'config/after-merge': {
-    level: 'warning',
-    meaning: 'A pull request changes the settings that its own checks use',
-    cause: 'The config differs from that of the target branch',
-    fix: 'Nothing: the change applies after the merge',
-    example: 'the pull request changes limits',
-  },
   'config/bad-url': {
     meaning: 'The URL of a target is invalid',
     cause: 'It is not an `http` or `https` URL with a host',

@@ -79,13 +79,6 @@ export const ruleCodes = {
 
 /** The messages of the section "Policies". */
 export const policyCodes = {
-  'policy/after-merge': {
-    level: 'warning',
-    meaning: 'A pull request changes a policy or a waiver',
-    cause: 'The policies of the target branch apply until the merge',
-    fix: 'Nothing: the change applies after the merge',
-    example: 'the policy "reviewed" is removed',
-  },
   'policy/baseline': {
     level: 'notice',
     meaning: 'Connections violate a policy, and its baseline lists them',

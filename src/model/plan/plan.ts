@@ -7,6 +7,7 @@ import type { Protection } from '../protection/protection.ts';
 import { type AccessMode, type AccessState, decidingLists, isAttribute } from '../protection/access-objects.ts';
 import { nameOf, resourceId, type ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
+import type { ChangedCheck } from './changed-check.ts';
 import type { TimedGrant } from '../protection/timed-grants.ts';
 import { timeText } from '../time.ts';
 
@@ -399,6 +400,8 @@ export type Plan = Omit<Diff, 'changes'> & {
   readonly accepted: readonly AcceptedDrift[];
   /** What the forge calls the proposal with the plan's own changes; absent for a pull request. */
   readonly request?: ForgeRequest;
+  /** What the plan changes of its own checks, those that check less first; absent when there is nothing to report. */
+  readonly checks?: readonly ChangedCheck[];
   readonly refusals: readonly Refusal[];
   readonly allowed: readonly Allowance[];
 };

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/collections.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
   type AcceptedDrift,
@@ -8,7 +9,8 @@ import {
   revertHeld,
   type UnwrittenRisks,
 } from '../../model/plan/plan.ts';
-import type { PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
+import type { ChangedCheck } from '../../model/plan/changed-check.ts';
+import type { LeftMatch, PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
 import { type Headline, type Protection, sortHeadlines } from '../../model/protection/protection.ts';
 import { compareText } from '../../model/json.ts';
 import { assessProtection } from '../../protection/protection.ts';
@@ -45,6 +47,8 @@ export type Assessment = {
   readonly policies: PolicyReport | undefined;
   readonly refusals: readonly Refusal[];
   readonly diagnostics: readonly Diagnostic[];
+  /** The policies and access tests that no longer cover a connection. */
+  readonly uncovered: readonly ChangedCheck[];
   /** The diagnostics of the rules that the plan writes. */
   readonly ruleDiagnostics: readonly Diagnostic[];
 };
@@ -68,11 +72,10 @@ export function assess(
   const stated = assessProtection(diff, { desired, live, base: applied, registry: input.registry, inherited });
   const { changes, unwritten } = stated;
   const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
-  const policyResults = checkPlannedPolicies(prepared, diff, policies);
-  const access = [
-    checkPlannedAccess(prepared, diff, { reviewed: policies.accessTests, rules }),
-    checkReferencedAccess(prepared, diff, policies.accessReferences),
-  ];
+  const former = readFormerConnections(prepared);
+  const policyResults = checkPlannedPolicies(prepared, diff, policies, former);
+  const tested = checkPlannedAccess(prepared, diff, { reviewed: policies.accessTests, rules, former });
+  const access = [tested, checkReferencedAccess(prepared, diff, policies.accessReferences)];
   const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.flatMap((one) => one.headlines)], losing);
   const { changedSamples, diagnostics: ruleDiagnostics } = checkRules(prepared, diff, rules);
   return {
@@ -83,8 +86,21 @@ export function assess(
     policies: policyResults.report,
     refusals: [...policyResults.refusals, ...access.flatMap((one) => one.refusals)],
     diagnostics: [...policyResults.diagnostics, ...access.flatMap((one) => one.diagnostics)],
+    uncovered: [...leftPolicies(policyResults.report), ...tested.uncovered],
     ruleDiagnostics,
   };
+}
+
+/** Returns the policies that no longer apply to a connection. */
+function leftPolicies(report: PolicyReport | undefined): readonly ChangedCheck[] {
+  const byPolicy = new Map<string, LeftMatch[]>();
+  for (const one of report?.left ?? []) addToGroup(byPolicy, one.policy, one);
+  return [...byPolicy].map(([name, all]) => ({
+    check: `policy ${name}`,
+    action: 'uncovered',
+    connections: all.map(({ connection }) => connection),
+    ...(all[0] === undefined ? {} : { at: all[0].at }),
+  }));
 }
 
 /** Drops the manifests without risks whose changes the plan names already: as accepted drift, or as secrets without a write. */
@@ -128,7 +144,12 @@ type PolicyResults = {
 };
 
 /** Checks the connections as they are after the plan against policies. */
-function checkPlannedPolicies(prepared: Prepared, diff: Diff, { rules, today, isReviewed }: CompiledPolicies): PolicyResults {
+function checkPlannedPolicies(
+  prepared: Prepared,
+  diff: Diff,
+  { rules, today, isReviewed }: CompiledPolicies,
+  former: FormerConnections,
+): PolicyResults {
   const { input, desired, live } = prepared;
   if (rules.length === 0) return { report: undefined, refusals: [], diagnostics: [] };
   const snapshot = plannedSnapshot(diff, live, input.registry);
@@ -141,7 +162,7 @@ function checkPlannedPolicies(prepared: Prepared, diff: Diff, { rules, today, is
     registry: input.registry,
     today,
     unmanaged: diff.unmanagedAccess?.map(({ id }) => id),
-    former: readFormerConnections(prepared),
+    former,
   };
   const checked = checkPolicies(checking);
   const { findings, left } = checked.report;

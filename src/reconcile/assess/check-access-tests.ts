@@ -1,8 +1,10 @@
-import type { AccessTest } from '../../model/protection/access-test.ts';
-import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
+import type { DesiredState } from '../../model/desired.ts';
+import type { ChangedCheck } from '../../model/plan/changed-check.ts';
+import { type AccessExpectation, type AccessTest, accessTestKind } from '../../model/protection/access-test.ts';
+import { type Diagnostic, formatPosition, type Position } from '../../model/diagnostic.ts';
 import { type Diff, type Refusal, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
-import { nameOf } from '../../model/resource.ts';
+import { nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import {
   deciderTexts,
   failureTexts,
@@ -10,15 +12,18 @@ import {
   type RemovedExpectation,
   removedExpectations,
 } from '../../protection/permission/access-test-findings.ts';
-import { checkAccessTests, noConnection, statedText } from '../../protection/permission/check-access-tests.ts';
+import { checkAccessTests, isAbout, noConnection, statedText } from '../../protection/permission/check-access-tests.ts';
 import { readDeclaredAttachments } from '../../protection/posture/declared-attachments.ts';
-import { liveSnapshot, plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import type { FormerConnections } from '../../protection/policy/match.ts';
+import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { type WeakenedFindings, weakenedFindings, type WeakenedStatement } from './weakened-checks.ts';
 
 /** What access tests say about a plan, and what the manifests no longer expect. */
 export type AccessTestFindings = WeakenedFindings & {
+  /** The expectations that no longer cover a connection. */
+  readonly uncovered: readonly ChangedCheck[];
   readonly refusals: readonly Refusal[];
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -30,13 +35,30 @@ export type AccessTestFindings = WeakenedFindings & {
 export function checkPlannedAccess(
   { input, desired, live, applied }: Prepared,
   diff: Diff,
-  { reviewed = [], rules }: { readonly reviewed?: readonly AccessTest[] | undefined; readonly rules: RuleChecks | undefined },
+  {
+    reviewed = [],
+    rules,
+    former,
+  }: {
+    readonly reviewed?: readonly AccessTest[] | undefined;
+    readonly rules: RuleChecks | undefined;
+    readonly former: FormerConnections;
+  },
 ): AccessTestFindings {
   const tests = desired.accessTests ?? [];
   const removed = removedExpectations(tests, [...(applied?.accessTests ?? []), ...reviewed]);
-  const weakened = weakenedFindings('access-test-removed', removed.map(removedStatement));
-  if (tests.length === 0) return { refusals: [], diagnostics: [], ...weakened };
+  const gone = weakenedFindings('access-test-removed', removed.map(removedStatement));
+  if (tests.length === 0) return { refusals: [], diagnostics: [], uncovered: [], ...gone };
   const planned = { ...plannedSnapshot(diff, live, input.registry), declaredAttachments: readDeclaredAttachments(desired) };
+  const left = leftExpectations(tests, { desired, planned, former });
+  const leaving = weakenedFindings('access-test-uncovered', left.map(leftStatement));
+  const weakened = {
+    unwritten: [...gone.unwritten, ...leaving.unwritten],
+    headlines: [...gone.headlines, ...leaving.headlines],
+    uncovered: left.map(({ test, about, connections, at }): ChangedCheck => {
+      return { check: `access test ${test} (${statedText(about)})`, action: 'uncovered', connections, at };
+    }),
+  };
   const tools = { textOf: deciderTexts(desired, planned), newPatterns: rules?.newPatterns };
   const after = checkAccessTests(tests, planned, tools);
   const broken = after.filter(({ outcome }) => outcome !== 'passed');
@@ -72,4 +94,45 @@ export function checkPlannedAccess(
 function removedStatement({ id, about, at }: RemovedExpectation): WeakenedStatement {
   const stated = statedText(about);
   return { id, path: pointer(stated), text: `access test ${nameOf(id)} no longer expects ${stated}`, connections: [], at };
+}
+
+/** An expectation that covered connections before the plan and does not cover them after it. */
+type LeftExpectation = {
+  readonly test: string;
+  readonly about: AccessExpectation;
+  readonly connections: readonly ResourceId[];
+  /** The manifest of the first one. */
+  readonly at: Position;
+};
+
+type PlannedConnections = {
+  readonly desired: Pick<DesiredState, 'resources'>;
+  readonly planned: ProtectionSnapshot;
+  readonly former: FormerConnections;
+};
+
+/** Returns the expectations that no longer cover a connection, because its tags or its name change; the connection itself stays. */
+function leftExpectations(tests: readonly AccessTest[], { desired, planned, former }: PlannedConnections): readonly LeftExpectation[] {
+  const sides = desired.resources.flatMap((resource) => {
+    const [before, after] = [former(resource), planned.resources.get(resource.key)];
+    return before === undefined || after === undefined ? [] : [{ resource, before, after }];
+  });
+  return tests.flatMap(({ name, expectations }) =>
+    expectations.flatMap((about): readonly LeftExpectation[] => {
+      const left = sides.filter(
+        ({ resource: { id }, before, after }) =>
+          isAbout(about.on, nameOf(before.id), before.resource.spec) && !isAbout(about.on, nameOf(id), after.spec),
+      );
+      const [first] = left;
+      if (first === undefined) return [];
+      const at = first.resource.locate(first.resource.stated.has('connection_tags') ? pointer('connection_tags') : '');
+      return [{ test: name, about, connections: left.map(({ resource }) => resource.id), at }];
+    }),
+  );
+}
+
+function leftStatement({ test, about, connections, at }: LeftExpectation): WeakenedStatement {
+  const stated = statedText(about);
+  const id = resourceId(accessTestKind, test);
+  return { id, path: pointer(stated), text: `no longer covered by access test ${test} (${stated})`, connections, at };
 }

@@ -40,14 +40,13 @@ export type CommentLink = { readonly author: string; readonly command: string; r
 export function runReportMarkdown(report: RunReport, limit: number): string {
   const { title, plan, drift, diagnostics, linkOf } = report;
   const partRoom = Math.min(12_000, Math.floor(limit / 5));
-  const changed = diagnostics.filter(isOfConfig);
-  const errors = diagnostics.filter((one) => !isOfConfig(one) && one.severity === 'error');
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const isStated = plan !== undefined && report.result === undefined && drift === undefined;
-  const others = diagnostics.filter((one) => !isOfConfig(one) && one.severity !== 'error' && !(isStated && isOfPolicy(one)));
+  const others = diagnostics.filter((one) => one.severity !== 'error' && !(isStated && isOfPolicy(one)));
   const notes = report.notes.map((note) => `> ${escapeMarkdown(clip(note, 1000))}\n\n`).join('');
   const isTitled = report.isTitled === true || (plan === undefined && drift === undefined) || errors.length > 0;
   const titled = isTitled ? `### ${escapeMarkdown(clip(title, 300))}\n\n` : '';
-  const below = `${notes}${commentsMarkdown(report)}${diagnosticsMarkdown(changed, partRoom, linkOf)}${diagnosticsMarkdown(withoutRefusals(errors, report), partRoom, linkOf)}`;
+  const below = `${notes}${commentsMarkdown(report)}${diagnosticsMarkdown(withoutRefusals(errors, report), partRoom, linkOf)}`;
   const tail = `${diagnosticsMarkdown(others, partRoom, linkOf)}${footer(report)}`;
   const body = bodyOf(report, Math.max(limit - titled.length - below.length - tail.length, 0));
   // Without a title, the heading of the body is the verdict.
@@ -80,11 +79,6 @@ function bodyOf({ plan, result, drift, linkOf, at, label }: RunReport, room: num
   if (plan !== undefined && result !== undefined) return renderMarkdown(applyDocument([{ plan, result }]), options);
   if (drift !== undefined) return renderMarkdown(driftDocument([drift]), options);
   return plan === undefined ? '' : renderMarkdown(planDocument([plan]), options);
-}
-
-/** Returns whether the diagnostic is about a change of the checks themselves; those come first. */
-function isOfConfig({ code }: Diagnostic): boolean {
-  return code === 'config/after-merge';
 }
 
 /** Returns whether the report of a plan lists the diagnostic with the warnings of policies. */

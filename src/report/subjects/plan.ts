@@ -31,7 +31,7 @@ import type { OutsideAccess } from '../../model/protection/outside-access.ts';
 import type { ChangeWarnings, Deletion, ReportBlock, ReportDocument } from '../document.ts';
 import { blockedNotices, groupPlan, orphanNotices, sideLists } from '../rows/groups.ts';
 import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
-import { countActions, planVerdict } from '../wording/summary.ts';
+import { checkNotices, countActions, planVerdict } from '../wording/summary.ts';
 import { unstatedImpact } from '../wording/impact.ts';
 import { unstatedPermissions } from '../wording/permissions.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
@@ -77,7 +77,7 @@ export function planBlocks(plan: Plan, warnings: ChangeWarnings = new Map()): re
   const { groups, others } = groupPlan(plan);
   return [
     { type: 'refusals', refusals },
-    { type: 'notices', lines: [...blockedNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)] },
+    { type: 'notices', lines: [...checkNotices(plan), ...blockedNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)] },
     {
       type: 'headlines',
       headlines: protection.headlines,
@@ -160,6 +160,7 @@ export function planObject(plan: Plan): JsonObject {
     policies: plan.policies && policiesObject(plan.policies),
     protection: protectionObject(plan.protection),
     outside: plan.outside && outsideObject(plan.outside),
+    checks: plan.checks?.map((one) => definedFields({ ...one, at: one.at && positionObject(one.at) })),
     refusals: plan.refusals.map(({ code, message, hint, allowable, resource, at, newAccess }) =>
       definedFields({ code, message, hint, allowable, resource, at: at && positionObject(at), newAccess: newAccess?.map(newAccessObject) }),
     ),

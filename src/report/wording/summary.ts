@@ -1,9 +1,12 @@
 import type { Headline, HeadlineVerdict, RerouteTarget } from '../../model/protection/protection.ts';
-import type { ResourceId } from '../../model/resource.ts';
 import { highestPlanRisk, remainingOrphans, type Action, type Plan, type RiskClass } from '../../model/plan/plan.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
+import { escapeTerminal } from '../escape.ts';
 import { clip } from '../wrap.ts';
+import { shortPosition } from './value.ts';
 
 /** A replacement is one object that another one replaces: its two changes count neither as create nor as update or delete. */
 export type ActionCounts = Readonly<Record<Action | 'replace' | 'unchanged' | 'orphaned' | 'unmanaged', number>> & {
@@ -96,7 +99,7 @@ export function showsSeveral(plan: Plan): boolean {
 
 /** Returns whether a plan has nothing to show: no change, and nothing that manifests change without a write. */
 export function hasNothingToShow(plan: Plan): boolean {
-  return plan.changes.length === 0 && !isOutOfSync(plan, countActions(plan)) && !isUnwritten(plan);
+  return plan.changes.length === 0 && plan.checks === undefined && !isOutOfSync(plan, countActions(plan)) && !isUnwritten(plan);
 }
 
 function isOutOfSync({ changes, edges }: Plan, { orphaned }: ActionCounts): boolean {
@@ -191,9 +194,38 @@ export function planVerdict(plan: Plan): Verdict {
       : `${[countsText(countActions(plan)), ...unwrittenParts(plan), ...uncomparedParts(plan)].join(', ')}.`;
   const parts = [
     ...(plan.refusals.length === 0 ? [] : ['Refused.']),
+    ...checksTexts(plan),
     ...withEffect(counts, plan.protection.headlines, highestPlanRisk(plan)),
   ];
   return { before: 'Plan for ', name: plan.target.name, after: `: ${[...parts, ...outsideTexts(plan)].join(' ')}` };
+}
+
+/** Returns `Changes its checks: policy has-a-reviewer removed, limits.updates of target prod changed.` */
+function checksTexts({ checks = [] }: Pick<Plan, 'checks'>): readonly string[] {
+  if (checks.length === 0) return [];
+  return [`Changes its checks: ${shortList(checks.map(checkText), namedChecks).join(', ')}.`];
+}
+
+const namedChecks = 2;
+
+function checkText({ check, action, connections = [] }: ChangedCheck): string {
+  const name = clip(check, longestCheck);
+  return action === 'uncovered' ? `${name} no longer covers ${shortList(connections.map(nameOf), 1).join(' ')}` : `${name} ${action}`;
+}
+
+const longestCheck = 80;
+
+const mostChecks = 20;
+
+/** Returns a line for each check that a plan changes: `Check changed: limits.updates of target prod, from 0.3 to 1`. */
+export function checkNotices({ checks = [] }: Pick<Plan, 'checks'>): readonly string[] {
+  const lines = checks.map(({ check, action, before, after, connections = [], at }) => {
+    const how = action === 'uncovered' ? `no longer covers ${shortList(connections.map(nameOf), mostChecks).join(', ')}` : action;
+    const values = before === undefined ? after : after === undefined ? before : `from ${before} to ${after}`;
+    const place = at === undefined || action === 'removed' ? '' : `  ${shortPosition(at)}`;
+    return escapeTerminal(`Check ${how}: ${check}${values === undefined ? '' : `, ${values}`}${place}`);
+  });
+  return shortList(lines, mostChecks);
 }
 
 /** Returns what is not part of the plan: `2 changes outside Ostiary that manifests do not declare: weakens protection of 1 connection.` */

@@ -77,7 +77,7 @@ describe('secrets', () => {
 });
 
 describe('a pull request does not configure its own checks', () => {
-  test('the token is sent to the URL of the target branch, and the report starts with the config changes', async () => {
+  test('the token is sent to the URL of the target branch, and the first line names the config changes', async () => {
     const there = checkout({ 'access/config.yaml': connection('configured') });
     writeFiles(there.cwd, {
       'ostiary.yaml': config('http://127.0.0.1:9').replace("9' }", "9', token: { env: HOME }, limits: { updates: 100% } }"),
@@ -87,8 +87,8 @@ describe('a pull request does not configure its own checks', () => {
     const planned = await plan(there, pull);
     expect(planned).toMatchObject({ code: 0, outputs: { changed: 'true' } });
     const [body = ''] = await bodiesOn(pull.number);
-    expect(body).toMatch(/^### Plan for .*\n(?:<!--.*-->\n)+\n\*\*3 warnings\*\*\n[\s\S]*http:\/\/127\.0\.0\.1:9`/);
-    expect(body.match(/config\/after-merge/g)).toHaveLength(3);
+    expect(body).toMatch(/^### Plan for `production`: Changes its checks: .* and 1 more\. /);
+    expect(body.match(/\*\*Check changed: /g)).toHaveLength(3);
     expect(body).toContain(`\n\n\`${gateway.url()}\`, `);
   });
 

@@ -83,7 +83,7 @@ describe.each(events)('%s with the checkout of a proposal', (event, payload) => 
     }
     const planned = await run({ ...onMain, inputs: { mode: 'plan' } });
     expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned', changed: 'true' } });
-    expect(planned.summary).toContain('config/after-merge');
+    expect(planned.summary).toContain('Changes its checks: ');
     expect(trap.seen.length).toBe(heard);
   });
 
@@ -134,7 +134,7 @@ test('a pull request for another branch is planned with the config of the defaul
   expect(planned).toMatchObject({ code: 0, outputs: { changed: 'true' } });
   expect(trap.seen.length).toBe(heard);
   const [comment] = await commentsOn(bench.github(), pull.number);
-  expect(comment?.body).toContain('config/after-merge');
+  expect(comment?.body).toContain('Changes its checks: ');
   expect(comment?.body).toContain(`\n\n\`${gateway.url()}\`, `);
 });
 
@@ -220,7 +220,7 @@ describe('two checkouts in one job, main in the workspace', () => {
     const refused = await run({ cwd, inputs: { mode: 'apply' } });
     expect(refused).toMatchObject({ code: 3, summary: expect.stringMatching(/forge\/not-reviewed.*ostiary\.yaml.*differs from commit/) });
     const planned = await run({ cwd, inputs: { mode: 'plan' } });
-    expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('config/after-merge') });
+    expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('Changes its checks: ') });
     expect(trap.seen.length).toBe(heard);
   });
 
@@ -229,7 +229,7 @@ describe('two checkouts in one job, main in the workspace', () => {
     const inside = { 'working-directory': 'pr', origin: 'false' };
     expect(await run({ cwd, inputs: { mode: 'apply', ...inside } })).toMatchObject({ code: 3 });
     const planned = await run({ cwd, inputs: { mode: 'plan', ...inside } });
-    expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('config/after-merge') });
+    expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('Changes its checks: ') });
     expect(trap.seen.length).toBe(heard);
   });
 

@@ -126,9 +126,14 @@ describe('plan and apply', () => {
     const held = await here('plan --config-ref HEAD');
     expect(held.code).toBe(6);
     expect(held.stdout).toContain('policy "reviewed": reviewers exist');
-    expect(held.stderr).toMatch(/^access\/policy\.yaml:1:1 warning policy\/after-merge {2}the policy "reviewed" changes$/m);
+    expect(held.stdout).toContain(
+      'Changes its checks: waiver of policy reviewed for waived removed, waiver of policy reviewed for proposed added.',
+    );
     rmSync(join(repository.folder, 'access/policy.yaml'));
-    expect(await here('plan --config-ref HEAD')).toMatchObject({ code: 6, stderr: expect.stringContaining('is removed') });
+    expect(await here('plan --config-ref HEAD')).toMatchObject({
+      code: 6,
+      stdout: expect.stringContaining('Changes its checks: policy reviewed removed'),
+    });
   });
 });
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultLimits, type Target } from '../../../src/model/config.ts';
-import type { Policy } from '../../../src/model/protection/policy.ts';
 import type { ResolvedConfig } from '../../../src/project/resolved-config.ts';
-import { warnChangedPolicies, withReviewedTargets } from '../../../src/project/reviewed-config.ts';
+import { changedConfig, withReviewedTargets } from '../../../src/project/reviewed-config.ts';
 
 function targetOf(name: string, given: Partial<Target> = {}): Target {
   return {
@@ -37,93 +36,61 @@ function reviewedOf(...targets: readonly Target[]): Pick<ResolvedConfig, 'root' 
   return { root: '/then', targets };
 }
 
-const messagesOf = ({ notices }: ResolvedConfig): readonly string[] => notices.map(({ message }) => message);
-
-describe('withReviewedTargets', () => {
-  it('changes nothing and warns about nothing if the targets are equal', () => {
+describe('a proposal keeps the reviewed config', () => {
+  it('without a difference, changes no check', () => {
     const config = proposedOf(targetOf('live'));
-    expect(withReviewedTargets(reviewedOf(targetOf('live')), config)).toEqual({ ...config, pending: [] });
+    expect(withReviewedTargets(reviewedOf(targetOf('live')), config)).toEqual({ ...config, pending: [], proposed: config });
+    expect(changedConfig(reviewedOf(targetOf('live')), config, 'live')).toEqual([]);
+  });
+
+  it('and takes only the folders of manifests and overlays from the working tree', () => {
+    const reviewed = reviewedOf(targetOf('live', { manifests: ['/then/old'], overlays: [] }));
+    expect(withReviewedTargets(reviewed, proposedOf(targetOf('live')))).toMatchObject({ root: '/now', targets: [targetOf('live')] });
+    expect(changedConfig(reviewed, proposedOf(targetOf('live')), 'live')).toEqual([]);
   });
 
   it.each([
-    ['approvers', { approvers: ['ada'], selfApproval: false }, 'from none to ada'],
-    ['self_approval', { approvers: [], selfApproval: true }, 'from false to true'],
-  ])('keeps the reviewed %s, and warns about the proposed one', (field, approvals, difference) => {
-    const reviewed = reviewedOf(targetOf('live'));
-    const config = withReviewedTargets(reviewed, { ...proposedOf(targetOf('live')), approvals });
-    expect(config.approvals).toBeUndefined();
-    expect(messagesOf(config)).toEqual([`${field} changes ${difference}`]);
+    ['approvers', { approvers: ['ada'], selfApproval: false }, { before: 'none', after: 'ada' }],
+    ['self_approval', { approvers: [], selfApproval: true }, { before: 'false', after: 'true' }],
+  ])('and reports the proposed %s', (check, approvals, values) => {
+    const [reviewed, proposed] = [reviewedOf(targetOf('live')), { ...proposedOf(targetOf('live')), approvals }];
+    expect(withReviewedTargets(reviewed, proposed).approvals).toBeUndefined();
+    expect(changedConfig(reviewed, proposed, 'live')).toMatchObject([{ check, action: 'changed', ...values }]);
     const kept = { approvers: ['grace'], selfApproval: false };
-    expect(withReviewedTargets({ ...reviewed, approvals: kept }, { ...proposedOf(targetOf('live')), approvals }).approvals).toEqual(kept);
+    expect(withReviewedTargets({ ...reviewed, approvals: kept }, proposed).approvals).toEqual(kept);
   });
 
-  it('takes only the folders of manifests and overlays from the working tree, without a warning', () => {
-    const reviewed = reviewedOf(targetOf('live', { manifests: ['/then/old'], overlays: [] }));
-    const { root, targets, notices } = withReviewedTargets(reviewed, proposedOf(targetOf('live')));
-    expect(root).toBe('/now');
-    expect(targets).toEqual([targetOf('live')]);
-    expect(notices).toEqual([]);
+  it.each<[string, Partial<Target>, string, string]>([
+    ['url', { url: 'https://evil.example.com' }, 'https://live.example.com', 'https://evil.example.com'],
+    ['dialect', { dialect: 'hoop' }, 'auto', 'hoop'],
+    ['auth', { auth: 'api-key' }, 'auto', 'api-key'],
+    ['token', { token: { env: 'HOME' } }, 'OSTIARY_TOKEN', 'HOME'],
+    ['ca', { tls: { ca: { file: '/now/ca.pem', below: '/now' } } }, 'none', 'file:ca.pem'],
+    ['secret_prefixes', { secretPrefixes: ['OSTIARY_SECRET_', 'AWS_'] }, 'OSTIARY_SECRET_', 'OSTIARY_SECRET_, AWS_'],
+    ['prune', { prune: true }, 'false', 'true'],
+    ['unmanaged', { reportUnmanaged: true }, 'silent', 'report'],
+    ['unmanaged_access', { watchAccess: false }, 'report', 'ignore'],
+    ['expire', { expire: 'apply' }, 'report', 'apply'],
+    ['released', { released: ['Connection/old-db'] }, 'none', 'Connection/old-db'],
+    ['reviewed', { reviewed: 'any' }, 'the default branch', 'any'],
+    ['limits.from', { limits: { ...defaultLimits, from: 99 } }, '10', '99'],
+    ['limits.updates', { limits: { ...defaultLimits, updates: 1 } }, '0.3', '1'],
+    ['limits.deletes', { limits: { ...defaultLimits, deletes: 1 } }, '0.3', '1'],
+    ['limits.protections', { limits: { ...defaultLimits, protections: 1 } }, '0.3', '1'],
+    ['limits.new_access', { limits: { ...defaultLimits, newAccess: 'refuse' } }, 'allow', 'refuse'],
+  ])('and reports the proposed %s', (field, proposed, before, after) => {
+    const [reviewed, config] = [reviewedOf(targetOf('live')), proposedOf(targetOf('live', proposed))];
+    expect(withReviewedTargets(reviewed, config).targets).toEqual([targetOf('live')]);
+    const at = { file: '/now/ostiary.yaml', line: 1, column: 1 };
+    expect(changedConfig(reviewed, config, 'live')).toEqual([{ check: `${field} of target live`, action: 'changed', before, after, at }]);
   });
 
-  it.each<[string, Partial<Target>, string]>([
-    ['url', { url: 'https://evil.example.com' }, 'from https://live.example.com to https://evil.example.com'],
-    ['dialect', { dialect: 'hoop' }, 'from auto to hoop'],
-    ['auth', { auth: 'api-key' }, 'from auto to api-key'],
-    ['token', { token: { env: 'HOME' } }, 'from OSTIARY_TOKEN to HOME'],
-    ['secret_prefixes', { secretPrefixes: ['OSTIARY_SECRET_', 'AWS_'] }, 'from OSTIARY_SECRET_ to OSTIARY_SECRET_, AWS_'],
-    ['prune', { prune: true }, 'from false to true'],
-    ['unmanaged', { reportUnmanaged: true }, 'from silent to report'],
-    ['unmanaged_access', { watchAccess: false }, 'from report to ignore'],
-    ['expire', { expire: 'apply' }, 'from report to apply'],
-    ['released', { released: ['Connection/old-db'] }, 'from none to Connection/old-db'],
-    ['limits.from', { limits: { ...defaultLimits, from: 99 } }, 'from 10 to 99'],
-    ['limits.updates', { limits: { ...defaultLimits, updates: 1 } }, 'from 0.3 to 1'],
-    ['limits.deletes', { limits: { ...defaultLimits, deletes: 1 } }, 'from 0.3 to 1'],
-    ['limits.protections', { limits: { ...defaultLimits, protections: 1 } }, 'from 0.3 to 1'],
-  ])('keeps the reviewed %s, and warns about the proposed one', (field, proposed, difference) => {
-    const config = withReviewedTargets(reviewedOf(targetOf('live')), proposedOf(targetOf('live', proposed)));
-    expect(config.targets).toEqual([targetOf('live')]);
-    expect(messagesOf(config)).toEqual([`${field} of the target "live" changes ${difference}`]);
-    expect(config.notices[0]).toMatchObject({
-      code: 'config/after-merge',
-      severity: 'warning',
-      at: { file: '/now/ostiary.yaml', line: 1, column: 1 },
-    });
-  });
-
-  it('leaves out a new target, which is pending, and a removed one', () => {
-    const config = withReviewedTargets(reviewedOf(targetOf('live'), targetOf('old')), proposedOf(targetOf('live'), targetOf('new')));
-    expect(config.targets).toEqual([targetOf('live')]);
-    expect(config.pending).toEqual(['new']);
-    expect(messagesOf(config)).toEqual(['the target "old" is removed', 'the target "new" is new']);
-  });
-});
-
-function policyOf(name: string, text = 'a'): Policy {
-  return {
-    name,
-    at: { file: 'policies.yaml', line: 3, column: 1 },
-    match: { tags: {}, type: [], subtype: [], name: [], at: { file: 'access/policies.yaml', line: 1, column: 1 } },
-    require: [],
-    message: '',
-    severity: 'error',
-    waivers: [],
-    baseline: [],
-    isShared: false,
-    text,
-  };
-}
-
-describe('warnChangedPolicies', () => {
-  it('warns about added, changed and removed policies, by name; only those that the proposal has are at a line', () => {
-    const reviewed = [policyOf('removed'), policyOf('changed'), policyOf('same')];
-    const proposed = [policyOf('same'), policyOf('changed', 'b'), policyOf('added')];
-    const found = warnChangedPolicies(reviewed, proposed).map(({ code, severity, message, at }) => ({ code, severity, message, at }));
-    const rest = { code: 'policy/after-merge', severity: 'warning' };
-    expect(found).toEqual([
-      { ...rest, message: 'the policy "added" is new', at: policyOf('added').at },
-      { ...rest, message: 'the policy "changed" changes', at: policyOf('changed').at },
-      { ...rest, message: 'the policy "removed" is removed', at: undefined },
+  it('without a new target, which is pending, and without a removed one', () => {
+    const [reviewed, config] = [reviewedOf(targetOf('live'), targetOf('old')), proposedOf(targetOf('live'), targetOf('new'))];
+    expect(withReviewedTargets(reviewed, config)).toMatchObject({ targets: [targetOf('live')], pending: ['new'] });
+    expect(changedConfig(reviewed, config, 'live')).toMatchObject([
+      { check: 'target old', action: 'removed' },
+      { check: 'target new', action: 'added' },
     ]);
   });
 });

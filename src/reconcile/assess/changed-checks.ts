@@ -1,0 +1,61 @@
+import { type DesiredResource, desiredById, type DesiredState, formerIdOf } from '../../model/desired.ts';
+import { canonical } from '../../model/json.ts';
+import { type ChangedCheck, compareChecks, type ProposedChecks, type StatedCheck } from '../../model/plan/changed-check.ts';
+import { statedText } from '../../protection/permission/check-access-tests.ts';
+
+/**
+ * Returns what a proposal changes of its own checks: of the config, of policies with their waivers, of access tests and references, and of objects that
+ * it did not add the samples, the protection from deletion, and the fields that are not compared.
+ */
+export function changedByProposal({ config, reviewed }: ProposedChecks, desired: DesiredState): readonly ChangedCheck[] {
+  if (reviewed === undefined) return config;
+  const former = desiredById(reviewed.resources);
+  const pairs = desired.resources.flatMap((resource) => {
+    const before = former.get(resource.id) ?? former.get(formerIdOf(resource) ?? resource.id);
+    return before === undefined ? [] : [{ before, resource }];
+  });
+  return [
+    ...config,
+    ...compareChecks(documentChecks(reviewed), documentChecks(desired)),
+    ...pairs.flatMap(({ before, resource }) => compareChecks(resourceChecks(before, resource), resourceChecks(resource, resource))),
+  ];
+}
+
+function documentChecks({ policies = [], accessTests = [], accessReferences = [] }: DesiredState): ReadonlyMap<string, StatedCheck> {
+  return new Map<string, StatedCheck>([
+    ...policies.flatMap(({ name, at, match, require, message, severity, waivers, baseline }) => {
+      const requirements = require.map((one) => [one.expression, one.message ?? '']);
+      return [
+        [`policy ${name}`, { text: canonical([{ ...match, at: '' }, requirements, message, severity]), at }] as const,
+        ...waivers.map(
+          ({ connection, until, at: place }) =>
+            [`waiver of policy ${name} for ${connection}`, { text: until, value: `until ${until}`, at: place }] as const,
+        ),
+        ...baseline.flatMap(({ require: requirement, connections, at: place }) =>
+          connections.map(
+            (connection) => [`baseline of policy ${name} for ${connection}: ${requirement}`, { text: '', at: place }] as const,
+          ),
+        ),
+      ];
+    }),
+    ...accessTests.flatMap(({ name, expectations }) =>
+      expectations.map((one) => [`access test ${name} (${statedText(one)})`, { text: one.text, at: one.at }] as const),
+    ),
+    ...accessReferences.flatMap(({ name, at, others, entries }) => [
+      [`others of access reference ${name}`, { text: others, value: others, at }] as const,
+      ...entries.map((one) => [`access reference ${name} (${statedText(one)})`, { text: one.text, at: one.at }] as const),
+    ]),
+  ]);
+}
+
+/** Returns the checks that a manifest states, with the name that the object has now. */
+function resourceChecks(
+  { samples = [], protect, ignore, locate, locateIgnore }: DesiredResource,
+  { id }: DesiredResource,
+): ReadonlyMap<string, StatedCheck> {
+  return new Map<string, StatedCheck>([
+    ...samples.map(({ given, at }) => [`sample ${canonical(given)} of ${id}`, { text: '', at }] as const),
+    ...(protect ? [[`protect of ${id}`, { text: '', at: locate('') }] as const] : []),
+    ...ignore.map((path) => [`ignore ${path} of ${id}`, { text: '', at: locateIgnore() }] as const),
+  ]);
+}
