@@ -3,10 +3,8 @@ import { registry } from '../../../src/kinds/index.ts';
 import type { Json } from '../../../src/model/json.ts';
 import { desiredState } from '../../support/desired-state.ts';
 import { memoryGateway, type MemoryGateway } from '../../support/memory-gateway.ts';
-import { pruning } from '../../support/history.ts';
 import { exposedConnections, type ResourceStates } from '../../support/posture.ts';
 import { applyPlan, planAgainst } from '../../support/run-pipeline.ts';
-import { resume, savedText } from '../../support/saved-plan.ts';
 import type { Manifest } from '../../support/scenario.ts';
 import { connection } from './apply-fixtures.ts';
 
@@ -63,32 +61,5 @@ describe('a score_threshold that changes in two writes', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['done', 'done']);
     expect(thresholdsIn([...states, gateway.state()])).toEqual(expected);
     for (const state of states) expect(exposedConnections(state, before, gateway.state())).toEqual([]);
-  });
-
-  it.each<[string, Threshold, Threshold]>([
-    ['planned again', null, 0.5],
-    ['planned again', 0.5, null],
-    ['planned again from its base', null, 0.5],
-    ['planned again from its base', 0.5, null],
-    ['continued from the saved plan', null, 0.5],
-    ['continued from the saved plan', 0.5, null],
-  ])('and is stopped at any request and %s ends the same, from %j to %j', async (how, from, to) => {
-    const desired = desiredState(manifestsWith(to, true));
-    const whole = await start(from);
-    await applyPlan({ gateway: whole.gateway, ...(await planAgainst(whole.gateway, desired)), desired });
-    const more = how.endsWith('base') ? pruning({ before: manifestsWith(from, false), after: manifestsWith(to, true) }) : {};
-    for (let stop = whole.begun + 1; stop < whole.gateway.requests.length; stop += 1) {
-      const { gateway, before } = await start(from);
-      const text = savedText({ ...(await planAgainst(gateway, desired)), desired });
-      gateway.setFault(({ index }) => (index < stop ? undefined : 'before'));
-      await resume(text, { gateway, desired }).catch(() => undefined);
-      expect(exposedConnections(gateway.state(), before, whole.gateway.state())).toEqual([]);
-      gateway.setFault(undefined);
-      const isPlannedAgain = how.startsWith('planned');
-      if (isPlannedAgain) await applyPlan({ gateway, ...(await planAgainst(gateway, desired, more)), desired });
-      const { refusals } = isPlannedAgain ? { refusals: [] } : await resume(text, { gateway, desired });
-      expect(refusals).toEqual([]);
-      expect(gateway.state()).toEqual(whole.gateway.state());
-    }
   });
 });

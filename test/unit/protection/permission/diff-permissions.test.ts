@@ -61,22 +61,6 @@ test('equal changes of groups, verbs and connections are one line, new access wi
   ]);
 });
 
-test('what a headline states about everybody is in the data alone', async () => {
-  const { all, shown } = await linesOf({ orders: { reviewers: ['dba', 'sre'] } }, { orders: { reviewers: ['dba'] } });
-  expect(all).toHaveLength(1);
-  expect(all[0]).toMatch(
-    /^everybody \(auditors: connect\): connect, exec on orders: was after approval by dba and sre, will be after approval by dba {2}/,
-  );
-  expect(shown).toEqual([]);
-});
-
-test('everybody but some groups is named as such', async () => {
-  const { all } = await linesOf({ orders: { access_groups: ['dba', 'sre'] } }, { orders: { access_groups: null } });
-  expect(all.map((line) => line.split('  ')[0])).toEqual([
-    'everybody but admin, auditor, dba, sre: connect, exec on orders: was no, will be yes, without approval',
-  ]);
-});
-
 test('a plan that changes no permission has none, and one that does counts those that stay the same', async () => {
   expect(
     (await planBetween({ orders: seen }, { orders: { ...seen, connection_tags: { env: 'dev' } } })).protection.permissions,

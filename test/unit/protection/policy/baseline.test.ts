@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Policy, PolicyReport } from '../../../../src/model/protection/policy.ts';
-import { baselineNotices, neededBaseline, unusedBaselines } from '../../../../src/protection/policy/baseline.ts';
+import { neededBaseline, unusedBaselines } from '../../../../src/protection/policy/baseline.ts';
 import { checkManifests, loadText, policyText, someConnection } from '../../../support/policies.ts';
 import { connectionManifest } from '../../../support/risks.ts';
 
@@ -38,26 +38,6 @@ describe('a baseline', () => {
     expect(violationsOf(judged({ 'size(connection.reviewers)>0': ['orders'], [exec]: ['orders-2', '*'] }).report)).toHaveLength(4);
   });
 
-  test('is counted in one notice per policy', () => {
-    const { policy, report } = judged({ [reviewers]: ['orders', 'reports'], [exec]: ['orders', 'desk'] });
-    expect(report.findings).toEqual([]);
-    expect(baselineNotices([policy], report)).toMatchObject([
-      {
-        code: 'policy/baseline',
-        severity: 'notice',
-        message: '3 connections of the baseline still violate policy "p": desk, orders, reports',
-        at: { line: 20 },
-      },
-    ]);
-  });
-
-  test('comes before waivers', () => {
-    const waived = '  waivers: [{ connection: orders, until: 2030-01-01, reason: agreed }]\n';
-    const { report } = judged({ [reviewers]: ['orders'], [exec]: ['orders'] }, waived);
-    expect(report.waived).toEqual([]);
-    expect(report.baseline).toHaveLength(2);
-  });
-
   test('is reported where it excuses nothing: satisfied, unknown, and without a requirement', () => {
     const { policy, report } = judged({ [reviewers]: ['desk', 'gone', 'orders'], 'size("") == 1': ['orders'] });
     expect(unusedBaselines([policy], report, [])).toMatchObject([
@@ -69,12 +49,6 @@ describe('a baseline', () => {
       },
     ]);
     expect(unusedBaselines([judged({ [reviewers]: ['orders'] }).policy], report, [])).toEqual([]);
-  });
-
-  test('is not reported for a connection that is not selected, and for a policy of several targets', () => {
-    const { policy, report } = judged({ [reviewers]: ['gone'] });
-    expect(unusedBaselines([policy], report, [{ id: 'Connection/gone' }])).toEqual([]);
-    expect(unusedBaselines([{ ...policy, isShared: true }], report, [])).toEqual([]);
   });
 });
 

@@ -41,11 +41,6 @@ function words({ edges, diagnostics }: EdgeDiff): string {
   ].join(', ');
 }
 
-/** Returns why edges are skipped. */
-function said(given: Case): readonly string[] {
-  return planned(given).diagnostics.map(({ message }) => message.replace(/^.* is skipped: /, ''));
-}
-
 describe('an edge that is declared', () => {
   it.each<[string, Case, string]>([
     ['and live is nothing', { ours: [db, rule], live: [db, rule], declared: [edgeOf(rule, db)], attached: [rule] }, ''],
@@ -163,55 +158,6 @@ describe('an edge that is declared', () => {
     ],
   ])('%s', (_, given, expected) => {
     expect(words(planned(given))).toBe(expected);
-  });
-
-  it('has all its positions in order, from both sides', () => {
-    const twice = { ...edgeOf(rule, db), declarations: [...edgeOf(rule, db).declarations, ...edgeOf(rule, db, db).declarations] };
-    const again = {
-      ...edgeOf(rule, 'Connection/uid-db'),
-      declarations: [
-        { by: rule, how: 'selector' as const, path: '/connection_ids/db' },
-        { by: rule, how: 'selector' as const, path: '/connection_ids' },
-      ],
-    };
-    const { edges } = planned({ ours: [db, rule], live: [db, rule], declared: [twice, again] });
-    expect(edges).toEqual([
-      {
-        rule,
-        connection: db,
-        action: 'attach',
-        by: rule,
-        declared: [
-          'access/connection_ids:16:1',
-          'access/connection_ids/db:19:1',
-          'access/connection_ids/db:19:1',
-          'access/guardrail_rules/rule:22:1',
-        ],
-      },
-    ]);
-  });
-
-  it('reports the intended name and the position', () => {
-    const { diagnostics } = planned({
-      ours: [rule],
-      live: [db, rule],
-      declared: [edgeOf(rule, 'Connection/dc'), edgeOf(rule, 'Connection/elsewhere')],
-    });
-    expect(diagnostics).toMatchObject([
-      { hint: 'did you mean "db"?', at: { file: 'access/connection_ids/dc' } },
-      { hint: 'add a manifest for it, or correct the name', at: { file: 'access/connection_ids/elsewhere' } },
-    ]);
-  });
-
-  it('reports why the selection is incomplete', () => {
-    const declared = [edgeOf(mask, db)];
-    expect(said({ ours: [db], unselected: [mask], live: [mask], declared })).toEqual([`only ${mask} can write it, and it is not selected`]);
-    expect(said({ ours: [db], unselected: [mask], live: [], declared })).toEqual([
-      `${mask} does not exist on the gateway yet, and it is not selected`,
-    ]);
-    expect(said({ ours: [mask], unselected: [db], live: [], declared })).toEqual([
-      `${db} does not exist on the gateway yet, and it is not selected`,
-    ]);
   });
 });
 
