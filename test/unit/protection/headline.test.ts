@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Position } from '../../../src/model/diagnostic.ts';
 import type { Json } from '../../../src/model/json.ts';
-import { changeOf, connection, fieldOf, guardrail, protectionOfWrites, sentences } from './protection-fixtures.ts';
+import type { LiveResource } from '../../../src/model/live.ts';
+import type { Change } from '../../../src/model/plan/plan.ts';
+import { changeOf, connection, fieldOf, guardrail, masking, protectionOfWrites, sentences, types } from './protection-fixtures.ts';
 
 /** Returns the headlines for one connection with one changed field, and for the reverse change. */
 function thereAndBack(
@@ -106,6 +108,61 @@ const word = (name: string, text: string): readonly [string, readonly [Json, Jso
   name,
   [{ name, type: 'pattern_match', pattern_regex: text }, ''],
 ];
+
+type Fields = readonly Parameters<typeof fieldOf>[];
+
+function onRule(...fields: Fields): readonly Change[] {
+  return [
+    changeOf(
+      'GuardrailRule/g',
+      fields.map((field) => fieldOf(...field)),
+    ),
+  ];
+}
+
+function onMask(...fields: Fields): readonly Change[] {
+  return onRule(...fields).map((change) => ({ ...change, id: 'DataMaskingRule/m' }));
+}
+
+function headlinesOf(rule: LiveResource, changes: readonly Change[]): readonly string[] {
+  return sentences(protectionOfWrites([connection('a'), rule], changes));
+}
+
+describe('headlines of masking rules', () => {
+  it('compares masking by entity type and threshold', () => {
+    const rule = masking('m', { score_threshold: 0.5, supported_entity_types: types('PERSON', 'URL') }, ['a']);
+    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, 0.8]))).toEqual([
+      'weakens: 1 connection masks PERSON and URL only from a score of 0.8 (was 0.5) (Connection/a)',
+    ]);
+    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, 0.2]))).toEqual([
+      'strengthens: 1 connection masks PERSON and URL already from a score of 0.2 (was 0.5) (Connection/a)',
+    ]);
+    expect(headlinesOf(rule, onMask(['/supported_entity_types/GROUP/entity_types/URL', 'URL', undefined]))).toEqual([
+      'weakens: 1 connection no longer masks URL (Connection/a)',
+    ]);
+    expect(headlinesOf(rule, onMask(['/supported_entity_types/GROUP', types('PERSON', 'URL'), undefined]))).toEqual([
+      'weakens: 1 connection loses masking of PERSON and URL (Connection/a)',
+    ]);
+    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, null]))).toEqual([
+      'unknown: 1 connection changes masking in a way that cannot be compared (Connection/a)',
+    ]);
+  });
+
+  it('compares custom types by their words, patterns and scores', () => {
+    const custom = [{ name: 'EMP', score: 0.5, deny_list: ['x', 'y'], regex: 'E+' }];
+    const rule = masking('m', { score_threshold: 0.4, custom_entity_types: custom }, ['a']);
+    const at = '/custom_entity_types/EMP';
+    expect(headlinesOf(rule, onMask([`${at}/deny_list/x`, 'x', undefined]))).toEqual([
+      'weakens: 1 connection no longer masks x as EMP (Connection/a)',
+    ]);
+    // A score that reaches the threshold masks everything that is found, however high it is.
+    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.9]))).toEqual([]);
+    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.1]))).toEqual(['weakens: 1 connection loses masking of EMP (Connection/a)']);
+    expect(headlinesOf(rule, onMask([`${at}/regex`, 'E+', 'E*']))).toEqual([
+      'unknown: 1 connection changes masking in a way that cannot be compared (Connection/a)',
+    ]);
+  });
+});
 
 describe('the order of headlines', () => {
   it('lists weakening, then incomparable, then strengthening headlines, each by weight', () => {

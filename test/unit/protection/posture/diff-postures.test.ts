@@ -124,3 +124,16 @@ describe('hidden values', () => {
     expect(protection.connections).toEqual([]);
   });
 });
+
+describe('attributes', () => {
+  const pci = guardrail('g', ['DROP'], [], { attributes: ['pci'] });
+
+  it('name the loss of a rule that they attached', () => {
+    const back = changeOf('Connection/a', [fieldOf('/attributes/pci', 'pci', undefined)]);
+    const live = [connection('a', { attributes: ['pci'] }), pci];
+    expect(sentences(protectionOfWrites(live, [back], { dialect: 'hoop' }))).toEqual([
+      'weakens: 1 connection loses guardrail g (Connection/a)',
+      'unknown: 1 connection changes attributes in a way that cannot be compared (Connection/a)',
+    ]);
+  });
+});
