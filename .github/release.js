@@ -1,55 +1,69 @@
-// Tags a release: the commit that is checked out with the built action added, which main never holds. Run `npm run check` first;
-// `npm run release` leaves branch, index and files as they are, and prints how to push the tag.
-import { execFileSync } from 'node:child_process';
+// Makes what people use of the action, which no other branch holds. `npm run release` tags a release: the commit that is checked out with
+// the built action added; run `npm run check` first. `npm run release -- --branch` builds the action alone on the local branch `release`,
+// for git hosts without a release. Both leave HEAD, index and files as they are, and print how to push.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { commitOnHead, git } from './release-commit.js';
 
-/** Runs git and returns what it prints. */
-function git(args, env = {}) {
-  return execFileSync('git', args, { encoding: 'utf8', env: { ...process.env, ...env } }).trim();
+const branch = 'release';
+
+/** The problems that prevent a tag or the branch, each with what to do. */
+function problems({ isBranch }) {
+  const isClean = git(['status', '--porcelain']) === '';
+  return [
+    isClean ? [] : 'there are changes that are not committed: commit them, or put them away',
+    isBranch ? problemsOfBranch() : problemsOfTag(),
+  ].flat();
 }
 
-/** The problems that prevent a release, each with what to do. */
-function problems({ tag, version, main }) {
+function problemsOfBranch() {
+  return git(['branch', '--show-current']) === branch ? `${branch} is checked out: switch to the branch with the source` : [];
+}
+
+function problemsOfTag() {
   const [changes] =
     readFileSync('CHANGELOG.md', 'utf8').match(new RegExp(`^## \\[?${version.replaceAll('.', '\\.')}(?![\\w.-]).*$`, 'm')) ?? [];
   return [
-    git(['status', '--porcelain']) === '' ? [] : 'there are changes that are not committed: commit them, or put them away',
     git(['tag', '--list', tag]) === '' ? [] : `the tag ${tag} exists: a release is never made anew, raise the version in package.json`,
     changes === undefined ? `CHANGELOG.md has no section "## ${version}": give what is unreleased its version` : [],
     existsSync(main) ? [] : `${main}, which action.yml names, is not built: npm run build`,
   ].flat();
 }
 
-/** The commit with the built files, by whoever made HEAD and at its time, so that the same build makes the same commit. */
-function commitWithBuild(tag) {
+/** The commit of everything with the built files. */
+function commitWithBuild() {
   const folder = mkdtempSync(join(tmpdir(), 'ostiary-release-'));
   try {
-    const index = { GIT_INDEX_FILE: join(folder, 'index') };
-    git(['read-tree', 'HEAD'], index);
-    git(['add', '--force', 'dist', ':!dist/executable', ':!dist/site'], index);
-    const [name, email, date] = git(['log', '-1', '--format=%cn%n%ce%n%cI']).split('\n');
-    const who = ['AUTHOR', 'COMMITTER'].flatMap((role) => [
-      [`GIT_${role}_NAME`, name],
-      [`GIT_${role}_EMAIL`, email],
-      [`GIT_${role}_DATE`, date],
-    ]);
-    const tree = git(['write-tree'], index);
-    return git(['commit-tree', tree, '-p', 'HEAD', '-m', `Release ${tag}, with the built action`], Object.fromEntries(who));
+    const index = join(folder, 'index');
+    git(['read-tree', 'HEAD'], { env: { GIT_INDEX_FILE: index } });
+    git(['add', '--force', 'dist', ':!dist/executable', ':!dist/site'], { env: { GIT_INDEX_FILE: index } });
+    return commitOnHead(index, `Release ${tag}, with the built action`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const product = JSON.parse(readFileSync('package.json', 'utf8'));
+const { version } = product;
 const [, main = 'dist/action.js'] = /^ {2}main: (\S+)$/m.exec(readFileSync('action.yml', 'utf8')) ?? [];
 const tag = `v${version}`;
-const found = problems({ tag, version, main });
+const isBranch = process.argv.includes('--branch');
+const found = problems({ isBranch });
 if (found.length > 0) {
   process.stderr.write(`${found.map((one) => `error: ${one}`).join('\n')}\n`);
   process.exitCode = 3;
+} else if (isBranch) {
+  // Only this needs packages: the job that publishes a release has none.
+  const { commitOfAction } = await import('./release-branch.js');
+  const commit = await commitOfAction(product, main);
+  git(['branch', '--force', branch, commit]);
+  const kept = `action-${git(['rev-parse', '--short=12', 'HEAD'])}`;
+  process.stdout.write(
+    `The branch ${branch} is ${commit}\nPublish it; the tag keeps the commit for workflows that pin it:\n` +
+      `  git push --force origin ${branch}\n  git push origin ${commit}:refs/tags/${kept}\n`,
+  );
 } else {
-  git(['tag', tag, commitWithBuild(tag)]);
+  git(['tag', tag, commitWithBuild()]);
   process.stdout.write(`${tag} is ${git(['rev-parse', tag])}\nPush it with: git push origin ${tag}\n`);
 }

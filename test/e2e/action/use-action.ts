@@ -18,8 +18,11 @@ export type ActionBench = {
   readonly bundled: (options: StepOptions) => Promise<StepEnded>;
 };
 
-/** Sets up GitHub and the bundled action for the tests of one file: the bundle alone, without any package beside it. */
-export function useAction(makeFolder: (files: Files) => string): ActionBench {
+/**
+ * Sets up GitHub and the bundled action for the tests of one file: the bundle alone, without any package beside it. `other` returns the path of
+ * another build of it.
+ */
+export function useAction(makeFolder: (files: Files) => string, other?: () => string): ActionBench {
   let github: TestGitHub | undefined;
   let home = '';
   const running = (): TestGitHub => {
@@ -30,6 +33,7 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
   let bundle: Promise<string> | undefined;
   /** Returns the path of the bundle, of which only some files have a test. */
   const bundled = async (): Promise<string> => {
+    if (other !== undefined) return other();
     const built = await builtPackage();
     for (const name of ['dist', 'package.json']) cpSync(join(built, name), join(home, name), { recursive: true });
     return join(home, 'dist', 'action.js');

@@ -14,12 +14,12 @@ const files = {
 };
 
 /** Runs what `npm run release` runs. */
-function release({ folder, git }: TestRepository): { readonly code: number; readonly said: string } {
+function release({ folder, git }: TestRepository, ...args: readonly string[]): { readonly code: number; readonly said: string } {
   git('config', 'user.name', 'Ada');
   git('config', 'user.email', 'ada@example.com');
   try {
     const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
-    return { code: 0, said: execFileSync(process.execPath, [script], { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' }) };
+    return { code: 0, said: execFileSync(process.execPath, [script, ...args], { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' }) };
   } catch (error) {
     if (error instanceof Error && 'status' in error && 'stderr' in error) return { code: Number(error.status), said: String(error.stderr) };
     throw error;
@@ -65,4 +65,15 @@ test('a release needs a build, a section of the changelog, and everything commit
     ],
   });
   expect(repository.git('tag')).toBe('');
+});
+
+test('the branch of the action needs everything committed, and another branch', () => {
+  const repository = make(files);
+  repository.git('switch', '--quiet', '--create', 'release');
+  repository.write({ 'README.md': 'new' });
+  const { code, said } = release(repository, '--branch');
+  expect({ code, lines: said.trim().split('\n') }).toEqual({
+    code: 3,
+    lines: [expect.stringContaining('not committed'), expect.stringContaining('release is checked out')],
+  });
 });
