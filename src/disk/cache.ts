@@ -96,7 +96,7 @@ function reasonNotOwn(folder: string): string | undefined {
   if (!stats.isDirectory()) return 'it is not a folder';
   if (process.getuid === undefined) return undefined;
   if (stats.uid !== process.getuid()) return 'it belongs to another user';
-  // Earlier versions created it with the modes that the umask of the user allowed.
+  // The user, or a job that restores caches, may have created it.
   if ((stats.mode & 0o022) !== 0) chmodSync(folder, stats.mode & 0o755);
   return undefined;
 }

@@ -23,13 +23,13 @@ export function markerOf(key: readonly string[]): string {
 }
 
 const anyMarker = /<!-- ostiary [0-9a-f]{32} -->/;
-const digestMark = /^\n*<!-- says (\w+)( below its heading)? -->\n?/;
+const digestMark = /^\n*<!-- says (\w+) -->\n?/;
 const lastHeading = /(?<=^|\n)#[^\n]*\n$/;
 const endMark = '<!-- ostiary end -->';
 
 /**
- * Reads a body; undefined if it does not have the key. Its first marker counts: our text comes after it, except for a heading, and can
- * contain the marker of another post, because it quotes names of the gateway. Posts of earlier versions have the marker above the heading.
+ * Reads a body; undefined if it does not have the key. Its first marker counts: our text comes after it, except for the heading before it,
+ * and can contain the marker of another post, because it quotes names of the gateway.
  */
 export function readStickyBody(body: string, key: readonly string[]): StickyBody | undefined {
   const whole = body.replaceAll('\r\n', '\n');
@@ -38,9 +38,9 @@ export function readStickyBody(body: string, key: readonly string[]): StickyBody
   const marked = whole.slice(start + marker.length);
   const end = marked.lastIndexOf(endMark);
   const ours = end === -1 ? marked : marked.slice(0, end);
-  const [mark = '', digest, below] = digestMark.exec(ours) ?? [];
+  const [mark = '', digest] = digestMark.exec(ours) ?? [];
   const above = whole.slice(0, start);
-  const [heading = ''] = below === undefined ? [] : (lastHeading.exec(above) ?? []);
+  const [heading = ''] = lastHeading.exec(above) ?? [];
   return {
     above: above.slice(0, above.length - heading.length),
     digest,
@@ -57,6 +57,5 @@ export function writeStickyBody(
   { above, below }: Pick<StickyBody, 'above' | 'below'> = { above: '', below: '' },
 ): string {
   const [heading = ''] = /^#[^\n]*\n/.exec(text) ?? [];
-  const says = `<!-- says ${digest}${heading === '' ? '' : ' below its heading'} -->`;
-  return `${above}${heading}${markerOf(key)}\n${says}\n${text.slice(heading.length).trimEnd()}\n${endMark}${below}`;
+  return `${above}${heading}${markerOf(key)}\n<!-- says ${digest} -->\n${text.slice(heading.length).trimEnd()}\n${endMark}${below}`;
 }

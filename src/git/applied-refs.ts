@@ -257,7 +257,7 @@ function fallBackToLocal(failure: AppError, { name, local, originId }: KnownReco
   };
 }
 
-/** A commit behind a ref of applies: an applied commit, or a record whose tree is empty and whose parents are the commits that it names. */
+/** A commit behind a ref of applies: its tree is empty, and its parents are the commits that it names. */
 export type RecordCommit = {
   readonly id: string;
   readonly tree: string;
@@ -289,7 +289,7 @@ const emptyTrees: ReadonlySet<string> = new Set([
   '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 ]);
 
-/** Returns whether a commit is a record. An applied commit is none: it has files. */
+/** Returns whether a commit is a record. No commit of a proposal can pass for one: it has files. */
 export function isRecordCommit({ tree }: RecordCommit): boolean {
   return emptyTrees.has(tree);
 }

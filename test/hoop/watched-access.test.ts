@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newRecordKey } from '../../src/project/record/record-signature.ts';
 import { config, connection, guardrail, manifest } from '../e2e/project.ts';
 import { adminToken, auditorToken, type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
+import { commitRecord } from '../support/commit-record.ts';
 import { expectValid } from '../support/documents.ts';
 import { open } from '../support/access-project.ts';
 import { type HoopRepository, useHoopRepositories } from '../support/hoop-repository.ts';
@@ -325,8 +326,8 @@ describe('a token that cannot read a list', () => {
 test('a record without these objects compares nothing, and says so where the gateway has any', { timeout: 60_000 }, async () => {
   const watched = await appliedProject();
   const { run, repository, send } = watched;
-  const head = repository.git('rev-parse', 'HEAD').trim();
-  repository.git('update-ref', 'refs/ostiary/applied/production', head);
+  const commit = repository.git('rev-parse', 'HEAD').trim();
+  repository.git('update-ref', 'refs/ostiary/applied/production', commitRecord(repository, { commit }));
   expect((await run('drift')).stdout).toContain('The last apply did not record rulepacks: ');
   await send('POST', '/runbooks/rules', runbook);
   const drift = await run('drift');

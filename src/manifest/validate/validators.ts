@@ -34,7 +34,7 @@ export declare const policy: SchemaValidator;
 
 /** A record as it is written: a rule and its connections are one entry of edges. */
 export type EncodedRecord = Omit<AppliedRecord, 'pending'> & {
-  readonly version: 1 | 2;
+  readonly version: 1;
   readonly signature?: RecordSignature;
   readonly pending: readonly (Omit<PendingWrites, 'edges'> & { readonly edges: readonly (readonly [ResourceId, ...ResourceId[]])[] })[];
 };

@@ -212,7 +212,7 @@ export const gitCodes = {
     meaning: 'The record of applies cannot be read',
     cause: 'Another version of Ostiary wrote it',
     fix: 'Use that version, or pass the last applied commit with `--base REF`',
-    example: 'the record of the applies (3f2a9c1d04) cannot be read: unknown version 2',
+    example: 'the record of the applies (3f2a9c1d04) cannot be read: it has version 2, but this Ostiary reads version 1',
   },
   'git/shallow': {
     level: 'warning',

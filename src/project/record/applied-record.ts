@@ -1,5 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
-import { parseJson } from '../../model/json.ts';
+import { isObject, parseJson } from '../../model/json.ts';
 import { findLastApplied, isRecordCommit, type RecordCommit } from '../../git/applied-refs.ts';
 import type { Repository } from '../../git/repository.ts';
 import { record as isRecord } from '../../manifest/validate/validators.ts';
@@ -59,12 +59,14 @@ export async function findAppliedRecord(
 /** The longest record, in characters. */
 const longestRecord = 16 * 1024 * 1024;
 
-/** Returns the record of a commit. A commit with files is the last completely applied one, and all that is known. */
+/** Returns the record of a commit. Throws InputError if it is none, or of another version. */
 function parseRecord(commit: RecordCommit): Pick<ReadRecord, 'record' | 'signature'> {
-  if (!isRecordCommit(commit)) return { record: { ...emptyRecord, commit: commit.id } };
+  if (!isRecordCommit(commit)) throw unreadable(commit, 'it is a commit with files');
   const { message, parents } = commit;
   if (message.length > longestRecord) throw unreadable(commit, `it has more than ${longestRecord} characters`);
   const value = parseJson(message.slice(message.indexOf('\n\n') + 2));
+  if (isObject(value) && 'version' in value && value['version'] !== 1)
+    throw unreadable(commit, `it has version ${JSON.stringify(value['version'])}, but this Ostiary reads version 1`);
   if (!isRecord(value)) {
     const [error] = isRecord.errors ?? [];
     throw unreadable(commit, `it does not match its schema at ${error?.instancePath || 'the top'} (${error?.keyword ?? 'form'})`);
@@ -89,15 +91,10 @@ export function recordMessage(name: string, record: AppliedRecord, signature?: R
 
 /** Returns the record as JSON, in ASCII so that no setting changes its bytes. The connections of a rule are listed together. */
 export function recordText(record: AppliedRecord, signature?: RecordSignature): string {
-  const pending = record.pending.map((one) => ({ ...one, edges: groupByRule(one.edges) }));
-  const isGrouped = pending.some(({ edges }) => edges.some(({ length }) => length > 2));
-  return encodeRecord({ version: isGrouped ? 2 : 1, record, pending }, signature);
-}
-
-/** Returns the text that a signature signs: with each attachment by itself, as version 1 has them, so that earlier signatures stay valid. */
-export function signedRecordText(record: AppliedRecord): string {
-  const pending = record.pending.map((one) => ({ ...one, edges: one.edges.map(({ rule, connection }) => [rule, connection]) }));
-  return encodeRecord({ version: 1, record, pending });
+  const { pending, ...rest } = record;
+  const signed = signature === undefined ? {} : { signature: { key: signature.key, counter: signature.counter, value: signature.value } };
+  const encoded = { version: 1, ...rest, pending: pending.map((one) => ({ ...one, edges: groupByRule(one.edges) })), ...signed };
+  return JSON.stringify(encoded).replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Returns a list for each rule: the rule, and the connections to which it is attached. */
@@ -105,15 +102,6 @@ function groupByRule(edges: readonly EdgeEnds[]): readonly (readonly ResourceId[
   const byRule = new Map<ResourceId, ResourceId[]>();
   for (const { rule, connection } of edges) addToGroup(byRule, rule, connection);
   return [...byRule].map(([rule, connections]) => [rule, ...connections]);
-}
-
-type EncodedParts = { readonly version: 1 | 2; readonly record: AppliedRecord; readonly pending: readonly object[] };
-
-function encodeRecord({ version, record, pending }: EncodedParts, signature?: RecordSignature): string {
-  const { pending: _, ...rest } = record;
-  const signed = signature === undefined ? {} : { signature: { key: signature.key, counter: signature.counter, value: signature.value } };
-  const encoded = { version, ...rest, pending, ...signed };
-  return JSON.stringify(encoded).replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Throws AppError when a record is too long to be read again. */
@@ -128,36 +116,6 @@ export function checkRecordLength(message: string): void {
 export function commitsOf({ commit, unmerged, orphans, pending }: AppliedRecord): readonly string[] {
   const named = [...(unmerged === undefined ? [] : [unmerged]), ...[...orphans, ...pending].flatMap((one) => one.commit ?? [])];
   return [...new Set([...(commit === undefined ? [] : [commit]), ...named])];
-}
-
-/** Returns whether a record says nothing but the last completely applied commit. */
-export function isPlainRecord({
-  commit,
-  unmerged,
-  overrides = [],
-  applies = [],
-  secrets,
-  verified,
-  access,
-  orphans,
-  pending,
-  approved,
-  digest,
-  lease,
-}: AppliedRecord): boolean {
-  return (
-    commit !== undefined &&
-    unmerged === undefined &&
-    overrides.length + applies.length === 0 &&
-    secrets === undefined &&
-    verified === undefined &&
-    access === undefined &&
-    orphans.length === 0 &&
-    pending.length === 0 &&
-    approved === undefined &&
-    digest === undefined &&
-    lease === undefined
-  );
 }
 
 function unreadable({ id }: RecordCommit, reason: string): InputError {

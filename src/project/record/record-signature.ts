@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import type { AppliedRecord, RecordSignature } from '../../model/applied-record.ts';
 import { isObject, parseJson } from '../../model/json.ts';
-import { signedRecordText } from './applied-record.ts';
+import { recordText } from './applied-record.ts';
 import type { ProjectContext } from '../resolved-config.ts';
 
 const publicPrefix = 'ed25519:';
@@ -61,7 +61,7 @@ export function parseSignedHash(text: string): SignedHash | undefined {
 
 /** Returns the hash of all that a record says. */
 export function recordHash(record: AppliedRecord): string {
-  return createHash('sha256').update(signedRecordText(record)).digest('hex');
+  return createHash('sha256').update(recordText(record)).digest('hex');
 }
 
 /** Signs the target, the URL, the counter and the content of a record. */

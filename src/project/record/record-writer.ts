@@ -3,7 +3,7 @@ import { hasOrigin } from '../../git/origin.ts';
 import type { AppliedRecord } from '../../model/applied-record.ts';
 import type { AppError } from '../../model/errors.ts';
 import { cacheFolderOf, type CommittedProject } from '../project.ts';
-import { checkRecordLength, commitsOf, isPlainRecord, recordMessage } from './applied-record.ts';
+import { checkRecordLength, commitsOf, recordMessage } from './applied-record.ts';
 import { type RecordProof, rememberSigned } from './record-proof.ts';
 import { readRecordSigner, recordHash, signRecord, type SignedHash } from './record-signature.ts';
 
@@ -51,9 +51,6 @@ export function createRecordWriter(project: CommittedProject, input: RecordWrite
       if (typeof signer === 'object') {
         const counter = Math.max(1 + (last?.counter ?? proof?.counter ?? 0), 1 + above, now.getTime());
         last = signRecord(signer, subject, { counter, content: recordHash(record) });
-      } else if (isPlainRecord(record) && record.commit !== undefined) {
-        // An unsigned record of nothing but one commit is that commit.
-        return record.commit;
       }
       const message = recordMessage(name, record, last);
       checkRecordLength(message);

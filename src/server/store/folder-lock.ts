@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import { lstat, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -37,7 +37,7 @@ type LockOptions = { readonly log: Log; readonly times?: LockTimes };
  * in another container or on another host recognizes it. Throws `AppError` when the holder is alive.
  */
 export async function lockFolder(folder: string, { log, times = defaultTimes }: LockOptions): Promise<FolderLock> {
-  await makeLockFolder(folder);
+  await mkdir(folder, { mode: 0o700, recursive: true });
   const holder: Holder = {
     id: randomUUID(),
     host: hostname(),
@@ -81,34 +81,6 @@ async function createLockFile(path: string, holder: Holder): Promise<boolean> {
     if (systemCodeOf(error) === 'EEXIST') return false;
     throw error;
   }
-}
-
-/** The attempts to replace a file while other servers replace it, too. */
-const mostAttempts = 20;
-
-/** Creates the folder of locks. Servers that start at the same moment may remove or create it between two steps of each other. */
-async function makeLockFolder(folder: string): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await replaceLockFile(folder);
-      return;
-    } catch (error) {
-      const isRace = ['ENOENT', 'EEXIST', 'EISDIR', 'ERR_FS_EISDIR'].includes(systemCodeOf(error) ?? '');
-      if (!isRace || attempt === mostAttempts) throw error;
-      await delay(10);
-    }
-  }
-}
-
-/** Creates the folder if it does not exist. Earlier versions had a file in its place, which named a process. */
-async function replaceLockFile(folder: string): Promise<void> {
-  const stats = await lstat(folder).catch(() => undefined);
-  if (stats?.isFile() === true) {
-    const [pid = '', start = ''] = (await readFile(folder, 'utf8')).trim().split(' ');
-    if (isProcessAlive(Number(pid), start)) throw lockedBy(`process ${pid}`, folder);
-    await rm(folder, { force: true });
-  }
-  if (stats?.isDirectory() !== true) await mkdir(folder, { mode: 0o700, recursive: true });
 }
 
 async function numbersIn(folder: string): Promise<readonly number[]> {

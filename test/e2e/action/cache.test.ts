@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { adminToken, hoopProject, type HoopProject } from '../../support/hoop-project.ts';
 import { newRecordKey } from '../../../src/project/record/record-signature.ts';
+import { commitRecord } from '../../support/commit-record.ts';
 import { commitAll, git, type StepEnded } from '../../support/workflow.ts';
 import { connection, useProjects } from '../project.ts';
 import { useAction } from './use-action.ts';
@@ -65,7 +66,8 @@ async function repository(): Promise<{
   };
   const apply = async (inputs: JobOptions['inputs'] = {}): Promise<void> => {
     expect((await job({ mode: 'apply', inputs })).code).toBe(0);
-    git(project.folder, 'update-ref refs/ostiary/applied/prod HEAD');
+    const record = commitRecord({ git: (...args) => git(project.folder, args) }, { commit: git(project.folder, 'rev-parse HEAD') });
+    git(project.folder, `update-ref refs/ostiary/applied/prod ${record}`);
   };
   return { project, job, apply };
 }
@@ -137,6 +139,7 @@ test.each(poisoned)('%s is a miss', async (_, change) => {
   expect(project.model.store.findConnection(names[0] ?? '')?.secret).toEqual({ 'envvar:PASS': btoa('canary-value') });
 });
 
+// security: cache
 test('the cache of a job with another token is a miss', async () => {
   const { job, apply } = await repository();
   await apply();
@@ -166,6 +169,7 @@ test.each([404, 429, 500])('an answer with status %i costs nothing but the reads
   expect(planned.stdout).toContain(`::debug::the cache was not restored: GetCacheEntryDownloadURL: status ${status}`);
 });
 
+// security: cache
 test('a secret that changed on the gateway since is found', async () => {
   const { job, project, apply } = await repository();
   await apply();

@@ -129,23 +129,6 @@ test('what people write around the report stays', async () => {
   expect(await issueOf(first)).toMatchObject({ state: 'closed', body: expect.stringMatching(/^\*\*Ann[^]*See also #1\.$/) });
 });
 
-test('an issue begins with its heading; one of an earlier version, which begins with a mark, is found', async () => {
-  const drift = await drifted('older');
-  const first = await drift();
-  const headed = /^(### Drift on [^\n]*\n)(<!-- ostiary [0-9a-f]{32} -->\n)(<!-- says \w+) below its heading( -->\n)/;
-  const { body } = await issueOf(first);
-  expect(body).toMatch(headed);
-  const { person } = bench.github();
-  const older = body.replace(headed, '$2$3$4$1');
-  await person.issues.update({ ...place, issue_number: Number(first.outputs['issue']), body: `Ann asks.\n\n${older}` });
-  await change('older-b', []);
-  expect((await drift()).outputs['issue']).toBe(first.outputs['issue']);
-  const changed = (await issueOf(first)).body;
-  expect(changed).toContain('older-b');
-  expect(changed.replace('Ann asks.\n\n', '')).toMatch(headed);
-  expect(changed.match(/<!-- |### Drift on/g)).toHaveLength(4);
-});
-
 test('a name on the gateway that looks like the mark of another issue is only text', async () => {
   const drift = await drifted('mark');
   const [other = ''] = /<!-- ostiary [0-9a-f]{32} -->/.exec((await issueOf(await drift())).body) ?? [];

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
 import { useRepositories, withPush, type TestRepository } from '../../support/repository.ts';
+import { commitRecord } from '../../support/commit-record.ts';
 import { config, connection, guardrail, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
@@ -314,9 +315,8 @@ describe('a branch behind the applied commit', () => {
 
 /** Writes a record with the lease of a run on another machine, as that run would. */
 function lease({ git }: TestRepository, until: Date): void {
-  const [commit, tree] = [git('rev-parse', 'HEAD'), git('hash-object', '-t', 'tree', '-w', '/dev/null')];
-  const record = { version: 1, commit, orphans: [], pending: [], lease: { run: 'other-machine:1:x', until: until.toISOString() } };
-  const id = git('commit-tree', tree, '-p', commit, '-m', `Record\n\n${JSON.stringify(record)}`);
+  const commit = git('rev-parse', 'HEAD');
+  const id = commitRecord({ git }, { commit, lease: { run: 'other-machine:1:x', until: until.toISOString() } });
   git('update-ref', ref, id);
   git('push', '--quiet', '--force', 'origin', `${id}:${ref}`);
 }

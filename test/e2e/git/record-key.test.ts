@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AppliedRecord, RecordSignature } from '../../../src/model/applied-record.ts';
 import { newRecordKey, readRecordSigner, recordHash, signRecord } from '../../../src/project/record/record-signature.ts';
+import { commitRecord } from '../../support/commit-record.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { gitEnv, useRepositories, withPush, type TestRepository } from '../../support/repository.ts';
 import { connection, type Files } from '../project.ts';
@@ -52,12 +53,8 @@ function signatureOf(record: SignedRecord): RecordSignature {
 }
 
 /** Pushes a record as anyone could who may push refs. */
-function forge({ git }: TestRepository, record: SignedRecord | object): void {
-  const tree = git('hash-object', '-t', 'tree', '-w', '/dev/null');
-  const text = JSON.stringify(record);
-  const named = new Set([...text.matchAll(/"(?:commit|unmerged)":"([0-9a-f]{40})"/g)].map(([, id = '']) => id));
-  const id = git('commit-tree', tree, ...[...named].flatMap((one) => ['-p', one]), '-m', `Record of the applies to production\n\n${text}`);
-  git('push', '--quiet', '--force', 'origin', `${id}:${ref}`);
+function forge(repository: TestRepository, record: SignedRecord | object): void {
+  repository.git('push', '--quiet', '--force', 'origin', `${commitRecord(repository, record)}:${ref}`);
 }
 
 /** Signs a record with the given key for any subject, as an apply elsewhere would have. */
@@ -74,6 +71,7 @@ function flip(text: string): string {
   return `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`;
 }
 
+// security: record-key
 describe('a record of which one part was forged', () => {
   let project: Project;
   let genuine: SignedRecord;
@@ -143,15 +141,25 @@ describe('a record of which one part was forged', () => {
     expect(await run('plan --target production', clone(origin))).toMatchObject({ code: 0 });
   });
 
-  test('is refused: a ref that names a commit, and no ref at all', async () => {
+  // security: record-key
+  test('is refused: no ref at all', async () => {
     const { origin, repository } = project;
-    for (const push of [`${first}:${ref}`, `:${ref}`]) {
-      repository.git('push', '--quiet', '--force', 'origin', push);
-      const job = clone(origin);
-      expect(await run('plan --target production', job)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/unsigned-record') });
-      expect(await run('apply --yes --target production', job, ours)).toMatchObject({ code: 6 });
-      expect((await run('drift --target production', job)).code).toBe(2);
-    }
+    repository.git('push', '--quiet', '--force', 'origin', `:${ref}`);
+    const job = clone(origin);
+    expect(await run('plan --target production', job)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/unsigned-record') });
+    expect(await run('apply --yes --target production', job, ours)).toMatchObject({ code: 6 });
+    expect((await run('drift --target production', job)).code).toBe(2);
+  });
+
+  test('is refused: a ref that names a commit of main', async () => {
+    const { origin, repository } = project;
+    repository.git('push', '--quiet', '--force', 'origin', `${first}:${ref}`);
+    const job = clone(origin);
+    for (const command of ['plan', 'apply --yes', 'drift'])
+      expect(await run(`${command} --target production`, job, ours)).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('it is a commit with files'),
+      });
   });
 
   test('is the genuine one again', async () => {
@@ -163,6 +171,7 @@ describe('a record of which one part was forged', () => {
 });
 
 describe('an earlier record', () => {
+  // security: record-key
   test('is refused where a later one was seen: in the clone, or in its cache; an override repairs it', async () => {
     const { repository, origin } = await applied({ 'access/a.yaml': connection('early-a') });
     const early = repository.git('rev-parse', ref);
@@ -193,6 +202,7 @@ describe('an earlier record', () => {
       expect(await run(`plan --detailed-exitcode${option}`, job)).toMatchObject({ code: 0 });
   });
 
+  // security: record-key
   test('is not known to a fresh clone without a cache; the lost changes are then pending', async () => {
     const { repository, origin } = await applied({ 'access/a.yaml': connection('early-b') });
     const early = repository.git('rev-parse', ref);
@@ -203,6 +213,7 @@ describe('an earlier record', () => {
   });
 });
 
+// security: record-key
 describe('the keys that count', () => {
   test('are not those that a branch adds', async () => {
     const { repository, origin } = await applied({ 'access/a.yaml': connection('added-key') });
@@ -353,6 +364,7 @@ describe('ostiary record key', () => {
   });
 });
 
+// security: record-key
 test('no command prints a private half', () => {
   expect(printed.length).toBeGreaterThan(50);
   for (const { secret } of [ours, other, next]) expect(printed.filter((text) => text.includes(secret.slice(24)))).toEqual([]);

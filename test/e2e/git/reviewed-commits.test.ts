@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { idOf } from '../../server/client.ts';
+import { commitRecord } from '../../support/commit-record.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { connection } from '../project.ts';
 import { type Project, ref, useAppliedProjects } from './applied-projects.ts';
@@ -25,13 +26,11 @@ async function someConnection(): Promise<string> {
 }
 
 /** Pushes a record as anyone could who may push refs. */
-function forge({ git }: TestRepository, record: object, parents: readonly string[]): void {
-  const tree = git('hash-object', '-t', 'tree', '-w', '/dev/null');
-  const message = `Record of the applies to production\n\n${JSON.stringify({ version: 1, orphans: [], pending: [], ...record })}`;
-  const id = git('commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', message);
-  git('push', '--quiet', '--force', 'origin', `${id}:${ref}`);
+function forge(repository: TestRepository, record: object): void {
+  repository.git('push', '--quiet', '--force', 'origin', `${commitRecord(repository, record)}:${ref}`);
 }
 
+// security: push
 describe('a record that a contributor forged', () => {
   const cases: readonly (readonly [string, string, (theirs: TestRepository, name: string) => void])[] = [
     [
@@ -39,16 +38,18 @@ describe('a record that a contributor forged', () => {
       'git/unmerged-base',
       (theirs, name) => {
         theirs.git('checkout', '--quiet', '--orphan', 'x');
-        theirs.save({ 'access/hr.yaml': connection(`${name}-hr`), 'access/a.yaml': connection(name, { reviewers: ['dba', 'security'] }) });
-        theirs.git('push', '--quiet', '--force', 'origin', `HEAD:${ref}`);
+        const access = {
+          'access/hr.yaml': connection(`${name}-hr`),
+          'access/a.yaml': connection(name, { reviewers: ['dba', 'security'] }),
+        };
+        forge(theirs, { commit: theirs.save(access) });
       },
     ],
     [
       'a commit upon main as the base',
       'git/unmerged-base',
       (theirs, name) => {
-        theirs.save({ 'access/hr.yaml': connection(`${name}-hr`) });
-        theirs.git('push', '--quiet', '--force', 'origin', `HEAD:${ref}`);
+        forge(theirs, { commit: theirs.save({ 'access/hr.yaml': connection(`${name}-hr`) }) });
       },
     ],
     ['no record at all', 'git/no-record', (theirs) => void theirs.git('push', '--quiet', 'origin', `:${ref}`)],
@@ -57,7 +58,7 @@ describe('a record that a contributor forged', () => {
       'git/unproven-object',
       (theirs, name) => {
         const commit = theirs.git('rev-parse', 'HEAD');
-        forge(theirs, { commit, orphans: [{ id: `Connection/${name}-hr`, commit }] }, [commit]);
+        forge(theirs, { commit, orphans: [{ id: `Connection/${name}-hr`, commit }] });
       },
     ],
     [
@@ -66,7 +67,7 @@ describe('a record that a contributor forged', () => {
       (theirs, name) => {
         const commit = theirs.git('rev-parse', 'HEAD');
         const own = theirs.save({ 'access/hr.yaml': connection(`${name}-hr`) });
-        forge(theirs, { commit, orphans: [{ id: `Connection/${name}-hr`, commit: own }] }, [commit, own]);
+        forge(theirs, { commit, orphans: [{ id: `Connection/${name}-hr`, commit: own }] });
       },
     ],
     [
@@ -75,17 +76,11 @@ describe('a record that a contributor forged', () => {
       (theirs, name) => {
         const commit = theirs.git('rev-parse', 'HEAD');
         const objects = [{ id: `Connection/${name}-hr`, ours: true }];
-        forge(
-          theirs,
-          {
-            commit,
-            pending: [
-              { commit, objects, edges: [] },
-              { objects, edges: [] },
-            ],
-          },
-          [commit],
-        );
+        const pending = [
+          { commit, objects, edges: [] },
+          { objects, edges: [] },
+        ];
+        forge(theirs, { commit, pending });
       },
     ],
   ];
@@ -111,8 +106,7 @@ describe('a record that a contributor forged', () => {
     const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('repaired') });
     const main = ours.git('rev-parse', 'HEAD');
     const theirs = clone(origin);
-    theirs.save({ 'access/b.yaml': connection('repaired-b') });
-    theirs.git('push', '--quiet', '--force', 'origin', `HEAD:${ref}`);
+    forge(theirs, { commit: theirs.save({ 'access/b.yaml': connection('repaired-b') }) });
     const job = clone(origin);
     expect(await run('drift', job)).toMatchObject({ code: 2, stdout: expect.stringContaining('which main does not contain') });
     expect(await run('apply --yes --allow git/unmerged-base=forged', job)).toMatchObject({ code: 0 });
@@ -121,6 +115,7 @@ describe('a record that a contributor forged', () => {
     expect((await run('drift', job)).code).toBe(0);
   });
 
+  // security: push
   test('a lease that ends later than any apply takes it blocks nothing; a right one does', async () => {
     const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('leased') });
     ours.save({ 'access/a.yaml': connection('leased', { reviewers: ['dba'] }) });
@@ -128,10 +123,10 @@ describe('a record that a contributor forged', () => {
     const commit = ours.git('rev-parse', 'HEAD~1');
     const leaseUntil = (time: number): object => ({ commit, lease: { run: 'other:1:x', until: new Date(time).toISOString() } });
     const theirs = clone(origin);
-    forge(theirs, leaseUntil(Date.now() + 600_000), [commit]);
+    forge(theirs, leaseUntil(Date.now() + 600_000));
     expect(await run('apply --yes', clone(origin))).toMatchObject({ code: 6, stderr: expect.stringContaining('git/locked') });
     for (const time of [Date.now() + day, Date.parse('9999-01-01T00:00:00Z')]) {
-      forge(theirs, leaseUntil(time), [commit]);
+      forge(theirs, leaseUntil(time));
       expect(await run('apply --yes', clone(origin))).toMatchObject({ code: 0 });
     }
   });
@@ -163,10 +158,11 @@ async function planOf(repository: TestRepository): Promise<Planned> {
   return JSON.parse(stdout).plans[0];
 }
 
+// security: push
 describe('what a contributor with push rights still can do without a record key', () => {
   test('another commit of main as the base', async () => {
     const { origin, first } = await releasedProject('still-base');
-    forge(clone(origin), { commit: first }, [first]);
+    forge(clone(origin), { commit: first });
     expect((await planOf(clone(origin))).base).toBe(first);
   });
 
@@ -174,7 +170,7 @@ describe('what a contributor with push rights still can do without a record key'
     const { ours, origin, first, uid } = await releasedProject('still-orphan');
     expect((await planOf(ours)).changes).toEqual([]);
     const commit = ours.git('rev-parse', 'HEAD');
-    forge(clone(origin), { commit, orphans: [{ id: 'Connection/still-orphan-b', uid, commit: first }] }, [commit, first]);
+    forge(clone(origin), { commit, orphans: [{ id: 'Connection/still-orphan-b', uid, commit: first }] });
     expect((await planOf(clone(origin))).changes).toMatchObject([{ id: 'Connection/still-orphan-b', action: 'delete' }]);
   });
 
@@ -185,20 +181,20 @@ describe('what a contributor with push rights still can do without a record key'
     push(ours);
     expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
     expect((await planOf(ours)).orphans).toMatchObject([{ id: 'Connection/still-no-b' }]);
-    forge(clone(origin), { commit }, [commit]);
+    forge(clone(origin), { commit });
     expect((await planOf(clone(origin))).orphans).toEqual([]);
   });
 
   test('the times of applies', async () => {
     const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('still-times') });
     const commit = ours.git('rev-parse', 'HEAD');
-    forge(clone(origin), { commit, applies: [{ principal: 'eve', after: '' }] }, [commit]);
+    forge(clone(origin), { commit, applies: [{ principal: 'eve', after: '' }] });
     expect((await planOf(clone(origin))).changes).toEqual([]);
   });
 
   test('a text that is no record, which blocks plans and applies until the ref is deleted', async () => {
     const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('still-text') });
-    forge(clone(origin), { version: 3 }, [ours.git('rev-parse', 'HEAD')]);
+    forge(clone(origin), { version: 3 });
     const job = clone(origin);
     for (const line of ['plan', 'apply --yes'])
       expect(await run(line, job)).toMatchObject({ code: 3, stderr: expect.stringContaining('git/record-unreadable') });
@@ -208,6 +204,7 @@ describe('what a contributor with push rights still can do without a record key'
   });
 });
 
+// security: fork
 test('a contributor without push rights writes no record: that of a fork does not count, and a plan writes none', async () => {
   const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('fork-a', { reviewers: ['dba'] }) });
   const base = ours.git('rev-parse', 'HEAD');
@@ -216,8 +213,8 @@ test('a contributor without push rights writes no record: that of a fork does no
   expect(before).toContain(ref);
   const fork = clone(origin, '--bare');
   const theirs = clone(fork);
-  theirs.save({ 'access/a.yaml': connection('fork-a') });
-  theirs.git('push', '--quiet', '--force', 'origin', 'HEAD:refs/heads/topic', `HEAD:${ref}`);
+  const record = commitRecord(theirs, { commit: theirs.save({ 'access/a.yaml': connection('fork-a') }) });
+  theirs.git('push', '--quiet', '--force', 'origin', 'HEAD:refs/heads/topic', `${record}:${ref}`);
   const job = clone(origin);
   job.git('fetch', '--quiet', `file://${fork.folder}`, 'topic');
   job.git('checkout', '--quiet', '--detach', 'FETCH_HEAD');
@@ -235,6 +232,7 @@ describe('a missing record', () => {
     expect(await run('apply --yes', job)).toMatchObject({ code: 0, stderr: expect.stringContaining('git/applied-recorded') });
   });
 
+  // security: no-record
   test('refuses changes of live objects, unless they are imported or the refusal is overridden', async () => {
     const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('lost-a'), 'access/b.yaml': connection('lost-b') });
     ours.save({
@@ -257,6 +255,7 @@ describe('a missing record', () => {
 });
 
 describe('a commit that is not merged', () => {
+  // security: push, apply-token
   test('is not applied without a reason; main reports it, and repairs the gateway', async () => {
     const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('unmerged', { reviewers: ['dba'] }) });
     ours.git('checkout', '--quiet', '-b', 'feature');
@@ -305,6 +304,7 @@ describe('a commit that is not merged', () => {
     expect(plans[0]).toMatchObject({ base: feature, changes: [] });
   });
 
+  // security: push
   test('is applied where the config of the default branch says so, not where its own config does', async () => {
     const files = { 'access/a.yaml': connection('atlantis') };
     const { ours } = await appliedProject(files);

@@ -111,7 +111,7 @@ test('in an existing folder that others can read, they can read no file of the d
   expect(await serveOnce(folder)).not.toContain('other users');
   expect(openPaths(folder)).toEqual([]);
   expect(readdirSync(folder).toSorted()).toEqual(['encryption.key', 'ostiary.lock', 'postgres']);
-  // As an earlier version left them.
+  // As a copy of the folder may have them.
   for (const name of ['postgres', 'postgres/base']) chmodSync(join(folder, name), 0o755);
   for (const name of ['encryption.key', 'postgres/PG_VERSION']) chmodSync(join(folder, name), 0o666);
   expect(await serveOnce(folder)).toContain('other users could read or change 3 files and folders');

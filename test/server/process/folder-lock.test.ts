@@ -74,13 +74,11 @@ async function lockOf(name: string, files: Readonly<Record<string, string>> = {}
 
 test.each([
   ['there is none', {}],
-  ['a dead process of an earlier version left one', undefined],
   ['a server on another host left one', { 7: foreignLock(3) }],
   ['an interrupted start left an empty one', { 7: '' }],
   ['one was released', { 7: 'released     {}' }],
 ])('of many processes one gets the lock when %s', async (name, files) => {
-  const folder = files === undefined ? join(home, 'old.lock') : await lockOf(name.replaceAll(' ', '-'), files);
-  if (files === undefined) await writeFile(folder, '999999999 1\n');
+  const folder = await lockOf(name.replaceAll(' ', '-'), files);
   const attempts = await Promise.allSettled(Array.from({ length: 20 }, () => lockFolder(folder, quiet)));
   expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   const reasons = attempts.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
@@ -89,13 +87,6 @@ test.each([
   for (const one of attempts) if (one.status === 'fulfilled') await one.value.release();
   const [name2 = ''] = await readdir(folder);
   expect(await readFile(join(folder, name2), 'utf8')).toMatch(/^released /);
-});
-
-test('a living process of an earlier version keeps its lock', async () => {
-  const path = join(home, 'alive.lock');
-  const status = await readFile('/proc/self/stat', 'utf8').catch(() => ') '.padEnd(60, '- '));
-  await writeFile(path, `${process.pid} ${status.slice(status.lastIndexOf(')') + 2).split(' ')[19] ?? '-'}\n`);
-  await expect(lockFolder(path, quiet)).rejects.toMatchObject({ code: 'serve/locked' });
 });
 
 test('a lock file that a server elsewhere writes is not taken over', async () => {
