@@ -195,28 +195,6 @@ test('README names the two commands of a fresh machine', () => {
   expect(lines).toEqual(expect.arrayContaining(['npm ci && npm run demo', 'npm ci && npm test']));
 });
 
-test('each test that SECURITY.md names exists', () => {
-  const text = readFileSync('SECURITY.md', 'utf8');
-  const files = new Map([...text.matchAll(/\b([A-Z]) is in `([^`]+)`/g)].map(([, letter = '', path = '']) => [letter, path]));
-  const paths = [...text.matchAll(/`(test\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path);
-  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
-  const cells = [...text.matchAll(/\(([A-Z]): ((?:\*[^*]+\*(?:, )?)+)\)/g)];
-  expect(cells.length).toBeGreaterThan(15);
-  const missing = cells.flatMap(([, letter = '', names = '']) => {
-    const tests = readFileSync(files.get(letter) ?? '', 'utf8');
-    return [...names.matchAll(/\*([^*]+)\*/g)].flatMap(([, name = '']) => (tests.includes(name) ? [] : [`${letter}: ${name}`]));
-  });
-  expect(missing).toEqual([]);
-});
-
-test('every cell of the table of who can do what names its test', () => {
-  const text = readFileSync('SECURITY.md', 'utf8');
-  const section = text.slice(text.indexOf('### Who can do what'), text.indexOf('### A pull request'));
-  const rows = [...section.matchAll(/^\| (a .*) \|$/gm)].map(([, row = '']) => row.split(' | '));
-  expect(rows.map((cells) => cells.length)).toEqual([5, 5, 5, 5, 5, 5]);
-  expect(rows.flatMap(([, ...cells]) => cells.filter((cell) => !/\([A-Z]: \*/.test(cell)))).toEqual([]);
-});
-
 test('every environment variable that the pages name is read, and every one that is read is named', () => {
   const reading = /\benv(?:\.|\['|: '|, ')([A-Z][A-Z0-9_]+)\b/g;
   const fromFiles = code.flatMap((text) => [...text.matchAll(/\breadVariable\('([A-Z_]+)'/g)].map((match) => match[1] ?? ''));

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { commandNames, helpOf } from './support/command-help.ts';
 import { fieldTables } from './support/field-tables.ts';
+import { securityTestPage } from './support/security-tests.ts';
 import { actionPage, commandPage, coveragePage, diagnosticPage, jsonPage, riskPage } from './support/reference-pages.ts';
 
 const annotations =
@@ -20,6 +21,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   fields: fieldTables,
   json: jsonPage,
   risks: riskPage,
+  'security-tests': securityTestPage,
 };
 
 async function helpPage(): Promise<string> {

@@ -63,6 +63,7 @@ function granted(...groups: readonly string[]): Readonly<Record<string, string>>
   return { [file('orders-db')]: connection('orders-db', { ...open, access_groups: [...groups] }) };
 }
 
+// security: no-record
 test('without a record, new access is more than the branch declares that the pull request started from', { timeout: 60_000 }, async () => {
   const access = await accessProject(granted('payments'));
   await access.run('apply --yes --allow plan/access-control-on=test');

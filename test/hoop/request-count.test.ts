@@ -109,6 +109,7 @@ test(
   },
 );
 
+// security: push
 test('a record proves nothing to another token, and nothing of another object or version', { timeout: 60_000 }, async () => {
   const project = await hoopProject();
   const { repository, run } = create(project, {

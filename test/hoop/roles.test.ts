@@ -10,6 +10,7 @@ const files = {
   'access/b.yaml': guardrail('no-drop', ['DROP'], { connection_ids: ['orders-db'] }),
 };
 
+// security: plan-token
 test('an auditor can plan with unknown secrets, and is refused before the first write', async () => {
   const project = await hoopProject();
   project.write(files);
@@ -26,6 +27,7 @@ test('an auditor can plan with unknown secrets, and is refused before the first 
   expect(project.model.store.findConnection('orders-db')).toMatchObject({ reviewers: [] });
 });
 
+// security: plan-token
 test('an auditor writes to no target, whatever limits and overrides are stated, and writes no record', async () => {
   const project = await hoopProject();
   const { at, makeOrigin } = repositories;
@@ -56,6 +58,7 @@ test('an auditor writes to no target, whatever limits and overrides are stated, 
   expect(refs()).toBe(before);
 });
 
+// security: gateway
 test('a standard key sees a part of the lists: Ostiary concludes nothing from it', async () => {
   const project = await hoopProject();
   project.write(files);

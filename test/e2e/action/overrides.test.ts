@@ -84,6 +84,7 @@ async function durationOf(name: string): Promise<unknown> {
   return body['access_max_duration'];
 }
 
+// security: reviewer
 test('a person with write access overrides a refusal once, by a comment', patient, async () => {
   const { number, head, plan, apply, say } = await story('allowed');
   const refused = await plan();
@@ -112,6 +113,7 @@ test('a person with write access overrides a refusal once, by a comment', patien
   expect(await durationOf('allowed')).toBe(600);
 });
 
+// security: four-eyes
 test('a comment that was edited decides nothing, whoever edited it; a new one does', patient, async () => {
   const { head, plan, say } = await story('edited');
   const { person, reviewer } = bench.github();
@@ -137,6 +139,7 @@ test('a comment withdraws what it decided when it is edited afterwards', patient
 
 test.each([
   ['a code block', (line: string) => `\`\`\`\n${line}\n\`\`\``],
+  // security: four-eyes
   ['a quotation', (line: string) => `> ${line}\n\nwhat is this?`],
   ['a comment', (line: string) => `<!--\n${line}\n-->\nlooking`],
   ['a folded section', (line: string) => `<details>\n\n${line}\n\n</details>`],
@@ -161,6 +164,7 @@ function commitBy(author: string | undefined, committer: string): Reply {
 }
 
 describe('four eyes', () => {
+  // security: four-eyes
   test('the author of a pull request does not decide about it, before or after the merge', patient, async () => {
     const { head, plan, apply, say, number } = await story('authored');
     await say(allowing(head), 'person');
@@ -185,6 +189,7 @@ describe('four eyes', () => {
     );
   });
 
+  // security: four-eyes
   test('the author of the last commit does not decide about it', patient, async () => {
     const { head, plan, say } = await story('committed');
     await say(allowing(head));
@@ -227,6 +232,7 @@ describe('four eyes', () => {
     expect(planned.stdout).toContain('self_approval changes from false to true');
   });
 
+  // security: reviewer
   test('approvers limits who decides, by login and by team', patient, async () => {
     const others = await story('approvers', 'approvers: [linus, acme/dba]\n');
     await others.say(allowing(others.head));

@@ -72,6 +72,7 @@ test('a comment without the command plans nothing, whatever is checked out', asy
 });
 
 describe.each(events)('%s with the checkout of a proposal', (event, payload) => {
+  // security: push
   test('applies nothing, reports no drift, and plans with the config of the default branch', async () => {
     const { cwd, main } = cloneWith(event.replaceAll('_', '-'));
     // The run belongs to the default branch, and the workflow checked out something else.
@@ -87,6 +88,7 @@ describe.each(events)('%s with the checkout of a proposal', (event, payload) => 
     expect(trap.seen.length).toBe(heard);
   });
 
+  // security: reviewer
   test('applies a commit of the default branch', async () => {
     const name = `merged-${event.replaceAll('_', '-')}`;
     const { cwd, main } = cloneWith(name);
@@ -110,6 +112,7 @@ test('a push to another branch applies only if config-ref names it', async () =>
   expect(await isOn('release-topic')).toBe(true);
 });
 
+// security: fork
 test('the default branch of a fork does not count as reviewed', async () => {
   const { cwd, main, topic } = cloneWith('forked', 'https://github.test/evil/access');
   git(cwd, `update-ref refs/remotes/origin/main ${topic}`);
@@ -122,6 +125,7 @@ test('the default branch of a fork does not count as reviewed', async () => {
   expect(trap.seen.length).toBe(heard);
 });
 
+// security: fork, proposal
 test('a pull request for another branch is planned with the config of the default branch', async () => {
   const { cwd, topic } = cloneWith('stacked');
   git(cwd, 'checkout --quiet -b next');
@@ -172,6 +176,7 @@ test('a checkout without the head of the pull request fails, and leaves its comm
   expect(await commentsOn(bench.github(), pull.number)).toHaveLength(1);
 });
 
+// security: push
 describe('two checkouts in one job, main in the workspace', () => {
   const clone = 'clone --quiet --no-local';
 
@@ -213,6 +218,7 @@ describe('two checkouts in one job, main in the workspace', () => {
     expect(trap.seen.length).toBe(heard);
   });
 
+  // security: apply-token
   test('a config that was edited in the workspace is a proposal', async () => {
     const { cwd } = cloneWith('two-edited');
     git(cwd, 'checkout --quiet main');
@@ -244,6 +250,7 @@ describe('two checkouts in one job, main in the workspace', () => {
   });
 });
 
+// security: proposal
 test('a pull request that accepts drift does not choose the gateway whose audit log its plan reads', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('audited', { reviewers: ['dba'] }) });
   commitAll(cwd);

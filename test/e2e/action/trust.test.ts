@@ -45,6 +45,7 @@ async function proposed(name: string): Promise<{
   };
 }
 
+// security: proposal
 test('secrets of manifests are not read on a pull request unless secrets: resolve is set', async () => {
   const { plan, comments } = await proposed('unread');
   expect(await plan()).toMatchObject({ code: 0, outputs: { outcome: 'planned', changed: 'true' } });
@@ -72,6 +73,7 @@ test('a saved plan is applied and contains no secret', async () => {
   expect(await gateway.names('/connections')).toContain('saved');
 });
 
+// security: proposal
 test('findings are written through no link that a pull request contains, and nothing is applied before', async () => {
   const { plan, apply, cwd } = await proposed('linked');
   mkdirSync(join(cwd, 'real'));

@@ -170,6 +170,7 @@ function byPermission(path: string): Readonly<Record<'writing' | 'reading', read
 const runsPackages =
   /\b(?:npm|npx|pnpm|yarn|corepack|bun|deno|pip|pipx|uv|cargo|go|make|rolldown|tsc|vitest|docker (?:build|run))\b|node_modules|\bnode (?!\.github\/publish\.js )/;
 
+// security: packages
 test.each(files)('a job of %s that may write installs and builds nothing', (path) => {
   const { writing } = byPermission(path);
   for (const [job, { steps }] of writing) {
@@ -179,6 +180,7 @@ test.each(files)('a job of %s that may write installs and builds nothing', (path
   }
 });
 
+// security: packages
 test('a release publishes the files that jobs without permission to write made, and imports no package', () => {
   const path = '.github/workflows/release.yml';
   const { writing, reading } = byPermission(path);

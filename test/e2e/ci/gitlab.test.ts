@@ -177,6 +177,7 @@ describe('an approved plan', () => {
   });
 });
 
+// security: gitlab
 describe('a job of a ref that is not protected', () => {
   test('plans the merge request for its artifacts, writes no note and warns of no token', async () => {
     push('own', { 'access/own.yaml': connection('own', { reviewers: ['dba'] }) });
@@ -201,6 +202,7 @@ describe('a job of a ref that is not protected', () => {
   });
 });
 
+// security: fork
 test('a merge request of a fork is only validated, because its jobs have no secrets', async () => {
   push('forked', { 'access/forked.yaml': connection('forked', { reviewers: ['dba'] }) });
   const iid = gitlab.open('forked', { fork: true });
@@ -287,6 +289,7 @@ test.each([
 });
 
 describe('commands in notes', () => {
+  // security: four-eyes
   test('a maintainer who did not write the change overrides a refusal; others do not', async () => {
     push('exposed', { 'access/exposed.yaml': connection('exposed') });
     const iid = gitlab.open('exposed');

@@ -85,6 +85,7 @@ test('OSTIARY_URL can be used with only one target', async () => {
   expect([code, stderr]).toEqual([3, expect.stringContaining('OSTIARY_URL can be used with only one target')]);
 });
 
+// security: machine, apply-token
 test('a config of another user receives no token', async () => {
   const [theirs, mine] = await Promise.all([startEmptyGateway(), startEmptyGateway()]);
   const cwd = makeProject({ 'ostiary.yaml': config(theirs.url), 'access/rule.yaml': guardrail('no-drop') });

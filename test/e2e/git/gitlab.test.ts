@@ -41,6 +41,7 @@ function isOfMergeRequests({ rules = [] }: RecipeJob): boolean {
   return rules.length === 0 || rules.some((rule) => rule.if.includes('merge_request_event'));
 }
 
+// security: gitlab
 test('no job of a merge request has a variable, and every other job is one of the default branch', () => {
   const jobs = Object.entries(recipe).filter(([, { script }]) => script !== undefined);
   const ofMergeRequests = jobs.filter(([, job]) => isOfMergeRequests(job));

@@ -16,6 +16,7 @@ async function someConnection(): Promise<string> {
   return (await gateway.names('/connections'))[0] ?? '';
 }
 
+// security: no-record
 describe('a missing record hides no removal of', () => {
   type Removal = { readonly what: string; readonly isApplied?: true; readonly remove: (ours: TestRepository, name: string) => void };
   const removals: readonly Removal[] = [

@@ -33,6 +33,7 @@ async function printed(line: string, folder: string): Promise<{ readonly code: n
   return { code, text: stdout + stderr };
 }
 
+// security: proposal
 describe('a second checkout below a config without manifests', () => {
   test.each(layouts)('is not read (%s), and named because it has manifests', async (how) => {
     const ours = make({ 'ostiary.yaml': configOf(), 'access/1.yaml': connection(`c1-${how}`) });
@@ -81,6 +82,7 @@ describe('a second checkout below a config without manifests', () => {
   });
 });
 
+// security: proposal
 describe('a second checkout that the config or a file names is an error', () => {
   test.each(layouts)('as manifests, overlays or through a link (%s)', async (how) => {
     const ours = make({ 'access/1.yaml': connection(`e1-${how}`) });

@@ -60,6 +60,7 @@ async function failures(repository: TestRepository, lines: readonly string[], mo
 const modes = ['validate', 'plan', 'apply', 'drift'];
 const levels = ['', 'infra', home, `${home}/access`, `${home}/overlay`];
 
+// security: proposal
 describe('a repository of plain files', () => {
   test('makes plain git run programs, so the witness detects them', () => {
     const witness = createWitness();
@@ -94,6 +95,7 @@ describe('a repository of plain files', () => {
   });
 });
 
+// security: proposal
 describe('a repository whose own configuration names programs', () => {
   /** Writes the configuration to each location that git reads for one repository. */
   const locations: Readonly<Record<string, (repository: TestRepository, text: string) => void>> = {

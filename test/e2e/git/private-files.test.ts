@@ -60,6 +60,7 @@ test.each(['.env', '.private/keys.yaml', 'private/keys.yaml', '../outside.yaml']
   },
 );
 
+// security: proposal
 test('errors quote a linked file that everybody sees, and a valid private file is read', async () => {
   const wrong = 'apiVersion: ostiary/v1\nkind: Conection\n';
   const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'common/a.yaml': wrong, '.private/b.yaml': connection('b') });
@@ -72,6 +73,7 @@ test('errors quote a linked file that everybody sees, and a valid private file i
   expect([code, `${stdout}${stderr}`]).toEqual([3, expect.stringContaining('2 | kind: Conection')]);
 });
 
+// security: proposal
 test('no report, journal or saved plan is written through a linked folder of the repository', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/a.yaml': connection('a'), 'out/readme': '' });
   mkdirSync(join(cwd, '../elsewhere'), { recursive: true });

@@ -59,6 +59,7 @@ const failures: readonly Failure[] = [
     /GET \S+\/[\w-]+: the answer is too large \(more than 128 levels of nesting\)/,
   ],
   ['a list without ids', lists(json(200, [{ name: 'one' }])), 'api/unexpected-shape', /GET \S+\/[\w-]+: entry 1 of the list has no ID/],
+  // security: gateway
   ['a list with an id twice', lists(json(200, same)), 'api/list-not-whole', /GET \S+\/[\w-]+: incomplete listing: .*; nothing was changed/],
   [
     'pages that do not arrive',
@@ -73,6 +74,7 @@ const failures: readonly Failure[] = [
     /GET \S+\/[\w-]+: entry 1 of the list has no ID/,
   ]),
   [
+    // security: gateway
     'a list of a billion entries',
     lists(json(200, { ...page, pages: { page: 1, size: 1, total: 1e9 } })),
     'api/list-not-whole',
@@ -128,6 +130,7 @@ test.concurrent.each(failures)('%s: exit 4 with the request, and nothing is writ
   await expectComplaint(await startFlakyServer(reply), complaint(code, says), ostiaryInProcess);
 });
 
+// security: gateway
 test('a gateway that names targets, limits, overrides and a record, and redirects, decides none of them', async () => {
   const ref = 'refs/ostiary/applied/production';
   const trap = await startFlakyServer(json(200, []));

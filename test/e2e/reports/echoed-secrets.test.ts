@@ -32,6 +32,7 @@ async function applyAgainst(message: string): Promise<string> {
   return `${stdout}${stderr}`.replaceAll(/\s+/g, ' ');
 }
 
+// security: gateway
 test.each(Object.entries({ ...spellings, ...opaqueSpellings }))('apply does not print a message with a secret in %s', async (_, encode) => {
   const printed = await applyAgainst(`cannot store ${encode(canary)}`);
   expect(printed).toContain(`(422, ${hidden})`);

@@ -47,6 +47,7 @@ test.each([
   expect(findPlaintextHosts(address, {})).toEqual([]);
 });
 
+// security: network
 test('the variables of PostgreSQL complete the address, which wins over them', () => {
   expect(findPlaintextHosts('postgres:///gateway', { PGHOST: remote })).toEqual([remote]);
   expect(findPlaintextHosts('postgres://u@/gateway', { PGHOST: `/tmp,${remote}` })).toEqual([remote]);

@@ -55,6 +55,7 @@ it('resolves links to the home folder', () => {
   expect(find('real/a', { HOME: join(root, 'home') })).toBe('home');
 });
 
+// security: machine
 it('ignores files of other users with a warning, and reads the explicit one', () => {
   put('.git/HEAD');
   put('ostiary.yaml', 'theirs');

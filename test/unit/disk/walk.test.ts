@@ -157,6 +157,7 @@ describe('links', () => {
     expect(walk(['access'])).toStrictEqual({ files: ['access/team/a.yaml'], problems: [] });
   });
 
+  // security: proposal
   it('rejects links out of the root', () => {
     put('repo/a.yaml');
     put('outside/b.yaml');

@@ -143,6 +143,7 @@ describe('an error in the config file', () => {
     for (const word of words) expect(`${diagnostics[0]?.message}\n${diagnostics[0]?.hint}`).toContain(word);
   });
 
+  // security: network
   test('is only a warning if a token would be sent unencrypted', () => {
     const { value, diagnostics } = read(config('prod: { url: http://gateway.example.com }'));
     expect(toLines(diagnostics)).toEqual(['ostiary.yaml:4:16 warning config/insecure-url']);

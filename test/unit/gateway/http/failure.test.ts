@@ -46,6 +46,7 @@ describe('failures', () => {
     expect(error.hint).toContain('login page');
   });
 
+  // security: apply-token
   it('a redirect to another origin is reported and not followed', async () => {
     const elsewhere = await serve(json(200, []));
     const server = await serve(text(302, '', { location: `${elsewhere.url}/login?token=${token}` }));

@@ -93,6 +93,7 @@ function shownLines(text: string): unknown {
   return check(text).map(({ code, message, frame }) => [code, message, frame?.lines, frame?.caret.length]);
 }
 
+// security: proposal
 test('what is shown around an unreadable secret does not depend on its length', () => {
   const differing = variants.filter(
     (text) => !isDeepStrictEqual(shownLines(text), shownLines(text.replaceAll(canary, `${canary}${canary}`))),
