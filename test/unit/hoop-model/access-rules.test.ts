@@ -75,14 +75,6 @@ test('rules by the same attribute overlap; two attributes of one connection do n
   expect(await jitSeconds('orders')).toBe(300);
 });
 
-test('the attribute side links rules that overlap without a refusal', async () => {
-  await gateway.make(rules, rule('one', { attributes: ['pii'] }));
-  await gateway.make(rules, rule('two', { attributes: ['prod'] }));
-  const body = { name: 'pii', access_request_rule_names: ['one', 'two'] };
-  expect((await gateway.send('PUT', '/attributes/pii', body)).status).toBe(200);
-  expect((await gateway.get(`${rules}/two`))['attributes']).toEqual(expect.arrayContaining(['pii', 'prod']));
-});
-
 test('the gateway keeps everything of its own rules but who approves', async () => {
   await gateway.send('PUT', '/orgs/protection-profile', { profile: 'protection-high' });
   const path = 'Hoop-JIT_4_hours';
@@ -104,26 +96,4 @@ test('the gateway keeps everything of its own rules but who approves', async () 
     managed_by: 'hoop',
   });
   expect(refusal(await gateway.send('DELETE', `${rules}/${path}`))).toContain('400');
-});
-
-function analyzerRule(name: string, names: readonly string[], more: JsonObject = {}): JsonObject {
-  const tier = { action: 'allow_execution' };
-  return { name, connection_names: names, risk_evaluation: { low_risk: tier, medium_risk: tier, high_risk: tier, ...more } };
-}
-
-test('analyzer rules are refused for overlaps, bad actions and unknown access-request rules, and are not renamed', async () => {
-  const analyzers = '/ai/session-analyzer/rules';
-  await gateway.make(analyzers, analyzerRule('one', ['orders'], { high_risk: null, high_risk_action: 'block_execution' }));
-  const create = async (body: JsonObject): Promise<string> => refusal(await gateway.send('POST', analyzers, body));
-  expect(await create(analyzerRule('two', ['orders']))).toBe('400 "another rule with the same connection names already exists"');
-  expect(await create(analyzerRule('one', ['ledger']))).toBe('409 "resource already exists"');
-  expect(await create(analyzerRule('two', [], { low_risk: { action: 'warn' } }))).toBe('400 "low_risk: invalid action \\"warn\\""');
-  expect(await create(analyzerRule('two', [], { low_risk: null }))).toContain('400 "low_risk: action is required');
-  const asks = { high_risk: { action: 'require_access_request', access_request_rule_name: 'ask' } };
-  expect(await create(analyzerRule('two', [], asks))).toBe('400 "high_risk: access request rule \\"ask\\" not found"');
-  await gateway.make(rules, rule('ask', { connection_names: ['orders'] }));
-  await gateway.make(analyzers, analyzerRule('two', [], asks));
-  expect((await gateway.send('DELETE', `${rules}/ask`)).status).toBe(204);
-  expect((await gateway.send('PUT', `${analyzers}/two`, analyzerRule('three', ['stock']))).status).toBe(200);
-  expect(await gateway.get(`${analyzers}/two`)).toMatchObject({ name: 'two', connection_names: ['stock'] });
 });

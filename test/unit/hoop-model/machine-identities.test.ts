@@ -13,8 +13,6 @@ beforeEach(async () => {
 afterEach(() => gateway.close());
 
 const identities = '/machineidentities';
-const post = async (body: JsonObject): Promise<string> => refusal(await gateway.send('POST', identities, body));
-
 /** The secrets of an identity by connection. */
 async function secretsOf(name: string): Promise<Readonly<Record<string, Json | undefined>>> {
   const rows = list((await gateway.send('GET', `${identities}/${name}/credentials`)).body).map(object);
@@ -44,22 +42,6 @@ test('an identity that names a deleted connection gives its credential to the ne
   expect((await gateway.get(`${identities}/ci`))['connection_names']).toEqual(['orders']);
   await gateway.make('/connections', connection('orders'));
   expect(await secretsOf('ci')).toEqual(before);
-});
-
-test('connections that an identity cannot use are refused, and no names at all', async () => {
-  await gateway.make('/connections', connection('mysql', { subtype: 'mysql' }));
-  await gateway.make('/connections', connection('closed', { access_mode_connect: 'disabled' }));
-  const prefix = '400 "failed creating machine identity: ';
-  const create = (...names: readonly string[]): Promise<string> => post({ name: 'ci', connection_names: names });
-  expect(await create('stock')).toBe(`${prefix}connection stock not found"`);
-  expect(await create('mysql')).toBe(`${prefix}connection mysql has unsupported type mysql for machine identities"`);
-  expect(await create('closed')).toBe(`${prefix}connection closed does not have access mode connect enabled"`);
-  expect(await post({ name: 'ci' })).toContain(`${prefix}failed creating machine identity: ERROR: null value`);
-  expect(await post({ connection_names: [] })).toContain("400 \"Key: 'MachineIdentity.Name'");
-  gateway.model.settings.listeners = false;
-  expect(await create('orders')).toContain('listening address is not configured for connection type postgres');
-  await gateway.make(identities, { name: 'ci', connection_names: [] });
-  expect(await post({ name: 'ci', connection_names: [] })).toBe('409 "machine identity with this name already exists"');
 });
 
 test('a PUT renames an identity, revokes what it does not name, and keeps names of deleted connections', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../support/hoop/json.ts';
-import { connection, list, masking, object, refusal, startGateway, unknownId, word, type Gateway } from './gateway.ts';
+import { connection, list, masking, object, refusal, startGateway, word, type Gateway } from './gateway.ts';
 
 let gateway: Gateway;
 
@@ -18,18 +18,6 @@ async function apply(id: Json | undefined, names: readonly string[], token = 'hp
 }
 
 const featuresOf = async (name: string): Promise<JsonObject> => object((await gateway.get(`/connections/${name}`))['effective_features']);
-
-test('a fresh gateway has managed rulepacks, which cannot be changed', async () => {
-  const { data, pages } = await gateway.get('/rulepacks?page_size=2');
-  expect(pages).toEqual({ total: 9, page: 1, size: 2 });
-  const [first] = list(data).map((row) => object(row));
-  expect(first).toMatchObject({ display_name: 'AWS CLI Security Pack', version: '0.1.0', is_managed: true });
-  const path = `/rulepacks/${word(first?.['id'])}`;
-  expect(refusal(await gateway.send('PUT', path, { display_name: 'Mine' }))).toBe('403 "managed rulepacks cannot be modified"');
-  expect(refusal(await gateway.send('DELETE', path))).toBe('403 "managed rulepacks cannot be deleted"');
-  expect(await apply(first?.['id'], ['orders'])).toContain('204');
-  expect(await featuresOf('orders')).toMatchObject({ guardrails: true });
-});
 
 test('a rulepack protects the connections that it is applied to, and lists hide its rules', async () => {
   const { id } = await gateway.make('/rulepacks', mine);
@@ -75,21 +63,4 @@ test('a deleted rulepack takes every rule with its attribute along', async () =>
   expect((await gateway.send('DELETE', `/rulepacks/${word(id)}`)).status).toBe(204);
   expect((await gateway.send('GET', '/guardrails')).body).toEqual([]);
   expect((await gateway.get('/access-requests/rules'))['data']).toEqual([]);
-});
-
-test('rulepacks are refused for unknown connections, taken names, and by the free license', async () => {
-  const { id } = await gateway.make('/rulepacks', mine);
-  expect(await apply(id, ['orders', 'stock'])).toBe('400 "connections not found: stock"');
-  expect(await apply(unknownId, [])).toBe('404 "rulepack not found"');
-  expect(refusal(await gateway.send('GET', '/rulepacks/mine'))).toBe('400 "invalid rulepack id"');
-  expect(refusal(await gateway.send('POST', '/rulepacks', { display_name: 'mine - too' }))).toBe('409 "resource already exists"');
-  expect(refusal(await gateway.send('POST', '/rulepacks', { display_name: '!' }))).toContain(
-    '400 "rulepack display_name cannot be converted',
-  );
-  gateway.model.settings.provider = null;
-  expect(await apply(id, ['orders'])).toContain('422 "this rulepack contains data masking rules and no data masking provider');
-  gateway.model.settings.licence = 'oss';
-  expect(await apply(id, [])).toBe('403 "operation not allowed for OSS license"');
-  gateway.model.settings.rulepacks = false;
-  expect(refusal(await gateway.send('GET', '/rulepacks'))).toBe('404 "resource not found"');
 });

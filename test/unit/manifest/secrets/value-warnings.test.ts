@@ -98,29 +98,3 @@ describe('a placeholder', () => {
     expect(found?.hint).toBe('read it from the environment: { valueFrom: { env: … } }');
   });
 });
-
-describe('base64 in another form', () => {
-  const text = 'a password that is as long as a line of base64, which has seventy-six characters';
-  const encoded = Buffer.from(text).toString('base64');
-  const wrapped = `${encoded.slice(0, 76)}\n${encoded.slice(76)}\n`;
-
-  test.each([
-    ['wrapped', wrapped, 'if it is base64, write it on one line, as base64 -w0 prints it'],
-    [
-      'wrapped, with line breaks of Windows',
-      wrapped.replaceAll('\n', '\r\n'),
-      'if it is base64, write it on one line, as base64 -w0 prints it',
-    ],
-    ['wrapped binary', 'AAEC/wMEBQYH\nCAkKCwwNDg8=\n', 'if it is base64, write it on one line, as base64 -w0 prints it'],
-    ['with a line break at its end', `${encoded}\n`, 'if it is base64, write it on one line, as base64 -w0 prints it'],
-    ['without padding', 'aHVudGVyMg', 'if it is base64, add the padding: = or == at its end'],
-    ['wrapped without padding', 'aHVudGVy\nMg', 'if it is base64, write it on one line, padded with ='],
-    ['base64url', 'Pz8_Pz8-', 'if it is base64url, write it in the standard alphabet, with + and / for - and _, padded with ='],
-    ['no base64', 'not base64!', 'use envvar:HOST: { value: … } and Ostiary encodes it; references begin with _cloudsecrets: or _envjson:'],
-    ['a name', 'db.internal', 'use envvar:HOST: { value: … } and Ostiary encodes it; references begin with _cloudsecrets: or _envjson:'],
-  ])('has its own hint: %s', (_, value, hint) => {
-    const { diagnostics } = load(host(JSON.stringify(value)));
-    expect(diagnostics.map(({ code }) => code)).toEqual(['secret/not-base64']);
-    expect(diagnostics[0]?.hint).toBe(hint);
-  });
-});
