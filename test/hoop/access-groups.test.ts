@@ -1,13 +1,7 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
 import { connection } from '../e2e/project.ts';
 import { file, grouped, oneLine, open, row, switchOn, useAccessProjects, writesIn } from '../support/access-project.ts';
-import { adminToken } from '../support/hoop-project.ts';
-import { gitEnv } from '../support/repository.ts';
-import { runInFolder } from '../support/run-in-process.ts';
 
 const accessProject = useAccessProjects();
 
@@ -75,22 +69,6 @@ describe('while access control is on', () => {
     expect([deleted.code, rows()]).toEqual([0, {}]);
   });
 
-  test('omitted groups are kept, and watched as what no manifest declares', { timeout: 60_000 }, async () => {
-    const access = await accessProject({ [file('a-db')]: grouped('a-db'), [file('b-db')]: grouped('b-db', ['dba']) });
-    const { run, rows, grant, repository } = access;
-    await switchOn(access);
-    expect(await run('apply --yes')).toMatchObject({ code: 0 });
-    await grant('a-db', ['sre']);
-    await grant('b-db', ['dba', 'sre']);
-    const drifted = oneLine((await run('drift')).stdout);
-    expect(drifted).toContain('access control of a-db, not managed: changed groups + sre');
-    expect(drifted).not.toContain('access control of b-db');
-    repository.save({ [file('a-db')]: connection('a-db', { ...open, reviewers: ['dba'] }) });
-    expect(await run('apply --yes')).toMatchObject({ code: 0 });
-    expect(rows()).toEqual({ 'a-db': ['sre'], 'b-db': ['dba'] });
-    expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
-  });
-
   test('null is an error before anything is written', { timeout: 60_000 }, async () => {
     const access = await accessProject({ [file('a-db')]: grouped('a-db') });
     const { run, repository } = access;
@@ -102,35 +80,6 @@ describe('while access control is on', () => {
     const stderr = oneLine(applied.stderr);
     expect(stderr.split('access_groups: null is not possible while access control is on').length).toBe(3);
     expect(stderr).toContain('list the groups that may reach the connection; []: only admins');
-  });
-
-  test('defaults and overlays state groups, and a group that no user has is one warning', { timeout: 60_000 }, async () => {
-    const access = await accessProject({
-      [file('a-db')]: grouped('a-db'),
-      [file('b-db')]: grouped('b-db'),
-      [file('c-db')]: grouped('c-db', ['sre', 'auditor']),
-      'access/_defaults.yaml': 'apiVersion: ostiary/v1\nkind: Defaults\nspec:\n  Connection: { access_groups: [dab] }\n',
-    });
-    await switchOn(access);
-    const applied = await access.run('apply --yes');
-    expect([applied.code, access.rows()]).toEqual([0, { 'a-db': ['dab'], 'b-db': ['dab'], 'c-db': ['auditor', 'sre'] }]);
-    expect(applied.stderr.split('unknown group "dab"').length).toBe(2);
-    expect((await access.run('plan')).stdout).toContain('No changes.');
-    // Auditors see every connection with and without their group.
-    access.repository.save({ [file('c-db')]: grouped('c-db', ['sre']) });
-    expect((await access.run('plan')).stdout).not.toMatch(/can reach|can no longer|weakens|strengthens/i);
-  });
-
-  test('pull writes the groups of every connection, and its plan is empty', { timeout: 60_000 }, async () => {
-    const access = await accessProject({ [file('a-db')]: grouped('a-db'), [file('b-db')]: grouped('b-db', ['sre', 'dba']) });
-    await switchOn(access);
-    expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
-    const folder = mkdtempSync(join(tmpdir(), 'ostiary-pulled-'));
-    const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
-    expect((await runInFolder(folder, ['pull', 'project', '--url', access.project.url], env)).code).toBe(0);
-    const pulled = ['a-db', 'b-db'].map((name) => readFileSync(join(folder, 'project/access/connections', `${name}.yaml`), 'utf8'));
-    expect(pulled.map((text) => /access_groups: .*/.exec(text)?.[0])).toEqual(['access_groups: []', 'access_groups: [dba, sre]']);
-    expect((await runInFolder(join(folder, 'project'), ['plan'], env)).stdout).toContain('No changes.');
   });
 });
 
@@ -172,29 +121,6 @@ describe('switching access control on', () => {
     expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.not.stringContaining('switched on') });
   });
 
-  test('sends the rows of all connections in one request, before other writes', { timeout: 60_000 }, async () => {
-    const access = await accessProject(base);
-    await access.run('apply --yes');
-    access.repository.save(
-      Object.fromEntries(['a-db', 'b-db', 'c-db'].map((name) => [file(name), grouped(name, ['sre'], { reviewers: ['dba'] })])),
-    );
-    const applied = await access.run(`apply --yes ${allow}`);
-    const put = 'PUT /api/connections/ID';
-    expect([applied.code, writesIn(applied)]).toEqual([0, ['POST /api/plugins', put, put, put]]);
-    expect(access.rows()).toEqual({ 'a-db': ['sre'], 'b-db': ['sre'], 'c-db': ['sre'] });
-  });
-
-  test('policies and drift judge the groups as they are after the plan', { timeout: 60_000 }, async () => {
-    const policy = `apiVersion: ostiary/v1\nkind: Policy\nmetadata: { name: reach }\nspec: { severity: warning, match: {}, require: ['posture.who == ["dba"]'], message: only dba }\n`;
-    const access = await accessProject({ ...base, 'access/policy.yaml': policy });
-    await access.run('apply --yes');
-    access.repository.save({ [file('a-db')]: grouped('a-db', ['dba']), [file('b-db')]: grouped('b-db', ['sre']) });
-    const { stderr } = await access.run('plan');
-    expect(stderr).toContain('policy "reach": only dba (');
-    expect([...stderr.matchAll(/^ {2}Connection\/(\S+) {2}access/gm)].map(([, name]) => name)).toEqual(['b-db', 'c-db']);
-    expect(await access.run('drift')).toMatchObject({ code: 0, stdout: expect.not.stringContaining('access-control-on') });
-  });
-
   test('null beside groups is an error, and null alone changes nothing', { timeout: 60_000 }, async () => {
     const access = await accessProject({ [file('a-db')]: grouped('a-db', null), [file('b-db')]: grouped('b-db', null) });
     expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
@@ -204,20 +130,6 @@ describe('switching access control on', () => {
     expect([planned.code, writesIn(planned)]).toEqual([3, []]);
     expect(oneLine(planned.stderr)).toContain('and this plan switches it on');
   });
-});
-
-test('a successor has the groups of its predecessor', { timeout: 60_000 }, async () => {
-  const access = await accessProject({ [file('a-db')]: grouped('a-db') });
-  const { run, rows, grant, repository } = access;
-  await run('apply --yes');
-  await switchOn(access);
-  await grant('a-db', ['dba']);
-  await run('apply --yes');
-  repository.remove(file('a-db'));
-  repository.save({ [file('b-db')]: connection('b-db', open, { replaces: 'a-db' }) });
-  expect((await run('apply --yes --prune')).code).toBe(0);
-  expect(rows()).toEqual({ 'b-db': ['dba'] });
-  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
 });
 
 test('groups are unknown and cannot be written while their list cannot be read', { timeout: 60_000 }, async () => {

@@ -2,40 +2,6 @@ import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { hoopProject } from '../support/hoop-project.ts';
 
-test('access-request rules are read, listed as unmanaged, and never written', { timeout: 60_000 }, async () => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': connection('orders', { attributes: ['pii'] }) });
-  expect((await project.ostiary(['apply', '--yes', '--quiet'])).code).toBe(0);
-  const rule = {
-    name: 'pii-access',
-    access_type: 'jit',
-    connection_names: [],
-    attributes: ['pii'],
-    approval_required_groups: ['dev'],
-    reviewers_groups: ['security'],
-    force_approval_groups: [],
-    min_approvals: 1,
-    access_max_duration: 600,
-  };
-  expect((await project.send('POST', '/access-requests/rules', rule)).status).toBe(201);
-  project.write({ 'access/a.yaml': connection('orders', { attributes: [] }) });
-  const { code, stdout, requests } = await project.ostiary(['plan', '--format', 'json']);
-  expect(code).toBe(0);
-  const [plan] = JSON.parse(stdout).plans;
-  expect(plan.protection.headlines.map(({ text }: { readonly text: string }) => text)).toContain(
-    'people in dev no longer need approval on orders',
-  );
-  const [{ controls }] = plan.protection.connections;
-  expect(controls).toContainEqual(
-    expect.objectContaining({
-      control: 'approval',
-      direction: 'weakens',
-      before: ['pii-access: 1 of security for jit; asked of dev; at most 10 min'],
-    }),
-  );
-  expect(requests.filter((line) => line.includes('/access-requests/'))).toEqual(['GET /api/access-requests/rules']);
-});
-
 test.each([
   ['a rule for all access', {}, 0, ''],
   [

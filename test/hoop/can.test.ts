@@ -84,20 +84,6 @@ describe('can', () => {
     expect([code, lines[0], lines[3]]).toEqual([2, answer, expect.stringContaining(fact)]);
   });
 
-  test.each([
-    ['can payments exe orders-db', 'did you mean "exec"?'],
-    ['can payments exec order-db', 'did you mean "orders-db"?'],
-    ['can payments exec', 'example: ostiary can contractors exec orders-db'],
-    ['can --user ana@example.com exec', 'example: ostiary can --user ana@example.com exec orders-db'],
-    ['can payments --matrix', 'remove the arguments, or --matrix'],
-    ['can --matrix --user ana@example.com', '"--matrix" cannot be used with option "--user <email>"'],
-    ['can payments exec orders-db --format html', 'add --matrix, or choose another --format'],
-    ['can , exec orders-db', 'name one group, or several of one person: a,b'],
-    ['who order-db', 'did you mean "orders-db"?'],
-  ])('%s: exit 3, with what to do', async (line, hint) => {
-    expect(await can(line)).toMatchObject({ code: 3, stderr: expect.stringContaining(hint) });
-  });
-
   test('warns about a group that nothing names', async () => {
     expect(await can('can payment exec orders-db')).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "payments"?') });
     expect(oneLine((await can('can payments+audit exec orders-db')).stderr)).toContain('with commas: payments,audit');
@@ -190,20 +176,6 @@ test('the end of a grant, and its reason, are in every answer', async () => {
   expect((await access.run('report access --format csv')).stdout).toContain(`sre,yes ${until},`);
   const [, row] = JSON.parse((await access.run('report access --format json')).stdout).rows;
   expect(row.exec).toMatchObject(end);
-});
-
-test('names in lists are distinct, and a connection that is closed for every group says so', async () => {
-  const closed = { ...open, access_mode_connect: 'disabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' };
-  access = await accessProject({
-    [file('orders-db')]: connection('orders-db', { ...open, access_groups: ['x+y', 'a, b', 'c; d'], reviewers: ['dba; night', 'dba'] }),
-    [file('old-db')]: connection('old-db', closed),
-  });
-  expect((await can('who orders-db')).lines).toContainEqual(expect.stringMatching(/^orders-db \| "a, b", c; d, "x\+y", admin \| /));
-  expect((await access.run('can x+y exec orders-db --format csv')).stdout).toContain(
-    'orders-db,"""x+y""",exec,yes,"dba; ""dba; night""",1,',
-  );
-  expect((await access.run('report access --format csv --no-git')).stdout).toContain('orders-db,"a, b; ""c; d""; ""x+y""",');
-  expect((await can('who old-db')).lines).toEqual(['no group can use old-db']);
 });
 
 const kept = (secret: Json): string => connection('orders-db', { ...open, secret: { 'envvar:PASS': secret } });

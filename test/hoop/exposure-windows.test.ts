@@ -118,53 +118,6 @@ test('two rules are written once each, at the same time: no window is shorter', 
   expect(between).toEqual([]);
 });
 
-test('a connection that both gains and loses protection is named, and the plan names the moment', async () => {
-  const project = await prepared();
-  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['sre'] }), 'access/b.yaml': guards('xp_delete') });
-  const { code, stdout } = await project.ostiary(['plan', '--format', 'json']);
-  const [planned] = JSON.parse(stdout).plans;
-  expect(code).toBe(6);
-  expect(planned.singleWrites).toEqual([
-    {
-      id: 'GuardrailRule/no-drop',
-      why: 'the free license allows one entry of input rules, but there are 2',
-      slot: 'before-objects',
-      windows: [
-        {
-          from: 'GuardrailRule/no-drop',
-          lost: ['/input/rules/xp_drop'],
-          until: 'Connection/orders-db',
-          missing: ['/reviewers/sre'],
-          connections: ['Connection/orders-db'],
-        },
-      ],
-    },
-  ]);
-  expect(planned.refusals).toEqual([
-    expect.objectContaining({ code: 'plan/window', allowable: true, at: { file: 'access/b.yaml', line: 1, column: 1 } }),
-  ]);
-});
-
-test('a new connection is opened after the rule that is written once', async () => {
-  const project = await prepared();
-  const both = { connection_ids: ['orders-db', 'new-db'] };
-  project.write({
-    'access/d.yaml': connection('new-db', { reviewers: ['dba'] }),
-    'access/b.yaml': guards('xp_delete', both),
-    'access/c.yaml': masks('EMAIL_ADDRESS', 0.7),
-  });
-  expect(await watched(project)).toEqual([]);
-  expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
-});
-
-test('a single rule is neither written twice nor reported', async () => {
-  const project = await prepared();
-  project.write({ 'access/b.yaml': guards('xp_delete') });
-  const { stdout } = await project.ostiary(['plan', '--format', 'json']);
-  expect(JSON.parse(stdout).plans[0].singleWrites).toBeUndefined();
-  await applyAndExpectInSync(project);
-});
-
 test.each([1, 2, 3, 5, 14])('a review is asked for before %i attributes grant other groups', async (count) => {
   const project = await hoopProject({});
   expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);

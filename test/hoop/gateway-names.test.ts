@@ -99,30 +99,6 @@ test('a saved plan, and drift that is accepted, keep the names of the file', asy
   expect(planned.stdout).toMatch(/subtype.*cloudwatch.*dynamodb/);
 });
 
-function policyOf(subtype: string): string {
-  const require = [{ expression: 'connection.reviewers.size() > 0', message: 'without review' }];
-  return JSON.stringify({
-    apiVersion: 'ostiary/v1',
-    kind: 'Policy',
-    metadata: { name: 'tables' },
-    spec: { match: { subtype: [subtype] }, require },
-  });
-}
-
-test('a connection that leaves a policy is reported with the names that the plan has', async () => {
-  const project = await namedProject();
-  project.write({ 'access/a.yaml': connection('sessions', { ...named, reviewers: ['dba'] }), 'access/p.yaml': policyOf('dynamodb') });
-  expect(await project.ostiary(['apply', '--yes'])).toMatchObject({ code: 0 });
-  const leaving = async (subtype: string): Promise<string | undefined> => {
-    project.write({ 'access/a.yaml': connection('sessions', { type: 'custom', subtype, reviewers: ['dba'] }) });
-    return /no longer applies: ([^;]*);/.exec((await project.ostiary(['plan', '--target', 't0'])).stdout)?.[1];
-  };
-  expect(await leaving('cloudwatch')).toBe('subtype was "dynamodb", is now "cloudwatch"');
-  configure(project, ['hoop', 'interface']);
-  project.write({ 'access/p.yaml': policyOf('keyvaluedb') });
-  expect(await leaving('cloudmonitor')).toBe('subtype was "keyvaluedb", is now "cloudmonitor"');
-});
-
 test('targets of several dialects have our names, and every hint names them', async () => {
   const project = await namedProject();
   configure(project, ['hoop', 'interface']);

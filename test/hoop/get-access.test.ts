@@ -65,11 +65,7 @@ test.each([
     'runbook-rules',
     /^RULE +RUNBOOKS +CONNECTIONS +GROUPS +ID\nnightly +git\.example\.com\/ops:ops\/ +orders-db +everybody +[0-9a-f-]{36}\n$/,
   ],
-  ['analyzer-rule risky', /^RULE .*\nrisky +orders-db +allow_execution +block_execution +block_execution\n$/],
   ['rulepacks Mine', /^RULEPACK .*\nMine +g1\n$/],
-  ['attribute pci', /^ATTRIBUTE .*\npci +orders-db\n$/],
-  ['group dba', /^GROUP\ndba\n$/],
-  ['machine-identities', /^IDENTITY +CONNECTIONS +ATTRIBUTES\n$/],
 ])('get %s', async (line, expected) => {
   expect(await get(line)).toMatchObject({ code: 0, stdout: expect.stringMatching(expected), stderr: '' });
 });

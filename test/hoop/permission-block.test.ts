@@ -22,53 +22,6 @@ const rule = (change: Readonly<Record<string, Json>> = {}): string =>
     ...change,
   });
 
-const own = (limit: number): string => connection('open-db', { ...open, reviewers: ['dba'], access_max_duration: limit });
-
-test('a new connection, longer and shorter access, and the last runbook rule are in the block', async () => {
-  const access = await accessProject({
-    [file('orders-db')]: connection('orders-db', open),
-    [file('open-db')]: own(3600),
-    'access/prod.yaml': rule(),
-    'access/books.yaml': manifest('RunbookRule', 'books', {
-      connections: ['orders-db', 'open-db'],
-      runbooks: [{ repository: 'github.com/acme/books', name: 'ops/' }],
-      user_groups: ['payments'],
-    }),
-  });
-  const { repository, run } = access;
-  expect((await run('apply --yes --allow plan/window=test')).code).toBe(0);
-  repository.write({ [file('new-db')]: connection('new-db', open) });
-  expect(await blockOf(access)).toEqual([
-    expect.stringMatching(
-      /^everybody \(auditors: connect\): connect, exec on new-db: was no, will be yes, without approval access\/new-db\.yaml:/,
-    ),
-  ]);
-  repository.remove(file('new-db'));
-  repository.write({ 'access/prod.yaml': rule({ access_max_duration: 7200 }), [file('open-db')]: own(1800) });
-  expect(await blockOf(access)).toEqual([
-    expect.stringMatching(/^everybody: connect on orders-db: was at most 1 h, will be at most 2 h access\/prod\.yaml:\d+$/),
-    expect.stringMatching(/^everybody: connect on open-db: was at most 1 h, will be at most 30 min access\/open-db\.yaml:\d+$/),
-  ]);
-  repository.write({ 'access/prod.yaml': rule({ access_max_duration: 7200, reviewers_groups: ['dba', 'security', 'sre'] }) });
-  expect(await blockOf(access)).toContainEqual(
-    expect.stringContaining(
-      'was after approval by 1 of dba, security, at most 1 h, will be after approval by 1 of dba, security, sre, at most 2 h',
-    ),
-  );
-  repository.write({ 'access/prod.yaml': rule({ skip_review_groups: ['admin'] }), [file('open-db')]: own(3600) });
-  expect(await blockOf(access)).toEqual([
-    expect.stringMatching(
-      /^admin: connect, exec, runbooks on orders-db: was after approval by 1 of dba, security, will be without approval/,
-    ),
-  ]);
-  repository.git('checkout', '--', '.');
-  repository.remove('access/books.yaml');
-  repository.commit();
-  expect(await blockOf(access, 'plan --prune')).toContain(
-    'payments: runbooks on open-db: was only github.com/acme/books:ops/, will be every runbook RunbookRule/books',
-  );
-});
-
 const orders = (until?: string): string =>
   grouped('orders-db', ['payments', until === undefined ? 'sre' : { group: 'sre', until, reason: 'the migration' }]);
 
@@ -87,18 +40,6 @@ test('an end that a manifest moves, adds or removes is in the block', async () =
     const line = `sre: connect, exec, runbooks on orders-db: was until 2099-01-01 (the migration), will be ${text} access/orders-db.yaml:`;
     expect(await blockOf(access)).toEqual([expect.stringContaining(line)]);
   }
-});
-
-test('what the gateway decides otherwise than the manifest is no line of the manifest', async () => {
-  const access = await accessProject({
-    [file('orders-db')]: connection('orders-db', { ...open, reviewers: ['dba'], min_review_approvals: 1 }),
-  });
-  await access.run('apply --yes');
-  const { body } = await access.project.send('GET', '/connections/orders-db');
-  await access.project.send('PUT', '/connections/orders-db', { ...Object(body), reviewers: ['dba', 'security'], min_review_approvals: 2 });
-  const { stdout } = await access.run('can payments exec orders-db --plan');
-  expect(oneLine(stdout)).toMatch(/approval dba and security Connection\/orders-db/);
-  expect(oneLine((await access.run('can payments exec orders-db')).stdout)).toMatch(/approval dba access\/orders-db\.yaml:\d+/);
 });
 
 test('what changes for those who see every connection is in the block, after the groups, and once', async () => {
@@ -139,26 +80,4 @@ test('the first and the last runbook rule are the cause of what they do not name
   expect(await blockOf(access, 'plan --prune')).toContainEqual(
     'everybody but admin, auditors: runbooks on other-db: was no, will be yes, without approval RunbookRule/books',
   );
-});
-
-test('everybody does not mean those for whom nothing changes: admins run every runbook, and see every connection', async () => {
-  const access = await accessProject({
-    [file('orders-db')]: connection('orders-db', open),
-    'access/books.yaml': manifest('RunbookRule', 'books', {
-      connections: ['orders-db'],
-      runbooks: [{ repository: 'github.com/acme/books', name: 'ops/' }],
-      user_groups: ['payments'],
-    }),
-  });
-  expect((await access.run('apply --yes')).code).toBe(0);
-  access.repository.remove('access/books.yaml');
-  access.repository.commit();
-  expect(await blockOf(access, 'plan --prune')).toContainEqual(
-    expect.stringMatching(/^everybody but admin, payments, auditors: runbooks on orders-db: was no, will be yes, without approval/),
-  );
-  access.repository.git('revert', '--no-edit', 'HEAD');
-  access.repository.write({ [file('orders-db')]: grouped('orders-db', ['payments']) });
-  expect(await blockOf(access)).toEqual([
-    expect.stringMatching(/^everybody but admin, auditor, payments: connect, exec on orders-db: was yes, will be no/),
-  ]);
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -153,21 +153,10 @@ test('a second pull writes nothing, and one after a change replaces the file as 
   expect([planned.code, `${planned.stdout}${planned.stderr}`]).toEqual([0, expect.not.stringContaining('access-test')]);
 });
 
-test.each(['pull --tests --only Connection/orders-1', 'pull --tests --from-state -'])('%s is refused', async (line) => {
-  expect(await access.run(line)).toMatchObject({ code: 3, stderr: expect.stringContaining('--tests describes all connections') });
-});
-
 test('a file that declares objects is not overwritten', async () => {
   access.repository.write({ [written]: manifest('Attribute', 'mine', {}) });
   const { code, stderr } = await access.run('pull --tests --yes');
   expect([code, oneLine(stderr)]).toEqual([3, expect.stringContaining('access/access-tests.yaml declares Attribute/mine')]);
-});
-
-test('a gateway without objects has nothing to describe', async () => {
-  const empty = await hoopProject();
-  const { code, stderr } = await empty.ostiary(['pull', 'access', '--tests']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('error') });
-  expect(existsSync(join(empty.folder, written))).toBe(false);
 });
 
 test('what the free license of the gateway denies is not stated: it is not known without the gateway', async () => {

@@ -95,20 +95,6 @@ test('a deletion that an event subscription prevents is refused before anything 
   expect([...project.model.store.connections.keys()]).toEqual(['other-db']);
 });
 
-test.each([403, 404, 500])(
-  'nothing is said about event subscriptions that the gateway answers with %i',
-  { timeout: 60_000 },
-  async (status) => {
-    const { project, repository, run } = await applied();
-    repository.remove('access/orders.yaml');
-    repository.commit();
-    project.model.setFault(({ path }) => (path.includes('/event-routing/') ? { kind: 'answer', when: 'before', status } : undefined));
-    const planned = await run('plan --prune');
-    expect([planned.code, planned.requests.includes('GET /api/event-routing/subscriptions')]).toEqual([0, true]);
-    expect(oneLine(planned)).not.toContain('subscription');
-  },
-);
-
 test(
   'a new connection is reported that a machine identity opens with an old credential, or a runbook rule permits',
   { timeout: 60_000 },
@@ -152,17 +138,6 @@ test('a deletion that fails because of an unseen event subscription says what ma
     5,
     expect.stringContaining('an event subscription of the gateway may need the connection'),
   ]);
-});
-
-test('33 two runbook rules of one name are both reported', { timeout: 60_000 }, async () => {
-  const { repository, run, post } = await applied();
-  for (const group of ['sre', 'dba']) await post('/runbooks/rules', { ...nightly, connections: ['new-db'], user_groups: [group] });
-  repository.save({ 'access/new.yaml': connection('new-db') });
-  const text = oneLine(await run('plan'));
-  for (const group of ['sre', 'dba'])
-    expect(text).toContain(
-      `runbook rule "nightly" names the new Connection/new-db already: ${group} may run github.com/acme/runbooks:ops/`,
-    );
 });
 
 test(

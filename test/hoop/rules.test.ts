@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { openGateway } from '../../src/gateway/open-gateway.ts';
-import { registry } from '../../src/kinds/index.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
-import { adminToken, hoopProject, organisationKey } from '../support/hoop-project.ts';
-import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
+import { hoopProject, organisationKey } from '../support/hoop-project.ts';
+import { applyAndExpectInSync, expectRefused } from './expectations.ts';
 
 function entry(word: string): JsonObject {
   return { type: 'deny_words_list', words: [word] };
@@ -79,27 +77,6 @@ test('18 the gateway drops unknown ids or answers with 500: they are found befor
   await expectRefused(project, 'manifest/dangling-reference');
 });
 
-test('19 the gateway stores rules that never run: a pattern that RE2 rejects is an error', async () => {
-  const project = await hoopProject();
-  const rules = [{ type: 'pattern_match', pattern_regex: 'DROP(?! TEMP)' }];
-  project.write({ 'access/a.yaml': manifest('GuardrailRule', 'no-drop', { input: { rules } }) });
-  await expectRefused(project, 'hoop/pattern');
-});
-
-test('20 a masking rule cannot be renamed, whatever the response shows: another name is never sent', async () => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'pii', masked) });
-  await applyAndExpectInSync(project);
-  const gateway = await openGateway({ url: project.url, token: adminToken, auth: 'auto', dialect: 'auto', registry });
-  const { value } = await gateway.readAll(['DataMaskingRule']);
-  const [live] = value?.resources ?? [];
-  if (live === undefined) throw new Error('it is not there');
-  const request = { id: 'DataMaskingRule/other', spec: live.spec, secrets: {}, dropped: [], edges: {} } as const;
-  await expect(gateway.update(live, request)).rejects.toThrow('cannot be renamed');
-  await gateway.close();
-  expect([...project.model.store.maskings.values()].map(({ name }) => name)).toEqual(['pii']);
-});
-
 test('21 without a masking provider every masking write is refused: preflight reports it', async () => {
   const project = await hoopProject({ provider: null });
   project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'pii', masked), 'access/b.yaml': connection('orders-db') });
@@ -141,30 +118,6 @@ test('22 the free license refuses commands that need a review: a plan states tha
   expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
     /everybody: connect on orders-db: was without approval, .* everybody but auditors: exec, runbooks on orders-db: was yes, will be no access\/a\.yaml:15/,
   );
-});
-
-test('22 a renamed rule is checked like any other', async () => {
-  const project = await hoopProject({ licence: 'oss' });
-  project.write({ 'access/a.yaml': guardrail('no-drop') });
-  await applyAndExpectInSync(project);
-  const both = { input: { rules: [entry('A'), entry('B')] } };
-  project.write({ 'access/a.yaml': manifest('GuardrailRule', 'no-delete', both, { renamedFrom: 'no-drop' }) });
-  await expectRefused(project, 'hoop/license', 6);
-  project.write({ 'access/a.yaml': guardrail('no-delete', ['xp_cmdshell'], { description: 'a\0b' }, { renamedFrom: 'no-drop' }) });
-  await expectRefused(project, 'hoop/nul');
-});
-
-test('23 the connection’s list of masking rules cannot be emptied: edges are written from the rule', async () => {
-  const project = await hoopProject();
-  project.write({
-    'access/a.yaml': connection('orders-db'),
-    'access/b.yaml': manifest('DataMaskingRule', 'pii', { ...masked, connection_ids: ['orders-db'] }),
-  });
-  await applyAndExpectInSync(project);
-  project.write({ 'access/b.yaml': manifest('DataMaskingRule', 'pii', masked) });
-  const applied = await applyAndExpectInSync(project);
-  expect(writes(applied)).toEqual([expect.stringMatching(/^PUT \/api\/datamasking-rules\//)]);
-  expect(project.model.store.maskingLinks.pairs()).toEqual([]);
 });
 
 test('32 attributes are named, never requested one by one, and created by the write that names them', async () => {
@@ -213,20 +166,4 @@ test('37 attributes are attached after the object is saved: where that fails, th
   project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci', 'sox'], access_mode_runbooks: 'enabled' }) });
   expect((await project.ostiary(['apply', '--yes'])).code).toBe(5);
   expect(project.model.store.findConnection('orders-db')).toMatchObject({ runbooks: 'disabled' });
-});
-
-test('40 objects that the gateway manages are never written', async () => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': guardrail('no-drop') });
-  await applyAndExpectInSync(project);
-  const { store } = project.model;
-  const [row, rule] = [store.findConnection('orders-db'), store.guardrailNamed('no-drop')];
-  if (row !== undefined) store.saveConnection({ ...row, managedBy: 'hoopagent' });
-  if (rule !== undefined) store.guardrails.set(rule.id, { ...rule, managedBy: 'hoop' });
-  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }), 'access/b.yaml': guardrail('no-drop', ['OTHER']) });
-  const { code, stdout, stderr } = await project.ostiary(['apply', '--yes']);
-  expect([code, stdout]).toEqual([6, expect.stringContaining('hoopagent')]);
-  expect(stderr).toContain('plan/managed');
-  const skipped = await project.ostiary(['apply', '--yes', '--on-managed', 'skip']);
-  expect([skipped.code, writes(skipped)]).toEqual([0, []]);
 });

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
-import { manifestsOf, useHoopRepositories } from '../support/hoop-repository.ts';
-import { applyAndExpectInSync, driftHeadlines, expectRefused, nightlyRule, planSummary, summaryOf, writes } from './expectations.ts';
+import { useHoopRepositories } from '../support/hoop-repository.ts';
+import { applyAndExpectInSync, expectRefused, nightlyRule, planSummary, summaryOf, writes } from './expectations.ts';
 
 const repositories = useHoopRepositories();
 
 const timeout = 60_000;
 const runbook = { repository: 'github.com/acme/runbooks', name: 'ops/' };
-const runbookName = `${runbook.repository}:${runbook.name}`;
 const open = { access_mode_runbooks: 'enabled' };
 
 /** Returns the manifest of a runbook rule that allows one folder of runbooks on one connection to one group. */
@@ -65,28 +64,8 @@ test('the first rule closes every other runbook; a rule is changed in one write,
   expect(await rulesOf(project)).toMatchObject([{ id: created?.['id'], name: 'weekly', connections: ['orders-db'] }]);
 });
 
-test('a rule for every connection says so, and names that no manifest attached are carried', { timeout }, async () => {
-  const project = await applied({ connections: [], user_groups: [], runbooks: [] });
-  const [rule] = await rulesOf(project);
-  expect(rule).toMatchObject({ connections: [], user_groups: [], runbooks: [] });
-  project.write({ 'access/rule.yaml': ruleManifest('nightly') });
-  expect((await planSummary(project)).headlines).toEqual([expect.stringMatching('^strengthens: .*can no longer run .* on')]);
-  expect((await project.ostiary(['plan'])).stdout).toContain('      + Connection/orders-db\n      - every other connection\n');
-  await applyAndExpectInSync(project);
-  expect(await rulesOf(project)).toMatchObject([{ id: rule?.['id'], connections: ['orders-db'], runbooks: [runbook] }]);
-
-  await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, { ...nightlyRule, connections: ['orders-db', 'gone-db'] });
-  project.write({ 'access/rule.yaml': ruleManifest('nightly', { user_groups: ['dev'] }) });
-  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
-  expect(await rulesOf(project)).toMatchObject([{ user_groups: ['dev'], connections: ['gone-db', 'orders-db'] }]);
-});
-
 test.each([
   ['no connections', { 'access/two.yaml': ruleManifest('twin', { connections: null }) }, 'manifest/unstated-connections'],
-  ['no runbooks', { 'access/two.yaml': ruleManifest('twin', { runbooks: null }) }, 'manifest/wrong-type'],
-  ['no groups', { 'access/two.yaml': ruleManifest('twin', { user_groups: undefined }) }, 'manifest/missing-field'],
-  ['a runbook without a name', { 'access/two.yaml': ruleManifest('twin', { runbooks: [{ repository: 'r' }] }) }, 'manifest/missing-field'],
-  ['one runbook twice', { 'access/two.yaml': ruleManifest('twin', { runbooks: [runbook, runbook] }) }, 'manifest/'],
   [
     'a selector that matches nothing',
     { 'access/two.yaml': ruleManifest('twin', { connections: null, connection_selector: { match_tags: { env: 'none' } } }) },
@@ -98,11 +77,6 @@ test.each([
       'access/two.yaml': ruleManifest('twin', { connections: [], connection_selector: { match_tags: { env: 'none' }, allow_empty: true } }),
     },
     'hoop/every-connection',
-  ],
-  [
-    'a connection that does not exist',
-    { 'access/two.yaml': ruleManifest('twin', { connections: ['nowhere'] }) },
-    'manifest/dangling-reference',
   ],
 ])('%s is refused before anything is written', { timeout }, async (_, files, code) => {
   const project = await applied();
@@ -267,136 +241,4 @@ test('several rules with the name of a manifest are an error that lists them; ot
     expect([line, ended.code, writes(ended)]).toEqual([line, 3, []]);
     for (const text of ['plan/namesakes', ...ids, 'orders-db', 'dev', 'sre']) expect(ended.stderr).toContain(text);
   }
-});
-
-test.each([
-  ['more groups', { user_groups: ['dev', 'sre'] }, 'user_groups', 'dev can run github.com/acme/runbooks:ops/ on'],
-  ['all groups', { user_groups: [] }, 'user_groups', 'everybody can run github.com/acme/runbooks:ops/ on'],
-  ['more runbooks', { runbooks: [] }, 'runbooks', 'sre can run every runbook on'],
-  [
-    'every connection',
-    { connections: [] },
-    '- Connection/orders-db\n      + every connection\n',
-    'sre can run github.com/acme/runbooks:ops/ on other-db',
-  ],
-])('%s, made by hand, are drift that the next apply reverts', { timeout }, async (_, change, shown, headline) => {
-  const { project, run } = await repositories.apply(await hoopProject(), ruled);
-  const [rule] = await rulesOf(project);
-  expect((await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, { ...rule, ...change })).status).toBe(200);
-  const drift = await run('drift');
-  expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining(shown)]);
-  expect(drift.stdout).toContain(headline);
-  expect(drift.stdout).not.toContain('in no manifest');
-  expect(await run('apply --yes')).toMatchObject({ code: 0 });
-  const { updated_at: __, ...before } = rule ?? {};
-  expect(await rulesOf(project)).toMatchObject([before]);
-  expect(await run('drift')).toMatchObject({ code: 0 });
-});
-
-test.each([
-  ['fewer runbooks', {}, { runbooks: [{ ...runbook, name: 'ops/nightly/' }] }],
-  ['fewer groups', { user_groups: [] }, { user_groups: ['sre'] }],
-  ['fewer connections', { connections: [] }, { connections: ['orders-db'] }],
-])('%s, made by hand, are stricter and held', { timeout }, async (_, spec, change) => {
-  const { project, run } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': ruleManifest('nightly', spec) });
-  const [rule] = await rulesOf(project);
-  await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, { ...rule, ...change });
-  const drift = await run('drift');
-  expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining('held')]);
-  const kept = await run('apply --yes');
-  expect([kept.code, writes(kept)]).toEqual([0, []]);
-  expect(await rulesOf(project)).toMatchObject([change]);
-});
-
-test('the last rule, deleted by hand, is created again', { timeout }, async () => {
-  const { project, run } = await repositories.apply(await hoopProject(), ruled);
-  const [rule] = await rulesOf(project);
-  await project.send('DELETE', `/runbooks/rules/${String(rule?.['id'])}`);
-  const drift = await run('drift');
-  expect([drift.code, drift.stdout]).toEqual([2, expect.stringContaining('deleted outside Ostiary')]);
-  expect(drift.stdout).toContain('no runbook rule is left');
-  expect(writes(await run('apply --yes'))).toEqual(['POST /api/runbooks/rules']);
-});
-
-test('drift of a rule is adopted into its manifest', { timeout }, async () => {
-  const { project, run } = await repositories.apply(await hoopProject(), ruled);
-  const [rule] = await rulesOf(project);
-  await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, {
-    ...rule,
-    user_groups: ['dev', 'sre'],
-    connections: ['orders-db', 'other-db'],
-  });
-  expect(await run('drift --adopt --no-commit')).toMatchObject({ code: 0 });
-  const plan = await run('plan --detailed-exitcode');
-  expect([plan.code, plan.stdout]).toEqual([2, expect.stringContaining('1 drift accepted in the manifests')]);
-  expect(plan.stdout).toContain('dev and sre can run github.com/acme/runbooks:ops/ on other-db');
-  expect(plan.stdout).toContain('risk: weakens (');
-  expect(writes(await run('apply --yes'))).toEqual([]);
-  expect(await run('drift')).toMatchObject({ code: 0 });
-});
-
-test('a pull writes rules with selectors where tags explain their connections, and the plan is empty', { timeout }, async () => {
-  const project = await hoopProject();
-  const names = Array.from({ length: 8 }, (_, index) => `db-${index}`);
-  project.write(
-    Object.fromEntries(
-      names.map((name, index) => [`access/${name}.yaml`, connection(name, { connection_tags: { env: index < 4 ? 'prod' : 'test' } })]),
-    ),
-  );
-  await applyAndExpectInSync(project);
-  const rules = [
-    { ...nightlyRule, name: 'all', connections: [], user_groups: [], runbooks: [] },
-    { ...nightlyRule, name: 'ghost', connections: ['gone'] },
-    { ...nightlyRule, name: 'prod', connections: names.slice(0, 4) },
-    { ...nightlyRule, name: 'some', connections: ['db-7', 'gone'] },
-    { ...nightlyRule, name: 'twin', connections: ['db-1'] },
-    { ...nightlyRule, name: 'twin', connections: ['db-2'] },
-  ];
-  for (const rule of rules) expect((await project.send('POST', '/runbooks/rules', rule)).status).toBe(201);
-  const copy = repositories.create(project);
-  const pulled = await copy.run('pull');
-  expect([pulled.code, pulled.stderr]).toEqual([0, expect.any(String)]);
-  const shown = `${pulled.stdout}${pulled.stderr}`;
-  expect(shown).toMatch(/RunbookRule\/ghost.*/);
-  expect(shown).toMatch(/RunbookRule\/twin.*/);
-  const specs = manifestsOf('RunbookRule', copy.repository.folder).map(({ spec }) => spec);
-  expect(specs).toEqual([
-    { runbooks: [], connections: [], user_groups: [] },
-    { runbooks: [runbook], connection_selector: { match_tags: { env: 'prod' } }, user_groups: ['sre'] },
-    { runbooks: [runbook], connections: ['db-7'], user_groups: ['sre'] },
-  ]);
-  const plan = await copy.run('plan --detailed-exitcode');
-  expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('No changes')]);
-});
-
-test('a new connection has no runbooks until the rule that its tags select includes it', { timeout }, async () => {
-  const project = await applied({ connections: [], connection_selector: { match_tags: { env: 'prod' } } });
-  project.write({ 'access/new.yaml': connection('new-db', { connection_tags: { env: 'prod' }, ...open }) });
-  const done = await project.ostiary(['apply', '--yes']);
-  expect([done.code, done.stderr]).toEqual([0, expect.any(String)]);
-  expect(writes(done)).toEqual(['POST /api/connections', expect.stringMatching('^PUT /api/runbooks/rules/')]);
-  expect(await rulesOf(project)).toMatchObject([{ connections: ['new-db', 'orders-db'] }]);
-});
-
-test('a successor that the rule of its predecessor takes needs no override', { timeout }, async () => {
-  const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
-  const successor = connection('orders-new', open, { replaces: 'orders-db' });
-  commit({ 'access/a.yaml': successor, 'access/rule.yaml': ruleManifest('nightly', { connections: ['orders-new'] }) });
-  const done = await run('apply --yes');
-  expect([done.code, writes(done).slice(0, 2)]).toEqual([0, ['POST /api/connections', expect.stringMatching('^PUT /api/runbooks/rules/')]]);
-  expect(await rulesOf(project)).toMatchObject([{ connections: ['orders-db', 'orders-new'] }]);
-});
-
-test.each<readonly [string, object, readonly string[]]>([
-  ['alone', {}, []],
-  [
-    'with another group',
-    { user_groups: ['dev'] },
-    [`strengthens: sre can no longer run ${runbookName} on orders-db`, `weakens: dev can run ${runbookName} on orders-db`],
-  ],
-])('the only rule, renamed by hand %s, is judged by what changed', { timeout }, async (_, change, headlines) => {
-  const { project, run } = await repositories.apply(await hoopProject(), ruled);
-  const [rule] = await rulesOf(project);
-  await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, { ...rule, ...change, name: 'renamed' });
-  expect(driftHeadlines(await run('drift --format json'))).toEqual(headlines);
 });

@@ -54,13 +54,6 @@ test('8.3 an entry without an address, which cannot be named or written alone, d
   expect(urls.toSorted()).toEqual(['', 'file:///srv/x', ops.git_url]);
 });
 
-test('25 the gateway rejects an invalid key at the write: preflight finds it', async () => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': manifest('RunbookConfiguration', 'ops', { ...ops, ssh_key: { value: 'canary-no-key' } }) });
-  const { stderr } = await expectRefused(project, 'hoop/ssh-key');
-  expect(stderr).not.toContain('canary-no-key');
-});
-
 test('24 a host in another case is another repository to the gateway: preflight reports it', async () => {
   const project = await hoopProject();
   await project.send('POST', '/runbooks/configurations', ops);
@@ -85,21 +78,6 @@ test('26 every write of a configuration drops its branch: preflight warns', asyn
   const looked = await project.ostiary(['drift']);
   expect([looked.code, looked.stdout, looked.stderr]).toEqual([2, expect.stringContaining('git_hook_ttl'), '']);
   expect((await project.ostiary(['drift', '--revert', '--yes'])).stderr).toContain('warning hoop/git-branch');
-});
-
-test.each([
-  ['27 the templates of the legacy plugin', '/plugins/runbooks'],
-  ['30 the search', '/search'],
-  ['31 reviews', '/reviews'],
-  ['35 connection tags', '/connection-tags'],
-])('%s: never asked for', async (_, path) => {
-  const project = await hoopProject();
-  project.write({
-    'access/a.yaml': connection('orders-db', { connection_tags: { env: 'prod' } }),
-    'access/b.yaml': manifest('RunbookConfiguration', 'ops', ops),
-  });
-  const { requests } = await applyAndExpectInSync(project);
-  expect(requests.filter((request) => request.includes(`/api${path}`))).toEqual([]);
 });
 
 test('28 resources without a page are cut at 50 rows: they are read by page, and not beyond the last one', async () => {
@@ -128,18 +106,6 @@ test('36 the gateway answers a wrong path in plain text: the hint names the root
   project.write({ 'access/a.yaml': connection('orders-db') });
   const { code, stderr } = await project.ostiary(['plan', '--url', project.model.url]);
   expect([code, stderr]).toEqual([4, expect.stringContaining('/api')]);
-});
-
-test.each(['a-b', 'a..b', 'orders db', '-orders', 'x'.repeat(129)])('38 the name %j is rejected, or too long', async (name) => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': connection(name) });
-  await expectRefused(project, 'hoop/name');
-});
-
-test.each(['abc', 'ab-c', 'a.b-c_d', 'x'.repeat(128)])('38 the name %j is accepted', async (name) => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': connection(name) });
-  await applyAndExpectInSync(project);
 });
 
 test('38 a connection that another route created is not replaced under a name that the gateway rejects', async () => {

@@ -44,25 +44,6 @@ describe('a review on the public gateway', () => {
     );
   });
 
-  test('is approved with a window; the response shows its status', async () => {
-    const { model, ostiary } = await reviewed();
-    model.openReview({ id, connection: 'orders-db', groups: ['dba'] });
-    const { code, stdout, stderr } = await ostiary(['review', 'approve', id, '--window', '09:00-18:00'], dba);
-    expect([code, stderr]).toEqual([
-      0,
-      expect.stringMatching(/^\S+ {2}PENDING\n {2}connection {2}orders-db\n {2}requester +otto@example.com\n/),
-    ]);
-    expect(stdout).toMatch(
-      new RegExp(
-        `^${id} {2}APPROVED\n {2}access +jit, 30 min\n {2}remaining +(?:29|30) min\n {2}window +09:00 to 18:00 UTC\n {2}dba +APPROVED by standard at .*\n$`,
-      ),
-    );
-    expect(model.store.reviews.get(id)?.timeWindow).toEqual({
-      type: 'time_range',
-      configuration: { start_time: '09:00', end_time: '18:00' },
-    });
-  });
-
   test('shows the connection, the requester, the whole input and the rest of the access', async () => {
     const { model, ostiary } = await reviewed();
     const input = 'delete from orders\n\u001b[1Awhere id = 1';
@@ -100,21 +81,6 @@ describe('a review on the public gateway', () => {
     expect(JSON.parse(same.stdout)).toMatchObject({ status: 'APPROVED', time_window: { configuration: { start_time: '09:00' } } });
   });
 
-  test('is forced, rejected and revoked', async () => {
-    const { model, ostiary } = await reviewed();
-    model.openReview({ id, connection: 'orders-db', groups: ['security'] });
-    const forced = await ostiary(['review', 'approve', id, '--force', '--format', 'json'], dba);
-    expect(JSON.parse(forced.stdout)).toMatchObject({
-      status: 'APPROVED',
-      review_groups_data: [{ status: 'PENDING' }, { group: 'dba', forced_review: true }],
-    });
-    const revoked = await ostiary(['review', 'revoke', id, '--format', 'yaml'], dba);
-    expect(parse(revoked.stdout)).toMatchObject({ status: 'REVOKED' });
-    const again = '2e625499-34c9-4b26-a9c3-17c7fa662bdf';
-    model.openReview({ id: again, connection: 'orders-db', groups: ['dba'], type: 'onetime' });
-    expect((await ostiary(['review', 'reject', again], dba)).stdout).toContain('REJECTED');
-  });
-
   test('is refused with a reason if the gateway would fail', async () => {
     const { model, ostiary } = await reviewed();
     const { stderr: unknown, code } = await ostiary(['review', 'approve', id], dba);
@@ -145,17 +111,6 @@ describe('a review on the public gateway', () => {
     model.openReview({ id: '2e625499-34c9-4b26-a9c3-17c7fa662bdf', connection: 'orders-db', groups: ['dba'], status: 'EXECUTED' });
     const final = await ostiary(['review', 'approve', '2e625499-34c9-4b26-a9c3-17c7fa662bdf'], dba);
     expect([final.code, final.stderr]).toEqual([6, expect.stringContaining('review is in wrong state')]);
-  });
-
-  test.each([
-    ['lost after it was carried out', { kind: 'lost', when: 'after' }],
-    ['500 after it was carried out', { kind: 'answer', when: 'after', status: 500 }],
-  ] as const)('whose answer is %s is decided, once', async (_, fault) => {
-    const { model, ostiary } = await reviewed();
-    model.openReview({ id, connection: 'orders-db', groups: ['dba'] });
-    model.setFault((seen) => (seen.route === 'PUT /reviews/:id' && seen.routeIndex === 1 ? fault : undefined));
-    const { code, stdout } = await ostiary(['review', 'reject', id], dba);
-    expect([code, stdout]).toEqual([0, expect.stringContaining('REJECTED')]);
   });
 });
 
@@ -205,22 +160,4 @@ test('runbooks are listed with their repositories; one that cannot be read is a 
   const terminal = createTestContext({ cwd: project.folder, env: { OSTIARY_TOKEN: adminToken }, columns: 60 });
   await run(['search', 'RESTART'], terminal.context);
   for (const line of terminal.printed().both.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
-});
-
-test('a search finds connections, resources and runbooks', async () => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': connection('orders-db', { type: 'custom', subtype: 'keyvaluedb', agent_id: 'other' }) });
-  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
-  const found = await project.ostiary(['search', 'orders', '--format', 'json']);
-  expect(JSON.parse(found.stdout)).toMatchObject({
-    connections: [{ name: 'orders-db', type: 'custom', subtype: 'keyvaluedb', resource_name: 'orders-db' }],
-    resources: [{ name: 'orders-db', subtype: 'keyvaluedb' }],
-    runbooks: [],
-  });
-  const { stdout } = await project.ostiary(['search', 'orders']);
-  expect(stdout).toMatch(
-    /^NAME +WHAT +TYPE +OF\norders-db +connection +custom\/keyvaluedb +orders-db\norders-db +resource +custom\/keyvaluedb\n$/,
-  );
-  const none = await project.ostiary(['search', 'nothing-like-it']);
-  expect([none.code, none.stdout, none.stderr]).toEqual([0, '', expect.stringContaining('no results for "nothing-like-it"')]);
 });

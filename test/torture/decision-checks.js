@@ -362,7 +362,7 @@ export const decisionChecks = [
     'server/objects/object-reader.ts',
     'isId ? byId : byName',
     'isId && !collection.byName ? byId : byName',
-    ['server/objects/fields.test.ts'],
+    ['server/objects/objects.test.ts: a list, a single read and the response to a write are equal'],
   ],
   [
     'a connection or rule does not have the form of an ID as its name',

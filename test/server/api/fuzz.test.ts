@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,7 +7,7 @@ import { pointer } from '../../../src/model/pointer.ts';
 import { runCount, seedOfRound } from '../../support/property-runs.ts';
 import { anyJson, arbitraryOf } from '../../support/schema-arbitrary.ts';
 import type { TestServer } from '../../support/servers.ts';
-import { validatorsOf, type ResponseValidators } from './response-validators.ts';
+import { validatorsOf, type DocumentValidators } from './response-validators.ts';
 import { databases } from '../client.ts';
 
 type Operation = { readonly method: string; readonly path: string; readonly place: string; readonly spoken: JsonObject };
@@ -44,7 +45,7 @@ const head = {
 describe.each(databases)('requests generated from the API document on %s', (_name, start) => {
   let server: TestServer;
   let document: JsonObject = {};
-  let validators: ResponseValidators;
+  let validators: DocumentValidators;
   /** The latest token of an agent. */
   let token: string | undefined;
   const reached = new Map<string, Set<number>>();
@@ -57,7 +58,7 @@ describe.each(databases)('requests generated from the API document on %s', (_nam
   });
   afterAll(() => server.close());
 
-  test('valid and invalid requests never get a 5xx, and always a documented response', async () => {
+  test('valid and invalid requests never get a 5xx, and always a documented response; what succeeds is documented, and is read as it was created', async () => {
     const operations = operationsOf(document).toSorted((left, right) => turnOf(left) - turnOf(right));
     await tryAll(operations);
     // Tries the missing operations again, after all that create what they need.
@@ -106,10 +107,25 @@ describe.each(databases)('requests generated from the API document on %s', (_nam
     const problems = [
       ...(response.status < 500 ? [] : ['it is the server that failed']),
       ...validators.problemsOf({ place, status: response.status, headers: response.headers, text }),
+      ...(response.ok && body !== undefined && body !== '' && !validators.allows(place, JSON.parse(body))
+        ? ['the document does not allow the body']
+        : []),
+      ...(response.status === 201 ? await unlikeLater(response.headers.get('Location'), JSON.parse(text)) : []),
     ];
     expect({ summary, problems }).toEqual({ summary, problems: [] });
     remember(path, text);
     return response.status;
+  }
+
+  /** Lists the fields that a created object has in a read of it, and had not in the response to its creation. */
+  async function unlikeLater(location: string | null, created: JsonObject): Promise<readonly string[]> {
+    // A client resolves a segment of dots itself.
+    if (location === null || /\/\.+$/.test(location)) return [];
+    const response = await fetch(`${server.url}${location}`, { headers: { Authorization: `Bearer ${server.key}` } });
+    const read: JsonObject = JSON.parse(await response.text());
+    return Object.keys(read).flatMap((field) =>
+      isDeepStrictEqual(read[field], created[field]) ? [] : [`${field} is another one in ${location}`],
+    );
   }
 
   function remember(path: string, text: string): void {

@@ -5,15 +5,25 @@ import { pointer } from '../../../src/model/pointer.ts';
 /** A received response of an operation. */
 type ReceivedResponse = { readonly place: string; readonly status: number; readonly headers: Headers; readonly text: string };
 
-/** Compares responses with the document. */
-export type ResponseValidators = { readonly problemsOf: (received: ReceivedResponse) => readonly string[] };
+/** Compares requests and responses with the document. */
+export type DocumentValidators = {
+  readonly problemsOf: (received: ReceivedResponse) => readonly string[];
+  /** Returns whether the document allows the body of a request. */
+  readonly allows: (place: string, body: Json) => boolean;
+};
 
-/** Compiles the schemas of responses on demand. */
-export function validatorsOf(document: JsonObject): ResponseValidators {
+/** Compiles the schemas of requests and responses on demand. */
+export function validatorsOf(document: JsonObject): DocumentValidators {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema({ ...document, $id: 'document' });
   const compiled = new Map<string, ValidateFunction>();
+  const validatorOf = (reference: string): ValidateFunction => {
+    const validate = compiled.get(reference) ?? ajv.compile({ $ref: reference });
+    compiled.set(reference, validate);
+    return validate;
+  };
   return {
+    allows: (place, body) => validatorOf(`document#${place}/requestBody/content${pointer('application/json')}/schema`)(body),
     problemsOf({ place, status, headers, text }) {
       const answer = resolve(document, `#${place}/responses/${status}`);
       if (answer.schema['description'] === undefined) return ['the document does not know the status'];
@@ -23,8 +33,7 @@ export function validatorsOf(document: JsonObject): ResponseValidators {
       if (headers.get('Content-Type')?.toLowerCase() !== media.toLowerCase()) return [`the body is ${headers.get('Content-Type')}`];
       if (!media.endsWith('json')) return [];
       const reference = `document${answer.place}/content${pointer(media)}/schema`;
-      const validate = compiled.get(reference) ?? ajv.compile({ $ref: reference });
-      compiled.set(reference, validate);
+      const validate = validatorOf(reference);
       return validate(JSON.parse(text)) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
     },
   };

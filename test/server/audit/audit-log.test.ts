@@ -89,8 +89,6 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
   test.each<readonly [string, string, string, Json | undefined, number, string]>([
     ['a body that is wrong', 'POST', '/guardrails', { name: 'x', pasword: canary }, 422, '/pasword is an unknown field'],
     ['a secret that is wrong', 'POST', '/connections', { secret: { [`envvar:${canary}`]: canary } }, 422, '/name is required'],
-    ['a name that is taken', 'POST', '/guardrails', { name: 'taken' }, 409, 'a GuardrailRule taken already exists'],
-    ['what is not there', 'DELETE', '/connections/none', undefined, 404, 'unknown Connection none'],
     ['no JSON', 'PUT', '/connections/none', undefined, 400, 'the body is not a JSON object'],
     ['a name no database can keep', 'POST', '/guardrails', { 'a\0\uD800': 1 }, 422, '\uFFFD'],
   ])('contains a rejected write: %s', async (_case, method, path, body, status, error) => {
@@ -167,13 +165,6 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
       for (const query of [`created_after=${time}`, `created_before=${time}`]) {
         expect({ query, status: (await call('GET', `/audit/logs?${query}`)).status }).toEqual({ query, status: 200 });
       }
-    },
-  );
-
-  test.each(['created_after=yesterday', 'created_after=2026-13-01T00:00:00Z', 'outcome=maybe', 'page=0', 'page_size=101', 'action=%00'])(
-    'refuses %s',
-    async (query) => {
-      expect((await call('GET', `/audit/logs?${query}`)).status).toBe(422);
     },
   );
 

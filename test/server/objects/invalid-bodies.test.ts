@@ -7,59 +7,26 @@ const unknownId = '00000000-0000-4000-8000-000000000000';
 
 const connections: readonly (readonly [text: string, more: JsonObject, field: string])[] = [
   ['an unknown field', { pasword: 'x' }, '/pasword'],
-  ['an access mode of its own', { access_mode_exec: 'maybe' }, '/access_mode_exec'],
   ['a name with a slash', { name: 'a/b' }, '/name'],
   ['a name that looks like an id', { name: unknownId }, '/name'],
-  ['no name', { name: '' }, '/name'],
-  ['a name that is no text', { name: 7 }, '/name'],
   ['an agent by name', { agent_id: 'default' }, '/agent_id'],
   ['an agent that is unknown', { agent_id: unknownId }, '/agent_id'],
   ['a rule by name', { guardrail_rules: ['no-drop'] }, '/guardrail_rules/0'],
   ['a rule that is unknown', { guardrail_rules: [unknownId] }, '/guardrail_rules/0'],
-  ['a number of approvals below one', { min_review_approvals: 0 }, '/min_review_approvals'],
-  ['a duration below one', { access_max_duration: 0 }, '/access_max_duration'],
-  ['a tag key that ends in a slash', { connection_tags: { 'a/': 'b' } }, '/connection_tags/a~1'],
-  ['a tag value with a comma', { connection_tags: { a: 'b,c' } }, '/connection_tags/a'],
-  ['a secret key without prefix', { secret: { PASS: 'YQ==' } }, '/secret/PASS'],
   ['a secret that is not base64', { secret: { 'envvar:A': 'plain text' } }, '/secret/envvar:A'],
-  ['a secret without padding', { secret: { 'envvar:A': 'YQ' } }, '/secret/envvar:A'],
   ['a reference with one part', { secret: { 'envvar:A': '_cloudsecrets:a' } }, '/secret/envvar:A'],
-  ['a reference with three parts', { secret: { 'envvar:A': '_envjson:a:b:c' } }, '/secret/envvar:A'],
-  ['a reference of another form', { secret: { 'envvar:A': '_vault:a:b' } }, '/secret/envvar:A'],
   ['a secret to keep that is not there', { secret: { 'envvar:A': null } }, '/secret/envvar:A'],
   ['a NUL', { command: ['a\u0000b'] }, '/command'],
   ['half a character', { reviewers: ['\ud800'] }, '/reviewers/0'],
-  ['reviewers that are no list', { reviewers: 'dba' }, '/reviewers'],
 ];
 
 const rules: readonly (readonly [text: string, path: string, body: JsonObject, field: string])[] = [
-  ['a guardrail without name', '/guardrails', {}, '/name'],
-  [
-    'a word list without words',
-    '/guardrails',
-    { name: 'r', input: { rules: [{ type: 'deny_words_list', words: [] }] } },
-    '/input/rules/0/words',
-  ],
-  [
-    'a pattern without pattern',
-    '/guardrails',
-    { name: 'r', output: { rules: [{ type: 'pattern_match' }] } },
-    '/output/rules/0/pattern_regex',
-  ],
   ['a guardrail on an unknown connection', '/guardrails', { name: 'r', connection_ids: [unknownId] }, '/connection_ids/0'],
-  [
-    'a selector, which is for manifests',
-    '/guardrails',
-    { name: 'r', connection_selector: { match_tags: { a: 'b' } } },
-    '/connection_selector',
-  ],
-  ['a threshold above one', '/datamasking-rules', { name: 'r', score_threshold: 1.5 }, '/score_threshold'],
   ['a mask on an unknown connection', '/datamasking-rules', { name: 'r', connection_ids: [unknownId] }, '/connection_ids/0'],
   ['an address of another scheme', '/runbooks/configurations', { git_url: 'file:///etc' }, '/git_url'],
   ['an address with credentials', '/runbooks/configurations', { git_url: 'https://user:canary@example.com/r' }, '/git_url'],
   ['an address with a token in its query', '/runbooks/configurations', { git_url: 'https://example.com/r?token=canary' }, '/git_url'],
   ['an address beyond an index entry', '/runbooks/configurations', { git_url: `https://example.com/${'ä'.repeat(2000)}` }, '/git_url'],
-  ['no address', '/runbooks/configurations', {}, '/git_url'],
 ];
 
 describe.each(databases)('invalid bodies on %s', (_name, start) => {

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { compareText, type JsonObject } from '../../../src/model/json.ts';
+import { type JsonObject } from '../../../src/model/json.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import { createDatabase, startTestServer } from '../../support/servers.ts';
 import { agentId, base64, callerOf, connectionBody, databases, idOf } from '../client.ts';
@@ -100,14 +100,6 @@ describe.each(databases)('objects on %s', (_name, start) => {
     expect((await call('DELETE', '/connections/large')).status).toBe(204);
   });
 
-  test('a name may contain any character that a path can escape', async () => {
-    const name = 'ä %2F? #&+ "quoted" \\ \u{1f511}';
-    const created = await call('POST', '/connections', { body: connectionBody(name, gateway.agent) });
-    expect((await call('GET', `/connections/${encodeURIComponent(name)}`)).body).toEqual(created.body);
-    expect(created.body['name']).toBe(name);
-    expect((await call('DELETE', `/connections/${encodeURIComponent(name)}`)).status).toBe(204);
-  });
-
   test('a command is derived from the subtype only when omitted', async () => {
     const given = await call('POST', '/connections', { body: connectionBody('own', gateway.agent, { subtype: 'mysql', command: ['my'] }) });
     expect(given.body['command']).toEqual(['my']);
@@ -134,39 +126,6 @@ describe.each(databases)('objects on %s', (_name, start) => {
     const moved = await call('PUT', path, { body: { git_url: 'https://git.example.com/ops/other' } });
     expect(moved).toMatchObject({ status: 422, body: { errors: [{ field: '/git_url' }] } });
     expect((await call('POST', '/runbooks/configurations', { body: { git_url: changed.git_url } })).status).toBe(409);
-  });
-
-  test('runbook configurations are listed by address', async () => {
-    for (const git_url of ['https://z.example.com/a', 'git@a.example.com:z'])
-      await call('POST', '/runbooks/configurations', { body: { git_url } });
-    const { list } = await call('GET', '/runbooks/configurations');
-    const addresses = list.map(({ git_url }) => (typeof git_url === 'string' ? git_url : ''));
-    expect(addresses).toEqual(addresses.toSorted(compareText));
-    expect(addresses.length).toBeGreaterThan(2);
-  });
-
-  test('names: only guardrail rules can be renamed, and names are unique', async () => {
-    await call('POST', '/connections', { body: connectionBody('fixed', gateway.agent) });
-    const renamed = await call('PUT', '/connections/fixed', { body: connectionBody('other', gateway.agent) });
-    expect(renamed).toMatchObject({ status: 422, body: { errors: [{ field: '/name' }] } });
-    expect((await call('POST', '/connections', { body: connectionBody('fixed', gateway.agent) })).status).toBe(409);
-    const mask = await call('POST', '/datamasking-rules', { body: { name: 'mask' } });
-    expect(await call('PUT', `/datamasking-rules/${idOf(mask)}`, { body: { name: 'mask2' } })).toMatchObject({ status: 422 });
-    const rule = await call('POST', '/guardrails', { body: { name: 'rule' } });
-    await call('POST', '/guardrails', { body: { name: 'taken' } });
-    const path = `/guardrails/${idOf(rule)}`;
-    expect(await call('PUT', path, { body: { name: 'rule2' } })).toMatchObject({ status: 200, body: { name: 'rule2' } });
-    expect(await call('PUT', path, { body: { name: 'taken' } })).toMatchObject({ status: 409 });
-    expect(await call('GET', path)).toMatchObject({ body: { name: 'rule2' } });
-  });
-
-  test('a deleted object is not found, by id or by name', async () => {
-    const created = await call('POST', '/connections', { body: connectionBody('gone', gateway.agent) });
-    await call('POST', '/connections', { body: connectionBody('gone too', gateway.agent) });
-    expect((await call('DELETE', `/connections/${idOf(created)}`)).status).toBe(204);
-    expect((await call('DELETE', '/connections/gone%20too')).status).toBe(204);
-    expect((await call('GET', '/connections/gone')).status).toBe(404);
-    expect((await call('DELETE', '/connections/gone')).status).toBe(404);
   });
 
   const served = [...registry.values()].filter(({ dialect }) => dialect === undefined);
