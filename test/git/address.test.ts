@@ -74,7 +74,7 @@ describe('readAddress', () => {
         expect(url).not.toMatch(/^-|\s|^\w+:\/\/-|@-|^[^/]*::|^https?:\/\/[^/]*@/);
         expect(['https', 'http', 'ssh', 'git']).toContain(result.address.scheme);
       }),
-      { numRuns: runCount(20_000) },
+      { numRuns: runCount(7_000) },
     );
   });
 });

@@ -17,7 +17,7 @@ import { readerOf, readLive, startAccessGateway } from '../model/run-access-pair
 import { findAccess, type FoundAccess } from '../support/access-answers.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { openHoop, scenarioToken } from '../support/hoop-scenario.ts';
-import { fullCount, seedOfRound } from '../support/property-runs.ts';
+import { runCount, seedOfRound } from '../support/property-runs.ts';
 import { runInFolder } from '../support/run-in-process.ts';
 import { askCredential, askExec, askRunbook, callerOf, type LiveAnswer, type LiveCall, textOfAnswer } from './live.ts';
 
@@ -26,7 +26,7 @@ const people = [[], ['dev'], ['dba'], ['sre'], ['sec'], ['dev', 'dba'], ['sre', 
 
 /** Gateways in random states. What an analyzer finds cannot be known, and without a provider it fails every command. */
 const states = fc
-  .sample(accessPairs, { numRuns: fullCount(20), ...seedOfRound(31) })
+  .sample(accessPairs, { numRuns: runCount(20), ...seedOfRound(31) })
   .map((pair): AccessPair => ({ ...pair, objects: { ...pair.objects, analyzers: [] } }));
 
 /** How often something was compared. */

@@ -6,7 +6,7 @@ import { accessPairs, type AccessPair } from '../model/access-pairs.ts';
 import { planPair, readLive, startAccessGateway } from '../model/run-access-pair.ts';
 import { file, oneLine, open, useAccessProjects } from '../support/access-project.ts';
 import { openHoop } from '../support/hoop-scenario.ts';
-import { fullCount, seedOfRound } from '../support/property-runs.ts';
+import { runCount, seedOfRound } from '../support/property-runs.ts';
 import { noLimits } from '../support/run-pipeline.ts';
 
 const accessProject = useAccessProjects();
@@ -66,7 +66,7 @@ test('a plan names every group whose members gain something together with anothe
 
 /** First plans on gateways in random states: what the plan changes is compared with the gateway as it is. */
 const pairs = fc
-  .sample(accessPairs, { numRuns: fullCount(60), ...seedOfRound(47) })
+  .sample(accessPairs, { numRuns: runCount(60), ...seedOfRound(47) })
   .map((pair): AccessPair => ({ ...pair, base: undefined, objects: { ...pair.objects, analyzers: [] } }));
 
 /** Returns whether a change states what people gain: it is about some of their groups, or about everybody. */

@@ -67,7 +67,7 @@ test('the public gateway: a plan after a pull is empty, with the token as the on
         }
       },
     ),
-    { numRuns: runCount(7) },
+    { numRuns: runCount(3) },
   );
 });
 

@@ -6,8 +6,8 @@ import { judgeAccessPair } from './judge-access-pair.ts';
 import { judgePairs } from './judge-pairs.ts';
 import { laws } from './laws.ts';
 
-/** How many pairs are judged at least; `OSTIARY_TEST_RUNS=40` judges 2,400. */
-const least = 60;
+/** How many pairs are judged at least; `OSTIARY_TEST_RUNS=120` judges 2,400. */
+const least = 20;
 /** How often pairs have to exercise each feature, of 100 pairs. */
 const leastOfEach = 0.9;
 

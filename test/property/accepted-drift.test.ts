@@ -75,7 +75,7 @@ test('what an apply leaves weaker than the base is a risk of a change, or of dri
       const stated = plan.protection.headlines.flatMap(({ accepted, connections }) => (accepted === true ? connections : []));
       expect(stated.filter((id) => !named.has(id))).toEqual([]);
     }),
-    { numRuns: runCount(150) },
+    { numRuns: runCount(40) },
   );
 });
 
@@ -90,6 +90,6 @@ test('a plan of manifests that were applied accepts nothing', () => {
       });
       expect(plan?.accepted).toEqual([]);
     }),
-    { numRuns: runCount(30) },
+    { numRuns: runCount(10) },
   );
 });

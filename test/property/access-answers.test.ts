@@ -10,6 +10,7 @@ import { readerOf, readLive, startAccessGateway } from '../model/run-access-pair
 import { subsetsOf } from '../model/universe.ts';
 import { findAccess, type FoundAccess } from '../support/access-answers.ts';
 import { openHoop } from '../support/hoop-scenario.ts';
+import { runCount } from '../support/property-runs.ts';
 
 const people = subsetsOf(accessPools.groups).flatMap((groups) => [groups, [...groups, 'admin'], [...groups, 'auditor']]);
 
@@ -109,5 +110,6 @@ test('what a person can do on the public gateway is what an independent model sa
           expect({ name, groups, ...found }).toEqual({ name, groups, ...expected });
         }
     }),
+    { numRuns: runCount(15) },
   );
 });

@@ -186,7 +186,7 @@ test(
           else count.clean += 1;
         }
       }),
-      { numRuns: runCount(30) },
+      { numRuns: runCount(8) },
     );
     expect(Math.min(count.refused, count.clean)).toBeGreaterThan(0);
   },
@@ -237,7 +237,7 @@ test(
         const { group, on, verbs: own } = removed;
         expect(single({ ...derived, entries: left })).toEqual([canonical([on[0] ?? '', group === '*' ? '' : group, own[0] ?? ''])]);
       }),
-      { numRuns: runCount(30) },
+      { numRuns: runCount(8) },
     );
     expect(count.tried).toBeGreaterThan(0);
   },

@@ -42,7 +42,7 @@ test('no intermediate state is less protected than both ends', async () => {
       const after = gateway.state();
       for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
     }),
-    { numRuns: runCount(120) },
+    { numRuns: runCount(20) },
   );
 });
 
@@ -65,7 +65,7 @@ test('an apply that stops at any request, planned and applied again, ends like a
         expect(gateway.state()).toEqual(state);
       }
     }),
-    { numRuns: runCount(8) },
+    { numRuns: runCount(2) },
   );
 });
 
@@ -96,7 +96,7 @@ test('a failed write skips only its dependents, and opens nothing', async () => 
       await applyPlan({ gateway, ...(await planAgainst(gateway, desired)), desired });
       expect(gateway.state()).toEqual(state);
     }),
-    { numRuns: runCount(35) },
+    { numRuns: runCount(8) },
   );
 });
 
@@ -124,6 +124,6 @@ test('edges that other users attach during an apply neither fail it nor are lost
       const after = gateway.state();
       for (const [rule, connection] of attached) expect(after[rule]?.edges?.['connection_ids']).toContain(connection);
     }),
-    { numRuns: runCount(35) },
+    { numRuns: runCount(8) },
   );
 });

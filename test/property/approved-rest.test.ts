@@ -51,7 +51,7 @@ test(
           stops += 1;
         }
       }),
-      { numRuns: runCount(10) },
+      { numRuns: runCount(3) },
     );
     expect(stops).toBeGreaterThan(30);
     // Each history is stopped at each of its requests.
@@ -126,7 +126,7 @@ test(
         expect(attached.filter((pair) => !pairs.includes(pair))).toEqual([]);
         tally.same += 1;
       }),
-      { numRuns: runCount(150) },
+      { numRuns: runCount(50) },
     );
     expect(tally.refused).toBeGreaterThan(15);
     expect(tally.same).toBeGreaterThan(5);

@@ -55,6 +55,6 @@ test('an apply finishes and leaves nothing to do, where attributes attach rules 
         expect((await planAgainst(gateway, desired, { target })).plan.changes).toEqual([]);
       }
     }),
-    { numRuns: runCount(150) },
+    { numRuns: runCount(40) },
   );
 });

@@ -85,7 +85,7 @@ test('a deleted connection is closed before its rules lose anything', async () =
       const after = gateway.state();
       for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
     }),
-    { numRuns: runCount(40) },
+    { numRuns: runCount(12) },
   );
   expect(met).toBeGreaterThan(10);
 });
@@ -108,7 +108,7 @@ test('an apply with deletions that stops at any request, planned and applied aga
         expect(gateway.state()).toEqual(end);
       }
     }),
-    { numRuns: runCount(2) },
+    { numRuns: runCount(1) },
   );
 });
 
@@ -134,7 +134,7 @@ test('a saved plan with deletions that stops at any request continues to the sam
         expect(gateway.state()).toEqual(end);
       }
     }),
-    { numRuns: runCount(2) },
+    { numRuns: runCount(1) },
   );
 });
 
@@ -162,7 +162,7 @@ test('on the public gateway a deleted connection is closed before its rules lose
         }
       });
     }),
-    { numRuns: runCount(6) },
+    { numRuns: runCount(2) },
   );
   expect(met).toBeGreaterThan(1);
 });
@@ -206,7 +206,7 @@ test('on ostiary serve a deleted connection is closed before its rules lose anyt
         await server.close();
       }
     }),
-    { numRuns: runCount(2) },
+    { numRuns: runCount(1) },
   );
   expect(met).toBeGreaterThan(0);
 });

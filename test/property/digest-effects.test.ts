@@ -110,7 +110,7 @@ test('two plans with one digest have the same effect in the same environment', a
         effects.set(digest, effect);
       }
     }),
-    { numRuns: runCount(15) },
+    { numRuns: runCount(4) },
   );
   expect(pairs).toBeGreaterThan(15);
 }, 120_000);
@@ -130,6 +130,6 @@ test('a plan has the same digest whether the token may read secrets and sources 
       );
       expect(new Set(digests).size).toBe(1);
     }),
-    { numRuns: runCount(60) },
+    { numRuns: runCount(20) },
   );
 }, 120_000);

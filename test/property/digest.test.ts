@@ -58,7 +58,7 @@ test('positions, origins, reasons and the state of secrets do not change the dig
       const edges = parts.edges.map((edge): EdgeChange => ({ ...edge, declared: ['elsewhere.yaml:1:1'], origin: 'both' }));
       expect(digest({ ...parts, changes: parts.changes.map(retold), edges })).toBe(plan.seals.digest);
     }),
-    { numRuns: runCount(60) },
+    { numRuns: runCount(8) },
   );
 });
 
@@ -117,7 +117,7 @@ test('every covered change alters the digest: target, actions, values, held drif
       for (const other of others) expect([other, digest(other)]).not.toEqual([other, plan.seals.digest]);
       seen += others.length;
     }),
-    { numRuns: runCount(40) },
+    { numRuns: runCount(8) },
   );
   expect(seen).toBeGreaterThan(1000);
 });

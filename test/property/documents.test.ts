@@ -60,7 +60,7 @@ test('printed YAML and JSON read as the same value in every version of YAML', ()
       const deep = { a: [{ b: [{ c: [value, value] }] }] };
       expect([...jsonPieces(deep)].join('')).toBe(toJsonText(deep));
     }),
-    { numRuns: runCount(300) },
+    { numRuns: runCount(100) },
   );
 });
 
@@ -90,6 +90,6 @@ test('no printed text moves a cursor, hides or reorders text', () => {
       for (const text of [toYamlText(value), toYamlText(value, 80), toJsonText(value)])
         expect(text.replaceAll('\n', '')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
     }),
-    { numRuns: runCount(200) },
+    { numRuns: runCount(70) },
   );
 });

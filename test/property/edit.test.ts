@@ -6,7 +6,7 @@ import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import type { Checked, SourceFile } from '../../src/model/diagnostic.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import { isPointerWithin } from '../../src/model/pointer.ts';
-import { fullCount, runCount } from '../support/property-runs.ts';
+import { runCount } from '../support/property-runs.ts';
 import { yamlFile, type Line, type YamlFile } from '../support/yaml-document.ts';
 import { blocks, mutatedSeed } from './parser-texts.ts';
 import { editOf, placesOf, randomEdit } from './random-edits.ts';
@@ -19,7 +19,7 @@ function editDocument(file: SourceFile, index: number, edits: readonly DocumentE
   );
 }
 
-const runs = { numRuns: runCount(80) };
+const runs = { numRuns: runCount(30) };
 
 function valuesOf(text: string): readonly unknown[] {
   return parseAllDocuments(text, { logLevel: 'silent' }).map((document): unknown => {
@@ -152,7 +152,7 @@ describe('an edit of a document', () => {
         const edited = (text: string): string | undefined => editFile({ path: 'a.yaml', text }, edits).value?.text;
         expect(edited(withCrlf(plain(file.text)))).toBe(withCrlf(edited(plain(file.text))));
       }),
-      { numRuns: runCount(60) },
+      { numRuns: runCount(20) },
     );
   });
 
@@ -164,7 +164,7 @@ describe('an edit of a document', () => {
           expect(editDocument({ path: 'a.yaml', text: file.text }, index, edits).value?.text).toBe(file.text);
         }
       }),
-      { numRuns: runCount(60) },
+      { numRuns: runCount(20) },
     );
   });
 
@@ -188,7 +188,7 @@ describe('an edit of a document', () => {
           ...others.map((document) => document.value),
         ]);
       }),
-      { numRuns: fullCount(80) },
+      { numRuns: runCount(60) },
     );
     expect(made).toBeGreaterThan(10);
   });

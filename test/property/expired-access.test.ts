@@ -71,7 +71,7 @@ test('an expiry run removes the groups whose access has ended, and changes nothi
         expect(Object.keys(after)).toEqual(Object.keys(before));
       },
     ),
-    { numRuns: runCount(100) },
+    { numRuns: runCount(30) },
   );
   expect(removed).toBeGreaterThan(10);
 });

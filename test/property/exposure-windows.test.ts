@@ -39,9 +39,9 @@ test('when rules are written once, the exposed connections are those that the pl
       met += indivisible.size;
       open += named.size;
     }),
-    { numRuns: runCount(100) },
+    { numRuns: runCount(15) },
   );
-  expect(met).toBeGreaterThan(16);
+  expect(met).toBeGreaterThan(5);
   expect(open).toBeGreaterThan(3);
   expect(open).toBeLessThan(met * 3);
 });

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { formatFile, type Layout } from '../../src/manifest/format/format-file.ts';
 import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { fullCount } from '../support/property-runs.ts';
+import { runCount } from '../support/property-runs.ts';
 import { yamlFile } from '../support/yaml-document.ts';
 
 const layOut: Layout = (text) => format(text, { parser: 'yaml', plugins: [yaml] });
@@ -48,8 +48,8 @@ test('formatting keeps all values and comments, orders the fields, and is stable
       if (keys.join() !== Object.keys(read[0]?.value ?? {}).join()) reordered += 1;
       expect((await formatFile({ path: 'a.yaml', text: value }, schemas, layOut)).value).toBe(value);
     }),
-    { numRuns: fullCount(100), endOnFailure: true },
+    { numRuns: runCount(40), endOnFailure: true },
   );
-  expect(formatted).toBeGreaterThan(60);
-  expect(reordered).toBeGreaterThan(30);
+  expect(formatted).toBeGreaterThan(12);
+  expect(reordered).toBeGreaterThan(8);
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fullCount } from '../support/property-runs.ts';
+import { runCount } from '../support/property-runs.ts';
 import { historyEvents } from '../support/history-events.ts';
 import { repositoryHistory } from '../support/random-history.ts';
 
@@ -22,7 +22,7 @@ test('after any history of commits, applies, crashes and changes outside, the re
       expect(recorded).toEqual(ours);
       expect(history.deletedUnmanaged()).toEqual([]);
     }),
-    { numRuns: fullCount(100) },
+    { numRuns: runCount(60) },
   );
   expect(applies).toBeGreaterThan(160);
 });

@@ -32,7 +32,7 @@ test('a secret reaches the gateway unchanged, whatever its text', () => {
         expect(toWire(fromWire(stored))).toBe(stored);
       }
     }),
-    { numRuns: runCount(350) },
+    { numRuns: runCount(120) },
   );
 });
 
@@ -148,7 +148,7 @@ test('any response of a gateway is read or reported as an error of the gateway',
         await gateway.close();
       }
     }),
-    { numRuns: runCount(100) },
+    { numRuns: runCount(25) },
   );
   expect(read).toBeGreaterThan(6);
 });
@@ -220,6 +220,6 @@ test('no text of a manifest makes the preflight throw or take long', async () =>
       });
       expect(cpuTime() - started).toBeLessThan(2000);
     }),
-    { numRuns: runCount(50) },
+    { numRuns: runCount(17) },
   );
 });

@@ -71,7 +71,7 @@ test('a plan after an apply is empty, and unmanaged objects are unchanged byte f
         expect(await remaining(model, one)).toEqual({ changes: [], edges: [] });
       }),
     ),
-    { numRuns: runCount(14) },
+    { numRuns: runCount(3) },
   );
 });
 
@@ -119,7 +119,7 @@ test('every write comes after the writes that it needs, and a plan survives JSON
         }
       }),
     ),
-    { numRuns: runCount(14) },
+    { numRuns: runCount(3) },
   );
   expect(needed).toBeGreaterThan(1);
 });
@@ -139,6 +139,6 @@ test('no intermediate state is less protected than both ends', async () => {
         for (const state of states) expect(exposedConnections(state, before, after)).toEqual([]);
       }),
     ),
-    { numRuns: runCount(14) },
+    { numRuns: runCount(3) },
   );
 });

@@ -151,7 +151,7 @@ test(
         if (found.length > 0) count.refused += 1;
         else count.clean += 1;
       }),
-      { numRuns: runCount(40) },
+      { numRuns: runCount(8) },
     );
     expect(Math.min(count.refused, count.clean)).toBeGreaterThan(0);
   },

@@ -6,7 +6,7 @@ import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import { readStrictly } from '../../src/manifest/yaml/strict-reader.ts';
 import { readYaml } from '../../src/manifest/yaml/read-yaml.ts';
 import { blocks, mutatedSeed, shortTexts, seeds } from './parser-texts.ts';
-import { fullCount, runCount } from '../support/property-runs.ts';
+import { runCount } from '../support/property-runs.ts';
 
 const binary = string({ unit: 'binary', maxLength: 200 });
 
@@ -36,7 +36,7 @@ describe('the strict reader', () => {
         expect(JSON.stringify(documents.map(({ value }) => value).filter((value) => value !== null))).toBe(reference(text));
         expect({ documents, diagnostics: [] }).toStrictEqual(readYaml({ path: 'any.yaml', text }));
       }),
-      { numRuns: fullCount(500) },
+      { numRuns: runCount(200) },
     );
     expect(accepted).toBeGreaterThan(33);
   });
@@ -51,7 +51,7 @@ describe('the strict reader', () => {
         const places = findOffsets(text);
         for (const { index } of readStrictly(text) ?? []) expect(wholeOffsets(marked[index])).toStrictEqual(wholeOffsets(places[index]));
       }),
-      { numRuns: fullCount(500) },
+      { numRuns: runCount(200) },
     );
     expect(found).toBeGreaterThan(33);
   });
@@ -89,7 +89,7 @@ describe('the parser', () => {
           expect(JSON.parse(JSON.stringify(document.value))).toStrictEqual(document.value);
         }
       }),
-      { numRuns: runCount(300) },
+      { numRuns: runCount(100) },
     );
   });
 });

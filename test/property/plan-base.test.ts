@@ -60,7 +60,7 @@ test('held, managed and unmanaged values stay; the rest is in sync with the mani
       expect(again.plan.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
       expect(heldEdges(again.plan)).toEqual(expect.arrayContaining([...heldEdges(plan)]));
     }),
-    { numRuns: runCount(50) },
+    { numRuns: runCount(8) },
   );
 });
 
@@ -89,7 +89,7 @@ test('held drift only adds protection: what --revert would leave is weaker, and 
       });
       expect(losing.length).toBeGreaterThan(0);
     }),
-    { numRuns: runCount(35) },
+    { numRuns: runCount(6) },
   );
 });
 
@@ -122,7 +122,7 @@ test('origins agree with a plan of the base itself against the same gateway', as
       }
       expect(found).toEqual(expectedAll);
     }),
-    { numRuns: runCount(50) },
+    { numRuns: runCount(8) },
   );
 });
 
@@ -139,7 +139,7 @@ test('nothing is deleted without --prune, and with it only unprotected resources
         expect(declared.has(id)).toBe(false);
       }
     }),
-    { numRuns: runCount(50) },
+    { numRuns: runCount(8) },
   );
 });
 
@@ -157,7 +157,7 @@ test('no intermediate state is less protected than both ends, deletions and new 
       const after = gateway.state();
       for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
     }),
-    { numRuns: runCount(50) },
+    { numRuns: runCount(8) },
   );
 });
 
@@ -187,7 +187,7 @@ test('a revert writes only drifted values, leaves no drift, and neither applies 
         for (const { path, after } of isPending ? change.fields : []) expect(fields.get(path)?.after).toEqual(after);
       }
     }),
-    { numRuns: runCount(50) },
+    { numRuns: runCount(8) },
   );
 });
 
@@ -213,7 +213,7 @@ test('an apply with a base that stops at any request, planned and applied again,
         expect(gateway.state()).toEqual(end);
       }
     }),
-    { numRuns: runCount(2) },
+    { numRuns: runCount(1) },
   );
 });
 

@@ -11,7 +11,7 @@ import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../suppor
 import { applyPlan, checkedPlan, planAgainst, planOf } from '../support/run-pipeline.ts';
 import { manifestId, scenario, type Scenario } from '../support/scenario.ts';
 
-const runs = { numRuns: runCount(50) };
+const runs = { numRuns: runCount(8) };
 
 function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryGateway {
   return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...options });
@@ -129,7 +129,7 @@ test('unknown keys stay with the entries of their name', async () => {
         expect(stayed.map(([, entry]) => entry['severity'])).toEqual(stayed.map(([name]) => first.get(name)?.['severity']));
       }
     }),
-    { numRuns: runCount(35) },
+    { numRuns: runCount(6) },
   );
 });
 
@@ -155,6 +155,6 @@ test('a selection plans and writes only the selected resources', async () => {
       expect(others(gateway.state())).toEqual(others(before));
       expect(remainder((await planAgainst(gateway, desired)).plan)).toEqual({ changes: [], edges: [] });
     }),
-    { numRuns: runCount(50) },
+    { numRuns: runCount(8) },
   );
 });

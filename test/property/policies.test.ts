@@ -88,7 +88,7 @@ test('a policy that passes with a hidden value passes for every value', () => {
       const failing = specs(hidden).filter((behind) => !passes(rules, liveWith({ ...spec, ...behind }, [])));
       expect(failing).toEqual([]);
     }),
-    { numRuns: runCount(150) },
+    { numRuns: runCount(40) },
   );
 });
 
@@ -125,7 +125,7 @@ test('the position of a character is found in every scalar style', () => {
       const expected = value[offset] === '\n' ? ' ' : value[offset];
       expect([found === '\\' && style === 'double' ? source[at + 1] : found]).toEqual([expected]);
     }),
-    { numRuns: runCount(300) },
+    { numRuns: runCount(100) },
   );
 });
 
@@ -154,7 +154,7 @@ test('with the baseline just written no violation refuses, a second one is the s
       const all = violations(checkManifests(after, textWith([])).report);
       expect(violations(checkManifests(after, textWith(written)).report)).toEqual(all.filter((one) => !known.has(one)));
     }),
-    { numRuns: runCount(60) },
+    { numRuns: runCount(15) },
   );
 });
 

@@ -44,7 +44,7 @@ test('the snapshot after a plan equals the live snapshot after apply', async () 
       const real = readPostures(liveSnapshot(found, registry, 'interface'));
       for (const id of connectionsOf(found)) expect([id, foreseen(id)]).toEqual([id, real(id)]);
     }),
-    { numRuns: runCount(25) },
+    { numRuns: runCount(8) },
   );
 });
 
@@ -60,7 +60,7 @@ test('the snapshot of manifests equals the live snapshot after apply to an empty
       const ids = desired.resources.map(({ id }) => id).filter((id) => kindOf(id) === 'Connection');
       for (const id of ids) expect([id, wished(id)?.controls]).toEqual([id, foreseen(id)?.controls]);
     }),
-    { numRuns: runCount(25) },
+    { numRuns: runCount(8) },
   );
 });
 
@@ -134,7 +134,7 @@ test('a change and its inverse swap weakening and strengthening', () => {
         expect(compareProtection(had, had)).toEqual([]);
       }
     }),
-    { numRuns: runCount(50) },
+    { numRuns: runCount(15) },
   );
 });
 
@@ -162,7 +162,7 @@ test('the effects of an object and of the inverse change swap weakening and stre
         expect(compareOwn(id, { before, after: before })).toEqual([]);
       }
     }),
-    { numRuns: runCount(70) },
+    { numRuns: runCount(20) },
   );
 });
 
@@ -209,7 +209,7 @@ test('the state between two writes is at least as strict as both, by the same co
         }
       }
     }),
-    { numRuns: runCount(70) },
+    { numRuns: runCount(20) },
   );
 });
 
@@ -228,7 +228,7 @@ test('between two writes of reviewers of whom a number is needed, the review is 
         expect([before, merged, [...effects].filter((effect) => effect !== 'strengthens')]).toEqual([before, merged, []]);
       }
     }),
-    { numRuns: runCount(300) },
+    { numRuns: runCount(100) },
   );
 });
 
@@ -243,7 +243,7 @@ test('between two writes of access groups, a connection is reached only by those
         expect([before, merged, [...effects].filter((effect) => effect !== 'strengthens')]).toEqual([before, merged, []]);
       }
     }),
-    { numRuns: runCount(200) },
+    { numRuns: runCount(70) },
   );
 });
 
@@ -265,7 +265,7 @@ test('risks are never milder than the effect on connections', async () => {
       expect(understated).toEqual([]);
       for (const { action, risks } of planned.changes) expect(risks.length > 0).toBe(action !== 'blocked' && action !== 'held');
     }),
-    { numRuns: runCount(50) },
+    { numRuns: runCount(12) },
   );
 });
 
@@ -300,6 +300,6 @@ test('without a changed protecting field or edge there is no diff, and every dif
       expect([...reached].toSorted()).toEqual(changed.map(({ connection }) => connection));
       for (const { tags, connections: all } of impact) for (const tag of tags) expect(tag.connections).toBeLessThanOrEqual(all.length);
     }),
-    { numRuns: runCount(50) },
+    { numRuns: runCount(12) },
   );
 });

@@ -36,7 +36,7 @@ test('a plan after a pull is empty, for every secret form and every caller', asy
       // Two entries of one name, and nothing else, cannot be said.
       for (const { ignore } of desired.resources) for (const path of ignore) expect(path).toMatch(/^\/(?:in|out)put\/rules\//);
     }),
-    { numRuns: runCount(80) },
+    { numRuns: runCount(25) },
   );
 });
 
@@ -47,7 +47,7 @@ test('the same gateway, read in any order, gives the same bytes', async () => {
       const turned = { ...live, resources: live.resources.toReversed() };
       expect(made(turned, secrets).manifests).toEqual(made(live, secrets).manifests);
     }),
-    { numRuns: runCount(50) },
+    { numRuns: runCount(15) },
   );
 });
 
@@ -73,7 +73,7 @@ test('no file contains a secret of the gateway', async () => {
       expect(JSON.stringify([manifests, drafts.drafts, pulled])).not.toMatch(/canary|Y2FuYXJ5/);
       expect(todo(desiredOf({ manifests, drafts, pulled }, live), live)).toEqual(nothing);
     }),
-    { numRuns: runCount(12) },
+    { numRuns: runCount(4) },
   );
 });
 
@@ -124,7 +124,7 @@ test('a value that no manifest can state is reported, and no plan changes it', a
         expect(pulled.pulled.leftOut.length + desired.resources.length).toBe(1);
       },
     ),
-    { numRuns: runCount(80) },
+    { numRuns: runCount(25) },
   );
 });
 
@@ -152,6 +152,6 @@ test('any name gives a unique file name that every file system accepts, or is re
       expect(paths.length + pulled.pulled.leftOut.length).toBe(live.resources.length);
       expect(todo(desiredOf(pulled, live), live)).toEqual(nothing);
     }),
-    { numRuns: runCount(100) },
+    { numRuns: runCount(35) },
   );
 });

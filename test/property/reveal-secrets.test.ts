@@ -21,7 +21,7 @@ test.each(Object.entries(spellings))('finds a secret in %s', (_, encode) => {
       expect(containsSecret(`${before}${encode(secret)}${after}`, [secret])).toBe(true);
       expect(containsSecret(`${before}${encode(secret)}${after}`, [Buffer.from(secret).toString('base64')])).toBe(true);
     }),
-    { numRuns: runCount(10) },
+    { numRuns: runCount(4) },
   );
 });
 
@@ -42,7 +42,7 @@ test.each(Object.entries(opaqueSpellings))('does not show a message with a whole
     fc.property(secrets, (secret) => {
       expect(isOpaque(`cannot store ${encode(secret)}`)).toBe(true);
     }),
-    { numRuns: runCount(10) },
+    { numRuns: runCount(4) },
   );
 });
 
@@ -61,7 +61,7 @@ test.each(messages)('shows a text without a secret: %s', (message) => {
       expect(makePrintable(message, values)).toBe(message);
       expect(isOpaque(message)).toBe(message.startsWith('SHA-256'));
     }),
-    { numRuns: runCount(10) },
+    { numRuns: runCount(4) },
   );
 });
 

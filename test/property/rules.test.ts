@@ -123,7 +123,7 @@ describe('linting rules', () => {
         expect(lintRule(resourceOf(masking), patternCache())).toBeInstanceOf(Array);
         expect(cpuTime() - began).toBeLessThan(5_000);
       }),
-      { numRuns: runCount(200) },
+      { numRuns: runCount(70) },
     );
   });
 

@@ -167,7 +167,7 @@ test('a change of a secret in the manifests is never invisible, and what was not
         unprovenDrift: one.moved ? [] : drifted,
       }).toEqual({ invisible: [], claimedInSync: [], isMatch: false, isCounted: true, unprovenDrift: [] });
     }),
-    { numRuns: runCount(600) },
+    { numRuns: runCount(150) },
   );
   for (const count of Object.values(tally)) expect(count).toBeGreaterThan(20);
 });

@@ -30,7 +30,7 @@ test('resources that the fast check calls unchanged have no difference, also wit
         expect([draft.fields, notCompared, diagnostics]).toEqual([[], [], []]);
       }
     }),
-    { numRuns: runCount(100) },
+    { numRuns: runCount(30) },
   );
   expect(glances).toBeGreaterThan(10);
 });

@@ -190,7 +190,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
         expect(rows.slice(0, expected.length)).toMatchObject(expected);
         expect(rows[expected.length]).toEqual(before);
       }),
-      { numRuns: runCount(15) },
+      { numRuns: runCount(5) },
     );
   });
 });

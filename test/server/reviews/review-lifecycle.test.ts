@@ -154,7 +154,7 @@ describe.each(databases)('the lifecycle of reviews on %s', (_name, start) => {
           before = typeof body['status'] === 'string' ? body['status'] : '';
         }
       }),
-      { numRuns: runCount(15) },
+      { numRuns: runCount(5) },
     );
   });
 

@@ -47,7 +47,7 @@ test('a key is valid on both servers exactly while it is active', async () => {
       }
       for (const name of active.keys()) await calls[0]('DELETE', `/api-keys/${name}`);
     }),
-    { numRuns: runCount(10) },
+    { numRuns: runCount(4) },
   );
 });
 

@@ -96,6 +96,6 @@ test('listTree lists what git ls-tree lists, also in a repository with SHA-256',
       const exact = listed('-t', 'HEAD', '--', ...paths).filter((line) => paths.includes(line.replace(/^.*\t/, '')));
       expect(await found(paths, false)).toEqual(exact);
     }),
-    { numRuns: runCount(15) },
+    { numRuns: runCount(5) },
   );
 });

@@ -143,7 +143,7 @@ test('reading a commit gives the same files as reading the disk, including links
       // A commit contains no empty folders, so for git a link to such a folder points nowhere.
       expect(problems.length === 0 || disk.diagnostics.length > 0).toBe(true);
     }),
-    { numRuns: runCount(25) },
+    { numRuns: runCount(9) },
   );
 });
 

@@ -92,6 +92,6 @@ test('equal states have no own changes, and both directions list the same paths'
       expect(ownChanges(one, one, registry).places.size).toBe(0);
       expect(ownChanges(one, other, registry)).toEqual(ownChanges(other, one, registry));
     }),
-    { numRuns: runCount(100) },
+    { numRuns: runCount(35) },
   );
 });

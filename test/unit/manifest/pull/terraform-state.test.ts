@@ -73,7 +73,7 @@ test('any JSON is a state or an error', () => {
         expect(value === undefined ? diagnostics.length : 1).toBe(1);
       },
     ),
-    { numRuns: runCount(200) },
+    { numRuns: runCount(70) },
   );
 });
 

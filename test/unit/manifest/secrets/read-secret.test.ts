@@ -215,7 +215,7 @@ describe('the notation of a secret', () => {
       property(value, (secret) => {
         expect(isValidSecret(secret, mode)).toBe(validate(secret));
       }),
-      { numRuns: runCount(2000) },
+      { numRuns: runCount(700) },
     );
   });
 });
