@@ -99,19 +99,6 @@ test('two rules that exchange their only connections are refused: neither can le
   expect(stderr.replaceAll(/\s+/g, ' ')).toContain('nothing would be left that it governs');
 });
 
-test('two rules that exchange their types and keep their connections are refused', { timeout }, async () => {
-  const both = { connection_names: ['orders-db', 'other-db'] };
-  const project = await applied(both);
-  project.write({ 'access/two.yaml': ruleManifest('twin', { ...both, access_type: 'command' }) });
-  await applyAndExpectInSync(project);
-  project.write({
-    'access/rule.yaml': ruleManifest('prod', { ...both, access_type: 'command' }),
-    'access/two.yaml': ruleManifest('twin', both),
-  });
-  const { stderr } = await expectRefused(project, 'hoop/rule-move');
-  expect(stderr.replaceAll(/\s+/g, ' ')).toContain('and then it would no longer govern what it keeps');
-});
-
 const two = { 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('other-db'), 'access/rule.yaml': ruleManifest('prod') };
 
 test('stricter drift that the gateway does not accept beside a change of the manifest is not held', { timeout }, async () => {

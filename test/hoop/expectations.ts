@@ -14,19 +14,9 @@ export type PlanSummary = { readonly headlines: readonly string[]; readonly refu
 export function summaryOf({ stdout }: Pick<CommandResult, 'stdout'>): PlanSummary {
   const [plan] = JSON.parse(stdout).plans;
   return {
-    headlines: headlineTexts(plan.protection.headlines),
+    headlines: plan.protection.headlines.map(({ direction = '', text = '' }: Record<string, string>) => `${direction}: ${text}`),
     refusals: plan.refusals.map(({ code }: Record<string, string>) => code),
   };
-}
-
-function headlineTexts(headlines: readonly Readonly<Record<string, string>>[]): readonly string[] {
-  return headlines.map(({ direction = '', text = '' }) => `${direction}: ${text}`);
-}
-
-/** Returns the headlines of a drift that was printed as JSON, and of what changed in no manifest. */
-export function driftHeadlines({ stdout }: Pick<CommandResult, 'stdout'>): readonly string[] {
-  const [{ plan }] = JSON.parse(stdout).drifts;
-  return headlineTexts([...plan.protection.headlines, ...plan.outside.headlines]);
 }
 
 /** Plans and returns the summary. */

@@ -1,29 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/model/json.ts';
-import { connectionBody, createKey, databases, idOf } from '../client.ts';
+import { connectionBody, createKey, databases } from '../client.ts';
 import { useServer } from '../use-server.ts';
 
 const refused: readonly (readonly [string, string])[] = [
   ['a space before', ' dba'],
-  ['a space after', 'dba '],
-  ['only a space', ' '],
   ['nothing', ''],
-  ['a tab', 'dba\t'],
   ['a tab inside', 'db\ta'],
-  ['a line feed', 'dba\n'],
   ['a no-break space', 'dba\u{a0}'],
   ['a no-break space inside', 'db\u{a0}team'],
-  ['an em space', 'db\u{2003}team'],
-  ['an ideographic space', '\u{3000}dba'],
   ['a zero-width space', 'dba\u{200b}'],
-  ['a zero-width joiner', 'd\u{200d}ba'],
-  ['a word joiner', 'dba\u{2060}'],
   ['a byte order mark', '\u{feff}dba'],
-  ['a soft hyphen', 'd\u{ad}ba'],
   ['a right-to-left override', '\u{202e}abd'],
-  ['a combining grapheme joiner', 'd\u{34f}ba'],
   ['a Hangul filler', 'dba\u{3164}'],
-  ['a variation selector', 'dba\u{fe0f}'],
   ['a tag character', 'dba\u{e0020}'],
   ['half a surrogate pair', 'dba\u{d800}'],
   ['101 characters', 'x'.repeat(101)],
@@ -54,14 +43,6 @@ describe.each(databases)('group names on %s', (_name, start) => {
     expect([created.status, created.body]).toEqual([201, expect.objectContaining(groups)]);
     const key = await call('POST', '/api-keys', { body: { name, groups: [group] } });
     expect([key.status, key.body['groups']]).toEqual([201, [group]]);
-  });
-
-  test('a replacement is checked, too', async () => {
-    const created = await call('POST', '/connections', { body: connectionBody('replaced', gateway.agent, { reviewers: ['dba'] }) });
-    expect((await call('PUT', '/connections/replaced', { body: { ...created.body, reviewers: ['dba '] } })).status).toBe(422);
-    const key = await call('POST', '/api-keys', { body: { name: 'replaced', groups: ['dba'] } });
-    const put = await call('PUT', `/api-keys/${idOf(key)}`, { body: { name: 'replaced', groups: ['\tdba'] } });
-    expect(put.status).toBe(422);
   });
 
   test('names that differ in case are different groups', async () => {

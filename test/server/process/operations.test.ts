@@ -21,12 +21,6 @@ describe.each(databases)('operations on %s', (_name, start) => {
   });
   const { call } = gateway;
 
-  test('is alive and ready without a key', async () => {
-    for (const path of ['/healthz', '/readyz'])
-      expect(await call('GET', path, { key: null })).toMatchObject({ status: 200, body: { status: 'ok' } });
-    expect((await call('HEAD', '/readyz', { key: null })).status).toBe(200);
-  });
-
   test.each([
     ['GET', '/healthz', 200],
     ['GET', '/connections', 200],
@@ -144,11 +138,6 @@ describe('slow callers', () => {
     expect((await call('GET', '/connections')).status).toBe(200);
     expect(await slow.ended).toContain(answered);
     expect(performance.now() - started).toBeLessThan(5000);
-  });
-
-  test('headers of more than 16 KiB get a 431', async () => {
-    const { ended } = await dribble(server, [`GET /healthz HTTP/1.1\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`], 0);
-    expect(await ended).toMatch(/ 431 .*\r\n\r\n\{"message":"the headers are larger than 16 KiB"\}$/s);
   });
 
   test.each([

@@ -125,25 +125,6 @@ describe.each(databases)('reviews on %s', (_name, start) => {
   });
 
   describe('deciding', () => {
-    test('a review needs every group; each signs once', async () => {
-      const path = await requestReview(people.owner, 'orders-db');
-      const first = await sendDecision(people.dba, path, { status: 'APPROVED' });
-      expect([first.body['status'], groupsOf(first)]).toEqual(['PENDING', ['dba APPROVED by ada', 'sec PENDING']]);
-      const last = await sendDecision(people.sec, path, { status: 'APPROVED' });
-      expect(last.body).toMatchObject({
-        status: 'APPROVED',
-        revoke_at: '',
-        review_groups_data: [
-          { group: 'dba', reviewed_by: { id: people.dba.id, name: 'ada', email: expect.any(String), chat_id: '' } },
-          { group: 'sec', review_date: '2026-11-20T12:00:00.000Z', forced_review: false },
-        ],
-      });
-      const revoked = await sendDecision(people.sec, path, { status: 'REVOKED' });
-      expect(revoked.body).toMatchObject({ status: 'REVOKED', revoke_at: '2026-11-20T12:00:00.000Z' });
-      expect(groupsOf(revoked)).toEqual(['dba APPROVED by ada', 'sec REVOKED by sam']);
-      expect((await admin('GET', path)).body).toEqual(revoked.body);
-    });
-
     test.each([
       [1, ['APPROVED']],
       [2, ['PENDING', 'APPROVED']],
