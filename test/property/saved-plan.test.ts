@@ -64,6 +64,32 @@ test('a saved plan has the effect of the plan, and a second apply writes nothing
   );
 });
 
+test('a saved plan that stops at any request continues to the same end, and nothing is open in between', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, fc.constantFrom('before' as const, 'after' as const), async (one, when) => {
+      const desired = desiredState(one.manifests);
+      const whole = gatewayOf(one);
+      const before = whole.state();
+      await resume(savedText({ ...(await planAgainst(whole, desired)), desired }), { gateway: whole, desired });
+      const end = whole.state();
+      for (let stop = 1; stop < whole.requests.length; stop += 1) {
+        const gateway = gatewayOf(one, {
+          onWrite: () => expect(exposedConnections(gateway.state(), before, end)).toEqual([]),
+        });
+        const text = savedText({ ...(await planAgainst(gateway, desired)), desired });
+        gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? when : 'before'));
+        await resume(text, { gateway, desired }).catch(() => undefined);
+        gateway.setFault(undefined);
+        const { refusals, result } = await resume(text, { gateway, desired });
+        expect(refusals).toEqual([]);
+        expect(result?.outcomes.filter(({ status }) => !['done', 'already', 'blocked'].includes(status))).toEqual([]);
+        expect(gateway.state()).toEqual(end);
+      }
+    }),
+    { numRuns: runCount(1) },
+  );
+});
+
 test('a saved plan with renames, replacements, deletions and held drift that stops at any request continues to the same end', async () => {
   let stops = 0;
   await fc.assert(

@@ -104,7 +104,7 @@ export function builtPackage(): Promise<string> {
   return built;
 }
 
-// All that the hash of a build covers, see .github/build-hash.js.
+// All that a build depends on.
 const parts = ['src', 'schemas', 'package.json', 'package-lock.json', 'rolldown.config.js', '.github'];
 
 async function build(): Promise<string> {

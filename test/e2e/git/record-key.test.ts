@@ -226,8 +226,8 @@ describe('the keys that count', () => {
     for (const line of ['plan', 'plan --config-ref origin/main --own origin/main', 'apply --yes'])
       expect(await run(line, job, other)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/unsigned-record') });
     const planned = await run('plan --config-ref origin/main', job);
-    expect(planned.stderr.replaceAll(/\s+/g, ' ')).toContain(
-      `record.keys changes from ${ours.key} to ${[ours.key, other.key].toSorted().join(', ')}`,
+    expect(planned.stdout.replaceAll(/\s+/g, ' ')).toContain(
+      `Check changed: record.keys, from ${ours.key} to ${[ours.key, other.key].toSorted().join(', ')}`,
     );
     expect(await run('plan', clone(origin))).toMatchObject({ code: 6 });
   });

@@ -11,7 +11,7 @@ const pages = ['README.md', ...readdirSync('docs', { recursive: true, encoding: 
   .toSorted();
 const withCommands = pages.filter((path) => /^```console/m.test(readFileSync(path, 'utf8')));
 
-// A page whose output is out of date: `npm run generate:all` writes the new output into it; read it then.
+// A page whose output is out of date: `npm run generate -- reports/pages` writes the new output into it; read it then.
 test.each(withCommands)('%s shows what its commands print', async (path) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-page-')));
   // The tutorial takes every step as a reader does; the others share a PostgreSQL server, which starts faster.

@@ -71,11 +71,11 @@ test('the document contains exactly the routes', () => {
   ).toEqual(server.routes.toSorted());
 });
 
-test('every operation has its own id, a summary, and the parameters of its path', () => {
+test('every operation has its own id, words, and the parameters of its path', () => {
   const ids = described().map(({ operation }) => operation['operationId']);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { route, operation } of described()) {
-    expect({ route, summary: operation['summary'] }).toEqual({ route, summary: expect.stringMatching(/./) });
+    expect({ route, summary: operation['summary'] }).toEqual({ route, summary: expect.stringMatching(/^[A-Z].*[^.]$/) });
     const parameters = Array.isArray(operation['parameters']) ? operation['parameters'] : [];
     const inPath = parameters.flatMap((parameter: Json) => (isObject(parameter) && parameter['in'] === 'path' ? [parameter['name']] : []));
     expect({ route, inPath }).toEqual({ route, inPath: [...route.matchAll(/:(\w+)/g)].map((match) => match[1]) });

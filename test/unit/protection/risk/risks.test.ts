@@ -112,6 +112,7 @@ describe('the risks of a change', () => {
     const elsewhere = [
       'access-reference-weakened',
       'access-test-removed',
+      'access-test-uncovered',
       'deleted',
       'unknown',
       'combined-effect',

@@ -1,0 +1,132 @@
+// Runs what takes long or needs programs from a registry, and prints the counts of each part: npm run nightly [-- PART…].
+// Every part installs what it needs into a temporary folder; a part that cannot be installed here is "not run", which --strict counts as failed.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const vitest = 'node_modules/vitest/vitest.mjs';
+const home = mkdtempSync(join(tmpdir(), 'ostiary-nightly-'));
+
+/** Runs a program to its end and returns its exit code. */
+async function run(program, args, { env = {}, quiet = false } = {}) {
+  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: quiet ? 'ignore' : ['ignore', 'inherit', 'inherit'] });
+  const [code] = await once(child, 'close').catch(() => [127]);
+  return code ?? 1;
+}
+
+/** Runs node with a script. */
+function node(...args) {
+  return run(process.execPath, args);
+}
+
+/** Runs tests and returns how many passed and failed; a file that cannot be loaded counts as failed. */
+async function runTests(name, args, { program = process.execPath, env = {} } = {}) {
+  const file = join(home, `${name}.json`);
+  const code = await run(program, [vitest, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`, ...args], { env });
+  if (!existsSync(file)) return { passed: 0, failed: 1 };
+  const { numPassedTests: passed, numFailedTests, testResults } = JSON.parse(readFileSync(file, 'utf8'));
+  const broken = testResults.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0).length;
+  const failed = numFailedTests + broken;
+  return { passed, failed: code !== 0 && failed === 0 ? 1 : failed };
+}
+
+/** Returns a folder with a package of npm and what it needs; undefined if it cannot be installed. */
+async function installFromNpm(spec) {
+  const folder = mkdtempSync(join(home, 'npm-'));
+  const flags = ['install', '--silent', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, spec];
+  return (await run('npm', flags, { quiet: true })) === 0 ? join(folder, 'node_modules') : undefined;
+}
+
+/** Returns the folder of the programs of a package of PyPI; undefined if it cannot be installed. */
+async function installFromPypi(spec) {
+  const folder = mkdtempSync(join(home, 'pypi-'));
+  if ((await run('python3', ['-m', 'venv', folder], { quiet: true })) !== 0) return undefined;
+  return (await run(join(folder, 'bin', 'pip'), ['install', '--quiet', spec], { quiet: true })) === 0 ? join(folder, 'bin') : undefined;
+}
+
+/** Returns the path of another version of Node; undefined if it cannot be installed. */
+async function installNode(version) {
+  const name = `node-${process.platform}-${process.arch}`;
+  const modules = await installFromNpm(`${name}@${version}`);
+  return modules === undefined ? undefined : join(modules, name, 'bin', 'node');
+}
+
+/** Runs a check with what was installed for it. */
+async function withInstalled(installed, check) {
+  const found = await installed;
+  return found === undefined ? 'not installed' : check(found);
+}
+
+/** The tests that read how many cases they try. */
+const withCases = ['test/property', 'test/model', 'test/unit', 'test/server', 'test/hoop', 'test/git'];
+
+/** Each part: a name and what it runs; it returns an exit code, the counts of its tests, or that it cannot be installed here. */
+const parts = {
+  cases: () => runTests('cases', ['--project=main', '--project=rest', ...withCases], { env: { OSTIARY_TEST_RUNS: '3' } }),
+  races: () => runTests('races', ['--project=nightly']),
+  torture: () => node('test/torture/run.js'),
+  shells: async () => {
+    await run('apt-get', ['install', '--yes', '--no-install-recommends', 'zsh', 'fish'], { quiet: true });
+    return runTests('shells', ['test/e2e/command-line/completion.test.ts']);
+  },
+  node24: () =>
+    withInstalled(installNode(24), (program) =>
+      runTests('node24', ['test/e2e/action/bundle.test.ts', 'test/e2e/action/pull-request-story.test.ts'], { program }),
+    ),
+  node26: () => withInstalled(installNode(26), (program) => runTests('node26', ['--project=main'], { program })),
+  executable: () =>
+    withInstalled(
+      installNode(26),
+      async (program) => (await run(program, ['.github/build-executable.js'])) || node('test/executable.js', 'dist/executable/ostiary'),
+    ),
+  workflows: () => node('.github/lint-workflows.js'),
+  spelling: () => withInstalled(installFromPypi('typos==1.52.0'), (bin) => run(join(bin, 'typos'), ['--format', 'brief'])),
+  hooks: () => withInstalled(installFromPypi('pre-commit==4.7.0'), (bin) => node('test/pre-commit.js', join(bin, 'pre-commit'))),
+  deployments: () =>
+    withInstalled(installFromPypi('kubernetes-validate==1.37.0'), (bin) => node('test/deployments.js', join(bin, 'kubernetes-validate'))),
+  site: async () => {
+    const flags = ['ci', '--silent', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', 'site'];
+    if ((await run('npm', flags, { quiet: true })) !== 0) return 'not installed';
+    return (await run('npm', ['run', '--silent', 'build', '--prefix', 'site'])) || node('site/check.js');
+  },
+  editors: () =>
+    withInstalled(installFromNpm('yaml-language-server@2.0.0'), (modules) =>
+      node('test/editors.js', join(modules, 'yaml-language-server/bin/yaml-language-server')),
+    ),
+  container: () => node('test/container.js'),
+};
+
+/** Runs the chosen parts one after the other and prints the table of their counts; returns the exit code. */
+async function runParts(names, strict) {
+  const rows = [];
+  for (const name of names) {
+    const began = performance.now();
+    process.stdout.write(`\n== ${name}\n`);
+    const result = await parts[name]();
+    const counts =
+      result === 'not installed'
+        ? { passed: 0, failed: strict ? 1 : 0, note: 'not run: a registry of this machine does not have what it needs' }
+        : typeof result === 'number'
+          ? { passed: result === 0 ? 1 : 0, failed: result === 0 ? 0 : 1 }
+          : result;
+    rows.push({ name, ...counts, seconds: Math.round((performance.now() - began) / 1000) });
+  }
+  const lines = rows.map(
+    ({ name, passed, failed, seconds, note }) => `${name.padEnd(12)} ${note ?? `${passed} passed, ${failed} failed`} (${seconds} s)\n`,
+  );
+  const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
+  process.stdout.write(`\n${lines.join('')}\n${sum('passed')} passed, ${sum('failed')} failed\n`);
+  return sum('failed') === 0 ? 0 : 1;
+}
+
+const { values, positionals } = parseArgs({ options: { strict: { type: 'boolean', default: false } }, allowPositionals: true });
+const unknown = positionals.filter((name) => parts[name] === undefined);
+try {
+  if (unknown.length > 0) throw new Error(`no part has the name ${unknown.join(', ')}: ${Object.keys(parts).join(', ')}`);
+  process.exitCode = await runParts(positionals.length === 0 ? Object.keys(parts) : positionals, values.strict);
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
