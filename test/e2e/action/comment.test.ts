@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { titlesIn } from '../fleet/use-fleet.ts';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { place } from '../../support/github.ts';
@@ -7,8 +6,7 @@ import { outsideCode } from '../../unit/report/nasty-text.ts';
 import { commentsOn, commitAll, openPullRequest, pushTo } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useAction } from './use-action.ts';
-import { config, connection, guardrail, type Files, manyConnections, useProjects, writeFiles } from '../project.ts';
-import type { JsonObject } from '../../../src/model/json.ts';
+import { connection, guardrail, useProjects } from '../project.ts';
 import { usePullRequests } from './use-pull-requests.ts';
 
 const makeProject = useProjects();
@@ -16,11 +14,6 @@ const gateway = useGateway();
 const bench = useAction(makeProject);
 
 const { checkout, plan, bodiesOn } = usePullRequests({ makeProject, gateway, bench });
-
-/** Returns a rule that is attached to connections. */
-function sharedRule(names: readonly string[]): Files {
-  return { 'access/rule.yaml': guardrail('no-drop-300', ['DROP'], { connection_ids: [...names] }) };
-}
 
 describe('the comment', () => {
   test('is a single comment that is updated with the pull request until there are no changes', async () => {
@@ -64,64 +57,6 @@ describe('the comment', () => {
     expect(await commentsOn(github, pull.number)).toEqual([{ id: comment?.id, body: expect.stringContaining('No changes.') }]);
   });
 
-  test('is not created if there never was a change', async () => {
-    const there = checkout({ 'access/quiet.yaml': connection('quiet') });
-    const pull = await openPullRequest(bench.github(), 'quiet');
-    expect((await gateway.run('apply --yes --no-origin', there.cwd)).code).toBe(0);
-    expect(await plan(there, pull)).toMatchObject({ code: 0, summary: expect.stringContaining('No changes.') });
-    expect(await bodiesOn(pull.number)).toEqual([]);
-  });
-
-  test('has a section per target', async () => {
-    const there = checkout({ 'access/two.yaml': connection('two-targets') }, config({ one: gateway.url(), two: gateway.url() }));
-    const pull = await openPullRequest(bench.github(), 'targets');
-    for (const target of ['one', 'two', 'one']) expect((await plan(there, pull, { inputs: { target } })).code).toBe(0);
-    const bodies = await bodiesOn(pull.number);
-    expect(bodies.map(titlesIn)).toEqual([['Plan for `one`', 'Plan for `two`']]);
-  });
-
-  test('fits the limit for any plan, and states what it omits', async () => {
-    const there = checkout(manyConnections('large', 150, { command: ['run', 'x'.repeat(500)] }));
-    const pull = await openPullRequest(bench.github(), 'large');
-    const planned = await plan(there, pull);
-    const [body = ''] = await bodiesOn(pull.number);
-    expect(planned.summary.length).toBeGreaterThan(70_000);
-    expect(body.length).toBeLessThanOrEqual(65_536);
-    expect(body).toContain('**Shortened to fit:**');
-    expect(body).toContain('[The full report](https://github.test/octo/access/actions/runs/4711) has everything.');
-    expect(body).toContain(' 150 to create.');
-  });
-
-  test('has a row with a link and the details of each of 300 changes', { timeout: 120_000 }, async () => {
-    const names = Array.from({ length: 300 }, (_, index) => `orders-db-${index}`);
-    const unlimited = config(gateway.url()).replace("' }", "', limits: { from: 1000 } }");
-    const files = (of: (index: number) => JsonObject): Files =>
-      Object.fromEntries(names.map((name, index) => [`access/connections/${name}.yaml`, connection(name, of(index))]));
-    const there = checkout(
-      { ...files((index) => ({ reviewers: ['dba', `team-${index}`], access_max_duration: 3600 })), ...sharedRule(names.slice(0, 2)) },
-      unlimited,
-    );
-    expect((await gateway.run('apply --yes --no-origin', there.cwd)).code).toBe(0);
-    writeFiles(there.cwd, { ...files((index) => ({ reviewers: ['dba'], access_max_duration: 60 * (index + 61) })), ...sharedRule([]) });
-    commitAll(there.cwd, 'Change all');
-    const pull = await openPullRequest(bench.github(), 'many');
-    expect((await plan(there, pull)).code).toBe(0);
-    const [body = ''] = await bodiesOn(pull.number);
-    expect(body.length).toBeLessThanOrEqual(65_536);
-    expect(body).not.toContain('Shortened');
-    const rows = [
-      ...body.matchAll(/^\| ~ \| \[`Connection\/([\w-]+)`\]\(\S+\/([\w-]+)\.yaml#L18\) \| weakens `! acc.*` `- reviewers: team-\d+` \|$/gm),
-    ];
-    expect(new Set(rows.map(([, id, file]) => `${id} ${file}`))).toEqual(new Set(names.map((name) => `${name} ${name}`)));
-    // A headline about several connections is in no row.
-    expect(body).toContain('- **2 connections lose guardrail `no-drop-300`**');
-    expect(body).toMatch(/^- and \d+ more about one connection each, with its change below$/m);
-    expect(body.split('\n').slice(0, 2)).toEqual([
-      expect.stringMatching(/^### Plan for `production`: Weakens protection of 300 connections/),
-      expect.stringMatching(/^<!-- ostiary [0-9a-f]{32} -->$/),
-    ]);
-  });
-
   test('states why there is no plan, and later shows the plan', async () => {
     const there = checkout({ 'access/broken.yaml': connection('broken', { reviewers: 7 }) });
     const pull = await openPullRequest(bench.github(), 'broken');
@@ -150,28 +85,6 @@ describe('the comment', () => {
     expect((await bodiesOn(other.number))[0]).toBe(ours);
     expect(data.filter(({ body }) => body?.includes('<!-- ostiary '))).toHaveLength(1);
   });
-
-  test('that GitHub rejects is a warning; the job summary has the full report', async () => {
-    const there = checkout({ 'access/mute.yaml': connection('mute') });
-    const pull = await openPullRequest(bench.github(), 'mute');
-    bench
-      .github()
-      .intercept(({ method }) =>
-        method === 'POST' ? { status: 403, body: { message: 'Resource not accessible by integration' } } : undefined,
-      );
-    const planned = await plan(there, pull);
-    expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned' }, summary: expect.stringContaining(' 1 to create.') });
-    expect(planned.stdout).toMatch(/^::warning title=forge\/forbidden::/m);
-    expect(planned.summary).toMatch(/warning `forge\/forbidden`[\s\S]*docs\/how-to\/github\.md/);
-    expect(await bodiesOn(pull.number)).toEqual([]);
-  });
-
-  test('can be switched off', async () => {
-    const there = checkout({ 'access/silent.yaml': connection('silent') });
-    const pull = await openPullRequest(bench.github(), 'silent');
-    expect((await plan(there, pull, { inputs: { comment: 'false' } })).code).toBe(0);
-    expect(await bodiesOn(pull.number)).toEqual([]);
-  });
 });
 
 test('text of manifests and gateways never becomes a command of GitHub or the runner', async () => {
@@ -194,17 +107,6 @@ test('text of manifests and gateways never becomes a command of GitHub or the ru
   expect(commandsIn(planned.stdout).filter((line) => /evil|octo/.test(line) && !/^::(?:warning|notice) file=/.test(line))).toEqual([]);
   const names = ['changed', 'counts', 'digest', 'max-risk', 'not-compared', 'outcome', 'plan-path', 'protection-lost'];
   expect(Object.keys(planned.outputs).toSorted()).toEqual(names);
-});
-
-test.each<[string, Parameters<typeof connection>[1], number, string]>([
-  ['exposed-db', {}, 6, 'exposes'],
-  ['reviewed-db', { reviewers: ['dba'] }, 0, 'neutral'],
-])('fail-on: exposes decides about the new connection %s', async (name, spec, code, risk) => {
-  const there = checkout({ [`access/${name}.yaml`]: connection(name, spec) });
-  const pull = await openPullRequest(bench.github(), name);
-  const planned = await plan(there, pull, { inputs: { 'fail-on': 'exposes' } });
-  expect(planned).toMatchObject({ code, outputs: { 'max-risk': risk } });
-  expect(planned.stdout.includes('risk/exposed')).toBe(code === 6);
 });
 
 /** The lines of a log that the runner takes as commands. */

@@ -104,15 +104,3 @@ test('two configs with targets of one name have their own comments, deployments,
   expect(undone.outputs['outcome']).toBe('reverted');
   expect((await posts()).map(([, state]) => state)).toEqual(['closed', 'open', 'closed', 'open']);
 });
-
-test.each<readonly [string, Inputs, string]>([
-  ['a label that no branch can contain', { mode: 'plan', label: 'pay ments' }, 'invalid value "pay ments" for the input "label"'],
-  ['an environment without a deployment', { mode: 'drift', environment: 'production' }, '"environment" has no effect with mode: drift'],
-  ['an environment for several targets', { mode: 'apply', 'all-targets': 'true', environment: 'live' }, 'add {target} to its name'],
-])('%s is rejected', async (_, inputs, message) => {
-  const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }) });
-  commitAll(cwd);
-  const ended = await bench.step({ cwd, event: 'push', payload: {}, inputs, env: gateway.env() });
-  expect(ended).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
-  expect(ended.stdout).toContain(message);
-});

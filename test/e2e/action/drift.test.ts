@@ -5,7 +5,7 @@ import { place } from '../../support/github.ts';
 import { commitAll, git, pushToOrigin, type StepEnded } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useAction } from './use-action.ts';
-import { config, connection, guardrail, useProjects, writeFiles, type Files } from '../project.ts';
+import { config, connection, useProjects, writeFiles, type Files } from '../project.ts';
 
 const makeProject = useProjects();
 const gateway = useGateway();
@@ -102,18 +102,6 @@ describe('the issue of a drift', () => {
     expect(await issuesOf('one')).toMatchObject([{ number, state: 'open' }]);
   });
 
-  test('stays closed after a user closed it, until the drift changes', async () => {
-    const cwd = await applied('closed', { 'access/a.yaml': connection('closed-a', { reviewers: ['dba'] }) });
-    await change('closed-a', { access_max_duration: 60 });
-    const { outputs } = await drift(cwd);
-    const number = Number(outputs['issue']);
-    await bench.github().person.issues.update({ ...place, issue_number: number, state: 'closed' });
-    expect(await writes(() => drift(cwd))).toEqual([]);
-    await change('closed-a', { access_max_duration: 90 });
-    await drift(cwd);
-    expect(await issuesOf('closed')).toMatchObject([{ number, state: 'open' }]);
-  });
-
   test('is found by its author, also without its label; each target has one', async () => {
     const files = { 'access/a.yaml': connection('mine-a', { reviewers: ['dba'] }) };
     const cwd = await applied('mine', files);
@@ -167,15 +155,6 @@ describe('the issue of a drift', () => {
   });
 });
 
-test('drift fails the step only with detailed-exitcode; issue: false opens no issue', async () => {
-  const cwd = await applied('strict', { 'access/a.yaml': connection('strict-a', { reviewers: ['dba'] }) });
-  await change('strict-a', { reviewers: [] });
-  const strict = { 'detailed-exitcode': 'true', issue: 'false' };
-  expect(await writes(async () => expect(await drift(cwd, strict)).toMatchObject({ code: 2, outputs: { outcome: 'drifted' } }))).toEqual(
-    [],
-  );
-});
-
 test('a change of an object that no manifest declares keeps the issue open, also after a revert, until an apply records it', async () => {
   const hoop = await hoopProject();
   const cwd = makeProject({
@@ -203,23 +182,6 @@ test('a change of an object that no manifest declares keeps the issue open, also
   expect((await gateway.run('apply --yes', cwd, env)).code).toBe(0);
   expect((await drift(cwd, {}, env)).outputs).toMatchObject({ outcome: 'clean' });
   expect(await issuesOf('rules')).toMatchObject([{ number, state: 'closed' }]);
-});
-
-test('pending and managed changes are not drift; a revert closes the issue', async () => {
-  const rule = guardrail('undo-rule', ['DROP'], { connection_ids: ['undo-a'] });
-  const cwd = await applied('undo', { 'access/a.yaml': connection('undo-a', { reviewers: ['dba'] }), 'access/rule.yaml': rule });
-  writeFiles(cwd, { 'access/b.yaml': connection('undo-b') });
-  commitAll(cwd);
-  expect((await drift(cwd)).outputs).toMatchObject({ outcome: 'clean', counts: expect.stringContaining('"pending":1') });
-  await change('undo-a', { guardrail_rules: [], reviewers: ['dba', 'security'] });
-  const { outputs } = await drift(cwd);
-  expect(outputs).toMatchObject({ outcome: 'drifted', 'protection-lost': 'true' });
-  const undone = await drift(cwd, { revert: 'true' });
-  expect(undone).toMatchObject({ code: 0, outputs: { outcome: 'reverted', issue: outputs['issue'] } });
-  expect(undone.summary).toContain('### Apply to `undo`');
-  expect(await issuesOf('undo')).toMatchObject([{ state: 'closed' }]);
-  expect(await wordsOn(Number(outputs['issue']))).toEqual([expect.stringContaining('The drift was reverted by')]);
-  expect(await gateway.names('/connections')).not.toContain('undo-b');
 });
 
 test('is rejected for a pull request and for a merge queue', async () => {
@@ -286,17 +248,6 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
   expect((await drift(cwd, adopt)).outputs['pull-request']).not.toBe(again);
 });
 
-test('a revert closes the pull request that would adopt the drift', async () => {
-  const cwd = await applied('given-up', { 'access/a.yaml': connection('given-up-a', { reviewers: ['dba'] }) });
-  pushToOrigin(cwd, makeProject({}));
-  await change('given-up-a', { reviewers: ['dba', 'sre'] });
-  const number = Number((await drift(cwd, { adopt: 'true' })).outputs['pull-request']);
-  expect(await drift(cwd, { revert: 'true' })).toMatchObject({ code: 0, outputs: { outcome: 'reverted' } });
-  const { data } = await bench.github().person.pulls.get({ ...place, pull_number: number });
-  expect(data.state).toBe('closed');
-  expect(await wordsOn(number)).toEqual([expect.stringContaining('The drift was reverted by')]);
-});
-
 test('a branch to which a person committed is left alone, and the issue says so', async () => {
   const cwd = await applied('helped', { 'access/a.yaml': connection('helped-a', { reviewers: ['dba'] }) });
   const origin = pushToOrigin(cwd, makeProject({}));
@@ -324,25 +275,4 @@ test('a branch to which a person committed is left alone, and the issue says so'
   expect(await drift(cwd, { adopt: 'true', 'detailed-exitcode': 'true' })).toMatchObject({ code: 2 });
   const [request] = (await openRequests()).filter(({ head }) => head.ref === branch);
   expect(String(request?.number)).toBe(outputs['pull-request']);
-});
-
-test('a token that may not push or open pull requests gives a warning and the issue', async () => {
-  const cwd = await applied('barred', { 'access/a.yaml': connection('barred-a', { reviewers: ['dba'] }) });
-  git(cwd, 'remote add origin file:///nowhere/at/all');
-  await change('barred-a', { reviewers: [] });
-  const ended = await drift(cwd, { adopt: 'true', base: 'HEAD' });
-  expect(ended).toMatchObject({ code: 4, outputs: { outcome: 'unreachable', issue: expect.any(String) } });
-  const origin = makeProject({});
-  git(origin, 'init --quiet --bare');
-  git(cwd, `remote set-url origin file://${origin}`);
-  bench
-    .github()
-    .intercept(({ path, method }) =>
-      path.endsWith('/pulls') && method === 'POST'
-        ? { status: 403, body: { message: 'Resource not accessible by integration' } }
-        : undefined,
-    );
-  const denied = await drift(cwd, { adopt: 'true' });
-  expect(denied).toMatchObject({ code: 0, outputs: { outcome: 'drifted', issue: expect.any(String) } });
-  expect(denied.stdout).toMatch(/^::warning title=forge\/forbidden::/m);
 });

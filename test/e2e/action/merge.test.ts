@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { connectionBody, agentId } from '../../server/client.ts';
 import { json, startFlakyServer, type Seen } from '../../support/flaky-server.ts';
 import type { Reply } from '../../support/actions-cache.ts';
 import {
@@ -76,24 +75,6 @@ describe('apply on merge', () => {
     expect(deployment).toMatchObject({ environment: 'production', statuses: [{ state: 'success' }, { state: 'success' }] });
   });
 
-  test('is refused for managed objects with an error', async () => {
-    const body = connectionBody('managed-there', await agentId(gateway.call));
-    await gateway.call('POST', '/connections', { body, key: gateway.server().managerKey });
-    const cwd = checkout({
-      'access/managed.yaml': connection('managed-there', { reviewers: ['dba'] }),
-      'access/other.yaml': connection('other'),
-    });
-    const { number, commit } = await merge('refused');
-    const refused = await apply(cwd, commit);
-    expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
-    expect(await bodiesOn(number)).toEqual([expect.stringMatching(/### Not applied[\s\S]*plan\/managed[\s\S]*`--on-managed` skip/)]);
-    expect(await gateway.names('/connections')).not.toContain('other');
-    expect(await apply(cwd, commit, { inputs: { 'on-managed': 'skip' } })).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
-    expect(await bodiesOn(number)).toEqual([
-      expect.stringMatching(/1 created, 1 blocked[\s\S]*\| blocked \| `Connection\/managed-there` \|/),
-    ]);
-  });
-
   test('annotates each failed object at its manifest', async () => {
     const { url } = gateway.server();
     const before = await startFlakyServer((response, seen) => {
@@ -121,40 +102,6 @@ describe('apply on merge', () => {
         log_url: expect.stringMatching(/runs\/4711$/),
       }),
     ]);
-  });
-
-  test.each([
-    ['read', 'GET', 'a proxy removes the version of the write', []],
-    ['list', 'PUT', 'the version of the write arrives', ['if-match']],
-  ])('does not overwrite a change made between %s and write where %3$s', async (name, method, _, passed) => {
-    const { url } = gateway.server();
-    const first = checkout({ 'access/raced.yaml': connection(`raced-${name}`) });
-    expect((await gateway.run('apply --yes', first)).code).toBe(0);
-    let changed = false;
-    const before = await startFlakyServer((response, seen) => {
-      void (async () => {
-        if (!changed && seen.method === method && seen.path.startsWith('/connections/')) {
-          changed = true;
-          const { body } = await gateway.call('GET', `/connections/raced-${name}`);
-          await gateway.call('PUT', `/connections/raced-${name}`, { body: { ...body, access_max_duration: 60 } });
-        }
-        await passOn(url, response, seen, passed);
-      })();
-    });
-    const cwd = checkout({
-      'ostiary.yaml': config(before.url),
-      'access/raced.yaml': connection(`raced-${name}`, { reviewers: ['dba'], access_max_duration: 7200 }, { adopt: true }),
-      'access/other.yaml': guardrail(`raced-other-${name}`),
-    });
-    const { number, commit } = await merge(`raced-${name}`);
-    const ended = await apply(cwd, commit);
-    await before.close();
-    expect(ended).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
-    expect((await bodiesOn(number))[0]).toMatch(
-      /not finished: 1 failed, 1 created\.[\s\S]*- `Connection\/raced-\w+` failed: `apply\/moved`/,
-    );
-    expect((await gateway.call('GET', `/connections/raced-${name}`)).body).toMatchObject({ access_max_duration: 60, reviewers: [] });
-    expect(statusesOf(commit)).toEqual([expect.objectContaining({ state: 'failure' })]);
   });
 
   test('is rejected for an unmerged pull request', async () => {
@@ -198,18 +145,10 @@ function message(text: string): { readonly message: string } {
 describe('requests that GitHub refuses never fail the run', () => {
   const replies: readonly (readonly [string, Reply, string])[] = [
     ['a missing permission', { status: 403, body: message('Resource not accessible by integration') }, 'forge/forbidden'],
-    ['a repository that the token does not see', { status: 404, body: message('Not Found') }, 'forge/forbidden'],
-    ['a bad token', { status: 401, body: message('Bad credentials') }, 'forge/forbidden'],
     ['a locked pull request', { status: 422, body: message('Unable to create comment because issue is locked.') }, 'forge/refused'],
-    ['an outage', { status: 503, body: message('No server is currently available') }, 'forge/unreachable'],
     [
       'a rate limit without end',
       { status: 403, body: message('You have exceeded a secondary rate limit.'), headers: { 'retry-after': '1' } },
-      'forge/rate-limited',
-    ],
-    [
-      'a rate limit until the next hour',
-      { status: 429, body: message('API rate limit exceeded'), headers: { 'x-ratelimit-remaining': '0' } },
       'forge/rate-limited',
     ],
   ];
@@ -224,21 +163,6 @@ describe('requests that GitHub refuses never fail the run', () => {
     expect(ended.stdout).toMatch(new RegExp(`^::warning title=${code}::`, 'm'));
     expect(ended.summary).toContain(code);
     expect(bench.github().heard.length - before).toBeLessThanOrEqual(6);
-  });
-
-  test.each([403, 429])('waits after a secondary rate limit (%i)', async (status) => {
-    const github = bench.github();
-    const cwd = checkout({ 'access/limited.yaml': connection(`limited-${status}`) });
-    const { number, commit } = await merge(`limited-${status}`);
-    let refused = 0;
-    github.intercept(({ path, method }) => {
-      if (method !== 'POST' || !path.endsWith('/comments') || refused > 0) return undefined;
-      refused += 1;
-      return { status, body: message('You have exceeded a secondary rate limit.'), headers: { 'retry-after': '1' } };
-    });
-    const ended = await apply(cwd, commit);
-    expect(ended.stdout).not.toContain('::warning');
-    expect(await commentsOn(github, number)).toHaveLength(1);
   });
 
   test('a missing permission for deployments is not a warning', async () => {

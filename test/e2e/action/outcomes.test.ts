@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
-import { startFlakyServer, json } from '../../support/flaky-server.ts';
 import {
   commentsOn,
   commitAll,
@@ -76,35 +75,6 @@ test('every pull request since the last apply learns the outcome; a later succes
   expect(await onlyCommentOn(third)).toContain(': 3 created.');
 });
 
-test('a repeated run adds to what the first one did', patient, async () => {
-  const { url } = gateway.server();
-  let isBroken = true;
-  const before = await startFlakyServer((response, seen) => {
-    if (isBroken && seen.method === 'POST' && seen.body.includes('"retry-b"')) json(422, { message: 'not this one' })(response, seen);
-    else {
-      const headers = { authorization: seen.headers.authorization ?? '', 'content-type': 'application/json' };
-      const body = seen.body === '' ? {} : { body: seen.body };
-      void (async () => {
-        const answer = await fetch(`${url}${seen.path}`, { method: seen.method, headers, ...body });
-        response.writeHead(answer.status, Object.fromEntries(answer.headers));
-        response.end(await answer.text());
-      })();
-    }
-  });
-  const cwd = clone({ 'ostiary.yaml': config(before.url) });
-  const number = await merge(cwd, 'retry', { 'access/a.yaml': connection('retry-a'), 'access/b.yaml': connection('retry-b') });
-  expect(await push(cwd)).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
-  isBroken = false;
-  for (const attempt of ['2', '2']) {
-    const again = await push(cwd, { env: { ...gateway.env(), GITHUB_RUN_ATTEMPT: attempt } });
-    expect(again).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
-  }
-  await before.close();
-  const body = await onlyCommentOn(number);
-  expect(body).toContain('/actions/runs/4711/attempts/2');
-  expect(body.match(/^- \[run\].*$/gm)).toEqual([expect.stringMatching(/runs\/4711\): Not finished: 1 failed, 1 created\.$/)]);
-});
-
 test('a canceled job counts every interrupted change, and reports in spite of the second signal', patient, async () => {
   chaos = { delayMs: 400 };
   const cwd = clone(manyConnections('cancel', 60));
@@ -129,15 +99,6 @@ test('a canceled job counts every interrupted change, and reports in spite of th
   expect(await onlyCommentOn(number)).toContain(text);
   expect(ended.summary).toContain(text);
   expect(bench.github().heard.length).toBeGreaterThan(before);
-});
-
-test.each([
-  [{ mode: 'plann' }, 'invalid'],
-  [{ mode: 'plan', 'on-manged': 'skip' }, 'invalid'],
-  [{ mode: 'apply', target: 'nowhere' }, 'invalid'],
-])('the outcome of %j is %s', async (inputs, outcome) => {
-  const cwd = clone({ 'access/a.yaml': connection('outcome-a') });
-  expect(await push(cwd, { inputs })).toMatchObject({ code: 3, outputs: { outcome } });
 });
 
 test('a drift that no pull request adopts is drifted, whatever the reason', patient, async () => {

@@ -37,17 +37,6 @@ describe('secrets', () => {
     expect((await bodiesOn(pull.number)).join()).not.toContain('canary-value');
   });
 
-  test('that a pull request does not resolve are counted', async () => {
-    const files = {
-      'access/counted.yaml': connection('counted', { secret: { 'envvar:KEY': { valueFrom: { env: 'OSTIARY_SECRET_KEY' } } } }),
-    };
-    const there = checkout(files);
-    expect(await gateway.run('apply --yes', there.cwd, { OSTIARY_SECRET_KEY: 'canary-value' })).toMatchObject({ code: 0 });
-    const planned = await plan(there, await openPullRequest(bench.github(), 'counted'));
-    expect(planned).toMatchObject({ code: 0, outputs: { changed: 'false', 'not-compared': '1' } });
-    expect(planned.summary).toContain('No changes seen; 1 secret not compared (not resolved).');
-  });
-
   test('are never read from a file outside the checkout, even through a link', async () => {
     const outside = makeProject({ 'canary.pem': 'canary-outside' });
     const there = checkout({ 'access/outside.yaml': readingFrom('certs/ca.pem'), 'certs/README.md': '' });
@@ -111,16 +100,16 @@ describe('a pull request does not configure its own checks', () => {
     expect(fetched).toMatchObject({ code: 0, outputs: { outcome: 'planned', changed: 'true' } });
     expect(await bodiesOn(pull.number)).toEqual([expect.stringContaining('1 to create')]);
   });
+});
 
-  test('a checkout without the target branch and without origin is an error with a hint', async () => {
-    const there = checkout({ 'access/shallow.yaml': connection('shallow-alone') });
-    const clone = makeProject({});
-    git(clone, `clone --quiet --depth=1 file://${there.cwd} .`);
-    git(clone, ['remote', 'set-url', 'origin', `file://${clone}-gone`]);
-    const pull = await openPullRequest(bench.github(), 'shallow-alone');
-    const failed = await plan({ cwd: clone, base: there.base }, pull);
-    expect(failed.code).toBe(3);
-    expect(failed.summary).toMatch(/git\/no-such-commit[\s\S]*fetch-depth/);
-    expect(failed.stdout).toMatch(/^::warning title=git\/shallow::/m);
-  });
+test('a checkout without the target branch and without origin is an error with a hint', async () => {
+  const there = checkout({ 'access/shallow.yaml': connection('shallow-alone') });
+  const clone = makeProject({});
+  git(clone, `clone --quiet --depth=1 file://${there.cwd} .`);
+  git(clone, ['remote', 'set-url', 'origin', `file://${clone}-gone`]);
+  const pull = await openPullRequest(bench.github(), 'shallow-alone');
+  const failed = await plan({ cwd: clone, base: there.base }, pull);
+  expect(failed.code).toBe(3);
+  expect(failed.summary).toMatch(/git\/no-such-commit[\s\S]*fetch-depth/);
+  expect(failed.stdout).toMatch(/^::warning title=git\/shallow::/m);
 });

@@ -8,7 +8,6 @@ import {
   openPullRequest,
   pullRequestPayload,
   pushTo,
-  pushToOrigin,
   type StepEnded,
 } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -42,60 +41,6 @@ test('a merge queue plans the queued commit with the config of its branch, and w
       .heard.slice(before)
       .filter(({ method }) => method !== 'GET'),
   ).toEqual([]);
-});
-
-test('an old apply that runs again is refused, and says so on its pull request', async () => {
-  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('rerun') });
-  commitAll(cwd);
-  pushToOrigin(cwd, makeProject({}));
-  const { number } = await openPullRequest(bench.github(), 'rerun');
-  const merged = await mergePullRequest(bench.github(), number);
-  const apply = (commit?: string): Promise<StepEnded> =>
-    bench.step({
-      cwd,
-      event: 'push',
-      payload: {},
-      inputs: { mode: 'apply' },
-      env: { ...gateway.env(), ...(commit === undefined ? {} : { GITHUB_SHA: commit }) },
-    });
-  expect((await apply(merged)).outputs['outcome']).toBe('applied');
-  const old = git(cwd, 'rev-parse HEAD');
-  writeFiles(cwd, { 'access/a.yaml': connection('rerun', { reviewers: ['dba'] }) });
-  commitAll(cwd);
-  git(cwd, 'push --quiet origin main');
-  expect((await apply()).outputs['outcome']).toBe('applied');
-  git(cwd, `checkout --quiet --detach ${old}`);
-  const again = await apply(merged);
-  expect(again).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
-  expect(again.summary).toContain('git/older-commit');
-  expect((await gateway.call('GET', '/connections/rerun')).body).toMatchObject({ reviewers: ['dba'] });
-  const [comment] = await commentsOn(bench.github(), number);
-  expect(comment?.body).toMatch(
-    /^### Apply to `production`: [^#]*\*\*Earlier runs\*\*\n\n- \[run\][^\n]*: Not applied: git\/older-commit\.\n$/,
-  );
-  await apply(merged);
-  const [repeated] = await commentsOn(bench.github(), number);
-  expect(repeated?.body).toBe(comment?.body);
-});
-
-test('a locked conversation is named, and the plan stays valid', async () => {
-  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()) });
-  const base = commitAll(cwd);
-  writeFiles(cwd, { 'access/a.yaml': connection('locked') });
-  commitAll(cwd);
-  const pull = await openPullRequest(bench.github(), 'locked');
-  bench
-    .github()
-    .intercept(({ method, path }) =>
-      method === 'POST' && path.endsWith('/comments')
-        ? { status: 403, body: { message: 'Unable to create comment because issue is locked.' } }
-        : undefined,
-    );
-  const payload = pullRequestPayload({ ...pull, base });
-  const planned = await bench.step({ cwd, event: 'pull_request', payload, inputs: { mode: 'plan' }, env: gateway.env() });
-  expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned' } });
-  expect(planned.summary).toMatch(/warning `forge\/refused`.*the conversation is locked: unlock it/);
-  expect(planned.stdout + planned.summary).not.toContain('{owner}');
 });
 
 /** A clone with two applied connections on main, and its commit. */

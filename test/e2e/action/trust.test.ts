@@ -64,16 +64,6 @@ test('an unchanged plan has the same digest on the pull request and the merge; a
   expect(await apply({ digest })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
 });
 
-test('a saved plan is applied and contains no secret', async () => {
-  const { plan, apply, cwd } = await proposed('saved');
-  const { 'plan-path': path = '', digest = '' } = (await plan({ out: 'plan.json' })).outputs;
-  expect(path).toBe(`${cwd}/plan.json`);
-  expect(readFileSync(path, 'utf8')).not.toContain('canary-value');
-  expect(await apply({ plan: path, digest })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
-  expect(await gateway.names('/connections')).toContain('saved');
-});
-
-// security: proposal
 test('findings are written through no link that a pull request contains, and nothing is applied before', async () => {
   const { plan, apply, cwd } = await proposed('linked');
   mkdirSync(join(cwd, 'real'));
