@@ -193,21 +193,6 @@ describe('an apply that is stopped past the end of its lease', () => {
       expect(await gateway.run('drift', fresh.folder)).toMatchObject({ code: 0 });
     },
   );
-
-  test('goes on if no other apply took over', { timeout: 60_000 }, async () => {
-    const { ours, other } = await clones({ 'access/a.yaml': connection('slept') });
-    publish(ours, other, manyConnections('slept-on', 4));
-    ours.write({ '.git/clock': '0' });
-    const env = { ...gitEnv, ...gateway.env(), ...clockOf(join(ours.folder, '.git/clock')) };
-    let seen = 0;
-    chaos = () => {
-      seen += 1;
-      if (seen === 2) ours.write({ '.git/clock': String(minutes) });
-      return undefined;
-    };
-    const { ended } = await startOstiary(['apply', '--yes', '--concurrency', '1'], { cwd: ours.folder, env });
-    expect(await ended).toMatchObject({ code: 0, stderr: expect.stringContaining('here and on origin') });
-  });
 });
 
 test.each([11, -17])('an apply on a machine whose clock is %i minutes ahead holds its lease', { timeout: 60_000 }, async (ahead) => {

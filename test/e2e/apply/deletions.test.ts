@@ -141,17 +141,6 @@ describe.each(['interface', 'hoop'])('a deletion on a gateway of the dialect %s'
     await cleanUp(api);
   });
 
-  test('of a saved plan is refused for an attachment since; the others are carried out', async () => {
-    const api = apiOf(dialect);
-    const repository = await removeThree(api);
-    expect((await runWith(api, repository, 'plan --prune --out plan.json')).code).toBe(0);
-    await attach(api, '/guardrails', 'rule', 'theirs');
-    const { code, both } = await runWith(api, repository, 'apply --plan plan.json --yes');
-    expect([code, both]).toEqual([5, expect.stringContaining('apply/moved')]);
-    expect(await liveNames(api)).toEqual(['Connection/kept', 'Connection/theirs', 'DataMaskingRule/mask', 'GuardrailRule/rule']);
-    await cleanUp(api);
-  });
-
   test('is carried out if nothing changed, also with attachments that are gone since', async () => {
     const api = apiOf(dialect);
     const repository = make({

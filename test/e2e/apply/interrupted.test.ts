@@ -1,12 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
-import { addressOf, ostiary, startOstiary, type Ended, type Running } from '../../support/cli.ts';
+import { addressOf, ostiary, startOstiary, type Running } from '../../support/cli.ts';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
 import { makeFolder } from '../../support/servers.ts';
-import { hasTerminal, shows, startOnTerminal, type TerminalOptions } from '../../support/terminal.ts';
 import { callerOf } from '../../server/client.ts';
 import { useGateway } from '../use-gateway.ts';
 import { config, connection, guardrail, manifest, manyConnections, useProjects } from '../project.ts';
@@ -188,28 +186,6 @@ describe('apply of most objects of a small project, with new objects', () => {
     expect(await namesOf('failed')).toHaveLength(14);
     await endsInSync(repository);
   });
-
-  test('nor after kill -9', async () => {
-    const repository = await commitMostlyChanged('again');
-    chaos = { delayMs: 60_000, only: 'PUT' };
-    const running = await applying(repository.folder);
-    await expect.poll(() => namesOf('again')).toHaveLength(14);
-    running.child.kill('SIGKILL');
-    await running.ended;
-    await endsInSync(repository);
-  });
-
-  test('a limit stops the next apply if the manifests of what was created change', async () => {
-    const repository = await commitMostlyChanged('moved');
-    chaos = { status: 500, only: 'PUT' };
-    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 5 });
-    chaos = undefined;
-    repository.save(manyConnections('moved', 14, { reviewers: ['ops'] }));
-    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({
-      code: 6,
-      stdout: expect.stringContaining('plan/too-many-updates'),
-    });
-  });
 });
 
 async function converges(cwd: string, prefix: string, count: number, connections: number = count): Promise<void> {
@@ -223,47 +199,3 @@ async function converges(cwd: string, prefix: string, count: number, connections
   expect(names).toEqual([...new Set(names)]);
   expect(names).toHaveLength(connections);
 }
-
-/** Runs apply on a terminal and types the keys once it asks. */
-async function typed(cwd: string, keys: string, args = '', more: Partial<TerminalOptions> = {}): Promise<Ended> {
-  const running = await startOnTerminal(`apply ${args}`, { cwd, ...more, env: { ...gateway.env(), ...more.env } });
-  await shows(running, 'Write 1 object to');
-  running.child.stdin.write(keys);
-  return running.ended;
-}
-
-async function isLive(name: string): Promise<boolean> {
-  return (await gateway.names('/guardrails')).includes(name);
-}
-
-describe.runIf(hasTerminal)('apply asks on a terminal', () => {
-  test.each([
-    ['no', 'n', 'no'],
-    ['return, for no is the default', '\r', 'return'],
-    ['Ctrl-C', '\u0003', 'ctrl-c'],
-  ])('%s: exit 6, and nothing is written', async (_what, keys, name) => {
-    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail(`asked-${name}`) });
-    const { code, stdout } = await typed(cwd, keys);
-    expect(code).toBe(6);
-    expect(stdout).toContain('canceled: nothing was applied');
-    expect(await isLive(`asked-${name}`)).toBe(false);
-  });
-
-  test('yes: applies', async () => {
-    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('asked-yes') });
-    const { code, stdout } = await typed(cwd, 'y');
-    expect(code).toBe(0);
-    expect(stripVTControlCharacters(stdout)).toMatch(
-      /Plan for production: 1 to create\.[\s\S]*Write 1 object to[\s\S]*Apply to production: 1 created\./,
-    );
-    expect(await isLive('asked-yes')).toBe(true);
-  });
-
-  test('prints the plan and the question on the terminal when the result is redirected', async () => {
-    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('asked-json') });
-    const { code, stdout } = await typed(cwd, 'y', '--format json > result.json');
-    expect(code).toBe(0);
-    expect(stdout).toContain('GuardrailRule/asked-json');
-    expect(JSON.parse(readFileSync(join(cwd, 'result.json'), 'utf8'))).toMatchObject({ targets: [{ counts: { created: 1 } }] });
-  });
-});

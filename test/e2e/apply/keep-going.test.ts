@@ -147,19 +147,6 @@ describe('--keep-going', () => {
     expect(await gateway.names('/connections')).not.toContain('k2-created');
   });
 
-  test('a saved plan applies the same part, and ends the same way', async () => {
-    const ours = await appliedProject({ 'access/old.yaml': connection('k3-old') }, false);
-    await maskByHand('k3-hand', 'k3-old');
-    ours.remove('access/old.yaml');
-    ours.save({ 'access/new.yaml': connection('k3-new', {}, { replaces: 'k3-old' }), 'access/more.yaml': connection('k3-more') });
-    expect(await gateway.run('plan --keep-going --out plan.json', ours.folder)).toMatchObject({ code: 3 });
-    expect(await gateway.run('apply --yes --plan plan.json', ours.folder)).toMatchObject({
-      code: 5,
-      stdout: expect.stringContaining('1 created, 1 blocked'),
-    });
-    expect(await gateway.names('/connections')).toContain('k3-more');
-  });
-
   test('a secret that cannot be read blocks its object alone', async () => {
     const ours = await appliedProject({ 'access/a.yaml': connection('k5-a') }, false);
     const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_K5' } } };

@@ -4,14 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { useRepositories } from '../../support/repository.ts';
 import { RefusedError } from '../../../src/model/errors.ts';
 import { withLease } from '../../../src/project/record/record-lease.ts';
-import { applied, codes, files, idsOf, planBase, record, recorderAt, url } from '../plan/plan-base.ts';
+import { applied, codes, files, idsOf, planBase, record, recorderAt } from '../plan/plan-base.ts';
 import { connection, guardrail } from '../project.ts';
 
 const { make, makeOrigin, clone } = useRepositories();
-
-function layered(folders: string): string {
-  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets: { prod: { url: '${url}', overlays: [${folders}] } }\n`;
-}
 
 describe('recording', () => {
   // security: apply-token
@@ -35,27 +31,6 @@ describe('recording', () => {
     expect((await planBase(repository)).base?.commit).toBe(commit);
   });
 
-  it('requires the overlay order of HEAD', async () => {
-    const repository = make({
-      ...files,
-      'ostiary.yaml': layered('o/x, o/y'),
-      'o/x/a.yaml': connection('a', { reviewers: ['x'] }),
-      'o/y/a.yaml': connection('a', { reviewers: ['y'] }),
-    });
-    repository.write({ 'ostiary.yaml': layered('o/y, o/x') });
-    expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
-    repository.commit();
-    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
-  });
-
-  it('ignores line ends', async () => {
-    const { repository } = await applied(make);
-    repository.git('config', 'core.autocrlf', 'true');
-    repository.remove('access/a.yaml');
-    repository.git('checkout', '--quiet', 'access/a.yaml');
-    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
-  });
-
   it('pushes the record to origin for other clones; a rejection is a warning and the local record stays', async () => {
     const repository = make(files);
     const origin = makeOrigin(repository);
@@ -73,13 +48,6 @@ describe('recording', () => {
       message: expect.stringContaining('pre-receive hook declined'),
     });
     expect((await planBase(repository)).base?.commit).toBe(next);
-  });
-
-  it('stays local with --no-origin', async () => {
-    const repository = make(files);
-    const origin = makeOrigin(repository);
-    expect(codes(await record(repository, { origin: false }))).toStrictEqual(['notice git/applied-recorded']);
-    expect(origin.git('for-each-ref', 'refs/ostiary')).toBe('');
   });
 
   it('remembers removed objects that stay live, in every clone', async () => {
@@ -179,28 +147,5 @@ describe('the lease of an apply', () => {
     renameSync(moved, origin.folder);
     expect(await recorder.leaseLoss()).toBeUndefined();
     expect(codes(await recorder.end(complete))).toStrictEqual(['notice git/applied-recorded']);
-  });
-
-  it('is refused with a hint at the network where origin cannot be reached', async () => {
-    const ours = make(files);
-    const origin = makeOrigin(ours);
-    const recorder = await recorderAt(ours, 'us', () => new Date(0));
-    renameSync(origin.folder, `${origin.folder}-moved`);
-    const hint = 'check that origin is reachable; apply again, or pass --no-origin to skip the push';
-    await expect(recorder.begin(writes)).rejects.toMatchObject({ refusals: [{ code: 'git/not-recorded', hint }] });
-  });
-
-  it('warns if it cannot be renewed, because another apply took over', async () => {
-    const ours = make(files);
-    const other = clone(makeOrigin(ours));
-    let now = 0;
-    const first = await recorderAt(ours, 'other-machine:1:a', () => new Date(now));
-    await first.begin(writes);
-    now = 16 * minute;
-    const second = await recorderAt(other, 'other-machine:2:b', () => new Date(now));
-    expect(await second.begin(writes)).toStrictEqual([]);
-    await first.renew();
-    expect(codes(await first.end(complete))).toStrictEqual(['warning git/locked', 'warning git/applied-not-recorded']);
-    expect(codes(await second.end(complete))).toStrictEqual(['notice git/applied-recorded']);
   });
 });

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { runCount } from '../../support/property-runs.ts';
 import { agentId, base64, connectionBody, idOf } from '../../server/client.ts';
-import { config, connection, guardrail, manifest, useProjects } from '../project.ts';
+import { config, connection, manifest, useProjects } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
 const gateway = useGateway();
@@ -23,68 +23,6 @@ function runbooks(url: string): string {
 
 const id = '0D2F6F7E-2f6b-4a55-9c5b-6a1f3f0b9a11';
 const long = 'a'.repeat(129);
-
-test.each([
-  ['the type of a connection', connection('a-db', { type: 'databse' }), /access\/a\.yaml:8:13 error interface\/rejected-value .*type/],
-  ['an entity type', masking('pii', entities('email')), /access\/a\.yaml:\d+:\d+ error interface\/rejected-value .*capital letters/],
-  ['a custom type that finds nothing', masking('pii', { custom_entity_types: [{ name: 'EMP', score: 1, regex: '' }] }), /deny_list/],
-  ['a name that is too long for its resource', connection('a'.repeat(254)), /access\/a\.yaml:\d+:\d+ error .*resource_name/],
-  ['the same, one character', connection(long), /longer than 128 characters/],
-  ['the same, reset', connection(long, { resource_name: null }), /longer than 128 characters/],
-  ['a name in the form of an id', connection(id), /must not have the form of an ID/],
-  ['a group with a space at its end', connection('a-db', { reviewers: ['dba '] }), /access\/a\.yaml:\d+:\d+ error .*no spaces at the ends/],
-  ['an address with a query', runbooks('https://git.example.com/ops?token=x'), /without query and fragment/],
-])('plan finds what the gateway rejects, and apply sends nothing: %s', async (_, text, message) => {
-  const folder = project({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': text });
-  for (const line of ['plan', 'apply --yes']) {
-    const { code, stderr } = await gateway.run(line, folder);
-    expect([code, stderr.replaceAll(/\n {2,}/g, ' ')]).toEqual([3, expect.stringMatching(message)]);
-  }
-  expect([await gateway.names('/connections'), await gateway.names('/datamasking-rules')]).toEqual([[], []]);
-});
-
-describe('a reference to an object that the gateway does not have is found by plan at its line', () => {
-  const unknown = '0d2f6f7e-2f6b-4a55-9c5b-6a1f3f0b9a11';
-
-  test.each<[string, string, RegExp]>([
-    ['the id of an agent', connection('a-db', { agent_id: unknown }), /a\.yaml:9:17 error manifest\/dangling-reference .*unknown agent/],
-    ['the name of an agent', connection('a-db', { agent_id: 'nope' }), /a\.yaml:9:17 error manifest\/dangling-reference .*unknown agent/],
-    ['the id of a rule', connection('a-db', { guardrail_rules: [unknown] }), /a\.yaml:16:7 error .*GuardrailRule .* exists neither/],
-    ['the name of a rule', connection('a-db', { guardrail_rules: ['nope'] }), /a\.yaml:16:7 error .*GuardrailRule .* exists neither/],
-    ['the id of a connection', guardrail('r', ['x'], { connection_ids: [unknown] }), /a\.yaml:20:7 error .*Connection .* exists neither/],
-    [
-      'the same, of a masking rule',
-      masking('pii', { ...entities('E1'), connection_ids: [unknown] }),
-      /a\.yaml:\d+:7 error .*Connection .* exists neither/,
-    ],
-  ])('%s, new and changed', async (_, text, message) => {
-    const folder = project({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': text });
-    const refused = async (): Promise<void> => {
-      for (const line of ['plan', 'apply --yes']) {
-        const { code, stderr } = await gateway.run(line, folder);
-        expect([code, stderr]).toEqual([3, expect.stringMatching(message)]);
-      }
-    };
-    await refused();
-    const agent = await agentId(gateway.call);
-    await gateway.call('POST', '/connections', { body: connectionBody('a-db', agent, {}) });
-    await gateway.call('POST', '/guardrails', { body: { name: 'r' } });
-    await refused();
-    await removeAll('/guardrails');
-    await removeAll('/connections');
-  });
-
-  test('known ids pass', async () => {
-    const agent = await agentId(gateway.call);
-    const { body: made } = await gateway.call('POST', '/guardrails', { body: { name: 'known' } });
-    const text = connection('a-db', { agent_id: agent, guardrail_rules: [idOf({ body: made })] });
-    const folder = project({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': text });
-    expect(await gateway.run('apply --yes', folder)).toMatchObject({ code: 0 });
-    expect((await gateway.run('plan', folder)).stdout).toContain('No changes.');
-    await removeAll('/connections');
-    await removeAll('/guardrails');
-  });
-});
 
 type EdgeValues = {
   readonly name: string;

@@ -117,17 +117,3 @@ describe.each(Object.entries(sides))('rotation on the dialect %s', (_, open) => 
     expect(found.stdout).not.toContain('Connection/part-a');
   });
 });
-
-test('a version that the lists do not have proves nothing', async () => {
-  const { url, send } = await hoopProject();
-  const repository = make({ 'ostiary.yaml': config(url), ...manifests });
-  const run = (line: string, value: string): ReturnType<typeof ostiaryInProcess> =>
-    ostiaryInProcess(line.split(' '), {
-      cwd: repository.folder,
-      env: { ...gitEnv, OSTIARY_TOKEN: adminToken, OSTIARY_SECRET_PASS: value },
-    });
-  expect((await run('apply --yes', 'canary-first')).code).toBe(0);
-  const body = { name: 'rotated', type: 'database', subtype: 'postgres', agent_id: '', env_vars: { 'envvar:MORE': 'eA==' } };
-  expect(await send('PUT', '/resources/rotated', body)).toMatchObject({ status: 200 });
-  expect(await run('drift', 'canary-second')).toMatchObject({ code: 2, stdout: expect.stringContaining(undetermined) });
-});

@@ -1,4 +1,3 @@
-import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { selfSigned } from '../../support/certificate.ts';
@@ -72,80 +71,6 @@ describe('the life of a merge request', () => {
     expect(applied).toMatchObject({ code: 0 });
     expect(await gateway.isLive('first')).toBe(true);
   });
-
-  test('two pushes give one note; the merge applies what it showed; drift is an issue and a merge request, and both end', async () => {
-    push('reports', { 'access/reports.yaml': connection('reports', { reviewers: ['analysts'] }) });
-    const iid = gitlab.open('reports');
-    expect(await planRequest(iid)).toMatchObject({ code: 0 });
-    const [first = '', ...others] = notesOn(iid);
-    expect(others).toEqual([]);
-    expect(first).toMatch(/1 to create[\s\S]*`Connection\/reports`/);
-    expect(first).toContain('https://gitlab.test/team/access/-/blob/');
-
-    push('reports', { 'access/audit.yaml': connection('audit', { reviewers: ['auditors'] }) }, 'Another one');
-    expect(await planRequest(iid)).toMatchObject({ code: 0 });
-    expect(notesOn(iid)).toEqual([expect.stringMatching(/2 to create[\s\S]*`Connection\/audit`/)]);
-
-    gitlab.merge(iid);
-    const applied = await ci('apply --digest comment --status', { source: 'push' });
-    expect(applied).toMatchObject({ code: 0 });
-    expect(await gateway.names('/connections')).toEqual(expect.arrayContaining(['audit', 'reports']));
-    expect(notesOn(iid)).toEqual([expect.anything(), expect.stringMatching(/2 created/)]);
-    expect(gitlab.statuses).toEqual([expect.objectContaining({ state: 'success', name: 'ostiary/apply: production' })]);
-
-    const changed = await gateway.call('GET', '/connections/reports');
-    await gateway.call('PUT', '/connections/reports', { body: { ...changed.body, reviewers: ['analysts', 'guests'] } });
-    const line = 'drift --adopt --labels drift,access --assignees grace,nobody';
-    const drifted = await ci(line, { source: 'schedule' });
-    expect(drifted).toMatchObject({ code: 0, stderr: expect.stringContaining('without the assignee "nobody"') });
-    expect(gitlab.issues).toEqual([
-      expect.objectContaining({ state: 'opened', labels: ['drift', 'access'], author: 'project_42_bot_f00' }),
-    ]);
-    const adoption = gitlab.requests.at(-1);
-    expect(gitlab.issues[0]?.description).toMatch(/`Connection\/reports`/);
-    expect(gitlab.issues[0]?.description).toMatch(
-      new RegExp(`merge !${adoption?.iid}, or run .*start \\[the job\\]\\(\\S+/-/pipelines/new\\)`),
-    );
-    expect(adoption).toMatchObject({ source: expect.stringContaining('ostiary'), target: 'main', state: 'opened' });
-    expect(adoption?.description).toContain('merge this merge request');
-    expect(git(origin, ['show', `refs/heads/${adoption?.source ?? ''}:access/reports.yaml`])).toContain('guests');
-    await ci(line, { source: 'schedule' });
-    expect(gitlab.issues).toHaveLength(1);
-
-    gitlab.merge(adoption?.iid ?? 0);
-    expect(await ci('apply', { source: 'push' })).toMatchObject({ code: 0 });
-    expect(await ci(line, { source: 'schedule' })).toMatchObject({ code: 0 });
-    expect(gitlab.issues).toEqual([
-      expect.objectContaining({
-        state: 'closed',
-        notes: [expect.objectContaining({ body: expect.stringContaining('The drift is gone') })],
-      }),
-    ]);
-    expect(gitlab.wrong).toEqual([]);
-    expect(gitlab.actions).toEqual([]);
-  });
-
-  test('the note calls its changes those of the merge request; the options about output are those of the command', async () => {
-    const { body } = await gateway.call('GET', '/connections/first');
-    await gateway.call('PUT', '/connections/first', { body: { ...body, reviewers: [] } });
-    push('noun', {
-      'access/first.yaml': connection('first', { reviewers: [] }),
-      'access/noun.yaml': connection('noun', { reviewers: ['dba'] }),
-    });
-    const iid = gitlab.open('noun');
-    const ended = await planRequest(iid, 'plan --verbose --full');
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^GET \/agents[\s\S]*\nThis merge request\n[\s\S]*\nSaved: /m) });
-    const [note = ''] = notesOn(iid);
-    expect(note).toMatch(/#### This merge request\n/);
-    expect(note).toContain('accepted by this merge request; ');
-    expect(`${note}${ended.stdout}`).not.toMatch(/pull request/i);
-    const { stdout: quiet } = await planRequest(iid, 'plan --quiet --color always');
-    expect(quiet).toContain('\u001B[');
-    expect(quiet).not.toMatch(/GET |Saved: /);
-
-    gitlab.merge(iid);
-    expect(await ci('apply', { source: 'push' })).toMatchObject({ code: 0 });
-  });
 });
 
 describe('an approved plan', () => {
@@ -210,25 +135,6 @@ test('a merge request of a fork is only validated, because its jobs have no secr
   expect(notesOn(iid)).toEqual([expect.stringContaining('comes from a fork')]);
 });
 
-test('two jobs at the same time leave one note', async () => {
-  push('twice', { 'access/twice.yaml': connection('twice', { reviewers: ['dba'] }) });
-  const iid = gitlab.open('twice');
-  let waiting = 0;
-  const gate = new EventEmitter();
-  const promise = once(gate, 'open');
-  // Both have listed the notes before either writes one.
-  gitlab.intercept(async ({ endpoint }) => {
-    if (!endpoint.startsWith('POST') || !endpoint.endsWith('/notes')) return undefined;
-    waiting += 1;
-    if (waiting === 2) gate.emit('open');
-    await promise;
-    return undefined;
-  });
-  const ended = await Promise.all([planRequest(iid), planRequest(iid)]);
-  expect(ended.map(({ code }) => code)).toEqual([0, 0]);
-  expect(notesOn(iid)).toEqual([expect.stringContaining('`Connection/twice`')]);
-});
-
 test('text of manifests mentions no one and runs no quick action', async () => {
   const text = ['```', '/merge', '@everyone #1 !1 ~bug %v1', '````', '/approve'].join('\n');
   push('text', { 'access/text.yaml': connection('text', { reviewers: ['dba'], command: ['sh', '-c', text] }) });
@@ -238,25 +144,6 @@ test('text of manifests mentions no one and runs no quick action', async () => {
   expect(note).toContain('everyone');
   expect(gitlab.actions).toEqual([]);
   expect(note.split('\n').filter((line) => /^\s*\//.test(line))).toEqual([]);
-});
-
-test.each([
-  ['a rate limit', { status: 429, body: {}, headers: { 'retry-after': '0' } }, /^$/, 1],
-  ['a refusal', { status: 403, body: { message: '403 Forbidden' } }, /forge\/forbidden/, 0],
-  ['a page of a proxy', { status: 200, body: 'Sign in' }, /forge\/unexpected-answer/, 0],
-] as const)('%s of GitLab does not change the result of the plan', async (name, reply, warning, notes) => {
-  const branch = name.replaceAll(' ', '-');
-  push(branch, { [`access/${branch}.yaml`]: connection(branch, { reviewers: ['dba'] }) });
-  const iid = gitlab.open(branch);
-  let replies = 0;
-  gitlab.intercept(({ endpoint }) => {
-    if (!endpoint.endsWith('/notes')) return undefined;
-    replies += 1;
-    return notes === 1 && replies > 1 ? undefined : reply;
-  });
-  const ended = await planRequest(iid);
-  expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(warning) });
-  expect(notesOn(iid)).toHaveLength(notes);
 });
 
 test('a self-managed GitLab with its own certificate is asked through CI_SERVER_TLS_CA_FILE', async () => {
@@ -274,18 +161,6 @@ test('a self-managed GitLab with its own certificate is asked through CI_SERVER_
   expect(await run({ CI_SERVER_TLS_CA_FILE: file })).toMatchObject({ code: 0 });
   expect(own.requests[0]?.notes).toHaveLength(1);
   await own.close();
-});
-
-test.each([
-  ['outside of a job', 'plan', {}, 'does not run in a job of GitHub Actions or GitLab CI/CD'],
-  ['with an option that a job has no use for', 'plan --format json', { GITLAB_CI: 'true' }, '--format has no effect with ostiary ci'],
-  ['with an unknown option', 'plan --targt x', { GITLAB_CI: 'true' }, 'unknown option "--targt"'],
-  ['with an option of another command', 'plan --new Connection/a', { GITLAB_CI: 'true' }, 'unknown option "--new"'],
-  ['without its variables', 'plan', { GITLAB_CI: 'true' }, 'CI_PROJECT_URL is not set'],
-])('%s it is one error', async (_, line, env, message) => {
-  const ended = await ostiaryInProcess(['ci', ...line.split(' ')], { cwd: makeProject({}), env });
-  expect(ended.code).toBe(3);
-  expect(`${ended.stdout}${ended.stderr}`).toContain(message);
 });
 
 describe('commands in notes', () => {

@@ -103,14 +103,6 @@ describe('a damaged ref of the clone is named with its file, and no lease stays 
     ours.git(...command.split(' '));
     expect(await run('apply --yes', ours)).toMatchObject({ code: 0, stderr: expect.stringContaining('here and on origin') });
   });
-
-  test('an empty file without an origin', async () => {
-    const { ours } = await appliedProject({ 'access/a.yaml': connection('damaged-here') });
-    ours.git('remote', 'remove', 'origin');
-    const path = damage(ours, ref);
-    expect(await run('plan', ours)).toMatchObject({ code: 4, stderr: expect.stringContaining(path) });
-    expect(await run('apply --yes --base HEAD', ours)).toMatchObject({ code: 0 });
-  });
 });
 
 test('an apply that origin refuses takes its lease back in this clone', async () => {

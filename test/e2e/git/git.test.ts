@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
-import { agentId, connectionBody } from '../../server/client.ts';
-import { config, connection, guardrail, type Files } from '../project.ts';
+import { config, guardrail, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
 let chaos: (request: { readonly method: string; readonly path: string }) => ChaosEffect | undefined = () => undefined;
@@ -43,101 +42,6 @@ describe('apply', () => {
     expect(again).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(again.stdout)).toMatchObject({ targets: [{ target: { name: 'production' } }] });
     expect([recorded(ours), recorded(origin)]).toStrictEqual([next, head]);
-  });
-
-  test('records nothing after a partial apply, a failure or a refusal, or with uncommitted files', async () => {
-    const ours = project({ 'access/a/g.yaml': guardrail('git-part'), 'access/b/g.yaml': guardrail('git-rest') });
-    const [plain, failed] = [{ code: 0 }, { code: 5 }];
-    expect(await gateway.run('apply --yes access/a', ours.folder)).toMatchObject(plain);
-    expect(await gateway.run('apply --yes --only GuardrailRule/git-part', ours.folder)).toMatchObject(plain);
-    chaos = ({ method }) => (method === 'POST' ? { status: 500 } : undefined);
-    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject(failed);
-    chaos = () => undefined;
-    ours.write({ 'access/b/g.yaml': guardrail('git-rest', ['TRUNCATE']) });
-    const dirty = await gateway.run('apply --yes', ours.folder);
-    expect(dirty).toMatchObject({ code: 0, stderr: expect.stringContaining('warning git/applied-not-recorded') });
-    expect(recorded(ours)).toBe('');
-    ours.commit();
-    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject(plain);
-    expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
-  });
-
-  test('records an apply that skipped managed objects, but not one that they refused', async () => {
-    const body = connectionBody('git-managed', await agentId(gateway.call), { subtype: 'postgres' });
-    await gateway.call('POST', '/connections', { body, key: gateway.server().managerKey });
-    const ours = project({ 'access/m.yaml': connection('git-managed', { reviewers: ['dba'] }) });
-    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(6);
-    expect(recorded(ours)).toBe('');
-    expect((await gateway.run('apply --yes --on-managed skip', ours.folder)).code).toBe(0);
-    expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
-  });
-
-  test('writes nothing if origin rejects the record, unless that is allowed', async () => {
-    const ours = project({ 'access/g.yaml': guardrail('git-refused') });
-    const origin = makeOrigin(ours);
-    origin.write({ 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
-    origin.makeExecutable('hooks/pre-receive');
-    const refused = await gateway.run('apply --yes', ours.folder);
-    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('git/not-recorded') });
-    expect(recorded(ours)).toBe('');
-    const { code, stdout, stderr } = await gateway.run('apply --yes --allow git/not-recorded=broken', ours.folder);
-    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(': 1 created.') });
-    expect(stderr).toContain('warning git/not-recorded');
-    expect(stderr).toContain('warning git/applied-not-recorded');
-    expect(stderr).not.toContain('plan/allow-unused');
-    expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
-  });
-});
-
-describe('a plan with a base', () => {
-  test('distinguishes intent from drift, holds stricter live values, and names the commit that removed an orphan', async () => {
-    const before = { 'access/c.yaml': connection('git-both', { reviewers: ['dba'] }), 'access/o.yaml': guardrail('git-orphan') };
-    const ours = project(before);
-    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
-    const base = ours.git('rev-parse', 'HEAD');
-    const { body } = await gateway.call('GET', '/connections/git-both');
-    await gateway.call('PUT', '/connections/git-both', { body: { ...body, reviewers: ['dba', 'sre'] } });
-    ours.remove('access/o.yaml');
-    const removedIn = ours.commit();
-    ours.git('checkout', '--quiet', '-b', 'topic');
-    ours.save({ 'access/c.yaml': connection('git-both', { reviewers: ['dba'], access_max_duration: 600 }) });
-    const planned = await gateway.run('plan --format json --own main', ours.folder);
-    expect(planned).toMatchObject({ code: 0, stderr: '' });
-    const [plan] = JSON.parse(planned.stdout).plans;
-    expect(plan).toMatchObject({ base, orphans: [{ id: 'GuardrailRule/git-orphan', removedIn }] });
-    const explained = await gateway.run('explain Connection/git-both --own main --format json', ours.folder);
-    expect(JSON.parse(explained.stdout)).toMatchObject({
-      base,
-      rows: expect.arrayContaining([
-        expect.objectContaining({ path: '/access_max_duration', base: { value: null }, origin: 'intent' }),
-        expect.objectContaining({ path: '/reviewers', base: { value: ['dba'] }, parts: [expect.objectContaining({ origin: 'held' })] }),
-      ]),
-    });
-    expect(plan.changes).toMatchObject([
-      {
-        id: 'Connection/git-both',
-        own: true,
-        fields: [
-          { path: '/access_max_duration', origin: 'intent' },
-          { path: '/reviewers/sre', origin: 'drift', held: true },
-        ],
-      },
-    ]);
-    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
-    expect((await gateway.call('GET', '/connections/git-both')).body).toMatchObject({
-      reviewers: ['dba', 'sre'],
-      access_max_duration: 600,
-    });
-    expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
-  });
-
-  test('labels changes outside the pull request as not its own', async () => {
-    const ours = project({ 'access/c.yaml': connection('git-other', { reviewers: ['dba'] }) });
-    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
-    const { body } = await gateway.call('GET', '/connections/git-other');
-    await gateway.call('PUT', '/connections/git-other', { body: { ...body, access_max_duration: 7200 } });
-    const planned = await gateway.run('plan --format json --own HEAD', ours.folder);
-    expect(JSON.parse(planned.stdout).plans[0].changes).toMatchObject([{ id: 'Connection/git-other', own: false }]);
   });
 });
 

@@ -119,35 +119,3 @@ test('the pipeline runs: note, second push, merge, apply, drift issue, merge req
   ] as const)
     for (const path of recipe[name]?.artifacts?.paths ?? []) expect(readFileSync(join(cwd, path), 'utf8')).not.toBe('');
 });
-
-test('a merge request with invalid manifests has reports of the errors', async () => {
-  const main = make({ 'ostiary.yaml': config(gateway.url()), 'access/first.yaml': connection('gitlab-invalid') });
-  const origin = makeOrigin(main);
-  main.git('checkout', '--quiet', '-b', 'broken');
-  main.save({ 'access/first.yaml': connection('gitlab-invalid', { reviewer: ['dba'] }) });
-  main.git('push', '--quiet', 'origin', 'broken');
-  const gitlab = await startGitLab(origin.folder);
-  onTestFinished(() => gitlab.close());
-  const iid = gitlab.open('broken');
-  const validating = prepareJob(makeProject({}), origin.folder, gitlab, { source: 'merge_request_event', iid });
-  expect((await runJob('validate', validating)).code).toBe(3);
-  const { junit = '', codequality = '' } = recipe['validate']?.artifacts?.reports ?? {};
-  expect(readFileSync(join(validating.cwd, junit), 'utf8')).toContain('<failure type="manifest/unknown-field"');
-  const [found, ...others] = JSON.parse(readFileSync(join(validating.cwd, codequality), 'utf8'));
-  expect([found, others]).toEqual([
-    {
-      description: expect.stringContaining('reviewer'),
-      check_name: 'manifest/unknown-field',
-      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
-      severity: 'major',
-      location: { path: 'access/first.yaml', lines: { begin: expect.any(Number) } },
-    },
-    [],
-  ]);
-  const planning = prepareJob(makeProject({}), origin.folder, gitlab, { source: 'trigger', iid });
-  expect((await runJob('plan', planning)).code).toBe(3);
-  const report = readFileSync(join(planning.cwd, 'plan.md'), 'utf8');
-  expect(report).toMatch(/### Failed: input invalid \(exit 3\)\n\n\*\*1 error\*\*\n\n- \[`access\/first\.yaml:\d+`\]\(https/);
-  expect(readFileSync(join(planning.cwd, 'plan.html'), 'utf8')).toContain('<h1>Failed: input invalid (exit 3)</h1>');
-  expect(gitlab.requests[0]?.notes).toEqual([expect.objectContaining({ body: expect.stringContaining('manifest/unknown-field') })]);
-});

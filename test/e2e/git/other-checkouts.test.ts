@@ -54,22 +54,6 @@ describe('a second checkout below a config without manifests', () => {
     expect(json.stdout).toContain('manifest/other-checkout');
   });
 
-  test('is no warning without manifests, or outside the folders of manifests', async () => {
-    const ours = make({ 'ostiary.yaml': configOf('manifests: [access]\n'), 'access/1.yaml': connection('c2') });
-    addCheckout(ours, 'clone', 'pr', { 'access/2.yaml': connection('c2-pr') });
-    addCheckout(ours, 'clone', 'access/tools', { 'ci.yaml': 'on: push\n', 'deep/readme.txt': 'apiVersion: ostiary/v1\n' });
-    const { code, text } = await printed('validate', ours.folder);
-    expect([code, text.includes('other-checkout')]).toEqual([0, false]);
-  });
-
-  test('is skipped by fmt, and formatted where it is named', async () => {
-    const ours = make({ 'ostiary.yaml': configOf(), 'access/1.yaml': connection('c3') });
-    addCheckout(ours, 'clone', 'pr', { '2.yaml': connection('c3-pr') });
-    const all = await printed('fmt --check', ours.folder);
-    expect([all.text.includes('pr/2.yaml'), all.text.includes('manifest/other-checkout')]).toEqual([false, true]);
-    expect(await printed('fmt --check pr', ours.folder)).toMatchObject({ code: 2, text: expect.stringContaining('pr/2.yaml') });
-  });
-
   test('is not read outside a repository either; named in the config it is', async () => {
     const folder = place();
     mkdirSync(folder);

@@ -73,7 +73,8 @@ describe('a repository of plain files', () => {
 
   const cases: readonly (readonly [string, readonly string[], readonly string[], readonly string[]])[] = [
     ['every level', levels, commands, modes],
-    ...levels.map(
+    // A repository further up would hide one further down.
+    ...['', `${home}/access`].map(
       (level) => [level === '' ? 'the top' : level, [level], ['apply --yes', 'plan --own HEAD', 'drift --adopt'], ['plan']] as const,
     ),
   ];

@@ -3,7 +3,7 @@ import { idOf } from '../../server/client.ts';
 import { commitRecord } from '../../support/commit-record.ts';
 import type { TestRepository } from '../../support/repository.ts';
 import { connection } from '../project.ts';
-import { type Project, ref, useAppliedProjects } from './applied-projects.ts';
+import { ref, useAppliedProjects } from './applied-projects.ts';
 
 const { gateway, make, clone, configWith, appliedProject, run, push } = useAppliedProjects();
 const day = 86_400_000;
@@ -138,20 +138,6 @@ type Planned = {
   readonly changes: readonly { readonly id: string; readonly action: string }[];
 };
 
-/** Applies two connections, then removes one of them as released. */
-async function releasedProject(name: string): Promise<Project & { readonly first: string; readonly uid: unknown }> {
-  const { ours, origin } = await appliedProject({ 'access/a.yaml': connection(name), 'access/b.yaml': connection(`${name}-b`) });
-  const first = ours.git('rev-parse', 'HEAD');
-  const { id: uid } = (await gateway.call('GET', `/connections/${name}-b`)).body;
-  ours.remove('access/b.yaml');
-  ours.save({ 'ostiary.yaml': configWith().replace('prune: true', `released: [Connection/${name}-b]`) });
-  push(ours);
-  expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
-  ours.save({ 'ostiary.yaml': configWith() });
-  push(ours);
-  return { ours, origin, first, uid };
-}
-
 async function planOf(repository: TestRepository): Promise<Planned> {
   const { code, stdout } = await run('plan --format json', repository);
   expect(code).toBe(0);
@@ -160,38 +146,6 @@ async function planOf(repository: TestRepository): Promise<Planned> {
 
 // security: push
 describe('what a contributor with push rights still can do without a record key', () => {
-  test('another commit of main as the base', async () => {
-    const { origin, first } = await releasedProject('still-base');
-    forge(clone(origin), { commit: first });
-    expect((await planOf(clone(origin))).base).toBe(first);
-  });
-
-  test('an orphan that an earlier commit of main declares, which apply prunes', async () => {
-    const { ours, origin, first, uid } = await releasedProject('still-orphan');
-    expect((await planOf(ours)).changes).toEqual([]);
-    const commit = ours.git('rev-parse', 'HEAD');
-    forge(clone(origin), { commit, orphans: [{ id: 'Connection/still-orphan-b', uid, commit: first }] });
-    expect((await planOf(clone(origin))).changes).toMatchObject([{ id: 'Connection/still-orphan-b', action: 'delete' }]);
-  });
-
-  test('no orphan, so that it is forgotten', async () => {
-    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('still-no'), 'access/b.yaml': connection('still-no-b') });
-    ours.remove('access/b.yaml');
-    const commit = ours.save({ 'ostiary.yaml': configWith().replace('prune: true', 'prune: false') });
-    push(ours);
-    expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
-    expect((await planOf(ours)).orphans).toMatchObject([{ id: 'Connection/still-no-b' }]);
-    forge(clone(origin), { commit });
-    expect((await planOf(clone(origin))).orphans).toEqual([]);
-  });
-
-  test('the times of applies', async () => {
-    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('still-times') });
-    const commit = ours.git('rev-parse', 'HEAD');
-    forge(clone(origin), { commit, applies: [{ principal: 'eve', after: '' }] });
-    expect((await planOf(clone(origin))).changes).toEqual([]);
-  });
-
   test('a text that is no record, which blocks plans and applies until the ref is deleted', async () => {
     const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('still-text') });
     forge(clone(origin), { version: 3 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createKey, idOf } from '../../server/client.ts';
+import { createKey } from '../../server/client.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { connection, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -79,18 +79,6 @@ describe('manifests in a submodule belong to the commits of the repository', () 
     expect([code, stdout, stderr]).toEqual([2, expect.stringContaining('1 orphan'), '']);
   });
 
-  test('but an adoption does not commit them', async () => {
-    const { ours } = await appliedProject('access/sub', { '2.yaml': connection('m4-b') }, { 'access/1.yaml': connection('m4-a') });
-    const found = await gateway.call('GET', '/connections/m4-b');
-    await gateway.call('PUT', `/connections/${idOf(found)}`, { body: { ...found.body, reviewers: ['dba'] } });
-    expect(await run('drift --adopt --yes', ours)).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining('"access/sub/2.yaml" is in a submodule, so the adoption cannot commit it here'),
-    });
-    expect(await run('drift --adopt --no-commit', ours)).toMatchObject({ code: 0 });
-    expect(await run('plan', ours)).toMatchObject({ code: 0, stdout: expect.stringContaining('to write: 1 drift accepted') });
-  });
-
   test('as far as the clone has them: otherwise the base cannot be read, and the hint says how', async () => {
     const path = 'access/sub';
     const project = await appliedProject(path, { '2.yaml': connection('m3-b') }, { 'access/1.yaml': connection('m3-a') });
@@ -118,7 +106,6 @@ describe('manifests in a submodule belong to the commits of the repository', () 
 describe('the file of a secret in a submodule belongs to the commits of the repository', () => {
   const hosts: readonly (readonly [string, string, (ours: TestRepository) => void])[] = [
     ['by its path', 'sec/host', () => undefined],
-    ['through a link to the file', 'host', (ours) => ours.link('host', 'sec/host')],
     ['through a link to the folder', 'linked/host', (ours) => ours.link('linked', 'sec')],
   ];
 
