@@ -81,15 +81,6 @@ test('a policy of several targets keeps what other targets need, and a project w
   expect(await gateway.run('policy baseline', cwd)).toMatchObject({ code: 0, stderr: 'No policies.\n' });
 });
 
-test('a document that cannot be edited safely is an error, and no policy is written', async () => {
-  const mixed = text.replace('\n', '\r\n');
-  const other = text.replace('name: reviewed', 'name: other');
-  const files = { 'ostiary.yaml': config(gateway.url()), 'access/first.yaml': other, [policy]: mixed, ...manyConnections('mixed', 1) };
-  const cwd = makeProject(files);
-  expect(await gateway.run('policy baseline', cwd)).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('edit/unsafe') });
-  expect([read(cwd), readFileSync(join(cwd, 'access/first.yaml'), 'utf8')]).toEqual([mixed, other]);
-});
-
 test('a pull request that adds to its baseline is refused by the reviewed one, and reported', async () => {
   const { folder } = makeRepository({ 'ostiary.yaml': config(gateway.url()), [policy]: text });
   const here = (line: string): ReturnType<typeof gateway.run> => gateway.run(`${line} --no-origin`, folder, gitEnv);

@@ -59,13 +59,6 @@ test('every visible command and flag is suggested', async () => {
   }
 });
 
-test('the names of another config are suggested with --config, and none without a project', async () => {
-  const cwd = make({ 'other/ostiary.yaml': config(url), 'other/access/a.yaml': connection('other-db') });
-  expect(await suggested(['plan', '--config', 'other/ostiary.yaml', '--only', ''], cwd)).toEqual(['Connection/other-db']);
-  const { code, stdout } = await ostiaryInProcess(['__suggest', '--', 'plan', '--only', ''], { cwd: make({}) });
-  expect([code, stdout]).toEqual([3, '']);
-});
-
 /** How each shell starts with the completion loaded; ^X then writes the command line to a file. */
 const startOf: Readonly<Record<Shell, (folder: string) => Readonly<Record<string, string>>>> = {
   bash: (to) => ({ '.bashrc': `PS1='READY '; source <(ostiary completion bash)\nbind -x '"\\C-x": printf %s "$READLINE_LINE" > ${to}'\n` }),

@@ -68,24 +68,6 @@ test.each([
   await Promise.all([configured.close(), other.close(), last.close()]);
 });
 
-test.each(['plan', 'drift', 'apply --yes', 'pull --yes'])('%s names the config in force once', async (line) => {
-  const gateway = await startEmptyGateway();
-  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/rule.yaml': guardrail('no-drop'), '.git/HEAD': '' });
-  const env = { OSTIARY_TOKEN: token, OSTIARY_URL: '' };
-  const { stdout } = await ostiaryInProcess(line.split(' '), { cwd: join(cwd, 'access'), env });
-  await gateway.close();
-  expect(placeIn(stdout)).toBe(`  ${gateway.url}  config ${join(cwd, 'ostiary.yaml')}`);
-  expect(stdout.split('config /').length).toBe(2);
-});
-
-test('OSTIARY_URL can be used with only one target', async () => {
-  const cwd = makeProject({ 'ostiary.yaml': config({ one: 'http://127.0.0.1:9', two: 'http://127.0.0.1:9' }) });
-  const env = { OSTIARY_TOKEN: token, OSTIARY_URL: 'http://127.0.0.1:9' };
-  const { code, stderr } = await ostiaryInProcess(['plan', '--all-targets'], { cwd, env });
-  expect([code, stderr]).toEqual([3, expect.stringContaining('OSTIARY_URL can be used with only one target')]);
-});
-
-// security: machine, apply-token
 test('a config of another user receives no token', async () => {
   const [theirs, mine] = await Promise.all([startEmptyGateway(), startEmptyGateway()]);
   const cwd = makeProject({ 'ostiary.yaml': config(theirs.url), 'access/rule.yaml': guardrail('no-drop') });

@@ -92,45 +92,24 @@ describe('6: refused', () => {
     const cwd = project(manyConnections('breaker', 10));
     expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
     writeFiles(cwd, manyConnections('breaker', 4, { reviewers: ['dba'] }));
-    const planned = await gateway.process(`plan ${asked}`, cwd);
-    expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/too-many-updates') });
-    const refused = await gateway.process('apply --yes --report json=r.json --report markdown=r.md --journal j', cwd);
-    expect(refused.code).toBe(6);
-    const reason = '4 of 10 live objects would be updated, more than the limit of 30 %';
-    expect(refused.stdout).toContain(`Apply rejects this plan:\n  plan/too-many-updates  ${reason}\n`);
-    expect(refused.stderr).toBe('error plan/refused  nothing was applied; the plan above gives the reason: plan/too-many-updates\n');
-    const asJson = await gateway.run('apply --yes --format json', cwd);
-    expect(asJson.stderr).toContain(`error plan/too-many-updates  ${reason}\n  hint: `);
+    const refused = await gateway.process('apply --yes --report json=r.json --journal j', cwd);
+    expect(refused).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/too-many-updates') });
+    expect(refused.stderr).toContain('error plan/refused  nothing was applied');
     expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
       plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }],
     });
-    expect(readFileSync(join(cwd, 'r.md'), 'utf8')).toContain('plan/too-many-updates');
     expect(new Set(journalOf(cwd, 'j').map(({ event, method }) => `${event} ${method}`))).toEqual(new Set(['request GET']));
-    const machine = await gateway.run('apply --yes --format json --quiet', cwd);
-    expect(machine.code).toBe(6);
-    expect(JSON.parse(machine.stdout)).toMatchObject({ plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }] });
     const other = await gateway.run('apply --yes --allow plan/window=it-is-well', cwd);
-    expect(other).toMatchObject({
-      code: 6,
-      stderr: expect.stringContaining('--allow plan/window has no effect: the plan has no such refusal'),
-    });
-    const reports = '--report json=r.json --report markdown=r.md --report text=r.txt --journal k';
-    const allowed = await gateway.run(`apply --yes --allow plan/too-many-updates=the-team-moved ${reports}`, cwd);
-    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('the-team-moved') });
-    expect(allowed.stdout).toContain(': 4 updated.');
+    expect(other).toMatchObject({ code: 6, stderr: expect.stringMatching(/plan\/allow-unused .*plan\/window has no effect/) });
+    const allowed = await gateway.run('apply --yes --allow plan/too-many-updates=the-team-moved --report json=r.json --journal k', cwd);
+    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('Overridden: plan/too-many-updates: the-team-moved') });
     const allowances = [{ code: 'plan/too-many-updates', reason: 'the-team-moved' }];
     const applied = JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'));
     expect(applied).toMatchObject({ targets: [{ allowed: allowances }] });
-    const { digest } = applied.targets[0];
-    const text = readFileSync(join(cwd, 'r.txt'), 'utf8');
-    expect(text).toContain(`Apply to production: 4 updated.\n  ${gateway.url()}  Digest ${digest}\n`);
-    expect(text).toContain(`\nOverridden: plan/too-many-updates: the-team-moved\n`);
-    const markdown = readFileSync(join(cwd, 'r.md'), 'utf8');
-    expect(markdown).toContain(`\`${gateway.url()}\`, plan \`${digest}\`.\n\n- Overridden: \`plan/too-many-updates\`: the-team-moved\n`);
     const target = { name: 'production', url: gateway.url() };
     const ends = journalOf(cwd, 'k').filter(({ event }) => event === 'begin' || event === 'end');
     expect(ends).toMatchObject([
-      { event: 'begin', target, digest, writes: 4, allowed: allowances },
+      { event: 'begin', target, digest: applied.targets[0].digest, writes: 4, allowed: allowances },
       { event: 'end', counts: { done: 4, failed: 0 } },
     ]);
     expect(readFileSync(join(cwd, 'k'), 'utf8')).not.toContain(gateway.server().key);
@@ -139,31 +118,16 @@ describe('6: refused', () => {
   test('a managed object is refused or skipped, never written', async () => {
     const body = connectionBody('six-managed', await agentId(gateway.call), { subtype: 'postgres' });
     const made = await gateway.call('POST', '/connections', { body, key: gateway.server().managerKey });
-    expect(made.body['managed_by']).toBe('platform');
-    const cwd = project({ 'access/managed.yaml': connection('six-managed', { reviewers: ['dba'] }) });
-    const planned = await gateway.run(`plan ${asked}`, cwd);
-    expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining('platform') });
-    const refused = await gateway.run('apply --yes --report json=r.json', cwd);
-    expect(refused).toMatchObject({ code: 6, stdout: expect.stringContaining('Connection/six-managed') });
-    expect(refused.stderr).toContain(
-      'error plan/managed  Connection/six-managed is managed by platform and would have to change\n  hint: ',
-    );
-    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({ plans: [{ changes: [{ action: 'blocked' }] }] });
-    const alone = await gateway.run('apply --yes --on-managed skip --report json=r.json --journal j', cwd);
-    expect(alone.code).toBe(0);
-    expect(alone.stdout).toMatch(
-      /\nApply to production: 1 blocked\.\n\n {2}blocked +Connection\/six-managed\n +plan\/managed {2}managed by platform\n$/,
-    );
-    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
-      targets: [{ outcomes: [{ id: 'Connection/six-managed', status: 'blocked' }], counts: { blocked: 1 } }],
+    const cwd = project({
+      'access/managed.yaml': connection('six-managed', { reviewers: ['dba'] }),
+      'access/free.yaml': guardrail('six-free'),
     });
-    expect(journalOf(cwd, 'j').at(-1)).toMatchObject({ event: 'end', counts: { blocked: 1, done: 0 } });
-    writeFiles(cwd, { 'access/free.yaml': guardrail('six-free') });
-    expect((await gateway.run('apply --yes', cwd)).code).toBe(6);
-    const skipped = await gateway.run('apply --yes --on-managed skip', cwd);
+    const refused = await gateway.run('apply --yes --report json=r.json', cwd);
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('error plan/managed  Connection/six-managed') });
+    const skipped = await gateway.run('apply --yes --on-managed skip --report json=r.json --journal j', cwd);
     expect(skipped.code).toBe(0);
-    expect(skipped.stdout).toMatch(/\n {2}blocked +Connection\/six-managed\n/);
-    expect(skipped.stdout).toContain('created      GuardrailRule/six-free');
+    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({ targets: [{ counts: { blocked: 1, created: 1 } }] });
+    expect(journalOf(cwd, 'j').at(-1)).toMatchObject({ event: 'end', counts: { blocked: 1, done: 1 } });
     const { body: found } = await gateway.call('GET', '/connections/six-managed');
     expect(found).toEqual(made.body);
     expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
@@ -198,21 +162,6 @@ describe('the most important exit code wins', () => {
     expect(server.seen.filter((one) => one.method !== 'GET')).toEqual([]);
     await server.close();
   });
-
-  test('4 before 6, 6 before 2', async () => {
-    const names = Array.from({ length: 10 }, (_, index) => `worst-${String(index + 1).padStart(2, '0')}`);
-    const server = await reader(
-      names.map((name, index) => ({
-        ...connectionBody(name, agent.id),
-        id: `22222222-2222-4222-8222-2222222222${10 + index}`,
-        managed_by: '',
-      })),
-    );
-    const cwd = project(manyConnections('worst', 10, { reviewers: ['dba'] }), server.url);
-    expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(6);
-    expect((await gateway.run('apply --yes', cwd)).code).toBe(4);
-    await server.close();
-  });
 });
 
 test('serve that cannot start ends with one line', async () => {
@@ -229,15 +178,12 @@ test('serve that cannot start ends with one line', async () => {
           ['--port 0 --database /proc/none/db', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/database .*'\/proc\/none'\n {2}hint: .*\n$/],
         ] as const)
       : []),
-    ['--port 0 --database=', { OSTIARY_SERVE_KEY: 'key' }, /^error cli\/usage {2}--database is empty$/m],
-    ['--port 0 --database file', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ .*file/m],
     [
       `--port 0 --database ${folder}`,
       {},
       /^error serve\/no-key {2}this gateway has no keys\n {2}hint: create the first key with: ostiary serve --init/m,
     ],
-    ['--port 0', { OSTIARY_SERVE_KEY: 'key', OSTIARY_SERVE_MANAGER_KEY: 'key' }, /^error serve\/key /m],
-    ['--port 0 --database postgres://127.0.0.1:9/none', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ /m],
+    [`--port 0 --database ${folder} --agent a/b`, { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/agent {2}/m],
   ] as const;
   for (const [args, env, says] of wrong) {
     const { code, stdout, stderr } = await ostiary(['serve', ...args.split(' ')], { cwd, env });

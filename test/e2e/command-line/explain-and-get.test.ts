@@ -39,12 +39,6 @@ beforeAll(async () => {
   await call('POST', '/connections', { body: managed, key: gateway.server().managerKey });
 });
 
-test('a field without a value is reported as such', async () => {
-  const { code, stdout } = await gateway.run('explain Connection/theirs secret', cwd);
-  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('secret has no desired and no live value\n') });
-  expect((await gateway.run('explain Connection/orders reviewers', cwd)).stdout).not.toContain('there is nothing');
-});
-
 /** What explain says of one field: the columns of its row, then the lines below. */
 async function row(field: string, resource = 'Connection/orders'): Promise<string> {
   const { code, stdout, stderr } = await gateway.run(`explain ${resource} ${field}`, cwd);
@@ -66,19 +60,6 @@ describe('explain', () => {
     expect(await row('reviewers')).toBe('reviewers  [dba]  [unknown]  differs\n  access/orders.yaml:18  declared in the manifest');
   });
 
-  test.concurrent('explains an equal field, stated or omitted', async () => {
-    expect(await row('type')).toBe('type  database  database  same\n  access/orders.yaml:11  declared in the manifest');
-    expect(await row('tags')).toBe('tags  []  []  same\n  omitted: the desired value is empty, because manifests are complete');
-  });
-
-  test.concurrent('explains a kept, an ignored and a derived field', async () => {
-    expect(await row('resource_name')).toBe('resource_name  –  shop  kept\n  omitted: apply keeps the live value');
-    expect(await row('access_max_duration')).toMatch(
-      / 1 min {2}ignored\n {2}metadata\.ignore excludes it: not compared, kept by every write$/,
-    );
-    expect(await row('command')).toMatch(/derived\n {2}omitted: derived from other fields$/);
-  });
-
   test.concurrent('shows the sources of secrets, never their values', async () => {
     const text = await row('secret');
     expect(text).toMatch(
@@ -87,17 +68,6 @@ describe('explain', () => {
     expect(text).toMatch(
       /secret\.envvar:USER {2}\(secret inline\) {2}\(secret live\) {2}differs\n {2}access\/orders\.yaml:\d+ {2}the values differ$/,
     );
-  });
-
-  test.concurrent('explains declared and unmanaged attachments', async () => {
-    const text = await row('guardrail_rules');
-    expect(text).toContain(
-      'guardrail_rules.foreign-rule  –  attached  foreign\n  live, unmanaged: no manifest declares GuardrailRule/foreign-rule: kept by every write',
-    );
-    expect(text).toMatch(
-      /guardrail_rules\.no-drop {2}attached {2}attached {2}same\n {2}declared \(access\/orders\.yaml:\d+:\d+\) and live/,
-    );
-    expect(await row('connection_ids', 'DataMaskingRule/mask')).toContain('connection_ids.orders  attached  attached  same');
   });
 
   test.concurrent('without a field, explains what differs; --all explains everything', async () => {
@@ -130,20 +100,6 @@ describe('explain', () => {
     expect(stdout).not.toMatch(new RegExp(['10.0.0.5', 'canary-user', base64('10.0.0.5'), base64('canary-user')].join('|')));
   });
 
-  test.concurrent('finds a runbook configuration by its label', async () => {
-    expect(await row('git_hook_ttl', 'RunbookConfiguration/books')).toMatch(/^git_hook_ttl {2}1 min {2}1 min {2}same/);
-  });
-
-  test.concurrent('explains an undeclared and a managed object', async () => {
-    const { stdout } = await gateway.run('explain Connection/theirs', cwd);
-    expect(stdout).toMatch(
-      /^Connection\/theirs: unmanaged: it exists on the gateway, and no manifest declares it; Ostiary\s+does not change it\n\nRules on it/,
-    );
-    expect((await gateway.run('explain Connection/managed', cwd)).stdout).toContain(
-      'Connection/managed: managed by platform: it exists on the gateway',
-    );
-  });
-
   test.concurrent.each([
     ['Connection/ordres', 'Connection/ordres exists neither in the manifests nor on the gateway', 'did you mean "Connection/orders"?'],
     ['GuardrailRule/forein-rule', 'GuardrailRule/forein-rule exists neither', 'did you mean "GuardrailRule/foreign-rule"?'],
@@ -152,13 +108,6 @@ describe('explain', () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toContain(`error cli/usage  ${message}`);
     expect(stderr).toContain(`\n  hint: ${hint}\n`);
-  });
-
-  test.concurrent('escapes an invalid name', async () => {
-    const { code, stderr } = await gateway.run('explain Connection/\u001b[31mred\u0007', cwd);
-    expect(code).toBe(3);
-    expect(stderr).toContain('red');
-    for (const character of ['\u001b', '\u0007']) expect(stderr).not.toContain(character);
   });
 });
 
@@ -181,28 +130,12 @@ describe('get', () => {
     ]);
   });
 
-  test.concurrent('lists rules', async () => {
-    expect(await table('rules')).toEqual([
-      ['KIND', 'NAME', 'CONNECTIONS', 'MANAGED BY', 'DESCRIPTION'],
-      ['DataMaskingRule', 'mask', 'orders', '', ''],
-      ['GuardrailRule', 'foreign-rule', 'orders theirs', '', ''],
-      ['GuardrailRule', 'no-drop', 'orders', '', ''],
-    ]);
-  });
-
   test.concurrent('a kind in any spelling, and KIND/NAME, list what the plural lists', async () => {
     for (const asked of ['Connection/orders', 'connections/orders', 'connection orders'])
       expect((await table(asked)).slice(1)).toEqual([
         ['orders', 'database/postgres', 'default', 'connect exec', 'unknown', 'foreign-rule no-drop', ''],
       ]);
     for (const asked of ['GuardrailRule', 'guardrail-rules', 'DataMaskingRule']) expect(await table(asked)).toEqual(await table('rules'));
-  });
-
-  test.concurrent('lists runbooks and agents', async () => {
-    const [headers, books] = await table('runbooks');
-    expect(headers).toEqual(['REPOSITORY', 'GIT URL', 'USER', 'HOOK TTL', 'MANAGED BY']);
-    expect(books?.slice(1)).toEqual(['https://git.example.com/books.git', '', '60', '']);
-    expect((await table('agents')).map(([name]) => name)).toEqual(['NAME', 'default', 'prod-agent']);
   });
 
   test.concurrent('prints JSON with only the keys of secrets', async () => {

@@ -1,15 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createKey } from '../../server/client.ts';
 import { expectValid, type DocumentName } from '../../support/documents.ts';
-import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { useGateway } from '../use-gateway.ts';
 import { config, connection, guardrail, useProjects } from '../project.ts';
 
 const makeProject = useProjects();
 const gateway = useGateway();
-const { make } = useRepositories();
 
 const nowhere = 'http://127.0.0.1:9';
 
@@ -47,40 +44,6 @@ test('several targets in one run: each has a section, an unreachable one does no
     stdout: expect.stringMatching(/No drift[\s\S]*No drift/),
     stderr: expect.stringMatching(/two {2}No drift\n {2}one {2}No drift\n/),
   });
-});
-
-test('validate of several targets prints each diagnostic once, and names its targets', async () => {
-  const cwd = makeProject({
-    'ostiary.yaml': config({ one: nowhere, two: nowhere, three: nowhere }).replace(/( {2}two: {[^}]*) }/, '$1, secret_prefixes: [TWO_] }'),
-    'access/a.yaml': connection('a', { agent_id: '4d1d9b0a-1111-4222-8333-444455556666', secret: { 'envvar:PASS': { value: 'canary' } } }),
-    'access/b.yaml': guardrail('b', ['x'], {}, { targets: ['three'] }),
-  });
-  const valid = await gateway.run('validate --target one,two', cwd);
-  expect(valid).toMatchObject({ code: 0, stdout: 'Valid. 1 resource in 2 targets. 2 warnings, 1 notice.\n' });
-  expect(valid.stderr.match(/^access.*$/gm)).toEqual([
-    expect.stringMatching(/notice manifest\/deferred-reference .* \(one, two\)$/),
-    expect.stringMatching(/^access\/a\.yaml:\d+:\d+ warning secret\/inline {2}.* its value \(one\)$/),
-    expect.stringMatching(/^access\/a\.yaml:\d+:\d+ warning secret\/inline {2}.* its value \(two\)$/),
-  ]);
-  expect(valid.stderr).toContain('{ valueFrom: { env: TWO_… } }');
-  expect((await gateway.run('validate --all-targets', cwd)).stdout).toBe((await gateway.run('validate', cwd)).stdout);
-
-  writeFileSync(join(cwd, 'access/a.yaml'), connection('a', { reviewer: ['dba'] }));
-  writeFileSync(join(cwd, 'access/b.yaml'), guardrail('b', ['x'], { connection_ids: ['none'] }, { targets: ['three'] }));
-  const invalid = await gateway.run('validate --all-targets', cwd);
-  expect(invalid).toMatchObject({ code: 3, stdout: '' });
-  expect(invalid.stderr.match(/^access.*error.*$/gm)).toEqual([
-    expect.stringContaining('unknown field "reviewer" in Connection (one, two, three)'),
-  ]);
-  const json = await gateway.run('validate --target one,two --format json', cwd);
-  expectValid('diagnostics', json.stdout);
-  expect(JSON.parse(json.stdout).diagnostics).toEqual([
-    expect.objectContaining({ code: 'manifest/unknown-field', targets: ['one', 'two'] }),
-  ]);
-  const sarif: { readonly runs: readonly { readonly results: readonly unknown[] }[] } = JSON.parse(
-    (await gateway.run('validate --all-targets --format sarif', cwd)).stdout,
-  );
-  expect(sarif.runs.map(({ results }) => results.length)).toEqual([1]);
 });
 
 type TargetEntry = { readonly target: { readonly name: string } };
@@ -130,7 +93,6 @@ const uneven = [
 
 test.each([
   ['plan', 'plan', 'plans'],
-  ['drift --no-origin', 'drift', 'drifts'],
   ['apply --yes --no-origin', 'apply', 'targets'],
 ] as const)('%s: JSON of several targets names those that failed, and why', async (line, name, list) => {
   const cwd = unevenProject();
@@ -161,72 +123,11 @@ test.each([
   expect([text.code, readDocument(name, readFileSync(report('shut'), 'utf8'))]).toEqual([4, { [list]: [], failures: [uneven[0]] }]);
 });
 
-test('a refused plan of one target is in the merged document', async () => {
-  const cwd = makeProject({
-    'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }).replace(/( {2}two: {[^}]*) }/, '$1, overlays: [two/] }'),
-    'access/a.yaml': connection('fleet-refused', { reviewers: ['dba'] }),
-    'two/a.yaml': 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: fleet-refused }\nspec: { reviewers: [] }\n',
-  });
-  expect((await gateway.run('apply --yes --target one --no-origin', cwd)).code).toBe(0);
-  const fleet = '--all-targets --format json --report json=report-{target}.json --no-origin';
-  const refused = await gateway.run(`apply --yes --max-risk neutral ${fleet}`, cwd);
-  const two = ['two', 6, 'risk/reviewer-removed'];
-  expect(refused.code).toBe(6);
-  expect(readDocument('apply', refused.stdout)).toEqual({ targets: ['one'], plans: ['two'], failures: [two] });
-  const report = readFileSync(join(cwd, 'report-two.json'), 'utf8');
-  expect(readDocument('apply', report)).toEqual({ targets: [], plans: ['two'], failures: [two] });
-});
-
-test('drift --revert merges the result of one target with the drift or the refused plan of another', async () => {
-  const urls = config({ one: gateway.url(), two: gateway.url() });
-  const repository = make({
-    'ostiary.yaml': urls.replace(/( {2}two: {[^}]*) }/, '$1, token: { env: TOKEN_TWO } }'),
-    'access/a.yaml': connection('fleet-undone'),
-  });
-  const key = gateway.env()['OSTIARY_TOKEN'] ?? '';
-  const run = (line: string, two: string): ReturnType<typeof gateway.run> =>
-    gateway.run(`${line} --yes`, repository.folder, { ...gitEnv, TOKEN_TWO: two });
-  const loosen = async (): Promise<void> => {
-    const { body } = await gateway.call('GET', '/connections/fleet-undone');
-    await gateway.call('PUT', '/connections/fleet-undone', { body: { ...body, access_max_duration: 60 } });
-  };
-  expect((await run('apply --all-targets', key)).code).toBe(0);
-  await loosen();
-  const undone = await run('drift --revert --all-targets --format json', key);
-  expect([undone.code, readDocument('drift', undone.stdout)]).toEqual([0, { drifts: ['two'], targets: ['one'] }]);
-  await loosen();
-  const auditor = await createKey(gateway.call, 'looks', ['auditor']);
-  const denied = await run('drift --revert --target two,one --format json --report json=report-{target}.json', auditor);
-  const failures = [['two', 4, 'api/read-only-role']];
-  expect([denied.code, readDocument('drift', denied.stdout)]).toEqual([4, { drifts: [], plans: ['two'], targets: ['one'], failures }]);
-  const report = readFileSync(join(repository.folder, 'report-two.json'), 'utf8');
-  expect(readDocument('drift', report)).toEqual({ drifts: [], plans: ['two'], failures });
-});
-
-test('a report folder that cannot be written is one error per target and stops no target', async () => {
-  const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }), 'access/a.yaml': connection('a') });
-  const { code, stdout, stderr } = await gateway.run('plan --all-targets --format json --report json=none/{target}.json', cwd);
-  expect([code, readDocument('plan', stdout)]).toEqual([
-    3,
-    {
-      plans: [],
-      failures: [
-        ['one', 3, 'cli/usage'],
-        ['two', 3, 'cli/usage'],
-      ],
-    },
-  ]);
-  expect(stderr.match(/cannot be written/g)).toHaveLength(2);
-});
-
 test.each([
-  ['plan --all-targets --target one', '--all-targets and --target cannot be combined'],
   ['plan --target one,one', 'duplicate target "one"'],
-  ['plan --target one,', 'invalid value "one," for --target'],
   ['plan --all-targets --report json=plan.json', 'several targets would write the same file "plan.json"'],
   ['plan --all-targets --url http://127.0.0.1:9', '--url can be used with only one target'],
   ['apply --yes --all-targets --plan plan.json', '--plan and --digest can be used with only one target'],
-  ['plan --target one,tow', 'unknown target "tow"'],
 ])('%s: %s', async (line, message) => {
   const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }), 'access/a.yaml': connection('a') });
   expect(await gateway.run(line, cwd)).toMatchObject({ code: 3, stderr: expect.stringContaining(message) });

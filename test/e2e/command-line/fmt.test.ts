@@ -101,23 +101,6 @@ test('without paths the config, the manifests and the overlays are formatted; wi
   expect(await gateway.run('fmt missing.yaml', plain)).toMatchObject({ code: 3, stderr: expect.stringContaining('does not exist') });
 });
 
-test('a file with an error is reported and stays as it is; the others are formatted', async () => {
-  const broken = 'kind: [Connection\nsecret: hunter2\n';
-  const folder = make({ 'ostiary.yaml': neatConfig, 'access/broken.yaml': broken, 'access/orders.yaml': messy });
-  const { code, stdout, stderr } = await gateway.run('fmt', folder);
-  expect([code, stdout]).toEqual([3, 'access/orders.yaml\n']);
-  expect(stderr).toContain('access/broken.yaml:');
-  expect(stderr).not.toContain('hunter2');
-  expect(readFileSync(join(folder, 'access/broken.yaml'), 'utf8')).toBe(broken);
-});
-
-test('files of other tools keep their layout', async () => {
-  const theirs = 'kind:   Deployment\napiVersion:   apps/v1\n';
-  const folder = make({ 'ostiary.yaml': neatConfig, 'access/deployment.yaml': theirs });
-  expect(await gateway.run('fmt --check', folder)).toMatchObject({ code: 0, stdout: '' });
-  expect(await gateway.run('fmt --check access/deployment.yaml', folder)).toMatchObject({ code: 0, stdout: '' });
-});
-
 test('what init and pull write is formatted', async () => {
   const empty = make({});
   await gateway.run('init', empty);

@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { schemaFiles } from '../../../src/project/templates/schema-files.ts';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ostiary } from '../../support/cli.ts';
@@ -25,16 +24,6 @@ describe('init', () => {
     expect(contentsOf(cwd)).toEqual(before);
   });
 
-  test.each([
-    ['.', ''],
-    ['./', ''],
-    ['sub', '  cd sub\n'],
-    ["the team's", String.raw`  cd 'the team'\''s'` + '\n'],
-  ])('of the folder %s prints the commands to go on with', async (folder, enter) => {
-    const { stderr } = await ostiaryInProcess(['init', folder], { cwd: makeProject({}) });
-    expect(stderr).toContain(`\nNext:\n${enter}  OSTIARY_SERVE_KEY=try-me ostiary serve `);
-  });
-
   test('writes nothing if one of its files would be written through a link', async () => {
     const cwd = makeProject({});
     mkdirSync(join(cwd, 'real'));
@@ -42,18 +31,6 @@ describe('init', () => {
     const { code, stderr } = await ostiaryInProcess(['init'], { cwd });
     expect([code, stderr]).toEqual([3, expect.stringContaining('report/link')]);
     expect(contentsOf(cwd)).toEqual({});
-  });
-
-  test('adds only schemas to an existing project', async () => {
-    const cwd = makeProject({ 'sub/ostiary.yml': config('http://127.0.0.1:9'), 'sub/access/rule.yaml': guardrail('no-drop') });
-    expect(await ostiaryInProcess(['init', 'sub', '--quiet'], { cwd })).toMatchObject({ code: 0, stderr: '' });
-    expect(Object.keys(contentsOf(join(cwd, 'sub')))).toEqual([
-      'access/rule.yaml',
-      'ostiary.yml',
-      ...schemaFiles()
-        .map(([path]) => path)
-        .toSorted(),
-    ]);
   });
 });
 
@@ -121,12 +98,6 @@ describe('init --github', () => {
     expect((await run('--github')).code).toBe(0);
     expect(workflowsOf(repository.folder)['access-plan.yml']).toBe('mine');
     expect((await run('--github')).code).toBe(3);
-  });
-
-  test('writes nothing for manifests that are not valid', async () => {
-    const repository = make({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/a.yaml': 'kind: [' });
-    expect((await ostiaryInProcess(['init', '--github'], { cwd: repository.folder })).code).toBe(3);
-    expect(existsSync(join(repository.folder, '.github'))).toBe(false);
   });
 });
 

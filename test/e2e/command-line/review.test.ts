@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { JsonObject } from '../../../src/model/json.ts';
 import { requestReview, createPerson, reviewedConnection, type Person } from '../../server/reviews/review-people.ts';
 import type { Ended } from '../../support/cli.ts';
 import { useProjects, config } from '../project.ts';
@@ -72,12 +71,6 @@ describe('a review on the gateway of its own', () => {
     expect(parse(revoked.stdout)).toMatchObject({ status: 'REVOKED', revoke_at: expect.stringMatching(/Z$/) });
   });
 
-  test('is forced, and rejected', async () => {
-    const path = await requestReview(people.owner, 'orders-db', { type: 'onetime' });
-    expect((await as(people.sre, 'review approve ID --force', path)).stdout).toMatch(/ {2}sre +APPROVED, forced by sue at /);
-    expect((await as(people.owner, 'review reject ID', path)).stdout).toMatch(/ {2}REJECTED\n {2}access +onetime\n/);
-  });
-
   test.each([
     ['owner', 'review approve ID', 6, /error review\/refused {2}PUT http.*users cannot approve their own requests/],
     ['sre', 'review approve ID', 6, /none of your groups reviews it/],
@@ -91,18 +84,6 @@ describe('a review on the gateway of its own', () => {
     expect((await gateway.call('GET', path)).body['status']).toBe('PENDING');
   });
 
-  test('that the caller may not see is not found, and an unknown key is rejected', async () => {
-    const path = await requestReview(people.dba, 'orders-db');
-    expect(await as(people.owner, 'review approve ID', path)).toMatchObject({
-      code: 3,
-      stderr: expect.stringMatching(/error review\/unknown {2}GET http.*\n {2}hint: run ostiary get reviews/),
-    });
-    expect(await as({ ...people.owner, key: 'unknown' }, 'review approve ID', path)).toMatchObject({
-      code: 4,
-      stderr: expect.stringMatching(/^error api\/unauthorized {2}GET http/),
-    });
-  });
-
   test.each([{ dropAfter: true }, { status500AfterCommit: true }] as const)('is decided once if the response is lost: %o', async (how) => {
     const path = await requestReview(people.owner, 'orders-db');
     fault = how;
@@ -110,16 +91,4 @@ describe('a review on the gateway of its own', () => {
     expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/ {2}dba +APPROVED by ada/)]);
     expect(fault).toBeUndefined();
   });
-});
-
-test('agents and reviews are documents in JSON and YAML', async () => {
-  for (const what of ['agents', 'reviews']) {
-    const [json, yaml] = [await gateway.run(`get ${what} --format json`, folder), await gateway.run(`get ${what} --format yaml`, folder)];
-    expect([json.code, yaml.code]).toEqual([0, 0]);
-    expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout));
-    const rows: readonly JsonObject[] = JSON.parse(json.stdout);
-    const ofSession = ['connection', 'requester', 'input', 'remaining_seconds'];
-    const served = rows.map((row) => Object.fromEntries(Object.entries(row).filter(([field]) => !ofSession.includes(field))));
-    expect((await gateway.call('GET', `/${what}`)).list).toMatchObject(served);
-  }
 });

@@ -26,16 +26,3 @@ test('schema prints an example of every kind that has a schema, and together the
   const { code, stdout } = await ostiaryInProcess(['validate'], { cwd: project });
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'Valid. 8 resources. 3 notices.\n' });
 });
-
-test('the kind can be written in any case, --json prints its schema', async () => {
-  const cwd = makeProject({});
-  expect(await printed('schema guardrail-rule', cwd)).toBe(await printed('schema GuardrailRule', cwd));
-  expect(JSON.parse(await printed('schema connection --json', cwd))).toMatchObject({
-    title: 'Connection',
-    required: ['apiVersion', 'kind', 'metadata', 'spec'],
-  });
-  expect(await ostiaryInProcess(['schema', 'Conection'], { cwd })).toMatchObject({
-    code: 3,
-    stderr: 'error cli/usage  unknown kind "Conection"\n  hint: did you mean "Connection"?\n',
-  });
-});

@@ -39,13 +39,6 @@ test('resources are listed with the names of their variables, for every role, an
   expect(parse(stdout)).toMatchObject([{ name: 'orders', type: 'database', subtype: 'postgres', env_vars: { 'envvar:HOST': '***' } }]);
 });
 
-test('lists all pages of resources', async () => {
-  for (let n = 0; n < 120; n += 1)
-    await gateway.call('POST', '/resources', { body: { name: `r-${n}`, type: 'custom', subtype: 'x', env_vars: {} } });
-  const { stdout } = await gateway.run('get resources --format json', folder);
-  expect(JSON.parse(stdout)).toHaveLength(121);
-});
-
 test('a search prints its results', async () => {
   const found = await gateway.run('search ORDERS --format json', folder);
   expect([found.code, found.stderr]).toEqual([0, '']);

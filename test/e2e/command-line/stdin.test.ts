@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { dashMeanings } from '../../../src/commands/command-line/refuse-dash.ts';
@@ -79,40 +79,6 @@ describe('"-"', () => {
     expect(filesBelow(cwd)).toEqual(before);
     expect(existsSync(join(cwd, '-'))).toBe(false);
   });
-
-  test.each([
-    'plan --report=json=-',
-    'plan --report html=plan.html --report json=-',
-    'plan --format json --out -',
-    'apply --yes --journal=-',
-    'plan access -',
-    'plan /dev/stdin',
-    'list -',
-    'drift -',
-    'serve --database -',
-    'validate - access',
-    'validate access /dev/stdin',
-    'fmt - -',
-  ])('is an error: %s', async (line) => {
-    const cwd = project();
-    const { code, stderr } = await piped(line, cwd, connection('other'));
-    expect([code, stderr]).toEqual([3, expect.stringMatching(/^error cli\/usage {2}.+\n {2}hint: .+\n/)]);
-    expect(filesBelow(cwd)).toEqual(['access/db.yaml', 'ostiary.yaml']);
-  });
-
-  test('is an error that JSON contains, too', async () => {
-    const { code, stdout } = await piped('plan --format json --out -', project());
-    expect([code, JSON.parse(stdout)]).toMatchObject([3, { failures: [{ diagnostics: [{ code: 'cli/usage' }] }] }]);
-  });
-
-  test('as ./- is a path like any other', async () => {
-    const cwd = project();
-    mkdirSync(join(cwd, '-'));
-    cpSync(join(cwd, 'access/db.yaml'), join(cwd, '-/db.yaml'));
-    expect(await piped('fmt --check ./-', cwd)).toMatchObject({ code: 2, stdout: '-/db.yaml\n' });
-    expect(await piped('plan --report json=./-/plan.json', cwd)).toMatchObject({ code: 0 });
-    expect(filesBelow(cwd)).toContain('-/plan.json');
-  });
 });
 
 describe('validate and test read manifests from stdin', () => {
@@ -122,37 +88,6 @@ describe('validate and test read manifests from stdin', () => {
     expect(good).toMatchObject({ code: 0, stdout: 'Valid. 1 resource. 1 notice.\n' });
     const bad = await ostiary(['validate', path], { cwd, stdin: `${guardrail('a')}---\n${connection('b', { reviewers: 'dba' })}` });
     expect([bad.code, bad.stderr]).toEqual([3, expect.stringMatching(/^<stdin>:\d+:18 error manifest\/wrong-type/)]);
-  });
-
-  test('instead of the manifests of the project, with its config, defaults and policies', async () => {
-    const cwd = makeProject({
-      'ostiary.yaml': config(gateway.url()),
-      'access/broken.yaml': 'apiVersion: ostiary/v1\nkind: None\n',
-      '_defaults.yaml': 'apiVersion: ostiary/v1\nkind: Defaults\nspec: { Connection: { agent_id: from-defaults } }\n',
-    });
-    const { agent_id: agent, ...spec } = JSON.parse(connection('b'))['spec'];
-    const bare = { apiVersion: 'ostiary/v1', kind: 'Connection', metadata: { name: 'b' }, spec };
-    expect(agent).toBe('default');
-    expect(await piped('validate -', cwd, JSON.stringify(bare))).toMatchObject({ code: 0 });
-    expect(await piped('validate -', makeProject({}), JSON.stringify(bare))).toMatchObject({ code: 3 });
-    const policy = { apiVersion: 'ostiary/v1', kind: 'Policy', metadata: { name: 'reviewed' } };
-    const rule = { ...policy, spec: { for: 'Connection', require: 'connection.reviewers.size() > 0', message: 'has no reviewers' } };
-    const checked = await piped('validate -', cwd, `${JSON.stringify(bare)}\n---\n${JSON.stringify(rule)}`);
-    expect([checked.code, checked.stderr]).toEqual([3, expect.stringContaining('<stdin>')]);
-  });
-
-  test('without a project, in every format, and for several targets', async () => {
-    const alone = makeProject({});
-    expect(await piped('validate -', alone, connection('a'))).toMatchObject({ code: 0, stdout: 'Valid. 1 resource. 1 notice.\n' });
-    for (const format of ['json', 'markdown', 'junit', 'codequality', 'sarif']) {
-      const { code, stdout } = await piped(`validate - --format ${format}`, alone, connection('a', { reviewers: 'dba' }));
-      expect([format, code, stdout]).toEqual([format, 3, expect.stringContaining('reviewers')]);
-    }
-    const several = makeProject({ 'ostiary.yaml': config({ one: 'http://127.0.0.1:1', two: 'http://127.0.0.1:2' }), 'access/a.yaml': '' });
-    expect(await piped('validate -', several, connection('a'))).toMatchObject({
-      code: 0,
-      stdout: 'Valid. 1 resource in 2 targets. 1 notice.\n',
-    });
   });
 
   test('that are empty, too large or not UTF-8', async () => {
@@ -165,13 +100,6 @@ describe('validate and test read manifests from stdin', () => {
     const { code, stderr } = await ostiary(['validate', '-'], { cwd, env, stdin: Buffer.from([0x61, 0xff]) });
     expect([code, stderr]).toEqual([3, expect.stringContaining('<stdin>:1:1 error manifest/not-utf8')]);
   });
-
-  test('with the samples of their rules', async () => {
-    const rule = JSON.parse(guardrail('no-shell'));
-    const samples = (expected: string): string => JSON.stringify({ ...rule, tests: [{ input: 'exec xp_cmdshell', expect: expected }] });
-    expect(await piped('test -', project(), samples('blocked'))).toMatchObject({ code: 0 });
-    expect(await piped('test -', project(), samples('allowed'))).toMatchObject({ code: 3 });
-  });
 });
 
 describe('fmt formats stdin to stdout', () => {
@@ -183,16 +111,6 @@ describe('fmt formats stdin to stdout', () => {
     expect(await ostiary(['fmt', '-'], { cwd, stdin: messy })).toMatchObject({ code: 0, stdout: neat, stderr: '' });
     expect(await piped('fmt -', cwd, neat)).toMatchObject({ code: 0, stdout: neat, stderr: '' });
     expect(filesBelow(cwd)).toEqual([]);
-  });
-
-  test('or checks it', async () => {
-    expect(await piped('fmt --check -', '/', messy)).toMatchObject({ code: 2, stdout: '<stdin>\n' });
-    expect(await piped('fmt --check -', '/', neat)).toMatchObject({ code: 0, stdout: '' });
-  });
-
-  test('or reports invalid YAML, and prints nothing to stdout', async () => {
-    const { code, stdout, stderr } = await piped('fmt -', '/', 'kind: [\n');
-    expect([code, stdout, stderr]).toEqual([3, '', expect.stringContaining('<stdin>:')]);
   });
 });
 

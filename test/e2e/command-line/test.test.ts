@@ -9,11 +9,6 @@ import { config, manifest, useProjects, type Files } from '../project.ts';
 const makeProject = useProjects();
 
 const words = { input: { rules: [{ name: 'words', type: 'deny_words_list', words: ['xp_cmdshell'] }] } };
-const staff = {
-  score_threshold: 0.5,
-  supported_entity_types: [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS'] }],
-  custom_entity_types: [{ name: 'EMP_ID', score: 0.8, regex: 'EMP-[0-9]{6}' }],
-};
 
 /** A rule's manifest with samples. */
 function rule(kind: string, name: string, spec: JsonObject, tests: readonly JsonObject[]): string {
@@ -51,21 +46,6 @@ describe('ostiary test', () => {
     expect(stdout).toContain('  FAIL  input "exec xp_CMDSHELL"\n      access/words.yaml:31:5\n      expected blocked, found allowed\n');
   });
 
-  test('registered types are never passed', async () => {
-    const samples = [{ text: 'EMP-123456 ada@example.com', finds: ['EMP_ID', 'EMAIL_ADDRESS'] }];
-    const folder = project(passing, { 'access/staff.yaml': rule('DataMaskingRule', 'staff', staff, samples) });
-    const { code, stdout } = await runInFolder(folder, ['test', '--only', 'DataMaskingRule/staff']);
-    expect(code).toBe(0);
-    expect(stdout).toContain('not simulated');
-    expect(stdout).toContain('1 sample: 0 passed, 0 failed, 1 not simulated.');
-    expect(stdout).not.toContain('GuardrailRule/words');
-  });
-
-  test('paths select rules; without samples the command passes', async () => {
-    const { code, stdout } = await runInFolder(project([failing]), ['test', 'access/untested.yaml']);
-    expect({ code, first: stdout.split('\n')[0] }).toEqual({ code: 0, first: 'No samples. 1 rule, none with a sample.' });
-  });
-
   test('the JSON matches its schema', async () => {
     const { code, stdout } = await runInFolder(project([...passing, failing, hostile]), ['test', '--format', 'json']);
     const document = JSON.parse(stdout);
@@ -95,40 +75,6 @@ describe('ostiary test', () => {
     expect(stdout).toContain('<testsuites name="ostiary" tests="5" failures="2" errors="0" skipped="1"');
     expect(stdout).toContain('file="access/words.yaml" line="31"');
   });
-
-  test('overlays of the target count, and may replace the samples', async () => {
-    const text = config({ production: 'http://127.0.0.1:9', staging: 'http://127.0.0.1:9' }).replace(
-      "staging: { url: 'http://127.0.0.1:9' }",
-      "staging: { url: 'http://127.0.0.1:9', overlays: [overlays] }",
-    );
-    const loose = { input: { rules: [{ name: 'words', type: 'deny_words_list', words: ['shutdown'] }] } };
-    const files = { 'ostiary.yaml': text, 'overlays/words.yaml': manifest('GuardrailRule', 'words', loose) };
-    expect(await runInFolder(project(passing, files), ['test', '--target', 'production', '--quiet'])).toMatchObject({ code: 0 });
-    expect(await runInFolder(project(passing, files), ['test', '--target', 'staging', '--quiet'])).toMatchObject({ code: 3 });
-    const both = await runInFolder(project(passing, files), ['test', '--quiet']);
-    expect(both.code).toBe(3);
-    expect(both.stdout).toContain('4 samples: 3 passed, 1 failed.');
-    const replaced = { ...files, 'overlays/words.yaml': rule('GuardrailRule', 'words', loose, [{ input: 'shutdown', expect: 'blocked' }]) };
-    expect(await runInFolder(project(passing, replaced), ['test', '--quiet'])).toMatchObject({ code: 0 });
-    const none = { ...files, 'overlays/words.yaml': rule('GuardrailRule', 'words', loose, []) };
-    expect(await runInFolder(project(passing, none), ['test', '--target', 'staging', '--quiet'])).toMatchObject({ code: 0 });
-  });
-
-  test.each<readonly [string, JsonObject, string]>([
-    ['both sides', { input: 'a', output: 'b', expect: 'blocked' }, 'give either input or output'],
-    ['neither side', { expect: 'blocked' }, 'give input, what a user sends, or output'],
-    ['by with allowed', { input: 'a', expect: 'allowed', by: 'words' }, 'only with expect: blocked'],
-    ['another word', { input: 'a', expect: 'denied' }, 'expected one of: blocked, allowed'],
-    ['no expectation', { input: 'a' }, 'expected one of: blocked, allowed'],
-    ['a field of the other kind', { input: 'a', expect: 'blocked', finds: [] }, 'unknown field "finds" in tests[0]'],
-  ])('a sample with %s is refused at its place', async (_, sample, hint) => {
-    for (const command of ['test', 'validate']) {
-      const { code, stderr } = await runInFolder(project([sample]), [command]);
-      expect(code).toBe(3);
-      expect(stderr).toMatch(/access\/words\.yaml:\d+:\d+ error manifest\//);
-      expect(stderr).toContain(hint);
-    }
-  });
 });
 
 describe('ostiary validate', () => {
@@ -141,18 +87,6 @@ describe('ostiary validate', () => {
     );
     expect(await runInFolder(folder, ['validate', 'access/untested.yaml', '--quiet'])).toMatchObject({ code: 0 });
     expect(await runInFolder(project(passing), ['validate'])).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  test('reports rules that cannot work together with other errors', async () => {
-    const broken = { input: { rules: [{ type: 'pattern_match', pattern_regex: 'a(?=b)' }] } };
-    const folder = project([], {
-      'access/broken.yaml': manifest('GuardrailRule', 'broken', broken),
-      'access/other.yaml': manifest('GuardrailRule', 'other', { inptu: {} }),
-    });
-    const { code, stdout } = await runInFolder(folder, ['validate', '--format', 'json']);
-    expect(code).toBe(3);
-    const codes = JSON.parse(stdout).diagnostics.map((one: { readonly code: string }) => one.code);
-    expect(codes).toEqual(['rule/pattern-refused', 'manifest/unknown-field']);
   });
 });
 
