@@ -100,60 +100,6 @@ describe('drift --adopt', () => {
     expect(await run('plan', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
   });
 
-  test('accepts the selected objects alone; its report names them', async () => {
-    const repository = make({
-      'ostiary.yaml': config(gateway.url()),
-      'access/a.yaml': connection('part-a'),
-      'access/b.yaml': connection('part-b'),
-    });
-    expect((await run('apply --yes', repository)).code).toBe(0);
-    for (const name of ['part-a', 'part-b']) await change(`/connections/${name}`, { access_max_duration: 600 });
-    const ended = await run('drift --adopt --only Connection/part-a --no-commit --report markdown=drift.md', repository);
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Drift on production: 1 object /) });
-    expect(repository.git('diff', '--name-only')).toBe('access/a.yaml');
-    expect(readFileSync(`${repository.folder}/drift.md`, 'utf8')).toContain('part-a');
-  });
-
-  test('accepts what strengthens apart from what weakens, also within one field', async () => {
-    const repository = make({
-      'ostiary.yaml': config(gateway.url()),
-      'access/a.yaml': connection('apart-a', { reviewers: ['dba'], access_max_duration: 3600, connection_tags: { env: 'dev' } }),
-      'access/b.yaml': guardrail('apart-b', ['ALTER'], { connection_ids: ['apart-a'] }),
-    });
-    expect((await run('apply --yes', repository)).code).toBe(0);
-    await change('/connections/apart-a', { reviewers: ['sre'], access_max_duration: 600, connection_tags: { env: 'test' } });
-    await change('/connections/apart-a', { guardrail_rules: [] });
-    const reset = (): string => repository.git('checkout', '--quiet', '.');
-    const strict = await run('drift --adopt --direction strengthens --no-commit', repository);
-    expect([strict.code, strict.stderr]).toEqual([0, expect.not.stringContaining('adopt/')]);
-    const lines = (): readonly string[] =>
-      repository
-        .git('diff', '--unified=0')
-        .split('\n')
-        .filter((line) => /^[-+] /.test(line));
-    expect(lines()).toEqual([
-      '-      "dba"',
-      '+      "dba",',
-      '+      "sre"',
-      '-    "access_max_duration": 3600,',
-      '+    "access_max_duration": 600,',
-    ]);
-    reset();
-    await run('drift --adopt --direction weakens --no-commit', repository);
-    expect(lines().join('\n')).toBe(`-    "reviewers": [
--      "dba"
--    ],
-+    "reviewers": [],
--    "connection_ids": [
--      "apart-a"
--    ]
-+    "connection_ids": []`);
-    expect(await run('drift --direction weakens', repository)).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining('requires --adopt'),
-    });
-  });
-
   test('works in a shallow clone and behind a link, and keeps commits of others on the branch', async () => {
     const repository = make({ 'ostiary.yaml': config(gateway.url()), 'teams/a.yaml': orders('two-a') });
     repository.link('access/a.yaml', '../teams/a.yaml');
@@ -219,38 +165,6 @@ describe('drift --adopt', () => {
     expect((await run('plan --only Connection/four-a', repository)).stdout).toContain('1 to update');
   });
 
-  test('edits the overlay that sets the value, separates it from shared anchors, and never moves a checked-out branch', async () => {
-    const overlaid = `apiVersion: ostiary/v1
-kind: Connection
-metadata: { name: six-a }
-spec: { access_max_duration: 1800 } # less in production
-`;
-    const anchored = [
-      orders('six-a').replace('reviewers:', 'reviewers: &team'),
-      orders('six-b').replace(/reviewers:\n.*\n.*\n/, 'reviewers: [dba, sre]\n'),
-    ];
-    const both = anchored.join('---\n');
-    const repository = make({
-      'ostiary.yaml': config(gateway.url()).replace(' }\n', ', overlays: [over/] }\n'),
-      'access/both.yaml': both,
-      'over/a.yaml': overlaid,
-    });
-    expect((await run('apply --yes', repository)).code).toBe(0);
-    await change('/connections/six-a', { access_max_duration: 900, reviewers: ['dba'] });
-    expect((await run('drift --adopt', repository)).code).toBe(0);
-    expect(repository.git('show', `${branch}:over/a.yaml`)).toBe(overlaid.replace('1800', '900').trim());
-    expect(repository.git('show', `${branch}:access/both.yaml`)).toBe(both.replace("  - 'sre'\n", '').trim());
-    repository.git('checkout', '--quiet', branch);
-    expect(await run('drift --adopt', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
-    await change('/connections/six-a', { access_max_duration: 60 });
-    expect(await run('drift --adopt', repository)).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^\S+:\d+:\d+ warning adopt\/both-moved/m),
-    });
-    await change('/connections/six-b', { access_max_duration: 60 });
-    expect(await run('drift --adopt', repository)).toMatchObject({ code: 3, stderr: expect.stringContaining('git/branch-checked-out') });
-  });
-
   test('does not adopt an object that an interrupted apply left closed', async () => {
     const first = { 'access/a.yaml': connection('seven-a'), 'access/mask.yaml': mask(['seven-a']) };
     const repository = make({ 'ostiary.yaml': config(gateway.url()), ...first });
@@ -264,12 +178,36 @@ spec: { access_max_duration: 1800 } # less in production
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
     expect(repository.git('branch', '--list', branch)).toBe('');
   });
+});
 
-  test.each([
-    ['drift --adopt --revert', '--adopt and --revert cannot be combined'],
-    ['drift --no-commit', '--no-commit requires --adopt'],
-  ])('%s is one clear failure', async (line, message) => {
-    const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('five-a') });
-    expect(await run(line, repository)).toMatchObject({ code: 3, stderr: expect.stringContaining(message) });
+test('edits the overlay that sets the value, separates it from shared anchors, and never moves a checked-out branch', async () => {
+  const overlaid = `apiVersion: ostiary/v1
+kind: Connection
+metadata: { name: six-a }
+spec: { access_max_duration: 1800 } # less in production
+`;
+  const anchored = [
+    orders('six-a').replace('reviewers:', 'reviewers: &team'),
+    orders('six-b').replace(/reviewers:\n.*\n.*\n/, 'reviewers: [dba, sre]\n'),
+  ];
+  const both = anchored.join('---\n');
+  const repository = make({
+    'ostiary.yaml': config(gateway.url()).replace(' }\n', ', overlays: [over/] }\n'),
+    'access/both.yaml': both,
+    'over/a.yaml': overlaid,
   });
+  expect((await run('apply --yes', repository)).code).toBe(0);
+  await change('/connections/six-a', { access_max_duration: 900, reviewers: ['dba'] });
+  expect((await run('drift --adopt', repository)).code).toBe(0);
+  expect(repository.git('show', `${branch}:over/a.yaml`)).toBe(overlaid.replace('1800', '900').trim());
+  expect(repository.git('show', `${branch}:access/both.yaml`)).toBe(both.replace("  - 'sre'\n", '').trim());
+  repository.git('checkout', '--quiet', branch);
+  expect(await run('drift --adopt', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
+  await change('/connections/six-a', { access_max_duration: 60 });
+  expect(await run('drift --adopt', repository)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^\S+:\d+:\d+ warning adopt\/both-moved/m),
+  });
+  await change('/connections/six-b', { access_max_duration: 60 });
+  expect(await run('drift --adopt', repository)).toMatchObject({ code: 3, stderr: expect.stringContaining('git/branch-checked-out') });
 });

@@ -154,24 +154,4 @@ describe.each(Object.entries(sides))('on the dialect %s', (_, open) => {
       expect([line, stdout]).toEqual([line, expect.stringMatching(line === 'plan' ? /1 to update/ : /1 object differs from its manifest/)]);
     }
   });
-
-  test('a new name and another gateway say what to do', { timeout: 120_000 }, async () => {
-    const repository = await importGateway(side, 'moved');
-    const renamed = clone(repository);
-    renamed.git('mv', 'access/connections/moved-c.yaml', 'access/connections/moved-new.yaml');
-    renamed.save({
-      'access/connections/moved-new.yaml': connection('moved-new', { secret: { 'envvar:HOST': { keep: true } }, reviewers: ['dba'] }),
-    });
-    const plan = await runIn(renamed, side)('plan');
-    expect([plan.code, plan.stderr]).toEqual([
-      3,
-      expect.stringMatching(
-        /1:1 error plan\/keep-missing {2}Connection\/moved-new [\s\S]*if it is the new name of Connection\/moved-c, write metadata\.replaces: moved-c/,
-      ),
-    ]);
-    for (const name of ['a', 'b', 'c']) await deleteByHand(side, `Connection/moved-${name}`);
-    const elsewhere = await runIn(repository, side)('plan');
-    expect([elsewhere.code, elsewhere.stderr]).toEqual([3, expect.stringContaining(' error plan/keep-missing  3 objects keep secrets')]);
-    expect(elsewhere.stderr).toMatch(/\n1 error\n/);
-  });
 });

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { idOf, createKey } from '../../server/client.ts';
@@ -53,81 +52,6 @@ test('a drift lists the change, its author and time; pending changes are no drif
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on production. 1 pending') });
   expect((await gateway.call('GET', '/connections/b')).body).toMatchObject({ reviewers: ['dba'], access_max_duration: null });
   expect((await run('plan')).stdout).toContain(': 1 to update. Strengthens protection of 1 connection.');
-});
-
-test('a connection that was deleted with a secret that it kept is a drift like any other', async () => {
-  const files = (pass: JsonObject): Readonly<Record<string, string>> => ({
-    'ostiary.yaml': config(gateway.url()),
-    'access/gone.yaml': connection('kept', { secret: { 'envvar:PASS': pass } }),
-  });
-  const repository = make(files({ value: 'canary-pass' }));
-  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
-  expect((await run('apply --yes')).code).toBe(0);
-  repository.save(files({ keep: true }));
-  expect((await run('apply --yes')).code).toBe(0);
-  const { body } = await gateway.call('GET', '/connections/kept');
-  await gateway.call('PUT', '/connections/kept', { body: { ...body, secret: {}, access_max_duration: 60 } });
-  const taken = await run('drift');
-  expect(taken.stdout).toMatch(
-    /Drift on production: 1 object changed outside Ostiary[\s\S]*~ Connection\/kept[\s\S]*access_max_duration[\s\S]*secret envvar:PASS +removed/,
-  );
-  expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('warning plan/secret-deleted-outside')]);
-  expect((await run('drift --format markdown')).stdout).toMatch(/^! access_max_duration \(held\): \(not set\) → 1 min$/m);
-  expect((await run('explain Connection/kept secret')).stdout).toContain('the gateway owns the value, but has none');
-  repository.write({ 'access/gone.yaml': connection('kept', { reviewers: ['dba'], secret: { 'envvar:PASS': { keep: true } } }) });
-  expect((await run('drift')).stdout).toContain(
-    'Drift on production: 1 object changed outside Ostiary, 1 held in part. Strengthens protection of 1 connection. 1 pending',
-  );
-  repository.git('checkout', '--quiet', '--', '.');
-  expect((await run('drift --adopt --no-commit')).code).toBe(0);
-  expect(readFileSync(`${repository.folder}/access/gone.yaml`, 'utf8')).not.toContain('envvar:PASS');
-  repository.git('checkout', '--quiet', '--', '.');
-  await gateway.call('DELETE', '/connections/kept');
-  const { code, stdout, stderr } = await run('drift');
-  expect(stdout).toMatch(/- Connection\/kept {2}access\/gone\.yaml:1 {2}deleted outside Ostiary/);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('warning plan/deleted-outside  Connection/kept was deleted')]);
-  expect(`${stdout}${stderr}`).not.toContain('canary-pass');
-  const reverted = await run('drift --revert --yes');
-  expect(reverted).toMatchObject({
-    code: 2,
-    stdout: expect.stringMatching(/Connection\/kept was deleted outside Ostiary by \S+; its manifest/),
-  });
-});
-
-test.each(['tomorrow', '2999-01-01', '5m', ''])('--since %j is no time that has passed', async (text) => {
-  const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('z') });
-  const { code, stderr } = await gateway.run(`drift --since=${text}`, repository.folder, gitEnv);
-  expect([code, stderr]).toEqual([3, expect.stringContaining('for --since')]);
-});
-
-test('a drift can be reported without resolving secrets; a revert needs them', async () => {
-  const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } } };
-  const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/sealed.yaml': connection('sealed', { secret }) });
-  const run = (line: string, env = {}): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, { ...gitEnv, ...env });
-  expect((await run('apply --yes', { OSTIARY_SECRET_PASS: 'canary-pass' })).code).toBe(0);
-  for (const line of ['drift', 'plan'])
-    expect(await run(line)).toMatchObject({
-      code: 3,
-      stderr: expect.stringMatching(/secret\/undefined-variable[\s\S]*--secrets unresolved/),
-    });
-  expect((await run('apply --yes')).stderr).toMatch(/secret\/undefined-variable(?![\s\S]*--secrets unresolved)/);
-  const unread = await run('drift --secrets unresolved');
-  expect(unread).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('On production: No drift seen; 1 secret not compared (not resolved).'),
-  });
-  expectValid('drift', (await run('drift --secrets unresolved --format json --quiet')).stdout);
-  const { body } = await gateway.call('GET', '/connections/sealed');
-  await gateway.call('PUT', '/connections/sealed', { body: { ...body, secret: { 'envvar:MORE': 'eA==' } } });
-  const { code, stdout } = await run('drift --secrets unresolved');
-  expect([code, stdout]).toEqual([
-    2,
-    expect.stringMatching(/secret envvar:PASS {2}removed\n {6}secret envvar:MORE {2}added on the gateway/),
-  ]);
-  expect(await run('drift --revert --secrets unresolved')).toMatchObject({
-    code: 3,
-    stderr: expect.stringContaining('--revert needs the values of secrets'),
-  });
 });
 
 test('the drift of a rule with a pending rename is reported and adopted; the rename stays pending', async () => {
@@ -198,39 +122,4 @@ test('--adopt --new adopts drift and writes manifests of unmanaged objects; a se
   expect(await run('plan')).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
   expect((await run('drift --adopt --no-commit --new Connection/new-c')).code).toBe(2);
   expect(await run('drift --new Connection/new-b')).toMatchObject({ code: 3, stderr: expect.stringContaining('--new requires --adopt') });
-});
-
-test('the required number of approvals is planned, compared, kept and pulled if the gateway supports it', async () => {
-  const spec = { reviewers: ['dba', 'sre', 'audit'], min_review_approvals: 2 };
-  const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/few.yaml': connection('few', spec) });
-  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
-  const needed = async (): Promise<unknown> => (await gateway.call('GET', '/connections/few')).body['min_review_approvals'];
-  const applied = await run('apply --yes');
-  expect(applied).toMatchObject({ code: 0, stderr: expect.not.stringContaining('plan/other-dialect-field') });
-  expect(await needed()).toBe(2);
-  expect((await run('plan')).stdout).toContain('No changes.');
-
-  const { body } = await gateway.call('GET', '/connections/few');
-  await gateway.call('PUT', '/connections/few', { body: { ...body, min_review_approvals: 1 } });
-  expect(await run('drift')).toMatchObject({
-    code: 2,
-    stdout: expect.stringMatching(/~ Connection\/few[\s\S]*min_review_approvals +2 → 1/),
-  });
-  const raised = await run('plan --max-risk strengthens');
-  expect(raised).toMatchObject({ code: 0, stdout: expect.stringMatching(/min_review_approvals +1 → 2/) });
-  expect((await run('drift --revert --yes')).code).toBe(0);
-  expect(await needed()).toBe(2);
-  repository.save({ 'access/few.yaml': connection('few', { ...spec, min_review_approvals: 1 }) });
-  expect(await run('plan --max-risk neutral')).toMatchObject({ code: 6, stdout: expect.stringContaining('risk/approvals-lowered') });
-
-  repository.save({ 'access/few.yaml': connection('few', { reviewers: spec.reviewers, access_max_duration: 60 }) });
-  expect((await run('apply --yes')).code).toBe(0);
-  expect(await needed()).toBe(2);
-  const unwatched = await run('drift --format json --quiet');
-  expect(JSON.parse(unwatched.stdout)).toMatchObject({
-    drifts: [{ plan: { unwatched: [{ id: 'Connection/few', path: '/min_review_approvals' }] } }],
-  });
-  repository.save({ 'access/few.yaml': '# Nothing any more.\n' });
-  expect((await run('pull --only Connection/few')).code).toBe(0);
-  expect(readFileSync(`${repository.folder}/access/connections/few.yaml`, 'utf8')).toContain('  min_review_approvals: 2\n');
 });

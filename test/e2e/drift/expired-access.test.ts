@@ -139,12 +139,6 @@ test('neither access tests nor policies nor limits keep access that has ended', 
   }
 });
 
-test('a config that does not say expire: apply only reports', async () => {
-  const { side, run } = await appliedProject('interface', '');
-  expect((await run('drift --expire --yes --today 2027-01-01')).code).toBe(2);
-  expect(await liveGroups(side, 'interface')).toEqual({ 'orders-db': ['contractors', 'sre'], 'only-db': ['contractors'] });
-});
-
 test('drift that is adopted keeps the ends of other groups, and accepts no access that has ended', async () => {
   const { side, repository, run } = await appliedProject('interface');
   await side.tamper('/connections/orders-db', { access_groups: ['contractors', 'sre', 'audit'] });
@@ -159,32 +153,3 @@ test('drift that is adopted keeps the ends of other groups, and accepts no acces
   expect(text).toContain('audit');
   expect(readManifest(repository, 'only-db')).toContain('"until": "2026-12-31"');
 });
-
-test('a later end is named in the first lines although nothing is written', async () => {
-  const { repository, run } = await appliedProject('interface');
-  const digest = async (): Promise<string> => /Digest (\w+)/.exec((await run('plan --today 2026-12-01')).stdout)?.[1] ?? '';
-  const before = await digest();
-  repository.save(grouped('orders-db', ['sre', { ...contractors, until: '2027-06-30' }]));
-  const { stdout } = await run('plan --today 2026-12-01');
-  expect(stdout).toContain('Weakens protection of 1 connection. Nothing to write: 1 manifest changed without a write, ');
-  expect(stdout).toContain('contractors can reach orders-db until 2027-06-30, was 2026-12-31  access/orders-db.yaml:17');
-  expect(stdout).toMatch(/Connection\/orders-db \/access_groups\/contractors: weakens \(access-extended\)/);
-  expect((await run('plan --today 2026-12-01 --max-risk exposes')).code).toBe(6);
-  const after = await digest();
-  expect(after).not.toBe(before);
-  repository.save(grouped('orders-db', ['sre', 'contractors']));
-  expect((await run('plan --today 2026-12-01')).stdout).toContain('contractors can reach orders-db without an end, was until 2026-12-31');
-});
-
-test.each(['2026-12-01', '2027-01-01'])(
-  'on %s a list that the manifest leaves to the gateway keeps the group without an end',
-  async (day) => {
-    const { side, repository, run } = await appliedProject('interface');
-    repository.save({ 'access/orders-db.yaml': connection('orders-db', { ...open, reviewers: ['dba', 'sre'] }) });
-    const { stdout } = await run(`plan --today ${day} --only Connection/orders-db`);
-    expect(stdout).toContain('Weakens protection of 1 connection. Nothing to write');
-    expect(stdout).toContain('contractors can reach orders-db without an end, was until 2026-12-31');
-    await side.tamper('/connections/orders-db', { access_groups: ['sre'] });
-    expect((await run('plan --today 2027-01-01 --only Connection/orders-db')).stdout).not.toContain('without an end');
-  },
-);

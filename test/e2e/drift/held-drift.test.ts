@@ -50,31 +50,6 @@ test('a stricter live value is held, also through a rename, until a user reverts
   expect((await run('plan')).stdout).toContain('No changes.');
 });
 
-test('reports count objects that are held in whole or in part, and held attachments', async () => {
-  const repository = make({
-    'ostiary.yaml': config(gateway.url()),
-    'access/both.yaml': connection('held-in-part', { access_max_duration: 1800 }),
-    'access/rule.yaml': guardrail('attached', words, { connection_ids: [] }),
-  });
-  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
-  expect((await run('apply --yes')).code).toBe(0);
-  const found = await gateway.call('GET', '/connections/held-in-part');
-  const rule = (await gateway.call('GET', '/guardrails')).list.find(({ name }) => name === 'attached') ?? {};
-  const attached = { ...rule, connection_ids: [idOf(found)] };
-  expect((await gateway.call('PUT', `/guardrails/${idOf({ body: rule })}`, { body: attached })).status).toBe(200);
-  const alone = 'Nothing to apply, but not in sync: 2 unchanged. 1 attachment held.';
-  for (const line of ['plan', 'plan --format markdown']) expect((await run(line)).stdout).toContain(alone);
-  expect((await run('drift')).stdout).toContain(': 1 object changed outside Ostiary, 1 of them held.');
-
-  const now = (await gateway.call('GET', '/connections/held-in-part')).body;
-  const changed = { ...now, access_max_duration: 600, access_mode_runbooks: 'enabled' };
-  expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: changed })).status).toBe(200);
-  expect((await run('plan')).stdout).toContain('Plan: 1 to update, 1 unchanged. 1 attachment held.');
-  expect((await run('plan --format markdown')).stdout).toMatch(/`: 1 to update\.[\s\S]*, 1 resource unchanged\. 1 attachment held\./);
-  const drifted = 'Weakens protection of 1 connection. 2 objects changed outside Ostiary, 1 of them held, 1 held in part.';
-  for (const line of ['drift', 'drift --format markdown']) expect((await run(line)).stdout).toContain(drifted);
-});
-
 function pattern(regex: string): JsonObject {
   return { rules: [{ name: 'one', type: 'pattern_match', pattern_regex: regex }] };
 }

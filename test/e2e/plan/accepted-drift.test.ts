@@ -9,7 +9,7 @@ import { useBothDialects, type DialectSide } from '../both-dialects.ts';
 import { config, connection, guardrail, type Files } from '../project.ts';
 
 const sides = useBothDialects();
-const { make, makeOrigin } = useRepositories();
+const { make } = useRepositories();
 
 type Ended = ReturnType<typeof ostiaryInProcess>;
 
@@ -148,19 +148,6 @@ describe.each(Object.entries(sides))('drift that the manifests accept, on the di
     },
   );
 
-  test('another digest than that of the same manifests without drift', async () => {
-    const { before, byHand, after } = {
-      before: { 'access/a.yaml': connection('digested', reviewed) },
-      byHand: ({ tamper }: DialectSide) => tamper('/connections/digested', { reviewers: [] }),
-      after: { 'access/a.yaml': connection('digested', { access_max_duration: 3600 }) },
-    };
-    const repository = await accept({ before, byHand, after });
-    const accepted = digestIn((await runAs(side.admin, 'plan', repository)).stdout);
-    expect((await runAs(side.admin, 'apply --yes', repository)).code).toBe(0);
-    expect(digestIn((await runAs(side.admin, 'plan --format text', repository)).stdout)).not.toBe(accepted);
-    expect(await runAs(side.admin, `apply --yes --digest ${accepted}`, repository)).toMatchObject({ code: 6 });
-  });
-
   test('every report and explain state it; a saved plan keeps it', async () => {
     const repository = await accept({
       before: { 'access/a.yaml': connection('reported', reviewed) },
@@ -205,20 +192,5 @@ describe.each(Object.entries(sides))('drift that the manifests accept, on the di
     await side.tamper('/connections/inlined', { secret: { 'envvar:PASS': base64('canary-other') } });
     repository.save(passwordOf({ value: 'canary-other' }));
     expect(await planned()).toContain('accepted by this pull request; changed outside Ostiary');
-  });
-
-  test('what drift --adopt writes counts like what a person writes', async () => {
-    const repository = make({ 'ostiary.yaml': config(side.url), 'access/a.yaml': connection('adopted', reviewed) });
-    makeOrigin(repository);
-    expect(await runAs(side.admin, 'apply --yes', repository)).toMatchObject({ code: 0 });
-    await side.tamper('/connections/adopted', { reviewers: [] });
-    expect(await runAs(side.admin, 'drift --adopt', repository)).toMatchObject({ code: 0 });
-    repository.git('merge', '--quiet', '--ff-only', 'ostiary/adopt/production');
-    const refused = await runAs(side.auditor, 'plan --own HEAD~1 --max-risk neutral', repository);
-    expect([refused.code, refused.stdout]).toEqual([6, expect.stringContaining('1 connection loses review in the manifests')]);
-    repository.git('push', '--quiet', 'origin', 'main');
-    expect(await runAs(side.admin, 'apply --yes --max-risk neutral', repository)).toMatchObject({ code: 6 });
-    expect(await runAs(side.admin, 'apply --yes', repository)).toMatchObject({ code: 0 });
-    expect((await runAs(side.admin, 'plan', repository)).stdout).toContain('No changes.');
   });
 });

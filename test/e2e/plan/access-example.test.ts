@@ -179,21 +179,6 @@ const changes: Readonly<Record<string, Change>> = {
   },
 };
 
-/** Returns the first lines of a plan: what it does to people, before the rows of its changes. */
-function linesAbove(stdout: string): readonly string[] {
-  const [head = '', , ...lines] = stdout.split('\n');
-  const end = lines.findIndex((line) => line === '  Other impact:' || /^ {2}[-+~] /.test(line));
-  const texts = [head.replace(/^Plan for \w+: /, ''), ...lines.slice(0, end)].filter((line) => line !== '');
-  return texts.map((line) => line.trim().replace(/(?<=removed in )\w+/, 'COMMIT'));
-}
-
-/** Splits what a plan prints above its changes: its headlines, and who can do what. */
-function firstLines(stdout: string): { readonly headlines: readonly string[]; readonly delta: readonly string[] } {
-  const lines = linesAbove(stdout);
-  const at = lines.indexOf('Who can do what:');
-  return at === -1 ? { headlines: lines, delta: [] } : { headlines: lines.slice(0, at), delta: lines.slice(at) };
-}
-
 /** The address of each gateway in the example. */
 const addresses: Readonly<Record<Target, string>> = { serve: 'http://127.0.0.1:8009', hoop: 'https://gateway.example.com/api' };
 
@@ -283,25 +268,4 @@ describe.each<readonly [Target, Readonly<Record<'deferred' | 'violated', readonl
     const drifted = await run('drift', '2030-07-01');
     expect(drifted).toMatchObject({ code: 2, stdout: expect.stringContaining('contractors on orders-db: expired on 2030-06-30') });
   });
-
-  test('says what each of ten changes does to people, and nothing is left to do after it', async () => {
-    const { files: first, repository, run, apply } = applied;
-    let files = first;
-    const deltas: string[] = [];
-    for (const [name, { edit, both, [target]: lines = both, allow }] of Object.entries(changes)) {
-      if (lines === undefined) continue;
-      const edited = edit(files);
-      repository.save(edited, name);
-      const { code, stdout, stderr } = await run('plan');
-      const { headlines, delta } = firstLines(stdout);
-      expect({ name, lines: code === 3 ? stderr.split('\n', 1) : headlines }).toEqual({ name, lines });
-      deltas.push([`${name}:`, ...delta].join('\n'));
-      if (code === 3) repository.save(files);
-      else {
-        files = edited;
-        await apply(allow);
-      }
-    }
-    await expect(`${deltas.join('\n\n')}\n`).toMatchFileSnapshot(`expected/access-example-${target}.txt`);
-  }, 120_000);
 });

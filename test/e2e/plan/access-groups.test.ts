@@ -86,33 +86,3 @@ test('access groups are planned, applied, compared, reverted, held and pulled', 
     expect((await gateway.run('plan', join(folder, 'project'))).stdout).toContain('No changes.');
   }
 });
-
-test('drift is adopted as null, an empty list and groups; defaults and overlays may state groups', async () => {
-  const repository = make({
-    'ostiary.yaml': config(gateway.url()),
-    [file]: grouped(undefined),
-    'access/_defaults.yaml': 'apiVersion: ostiary/v1\nkind: Defaults\nspec:\n  Connection: { access_groups: [payments] }\n',
-  });
-  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
-  expect((await run('apply --yes --import Connection/payments-db')).code).toBe(0);
-  expect(await served()).toEqual(['payments']);
-  for (const wire of [[], ['sre'], ['admin'], ['payments', 'sre'], ['payments']]) {
-    await serve(wire);
-    expect(await run('drift --adopt --no-commit')).toMatchObject({ stdout: expect.stringContaining('Accepted: 1 object') });
-    expect((await run('plan')).stdout).toContain('1 drift accepted in the manifests');
-    repository.git('add', '-A');
-    repository.git('commit', '--quiet', '--message', 'Accept');
-    expect((await run('apply --yes')).code).toBe(0);
-    expect(await served()).toEqual(wire);
-  }
-});
-
-test('the group admin is an error, because every list includes it', async () => {
-  const repository = make({ 'ostiary.yaml': config(gateway.url()), [file]: grouped(['payments', 'admin']) });
-  expect(await gateway.run('validate', repository.folder, gitEnv)).toMatchObject({
-    code: 3,
-    stderr: expect.stringMatching(
-      /access\/payments-db\.yaml:\d+:\d+[^\n]*manifest\/not-allowed-value[^\n]*"admin" of access_groups: the gateway always includes it/,
-    ),
-  });
-});

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { referenceText } from '../../support/access-reference.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
-import { oneLine, useAccessProjects } from '../../support/access-project.ts';
+import { oneLine } from '../../support/access-project.ts';
 import { config, connection } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
 const gateway = useGateway();
 const { make } = useRepositories();
-const accessProject = useAccessProjects();
 
 const fileOf = (name: string): string => `access/${name}.yaml`;
 const grouped = (name: string, ...groups: readonly string[]): string =>
@@ -34,10 +33,6 @@ async function applied(name: string): Promise<{ readonly repository: ReturnType<
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
   return { repository, run };
 }
-
-/** A connection that another one is renamed to. */
-const renamed = (...groups: readonly string[]): string =>
-  connection('latter-db', { access_groups: [...groups], connection_tags: { env: 'prod' }, reviewers: ['dba'] }, { replaces: 'former-db' });
 
 describe('a reference', () => {
   test('refuses a plan that grants more, names both lines, and can be overridden', { timeout: 60_000 }, async () => {
@@ -97,82 +92,6 @@ describe('a reference', () => {
     expect([planned.code, oneLine(planned.stdout)]).toEqual([6, expect.stringContaining('plan/access-reference')]);
     expect(oneLine(planned.stdout)).toContain('lets contractors have more by connect, exec, runbooks: was denied, will be unrestricted');
   });
-
-  test('binds a connection by its former name in the plan that renames it', { timeout: 60_000 }, async () => {
-    const { repository, run } = await applied('former-db');
-    const named = referenceText({ name: 'production', entries: [{ ...bound, on: 'former-db' }] });
-    repository.save({ [most]: named });
-    repository.remove(fileOf('former-db'));
-    repository.save({ [fileOf('latter-db')]: renamed('payments', 'contractors') });
-    expect(await run('plan --prune')).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/access-reference') });
-    repository.save({ [fileOf('latter-db')]: renamed('payments') });
-    const kept = await run('plan --prune');
-    expect([kept.code, kept.stdout]).toEqual([0, expect.not.stringContaining('plan/access-reference')]);
-  });
-
-  const byNames = { ...bound, on: ['narrow-db'] };
-  test.each([
-    ['names instead of tags', [bound], [byNames], 'connections with env=prod: was denied, will be unrestricted'],
-    ['names instead of all', [{ ...bound, on: '*' }], [byNames], 'other connections: was denied, will be unrestricted'],
-    ['tags instead of all', [{ ...bound, on: '*' }], [bound], 'other connections: was denied, will be unrestricted'],
-    [
-      'more tags',
-      [bound],
-      [{ ...bound, on: { match_tags: { env: 'prod', team: 'a' } } }, byNames],
-      'connections with env=prod: was denied',
-    ],
-    ['a pattern that is removed', [{ ...bound, on: 'orders-*' }, bound], [bound], 'orders-*: was denied, will be unrestricted'],
-    ['all instead of names', [byNames], [{ ...bound, on: '*' }], undefined],
-  ])('that is narrowed to what exists says so: %s', { timeout: 60_000 }, async (_, before, after, expected) => {
-    const { project, repository, run } = await accessProject({
-      [fileOf('narrow-db')]: connection('narrow-db', { access_groups: ['payments'], connection_tags: { env: 'prod' } }),
-      [most]: referenceText({ name: 'production', entries: before }),
-    });
-    repository.save({ 'ostiary.yaml': `${config(project.url).trimEnd()}\nreference: [security/]\n` });
-    expect(await run('apply --yes --allow plan/access-control-on=test')).toMatchObject({ code: 0 });
-    const unchanged = await run('plan --format json');
-    repository.save({ [most]: referenceText({ name: 'production', entries: after }) });
-    const [same, planned] = [JSON.parse(unchanged.stdout).plans[0], JSON.parse((await run('plan --format json')).stdout).plans[0]];
-    const texts = planned.protection.headlines.map(({ text }: { readonly text: string }) => text);
-    expect(texts.filter((text: string) => !text.includes(expected ?? 'lets'))).toEqual([]);
-    expect(texts.length > 0).toBe(expected !== undefined);
-    expect(planned.digest === same.digest).toBe(expected === undefined);
-    expect((await run('apply --yes --max-risk neutral')).code).toBe(expected === undefined ? 0 : 6);
-  });
-
-  test.each([
-    [{ match_tags: { env: 'prd' } }, 'no connection has the tag "env=prd"', 'did you mean "env=prod"?'],
-    ['series-bd', 'no connection is called "series-bd"', 'did you mean "series-db"?'],
-  ])('with an entry about %j is a warning', async (on, message, hint) => {
-    const repository = make({ ...files('series-db'), [most]: referenceText({ entries: [{ ...bound, on }] }) });
-    const validated = await gateway.run('validate', repository.folder, gitEnv);
-    const text = oneLine(validated.stdout + validated.stderr);
-    expect([validated.code, text.includes(message), text.includes(hint)]).toEqual([0, true, true]);
-  });
-
-  test('with an entry about connections to come is none', async () => {
-    const entries = [prod, { match_tags: { team: 'new' } }, 'series-2-db', '*'].map((on) => ({ ...bound, on }));
-    const repository = make({ ...files('series-1-db'), [most]: referenceText({ entries }) });
-    const validated = await gateway.run('validate', repository.folder, gitEnv);
-    expect([validated.code, validated.stdout + validated.stderr]).toEqual([0, expect.not.stringContaining('manifest/no-connection')]);
-  });
-
-  test('of which there is none is an error', async () => {
-    const repository = make({ ...files('none-db'), [most]: '# nothing\n' });
-    const validated = await gateway.run('validate', repository.folder, gitEnv);
-    expect([validated.code, validated.stdout + validated.stderr]).toEqual([3, expect.stringContaining('manifest/no-access-reference')]);
-  });
-
-  test.each([
-    [{ ...bound, most: 'none' }, 'allowed'],
-    [{ ...bound, verb: 'run' }, 'connect'],
-    [{ ...bound, max_duration: '1h' }, 'max_duration has no effect with most: denied'],
-    [{ ...bound, most: 'allowed', verb: 'exec', max_duration: '1h' }, 'max_duration has no effect without verb: connect'],
-  ])('%j is an error', async (entry, message) => {
-    const repository = make({ ...files('none-db'), [most]: referenceText({ entries: [entry] }) });
-    const validated = await gateway.run('validate', repository.folder, gitEnv);
-    expect([validated.code, oneLine(validated.stdout + validated.stderr)]).toEqual([3, expect.stringContaining(message)]);
-  });
 });
 
 const gated = 'access/gated-db.yaml';
@@ -218,18 +137,14 @@ test('new access is refused by the option and by the config, and can be allowed'
   expect(await run('plan --no-new-access')).toMatchObject({ code: 0 });
 });
 
-function approvedBy(least: number): Readonly<Record<string, string>> {
-  const fields = { access_groups: ['contractors', 'interns'], reviewers: ['dba', 'security'], min_review_approvals: least };
-  return { 'access/eased-db.yaml': connection('eased-db', fields) };
-}
-
-test('--full lists all people, verbs and connections of a refusal', { timeout: 60_000 }, async () => {
-  const repository = make({ 'ostiary.yaml': config(gateway.url()), ...approvedBy(2) });
-  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
-  expect(await run('apply --yes')).toMatchObject({ code: 0 });
-  repository.save(approvedBy(1));
-  const lines = ['contractors: connect', 'interns: connect', 'contractors: exec', 'interns: exec'];
-  const full = oneLine((await run('plan --no-new-access --full')).stdout);
-  expect(lines.filter((one) => !full.includes(`- ${one} on eased-db`))).toEqual([]);
-  expect((await run('plan --no-new-access')).stdout).not.toContain('- contractors');
+test('an entry about no connection is a warning, and no reference where the config names some is an error', async () => {
+  const entries = [{ ...bound, on: { match_tags: { env: 'prd' } } }];
+  const misspelt = make({ ...files('series-db'), [most]: referenceText({ entries }) });
+  const warned = await gateway.run('validate', misspelt.folder, gitEnv);
+  expect([warned.code, warned.stderr]).toEqual([0, expect.stringMatching(/manifest\/no-connection[\s\S]*did you mean "env=prod"\?/)]);
+  const none = make({ ...files('none-db'), [most]: '# nothing\n' });
+  expect(await gateway.run('validate', none.folder, gitEnv)).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('manifest/no-access-reference'),
+  });
 });

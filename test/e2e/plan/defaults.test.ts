@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { useGateway } from '../use-gateway.ts';
-import { config, connection, guardrail, useProjects } from '../project.ts';
+import { config, connection, useProjects } from '../project.ts';
 
 const gateway = useGateway();
 const { make, makeOrigin } = useRepositories();
@@ -14,12 +14,6 @@ const run = (line: string, { folder }: TestRepository): ReturnType<typeof gatewa
 /** A defaults file; the fields of Connection begin at line 5. */
 function defaults(...lines: readonly string[]): string {
   return ['apiVersion: ostiary/v1', 'kind: Defaults', 'spec:', '  Connection:', ...lines.map((line) => `    ${line}`), ''].join('\n');
-}
-
-async function change(name: string, spec: object): Promise<void> {
-  const { body } = await gateway.call('GET', `/connections/${name}`);
-  const { status } = await gateway.call('PUT', `/connections/${name}`, { body: { ...body, ...spec } });
-  expect(status).toBe(200);
 }
 
 test('a change of defaults is a change of each object below; the base has the defaults of its commit', async () => {
@@ -58,61 +52,6 @@ test('a change of defaults is a change of each object below; the base has the de
   expect((await gateway.call('GET', '/connections/one-a')).body).toMatchObject({ reviewers: [], access_max_duration: null });
 });
 
-test('adopted drift goes into the manifest, the defaults stay', async () => {
-  const text = defaults('# Everyone.', 'reviewers: [dba]', 'connection_tags: { env: prod, tier: one }', 'guardrail_rules: [two-rule]');
-  const repository = make({
-    'ostiary.yaml': config(gateway.url()),
-    'access/_defaults.yaml': text,
-    'access/a.yaml': connection('two-a'),
-    'access/b.yaml': connection('two-b'),
-    'access/r.yaml': guardrail('two-rule'),
-    'access/s.yaml': guardrail('two-other', ['GRANT']),
-  });
-  makeOrigin(repository);
-  expect((await run('apply --yes', repository)).code).toBe(0);
-  const { list } = await gateway.call('GET', '/guardrails');
-  const rules = list.flatMap(({ id, name }) => (name === 'two-rule' || name === 'two-other' ? [id] : []));
-  await change('two-a', { reviewers: ['dba', 'security'], connection_tags: { env: 'prod' }, guardrail_rules: rules });
-  const adopted = await run('drift --adopt', repository);
-  expect([adopted.code, adopted.stderr]).toEqual([0, expect.not.stringContaining('adopt/')]);
-  repository.git('merge', '-q', 'ostiary/adopt/production');
-  expect(readFileSync(join(repository.folder, 'access/_defaults.yaml'), 'utf8')).toBe(text);
-  const edited = readFileSync(join(repository.folder, 'access/a.yaml'), 'utf8');
-  for (const field of [
-    /"reviewers": \["dba", "security"\]/,
-    /"connection_tags": \{ ?"tier": null ?\}/,
-    /"guardrail_rules": \["two-rule", "two-other"\]/,
-  ])
-    expect(edited).toMatch(field);
-  const accepted = await run('plan --detailed-exitcode', repository);
-  expect([accepted.code, accepted.stdout]).toEqual([2, expect.stringContaining('2 drifts accepted in the manifests')]);
-  repository.git('push', '--quiet', 'origin', 'main');
-  expect((await run('apply --yes', repository)).code).toBe(0);
-  expect((await run('plan --detailed-exitcode', repository)).code).toBe(0);
-  expect((await run('validate', repository)).code).toBe(0);
-});
-
-test('a pull writes what differs from the defaults, edits and deletes none of them, and is in sync', async () => {
-  const source = make({
-    'ostiary.yaml': config(gateway.url()),
-    'access/a.yaml': connection('three-a', { reviewers: ['dba'], connection_tags: { env: 'prod', team: 'x' } }),
-    'access/b.yaml': connection('three-b', { connection_tags: { team: 'x' } }),
-  });
-  expect((await run('apply --yes', source)).code).toBe(0);
-  const text = defaults('reviewers: [dba]', 'access_schema: enabled', 'connection_tags: { env: prod }');
-  const folder = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/_defaults.yaml': text });
-  const pulled = await gateway.run('pull --only Connection/three-a --only Connection/three-b', folder);
-  expect([pulled.code, pulled.stderr]).toEqual([0, expect.any(String)]);
-  const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
-  expect(read('access/_defaults.yaml')).toBe(text);
-  expect(read('access/connections/three-a.yaml')).not.toMatch(/reviewers|access_schema|env/);
-  expect(read('access/connections/three-a.yaml')).toContain('team: x');
-  expect(read('access/connections/three-b.yaml')).toMatch(/reviewers: null/);
-  expect(read('access/connections/three-b.yaml')).not.toContain('ignore');
-  expect((await gateway.run('plan --detailed-exitcode', folder)).code).toBe(0);
-  expect((await gateway.run('validate', folder)).stderr).toContain('three-b.yaml');
-});
-
 test('defaults above the folders of manifests apply, those outside the config do not; fmt formats them', async () => {
   const folder = makeProject({
     '_defaults.yaml': defaults('reviewers: [outside]'),
@@ -134,19 +73,6 @@ test('defaults above the folders of manifests apply, those outside the config do
   expect(readFileSync(join(folder, 'repo/_defaults.yaml'), 'utf8')).toMatch(/^apiVersion: ostiary\/v1\nkind: Defaults\n/);
 });
 
-test('defaults with the extension .yml above the folders of manifests are an error', async () => {
-  const folder = makeProject({
-    'ostiary.yaml': config(gateway.url()).replace('access/', 'access/prod/'),
-    'access/_defaults.yml': defaults('reviewers: [dba]'),
-    'access/prod/a.yaml': connection('five-a'),
-  });
-  for (const command of ['validate', 'plan']) {
-    const { code, stderr } = await gateway.run(command, folder);
-    expect({ command, code, stderr }).toEqual({ command, code: 3, stderr: expect.stringContaining('access/_defaults.yml:2:7') });
-    expect(stderr).toContain('rename the file to _defaults.yaml');
-  }
-});
-
 test('one file may be the defaults of several folders through links; a link out of the repository is an error', async () => {
   const folder = makeProject({
     'ostiary.yaml': config(gateway.url()),
@@ -162,26 +88,4 @@ test('one file may be the defaults of several folders through links; a link out 
   symlinkSync(join(outside, '_defaults.yaml'), join(folder, 'access/test/_defaults.yaml'));
   const refused = await gateway.run('validate', folder);
   expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('manifest/symlink-escape')]);
-});
-
-test('a commit has the defaults that a link of the folder leads to', async () => {
-  const repository = make({
-    'ostiary.yaml': config(gateway.url()),
-    'access/prod/_defaults.yaml': defaults('reviewers: [dba]'),
-    'access/prod/a.yaml': connection('six-a'),
-    'access/stage/b.yaml': connection('six-b'),
-  });
-  symlinkSync('../prod/_defaults.yaml', join(repository.folder, 'access/stage/_defaults.yaml'));
-  repository.commit();
-  makeOrigin(repository);
-  expect((await run('apply --yes', repository)).code).toBe(0);
-  mkdirSync(join(repository.folder, 'other'));
-  writeFileSync(join(repository.folder, 'access/prod/a.yaml'), connection('six-a', { access_max_duration: 60 }));
-  repository.commit();
-  await change('six-b', { reviewers: [] });
-  // Drift is what differs from the base: the base states the reviewers of both.
-  const { stdout } = await run('drift --format json', repository);
-  const drifted = JSON.stringify(JSON.parse(stdout));
-  expect(drifted).toContain('Connection/six-b');
-  expect(drifted).toMatch(/"origin":"drift"/);
 });

@@ -1,7 +1,6 @@
 import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { hoopProject, adminToken } from '../../support/hoop-project.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { config, connection } from '../project.ts';
@@ -97,16 +96,6 @@ describe.each([
     repository.save({ 'certs/a': 'third\n-----\n' });
     expect((await planOf(repository)).digest).not.toBe(digest);
   });
-
-  test('the digest does not change with another file, or with the value of a variable', async () => {
-    const name = `${about}-same`.replaceAll(/[^a-z0-9]+/g, '-');
-    const repository = project(name, digestKey);
-    link(repository, 'certs/ca', 'a');
-    const { digest } = await planOf(repository);
-    repository.save({ 'README.md': 'unrelated', 'access/other.txt': 'unrelated' });
-    expect((await planOf(repository)).digest).toBe(digest);
-    expect((await planOf(repository, { OSTIARY_SECRET_PASS: 'rotated' })).digest).toBe(digest);
-  });
 });
 
 test('a digest and a saved plan of another repository with the same manifests do not help to guess values', async () => {
@@ -139,25 +128,4 @@ test('a pull request that adds the key, and one that is behind the branch that a
   repository.git('checkout', '--quiet', main);
   repository.git('merge', '--quiet', 'change');
   expect((await planOf(repository)).digest).toBe(proposed);
-});
-
-test('a bad digest_key is an error that does not show it', async () => {
-  const repository = make({ 'ostiary.yaml': `${config(gateway.url())}digest_key: too-short-canary\n`, 'access/a.yaml': connection('x') });
-  const { code, stderr, stdout } = await run(repository, 'validate');
-  expect([code, stdout + stderr]).toEqual([3, expect.stringContaining('invalid value of digest_key')]);
-  expect(stdout + stderr).not.toContain('canary');
-});
-
-test('the digest covers inline values on the public gateway, whatever the token may read', async () => {
-  const hoop = await hoopProject();
-  const repository = project('hoop-digest', key('k'), hoop.url);
-  link(repository, 'certs/ca', 'a');
-  const env = { OSTIARY_TOKEN: adminToken };
-  expect((await run(repository, 'apply --yes', env)).code).toBe(0);
-  repository.save({ 'access/a.yaml': connection('hoop-digest', { secret, reviewers: ['dba'] }) });
-  const { digest } = await planOf(repository, env);
-  repository.save({
-    'access/a.yaml': connection('hoop-digest', { secret: { ...secret, 'envvar:HOST': { value: 'evil' } }, reviewers: ['dba'] }),
-  });
-  expect((await run(repository, `apply --yes --digest ${digest}`, env)).code).toBe(6);
 });

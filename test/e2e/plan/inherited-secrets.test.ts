@@ -67,10 +67,3 @@ test('an own password hides the inherited one, and its removal uses it', async (
     stdout: expect.stringContaining('1 connection uses a credential of the resource instead of an own one'),
   });
 });
-
-test('a plan without such a change reads no resources', async () => {
-  const folder = project({ 'ostiary.yaml': config(gateway.url()), ...member({ reviewers: ['dba', 'sec'] }) });
-  const reviewers = await gateway.run('plan -v', folder);
-  expect(reviewers.stderr).toContain('/connections');
-  expect(reviewers.stderr).not.toContain('/resources');
-});

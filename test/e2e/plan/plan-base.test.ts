@@ -83,13 +83,6 @@ describe('the base', () => {
     expect(await behind()).toBeUndefined();
   });
 
-  it('treats unselected manifests as present', async () => {
-    const { repository } = await applied(make);
-    const { base } = await planBase(repository, { only: ['Connection/a'] });
-    expect(idsOf(base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
-    expect(base?.removedIn.size).toBe(0);
-  });
-
   it('does not read secrets', async () => {
     const secret = { 'envvar:P': { valueFrom: { env: 'OSTIARY_SECRET_P' } }, 'envvar:F': { valueFrom: { file: 'ca.pem' } } };
     const { repository } = await applied(make, { 'access/a.yaml': connection('a', { secret }) });
@@ -111,12 +104,6 @@ describe('the base', () => {
     expect(base?.desired.resources.map(({ id, spec }) => [id, spec['reviewers']])).toStrictEqual([['Connection/a', ['security']]]);
     expect(base?.removedIn.size).toBe(0);
     expect(codes((await planBase(repository, { target: 'test' })).diagnostics)).toStrictEqual(['notice git/no-base']);
-  });
-
-  it('skips the config file of that commit if manifests are in the same folder', async () => {
-    const { repository } = await applied(make, { 'ostiary.yaml': files['ostiary.yaml'].replace(/^manifests:.*\n/m, '') });
-    repository.save({ 'access/c.yaml': connection('c') });
-    expect(idsOf((await planBase(repository)).base?.desired)).toStrictEqual(['Connection/a', 'Connection/b']);
   });
 
   it('is found after the config file moved, from any folder, and in a worktree', async () => {
@@ -142,16 +129,6 @@ describe('the base', () => {
     const { base, diagnostics } = await planBase(repository);
     expect([base, codes(diagnostics)]).toStrictEqual([undefined, ['warning git/other-gateway']]);
     expect((await planBase(repository, { base: 'HEAD~1' })).base).toBeDefined();
-  });
-
-  it('works if no branch contains its commit', async () => {
-    const { repository, commit } = await applied(make);
-    repository.git('commit', '--quiet', '--amend', '--message', 'rewritten');
-    repository.remove('access/b.yaml');
-    const removed = repository.commit();
-    const { base } = await planBase(repository);
-    expect(base?.commit).toBe(commit);
-    expect([...(base?.removedIn ?? [])]).toMatchObject([['Connection/b', { id: removed }]]);
   });
 
   it('throws if it cannot be loaded, instead of counting as empty', async () => {
@@ -181,16 +158,6 @@ describe('the base', () => {
     for (const flags of [{ base: 'main' }, { own: 'main' }])
       await expect(planBase(outside, flags)).rejects.toMatchObject({ code: 'git/no-repository', exitCode: 3 });
   });
-
-  it('needs no config file if --base names the commit', async () => {
-    const repository = make({ 'sub/access/a.yaml': connection('a') });
-    repository.save({ 'sub/access/a.yaml': connection('a', { reviewers: ['dba'] }) });
-    const flags = { url, paths: ['access'] };
-    expect(await planBase(repository, flags, 'sub')).toStrictEqual({ base: undefined, refusals: [], own: undefined, diagnostics: [] });
-    const { base } = await planBase(repository, { ...flags, base: 'HEAD~1' }, 'sub');
-    expect(base?.desired.resources[0]?.spec['reviewers']).toStrictEqual([]);
-    expect(await record(repository, flags, { below: 'sub' })).toStrictEqual([]);
-  });
 });
 
 describe('--own', () => {
@@ -203,14 +170,6 @@ describe('--own', () => {
     repository.git('checkout', '--quiet', 'topic');
     const { own, diagnostics } = await planBase(repository, { own: 'main', base: 'none' });
     expect([idsOf(own), diagnostics]).toStrictEqual([['Connection/a', 'Connection/b'], []]);
-  });
-
-  it('is empty if the branch point has no manifests', async () => {
-    const repository = make({ 'README.md': '' });
-    repository.git('branch', 'before');
-    repository.save(files);
-    const { own, diagnostics } = await planBase(repository, { own: 'before', base: 'none' });
-    expect([idsOf(own), diagnostics]).toStrictEqual([[], []]);
   });
 
   it('is undefined with a warning if it cannot be loaded', async () => {

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { runInFolder } from '../../support/run-in-process.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { useGateway } from '../use-gateway.ts';
-import { config, connection, manifest, manyConnections, useProjects } from '../project.ts';
+import { config, connection, manifest, useProjects } from '../project.ts';
 
 const gateway = useGateway();
 const makeProject = useProjects();
@@ -68,49 +68,6 @@ describe('plan and apply', () => {
     expect((await gateway.run('explain Connection/policy-orders --today 2026-11-21', cwd)).stdout).toContain('passes  reviewed');
   });
 
-  test('read an empty map of secrets from a new connection without secrets, which validate cannot know', async () => {
-    const policy = manifest('Policy', 'secretless', { require: ['size(connection.secret) == 0'] });
-    const files = { 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': policy };
-    const cwd = makeProject({ ...files, 'access/a.yaml': connection('secretless') });
-    expect(await gateway.run('validate', cwd)).toMatchObject({ code: 0, stderr: expect.stringContaining('policy/deferred') });
-    expect(await gateway.run('plan', cwd)).toMatchObject({ code: 0, stdout: expect.not.stringContaining('could not be evaluated') });
-    const other = makeProject({ ...files, 'access/a.yaml': connection('secretful', { secret: { 'envvar:A': 'YQ==' } }) });
-    expect(await gateway.run('plan', other)).toMatchObject({ code: 6, stdout: expect.stringContaining('policy/violated') });
-  });
-
-  test('print equal violations as one with its connections; JSON has each', async () => {
-    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': asked, ...manyConnections('equal', 12) });
-    const text = (await gateway.run('plan', cwd)).stdout;
-    expect(text.split('policy "reviewed": reviewers exist')).toHaveLength(2);
-    expect(text).toMatch(/\): 12 connections\n/);
-    expect(text).toMatch(/\n {6}Connection\/equal-10 {2}access\/equal-10\.yaml:1:1\n {6}and 2 more; --full prints them\n/);
-    expect((await gateway.run('plan --full', cwd)).stdout).toContain('\n      Connection/equal-12  access/equal-12.yaml:1:1\n');
-    const { refusals, policies } = JSON.parse((await gateway.run('plan --format json', cwd)).stdout).plans[0];
-    expect([refusals.length, policies.findings.length]).toEqual([12, 12]);
-    const list = '  - `Connection/equal-01` `access/equal-01.yaml:1`, ';
-    const { stdout: refused } = await gateway.run('plan --format markdown', cwd);
-    expect(refused).toMatch(/^- `policy\/violated` policy "reviewed": reviewers exist .*: 12 connections$/m);
-    expect(refused).toContain(list);
-    writeFileSync(join(cwd, 'access/policy.yaml'), manifest('Policy', 'p', { require: ['false', '!true'], severity: 'warning' }));
-    const { stdout: warned, stderr } = await gateway.run('plan --format markdown', cwd);
-    expect(warned).toContain('**2 policy warnings:**\n\n- `policy/violated` policy "p": violates p (false): 12 connections\n');
-    expect(warned.split(list)).toHaveLength(3);
-    expect(warned).toContain(', and 2 more\n');
-    expect(stderr).toMatch(/^warning policy\/violated {2}policy "p": violates p \(false\): 12 connections$/m);
-  });
-
-  test('refuse a risk that is too high, unless it is allowed', async () => {
-    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('risky', { reviewers: ['dba'] }) });
-    expect(await gateway.run('apply --yes --max-risk neutral', cwd)).toMatchObject({ code: 0 });
-    writeFileSync(join(cwd, 'access/a.yaml'), connection('risky', { access_mode_runbooks: 'enabled' }));
-    const refused = await gateway.run('plan --max-risk reroutes', cwd);
-    expect(refused).toMatchObject({ code: 6, stdout: expect.stringContaining('--allow risk/access-opened=REASON') });
-    const both = '--allow risk/access-opened=yes --allow risk/reviewer-removed=yes';
-    expect(await gateway.run(`plan --max-risk reroutes ${both}`, cwd)).toMatchObject({ code: 0 });
-    expect(await gateway.run('plan --max-risk weakens', cwd)).toMatchObject({ code: 0 });
-    expect(await gateway.run('plan --max-risk low', cwd)).toMatchObject({ code: 3 });
-  });
-
   test('check a proposal with the reviewed policies, and report the policies that it changes', async () => {
     const repository = makeRepository({
       'ostiary.yaml': config(gateway.url()),
@@ -137,55 +94,7 @@ describe('plan and apply', () => {
   });
 });
 
-describe('validate', () => {
-  const prod = { connection_tags: { env: 'prod' } };
-  const inPolicy = String.raw`access\/policy\.yaml:8:\d+`;
-  test.each([
-    [
-      '1/0 > 0',
-      3,
-      String.raw`^${inPolicy} error policy\/expression {2}Connection\/db: policy "p": could not be evaluated: division by zero`,
-    ],
-    ['connection.connection_tags.team == "a"', 3, String.raw`^${inPolicy} error policy\/expression .* no value for team`],
-    [
-      'has(connection.connection_tags.team) && connection.connection_tags.team == "a"',
-      3,
-      String.raw`^access\/db\.yaml:\d+:\d+ error policy\/violated`,
-    ],
-    ['connection.connection_tags.env == "prod" || 1/0 > 0', 0, ''],
-    ['size(posture.access) == 0', 3, String.raw`^access\/db\.yaml:10:\d+ error policy\/violated {2}Connection\/db: policy "p": a hint`],
-    [
-      'size(connection.guardrail_rules) > 0',
-      3,
-      String.raw`^access\/db\.yaml:1:1 error policy\/violated {2}Connection\/db: .*\n(?:.*\n)?.*\(${inPolicy}\)`,
-    ],
-  ])('names connection, line and requirement: %s', async (expression, code, message) => {
-    const policy = `apiVersion: ostiary/v1\nkind: Policy\nmetadata:\n  name: p\nspec:\n  message: a hint\n  require:\n    - '${expression}'\n`;
-    const files = { 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': policy };
-    const cwd = makeProject({ ...files, 'access/db.yaml': connection('db', { ...prod, reviewers: [] }) });
-    const { code: exit, stderr } = await gateway.run('validate', cwd);
-    expect([exit, stderr]).toEqual([code, expect.stringMatching(new RegExp(message, 'm'))]);
-    if (code === 0) return;
-    const { diagnostics } = JSON.parse((await gateway.run('validate --format json', cwd)).stdout);
-    const found = diagnostics.filter((one: { code: string }) => one.code.startsWith('policy/'));
-    expect(found).toMatchObject([{ resource: 'Connection/db', message: expect.stringMatching(/^Connection\/db: policy "p": /) }]);
-  });
-
-  test('leaves to plan what only the gateway knows, which plan reports with its reason', async () => {
-    const policy = manifest('Policy', 'p', {
-      require: ['connection.secret.all(key, key != "envvar:A")', 'size(connection.secret) / 0 == 1'],
-    });
-    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': policy, 'access/a.yaml': connection('unseen') });
-    expect(await gateway.run('validate', cwd)).toMatchObject({ code: 0, stderr: expect.stringContaining('policy/deferred') });
-    const { code, stdout } = await gateway.run('plan --format json', cwd);
-    const [{ refusals, policies }] = JSON.parse(stdout).plans;
-    expect([code, refusals]).toMatchObject([
-      6,
-      [{ code: 'policy/expression', resource: 'Connection/unseen', at: { file: 'access/policy.yaml' } }],
-    ]);
-    expect(policies.findings).toMatchObject([{ result: 'unknown', error: refusals[0].at, requirement: { file: 'access/policy.yaml' } }]);
-  });
-});
+describe('validate', () => {});
 
 describe('the starter policies', () => {
   const root = mkdtempSync(join(tmpdir(), 'ostiary-policies-'));

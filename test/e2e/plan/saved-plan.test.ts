@@ -152,21 +152,6 @@ describe('a saved plan', () => {
     }
   });
 
-  test('takes no flag that would have shaped it, and reads its secrets anew', async () => {
-    const cwd = project({ 'access/db.yaml': connection('anew', { secret }) });
-    const saved = await gateway.run('plan --secrets unresolved --out plan.json', cwd);
-    expect([saved.code, saved.stderr]).toEqual([0, expect.stringContaining('apply --plan plan.json')]);
-    for (const flag of ['--only Connection/anew', '--prune', '--base none', '--import Connection/anew', 'access'])
-      expect(await refused(cwd, `apply --yes --plan plan.json ${flag}`)).toMatchObject({ code: 3 });
-    expect(await gateway.run('apply --yes --plan plan.json', cwd)).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining('OSTIARY_SECRET_PASS'),
-    });
-    expect(await gateway.run('apply --yes --plan plan.json', cwd, { OSTIARY_SECRET_PASS: 'anew' })).toMatchObject({ code: 0 });
-    const { body } = await gateway.call('GET', '/connections/anew');
-    expect(body).toMatchObject({ secret: { 'envvar:PASS': btoa('anew') } });
-  });
-
   test('of an auditor, who sees no secret, is applied by an admin; no secret is lost', async () => {
     const cwd = project({ 'access/db.yaml': connection('audited', { secret }) });
     expect((await gateway.run('apply --yes', cwd, environment)).code).toBe(0);

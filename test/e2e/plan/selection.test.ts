@@ -59,30 +59,3 @@ describe.each(['interface', 'hoop'])('a selection on a gateway of the dialect %s
     expect(plans[0].orphans).toMatchObject([{ id: 'Connection/billing' }]);
   });
 });
-
-test('a selection limits validate, test and pull; a term without a match is an error', async () => {
-  const repository = make({ 'ostiary.yaml': config(gateway.url()), ...manifests });
-  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
-  expect((await run('validate --exclude Connection/billing --only Connection/*')).stdout).toContain('2 ');
-  expect((await run('test --exclude Connection/*')).code).toBe(0);
-  for (const line of [
-    '--only Connection/ordres-a',
-    '--only Connection/x*',
-    '--tag env=prodd',
-    '--exclude Connection/x*',
-    '--only Connection/billing --tag team=orders',
-  ])
-    for (const command of ['validate', 'test', 'plan', 'apply --yes', 'drift'])
-      expect(await run(`${command} ${line}`)).toMatchObject({
-        code: 3,
-        stderr: expect.stringMatching(/manifest\/(?:unknown|nothing)-select/),
-      });
-  expect((await run('plan --tag prod')).stderr).toContain('expected KEY=VALUE');
-  expect((await run('plan --tag env=prodd')).stderr).toContain('did you mean "env=prod"?');
-
-  const pulled = make({ 'ostiary.yaml': config(gateway.url()) });
-  const pull = (line: string): ReturnType<typeof gateway.run> => gateway.run(`pull ${line}`, pulled.folder, gitEnv);
-  expect((await pull('--tag env=prodd')).stderr).toContain('did you mean "env=prod"?');
-  expect((await pull('--only Connection/x*')).code).toBe(3);
-  expect((await pull('--tag team=orders --exclude *-b')).stdout).toMatch(/Pulled 1 object/);
-});

@@ -85,21 +85,4 @@ describe.each(['interface', 'hoop'])('unmanaged connections on a gateway of the 
     });
     expect(await run('drift')).toMatchObject({ code: 2, stderr: expect.stringContaining('Connection/theirs') });
   });
-
-  test('of a selection do not include objects that were applied', async () => {
-    const hoop = dialect === 'hoop' ? await hoopProject() : undefined;
-    const reporting = config(hoop?.url ?? gateway.url()).replace(' }\n', ', unmanaged: report }\n');
-    const repository = make({ 'ostiary.yaml': reporting, 'access/a.yaml': connection('kept-a'), 'access/b.yaml': connection('removed-b') });
-    const env = { ...gateway.env(), ...gitEnv, ...(hoop === undefined ? {} : { OSTIARY_TOKEN: adminToken }) };
-    const plan = async (line: string): Promise<{ readonly counts: object; readonly unmanaged: readonly string[] }> => {
-      const { stdout } = await ostiaryInProcess(`plan --format json --quiet${line}`.split(' '), { cwd: repository.folder, env });
-      return JSON.parse(stdout).plans[0];
-    };
-    expect((await ostiaryInProcess(['apply', '--yes'], { cwd: repository.folder, env })).code).toBe(0);
-    repository.remove('access/b.yaml');
-    repository.commit();
-    expect((await plan(' --only Connection/kept-a')).unmanaged).not.toContain('Connection/removed-b');
-    expect((await plan('')).counts).toMatchObject({ orphaned: 1 });
-    expect((await plan(' --prune')).counts).toMatchObject({ orphaned: 0, delete: 1 });
-  });
 });

@@ -98,12 +98,4 @@ describe.each(Object.entries(sides))('secrets that the token may not read, on th
     expect(await runAs(side.admin, 'apply --yes', repository)).toMatchObject({ code: 0 });
     expect(await audit('drift', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift seen; 2 secrets') });
   });
-
-  test('without a base nothing is known', async () => {
-    const repository = await applied('baseless', { 'envvar:HOST': { value: 'canary-old-host' }, 'envvar:PASS': pass });
-    repository.git('update-ref', '-d', 'refs/ostiary/applied/production');
-    repository.save(files('baseless', { 'envvar:HOST': { value: 'canary-new-host' }, 'envvar:PASS': pass }));
-    for (const line of ['plan', 'drift'])
-      expect(await audit(line, repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('seen; 2 secrets not compared') });
-  });
 });
