@@ -110,9 +110,3 @@ test('the package states the licenses and versions of what it bundles, and two b
   await run(process.execPath, ['node_modules/rolldown/bin/cli.mjs', '--config', 'rolldown.config.js', '--dir', again]);
   expect(contents(again)).toEqual(contents(join(installed, 'dist')));
 });
-
-test('--version does not load the modules of a plan', async () => {
-  const home = await builtPackage();
-  const [, loaded = ''] = /from"\.\/(chunks\/[^"]+)"/.exec(readFileSync(join(home, 'dist', 'cli.js'), 'utf8')) ?? [];
-  expect(statSync(join(home, 'dist', loaded)).size).toBeLessThan(1000);
-});

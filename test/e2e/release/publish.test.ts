@@ -142,24 +142,4 @@ describe('publishing a release', () => {
       output: expect.stringContaining('the tag v1.2.3 is of another commit'),
     });
   });
-
-  test.each([
-    ['a prerelease', '1.3.0-rc.1', [] as readonly string[], /--prerelease .*\n/],
-    ['an older line', '1.2.4', ['v1.3.0'], /--latest=false .*\n/],
-  ])('%s leaves the floating tag alone', { timeout: 60_000 }, (_, version, tags, rest) => {
-    const { repository } = prepared(version);
-    for (const tag of tags) repository.git('tag', tag);
-    const { code, output } = publish(repository, [executables(), images(), '--dry-run']);
-    expect(code).toBe(0);
-    expect(output).not.toContain('--force');
-    expect(output).toMatch(rest);
-  });
-
-  test('needs a folder and the name of the repository', () => {
-    const { repository } = prepared('1.2.3');
-    expect(publish(repository, [])).toMatchObject({
-      code: 3,
-      output: expect.stringContaining('the folder of the executables or of the images is missing'),
-    });
-  });
 });

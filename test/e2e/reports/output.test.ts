@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -58,42 +58,6 @@ describe('stdout is the result, stderr is the rest', () => {
     );
   });
 
-  test('--link-base links files in Markdown and pages; --max-length shortens Markdown; both reject other values', async () => {
-    const base = 'https://gitlab.test/team/access/-/blob/1a2b3c4';
-    const linked = await gateway.run(`plan --format markdown --report html=linked.html --link-base ${base}/`, folder);
-    expect(linked.stdout).toContain(`[\`access/db.yaml:1\`](${base}/access/db.yaml#L1)`);
-    expect(readFileSync(join(folder, 'linked.html'), 'utf8')).toContain(`href="${base}/access/db.yaml#L1"`);
-    const short = await gateway.run('plan --format markdown --max-length 1000', folder);
-    expect(short.stdout.length).toBeLessThanOrEqual(1000);
-    expect(short.stdout).toMatch(/^### Plan for [\s\S]*\n\*\*Shortened to fit:\*\* left out /);
-    for (const wrong of ['--link-base gitlab.test', '--link-base javascript:alert(1)', '--link-base https://a:b@c.test', '--max-length 12'])
-      expect(await gateway.run(`plan ${wrong}`, folder)).toMatchObject({
-        code: 3,
-        stdout: '',
-        stderr: expect.stringContaining('cli/usage'),
-      });
-  });
-
-  test('validate and get print JSON', async () => {
-    const validated = await gateway.process('validate --format json', folder);
-    expect(validated).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(validated.stdout)).toMatchObject({ version: 1, diagnostics: expect.any(Array) });
-    for (const what of ['connections', 'rules', 'runbooks', 'agents']) {
-      const { code, stdout, stderr } = await gateway.run(`get ${what} --format json`, folder);
-      expect({ what, code, stderr }).toEqual({ what, code: 0, stderr: '' });
-      expect(JSON.parse(stdout)).toEqual(expect.any(Array));
-    }
-  });
-
-  test('validate --format json prints errors on stdout', async () => {
-    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': guardrail('a', ['x'], { words: [] }) });
-    const { code, stdout, stderr } = await gateway.process('validate --format json', cwd);
-    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
-    expect(JSON.parse(stdout)).toMatchObject({
-      diagnostics: [{ code: 'manifest/unknown-field', severity: 'error', at: { file: 'access/a.yaml', line: 19, column: 5 } }],
-    });
-  });
-
   test('--quiet leaves warnings out, never errors', async () => {
     const loud = await gateway.run('plan', folder);
     const quiet = await gateway.run('plan --quiet', folder);
@@ -102,45 +66,6 @@ describe('stdout is the result, stderr is the rest', () => {
     expect({ stdout: quiet.stdout, stderr: quiet.stderr }).toEqual({ stdout: withoutWarnings, stderr: '' });
     const wrong = await gateway.run('plan --quiet --target none', folder);
     expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('error cli/usage') });
-  });
-
-  test.each(['validate', 'test', 'plan', 'apply --yes', 'drift', 'list', 'explain Connection/wrong'])(
-    '%s --quiet leaves warnings out beside an error, too',
-    async (line) => {
-      const wrong = connection('wrong', { reviewer: ['dba'], secret: { 'envvar:PASS': { value: 'in plain sight' } } });
-      const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/db.yaml': wrong });
-      const loud = await gateway.run(line, cwd);
-      expect(loud).toMatchObject({ code: 3, stderr: expect.stringMatching(/warning secret\/inline[\s\S]*\n1 error, 1 warning\n$/) });
-      const quiet = await gateway.run(`${line} --quiet`, cwd);
-      expect(quiet).toMatchObject({ code: 3, stderr: expect.stringMatching(/error manifest\/unknown-field[\s\S]*\n1 error\n$/) });
-      expect(quiet.stderr).not.toContain('warning');
-    },
-  );
-
-  test('diagnostics are printed once and counted once, in the last line', async () => {
-    const cwd = project('count');
-    writeFileSync(join(cwd, 'ostiary.yaml'), config({ one: gateway.url(), two: gateway.url() }));
-    const planned = await gateway.run('plan --all-targets', cwd);
-    expect(`${planned.stdout}${planned.stderr}`.match(/warning secret\/inline/g)).toHaveLength(1);
-    expect(planned.stderr.match(/^(?:and )?1 warning, 1 notice.*$/gm)).toEqual([
-      'and 1 warning, 1 notice shown above',
-      '1 warning, 1 notice',
-    ]);
-    expect(planned.stderr).toMatch(/\n1 warning, 1 notice\n$/);
-    const refused = await gateway.run('apply --yes --target one --max-risk strengthens', cwd);
-    expect(refused).toMatchObject({ code: 6, stderr: expect.stringMatching(/\n\d errors?, 1 warning, 1 notice\n$/) });
-    const valid = await gateway.run('validate --target one', cwd);
-    expect(valid).toMatchObject({ stdout: expect.stringMatching(/^Valid\. 4 resources\. 1 warning, \d notices?\.\n$/) });
-    expect(valid.stderr).not.toContain('1 warning,');
-  });
-
-  test('one run reports a missing token and all missing secrets', async () => {
-    const secret = { 'envvar:A': { valueFrom: { env: 'OSTIARY_SECRET_A' } }, 'envvar:B': { valueFrom: { env: 'OSTIARY_SECRET_B' } } };
-    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/db.yaml': connection('unset', { secret }) });
-    for (const line of ['plan', 'apply --yes', 'drift', 'plan --keep-going']) {
-      const { code, stderr } = await gateway.run(line, cwd, { OSTIARY_TOKEN: '' });
-      expect([line, code, stderr]).toEqual([line, 3, expect.stringMatching(/missing token[\s\S]*OSTIARY_SECRET_A[\s\S]*OSTIARY_SECRET_B/)]);
-    }
   });
 
   test.each([
@@ -267,27 +192,6 @@ async function onTerminal(args: string, env: Readonly<Record<string, string>> = 
 }
 
 describe('color', () => {
-  test('is not in pipes', async () => {
-    const { stdout, stderr } = await gateway.process('plan', folder, { TERM: 'xterm' });
-    expect(stdout + stderr).not.toContain(escape);
-    expect((await gateway.process('plan --bogus', folder, { TERM: 'xterm' })).stderr).not.toContain(escape);
-  });
-
-  test.each([
-    ['--color always', 'plan --color always', {}, true],
-    ['--color=always and NO_COLOR', 'plan --color=always', { NO_COLOR: '1' }, true],
-    ['--color always and a mistake', 'plan --bogus --color always', {}, true],
-    ['FORCE_COLOR', 'plan', { FORCE_COLOR: '1' }, true],
-    ['FORCE_COLOR and a mistake', 'plan --bogus', { FORCE_COLOR: '1' }, true],
-    ['FORCE_COLOR=0', 'plan', { FORCE_COLOR: '0' }, false],
-    ['FORCE_COLOR and NO_COLOR', 'plan', { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
-    ['FORCE_COLOR and --color never', 'plan --color never', { FORCE_COLOR: '1' }, false],
-    ['FORCE_COLOR and --no-color', 'plan --no-color', { FORCE_COLOR: '1' }, false],
-  ])('in pipes: %s', async (_what, line, env, colored) => {
-    const { stdout, stderr } = await gateway.process(line, folder, { TERM: 'xterm', NO_COLOR: '', ...env });
-    expect((stdout + stderr).includes(escape)).toBe(colored);
-  });
-
   test('--verbose prints each request with its result and time, and never a secret', async () => {
     const { code, stderr } = await gateway.process('plan --verbose', folder);
     expect(code).toBe(0);
@@ -303,14 +207,5 @@ describe('color', () => {
     const lines = stripVTControlCharacters(stdout).split(/\r?\n/);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     expect((await onTerminal('plan --bogus')).stdout).toContain(`${escape}31merror${escape}39m`);
-  });
-
-  test.runIf(hasTerminal).each([
-    ['--no-color', 'plan --no-color', {}],
-    ['NO_COLOR', 'plan', { NO_COLOR: '1' }],
-    ['TERM=dumb', 'plan', { TERM: 'dumb' }],
-    ['--no-color with a mistake', 'plan --no-color --bogus', {}],
-  ])('is not with %s', async (_what, args, env) => {
-    expect((await onTerminal(args, env)).stdout.replaceAll(`${escape}K`, '')).not.toContain(escape);
   });
 });

@@ -89,12 +89,4 @@ describe('a retry', () => {
     failOnce();
     expect((await (await onTerminal('plan --quiet', { cwd })).ended).stdout).not.toContain('retrying');
   });
-
-  test('shows it elsewhere with --verbose', async () => {
-    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...rules('retried', 1) });
-    failOnce();
-    expect((await gateway.run('plan', cwd)).stderr).toBe('');
-    failOnce();
-    expect((await gateway.run('plan --verbose', cwd)).stderr).toMatch(line);
-  });
 });

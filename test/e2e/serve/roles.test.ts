@@ -61,27 +61,6 @@ test('a standard key sees only a part of the lists: Ostiary concludes nothing fr
   ).toEqual(['/serverinfo', '/serverinfo']);
 });
 
-test('a revoked key is reported', async () => {
-  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
-  const revoked = { OSTIARY_TOKEN: await createKey(gateway.call, 'revoked', ['admin']) };
-  await gateway.call('DELETE', '/api-keys/revoked');
-  const { code, stderr } = await gateway.run('plan', cwd, revoked);
-  expect([code, stderr]).toEqual([4, expect.stringContaining('api/unauthorized')]);
-  expect(stderr).not.toContain(revoked.OSTIARY_TOKEN);
-});
-
-test('a group without members is a warning if the gateway has users', async () => {
-  const cwd = makeProject({
-    'ostiary.yaml': config(gateway.url()),
-    'access/c.yaml': connection('grouped', { reviewers: ['sre', 'unknown'] }),
-  });
-  await createKey(gateway.call, 'sre', ['sre']);
-  const { code, stdout, stderr } = await gateway.run('plan', cwd);
-  expect(code).toBe(0);
-  expect(stdout).toContain('warning interface/unknown-group  unknown group "unknown" on the gateway');
-  expect(`${stdout}${stderr}`).not.toContain('"sre"');
-});
-
 test.each<readonly [string, JsonObject, number, string, JsonObject]>([
   ['is not overwritten', { access_max_duration: 60 }, 5, 'apply/moved', { access_max_duration: 60, reviewers: [] }],
   ['stays next to the applied changes', { reviewers: ['sre'], tags: ['x'] }, 0, ': 1 updated', { reviewers: ['dba', 'sre'], tags: ['x'] }],
@@ -118,4 +97,16 @@ test('the first key is created once, printed only on stdout, and valid', async (
   ]);
   server.child.kill('SIGTERM');
   expect((await server.ended).code).toBe(0);
+});
+
+test('a group without members is a warning if the gateway has users', async () => {
+  const cwd = makeProject({
+    'ostiary.yaml': config(gateway.url()),
+    'access/c.yaml': connection('grouped', { reviewers: ['sre', 'unknown'] }),
+  });
+  await createKey(gateway.call, 'sre', ['sre']);
+  const { code, stdout, stderr } = await gateway.run('plan', cwd);
+  expect(code).toBe(0);
+  expect(stdout).toContain('warning interface/unknown-group  unknown group "unknown" on the gateway');
+  expect(`${stdout}${stderr}`).not.toContain('"sre"');
 });

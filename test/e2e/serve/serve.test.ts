@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { callerOf, type CallServer } from '../../server/client.ts';
-import { addressOf, builtPackage, type Ended, ostiary, start, startOstiary, type Running } from '../../support/cli.ts';
-import { createDatabase, encryptionKey as keyBytes, fixture, makeFolder } from '../../support/servers.ts';
+import { addressOf, type Ended, ostiary, startOstiary, type Running } from '../../support/cli.ts';
+import { createDatabase, encryptionKey as keyBytes, fixture } from '../../support/servers.ts';
 import { useProjects } from '../project.ts';
 
 const makeProject = useProjects();
@@ -43,19 +43,6 @@ test('without a terminal every line on stderr is a JSON object', async () => {
   ]);
 });
 
-test('--log text prints text, and --quiet omits requests', async () => {
-  const { running, call } = await serve('--log text');
-  await call('GET', '/agents');
-  running.child.kill('SIGINT');
-  expect((await running.ended).stderr).toMatch(
-    /^ostiary \S+ serves on http:\S+ from PostgreSQL\nGET \/agents 200 [\d.]+ms \S+\nstopping: finishing open requests\n$/,
-  );
-  const quiet = await serve('--quiet --log text');
-  await quiet.call('GET', '/agents');
-  quiet.running.child.kill('SIGINT');
-  expect((await quiet.running.ended).stderr).toMatch(/^ostiary \S+ serves on http:\S+ from PostgreSQL\n$/);
-});
-
 test('--drain keeps serving after SIGTERM, but is not ready', async () => {
   const { running, call } = await serve('--drain 1');
   expect((await call('GET', '/readyz')).status).toBe(200);
@@ -64,31 +51,6 @@ test('--drain keeps serving after SIGTERM, but is not ready', async () => {
   expect((await call('GET', '/readyz')).status).toBe(503);
   expect((await call('GET', '/agents')).status).toBe(200);
   expect((await running.ended).code).toBe(0);
-});
-
-test.runIf(existsSync('/usr/bin/script'))('on a terminal lines are for people', async () => {
-  const cwd = makeProject({});
-  const folder = await makeFolder(join(cwd, 'db'));
-  const cli = join(await builtPackage(), 'dist', 'cli.js');
-  const command = `stty cols 80 rows 40; '${process.execPath}' --liftoff-only '${cli}' serve --port 0 --database '${folder}'`;
-  const running = start('/usr/bin/script', ['-qec', command, '/dev/null'], {
-    cwd,
-    env: { OSTIARY_SERVE_KEY: key, TERM: 'xterm' },
-    typing: true,
-  });
-  const call = callerOf({ url: await addressOf(running), key });
-  await call('GET', '/agents');
-  running.child.stdin.write('\u0003');
-  const { stdout } = await running.ended;
-  expect(stdout).toMatch(/serves on http:\S+ from a folder\r\nGET \/agents 200 [\d.]+ms \S+\r\n/);
-  expect(stdout).toContain('stopping: finishing open requests');
-});
-
-test.each(['a/b', ''])('rejects %j as the name of an agent', async (name) => {
-  const args = ['serve', '--port', '0', '--agent', name];
-  const { code, stderr } = await ostiary(args, { cwd: makeProject({}), env: await onPostgres() });
-  expect(code).toBe(3);
-  expect(stderr).toMatch(/^error serve\/agent {2}the agent name /);
 });
 
 /** Lists the files and folders that other users could read or write. */
@@ -129,22 +91,6 @@ test('the default folder is not made through a link', async () => {
     stderr: expect.stringMatching(/^error cli\/cache-folder {2}the folder ".*\.ostiary" cannot be used: it is a link\n/),
   });
   expect(readdirSync(join(cwd, 'elsewhere'))).toEqual([]);
-});
-
-test('in a folder that was removed, every command reports that', async () => {
-  const cli = join(await builtPackage(), 'dist', 'cli.js');
-  for (const command of ['serve', 'plan', 'validate']) {
-    const cwd = join(makeProject({}), 'removed');
-    mkdirSync(cwd);
-    const { code, stderr } = await start('/bin/sh', ['-c', `rmdir "$PWD" && exec '${process.execPath}' '${cli}' ${command}`], {
-      cwd,
-      env: {},
-    }).ended;
-    expect({ code, stderr }).toEqual({
-      code: 3,
-      stderr: expect.stringMatching(/^error cli\/working-folder {2}the working directory no longer exists\n {2}hint: /),
-    });
-  }
 });
 
 test.each([
