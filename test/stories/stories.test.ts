@@ -34,19 +34,14 @@ test('a plan without changes has a digest on request', async () => {
 });
 
 describe('what a reviewer reads first', () => {
-  test.each(Object.entries(stories))(
-    '%s',
-    { timeout: 60_000 },
-    async (_name, { after = {}, removed = [], verdict = '', says, prints = '' }) => {
-      const { repository, run, commit } = await ready;
-      repository.git('checkout', '--quiet', '-B', 'change', 'main');
-      commit(after, removed);
-      const { stdout } = await run('plan --own HEAD~1 --prune', undefined, secrets);
-      repository.git('checkout', '--quiet', 'main');
-      expect(stdout).toContain(`Plan for production: ${verdict}`);
-      expect(firstLine(stdout)).toBe(says);
-      expect(stdout).toContain(prints);
-      expect(stdout).not.toContain('canary');
-    },
-  );
+  test.each(Object.entries(stories))('%s', { timeout: 60_000 }, async (_name, { after = {}, removed = [], verdict = '', says }) => {
+    const { repository, run, commit } = await ready;
+    repository.git('checkout', '--quiet', '-B', 'change', 'main');
+    commit(after, removed);
+    const { stdout } = await run('plan --own HEAD~1 --prune', undefined, secrets);
+    repository.git('checkout', '--quiet', 'main');
+    expect(stdout).toContain(`Plan for production: ${verdict}`);
+    expect(firstLine(stdout)).toBe(says);
+    expect(stdout).not.toContain('canary');
+  });
 });
