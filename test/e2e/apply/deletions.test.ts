@@ -115,12 +115,6 @@ const obstacles: readonly Obstacle[] = [
     message: 'it has an attachment to DataMaskingRule/mask that is not in the plan',
   },
   {
-    what: 'a connection with a value in a field that was empty',
-    id: 'Connection/old',
-    meanwhile: (api) => change(api, '/connections', 'old', { reviewers: ['dba'] }),
-    message: '/reviewers: planned from [], now ["dba"]',
-  },
-  {
     what: 'a connection that has a secret by now',
     id: 'Connection/old',
     meanwhile: (api) => change(api, '/connections', 'old', { secret: { 'envvar:PASS': 'Y2FuYXJ5' } }),

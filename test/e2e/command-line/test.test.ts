@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/model/json.ts';
@@ -56,25 +55,6 @@ describe('ostiary test', () => {
     expect(document.counts).toEqual({ passed: 2, failed: 2, notSimulated: 0, rules: 2, untested: 1 });
     expect(document.targets[0].rules[1].samples[3]).toMatchObject({ text: hostile.input, outcome: 'failed' });
   });
-
-  test('the JUnit XML is well-formed, whatever is in it, and holds every sample', async () => {
-    const folder = project([...passing, failing, hostile]);
-    const { code, stdout } = await runInFolder(folder, [
-      'test',
-      '--format',
-      'junit',
-      '--report',
-      'junit=results.xml',
-      '--report',
-      'json=results.json',
-    ]);
-    expect(code).toBe(3);
-    expect(readFileSync(join(folder, 'results.xml'), 'utf8')).toBe(stdout);
-    expect(JSON.parse(readFileSync(join(folder, 'results.json'), 'utf8')).version).toBe(1);
-    expect(elementsOf(stdout)).toMatchObject({ testsuites: 1, testsuite: 2, testcase: 5, failure: 2, skipped: 1 });
-    expect(stdout).toContain('<testsuites name="ostiary" tests="5" failures="2" errors="0" skipped="1"');
-    expect(stdout).toContain('file="access/words.yaml" line="31"');
-  });
 });
 
 describe('ostiary validate', () => {
@@ -89,26 +69,3 @@ describe('ostiary validate', () => {
     expect(await runInFolder(project(passing), ['validate'])).toMatchObject({ code: 0, stderr: '' });
   });
 });
-
-/** Counts the elements of an XML text; throws where tags, attributes or characters are not well-formed. */
-function elementsOf(xml: string): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  const open: string[] = [];
-  const closed: (readonly [string | undefined, string])[] = [];
-  const body = xml.replace(/^<\?xml version="1\.0" encoding="UTF-8"\?>\n/, '');
-  // What XML 1.0 allows, and entities instead of its own signs.
-  expect(body).toMatch(/^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u);
-  const rest = body.replaceAll(
-    /<(\/?)(\w+)((?: \w+="[^"<&]*(?:&(?:amp|lt|gt|quot|apos);[^"<&]*)*")*)(\/?)>/g,
-    (_, close, name, _attributes, empty) => {
-      if (close === '') counts[name] = (counts[name] ?? 0) + 1;
-      if (close === '/') closed.push([open.pop(), name]);
-      else if (empty === '') open.push(name);
-      return '';
-    },
-  );
-  expect(open).toEqual([]);
-  expect(closed.filter(([opened, name]) => opened !== name)).toEqual([]);
-  expect(rest.replaceAll(/&(?:amp|lt|gt|quot|apos);/g, '')).not.toMatch(/[<>&]/);
-  return counts;
-}

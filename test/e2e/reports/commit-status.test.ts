@@ -52,27 +52,3 @@ test('status: true sets a status for each target, with the verdict, on the head 
   });
   expect(statusesSince(quiet)).toEqual([]);
 });
-
-test('a status of an apply and of a drift are on the commit, and a missing permission is a warning', async () => {
-  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/db.yaml': connection('status-applied') });
-  const commit = commitAll(cwd);
-  const step = { cwd, payload: {}, env: gateway.env() };
-  const before = bench.github().heard.length;
-  const inputs = { status: true, comment: false };
-  expect(await bench.step({ ...step, event: 'push', inputs: { ...inputs, mode: 'apply' } })).toMatchObject({ code: 0 });
-  expect(await bench.step({ ...step, event: 'schedule', inputs: { ...inputs, mode: 'drift', 'max-risk': '' } })).toMatchObject({ code: 0 });
-  expect(statusesSince(before)).toEqual([
-    [commit, expect.objectContaining({ state: 'success', context: 'ostiary/apply: production', description: 'Applied: 1 created.' })],
-    [commit, expect.objectContaining({ state: 'success', context: 'ostiary/drift: production' })],
-  ]);
-  bench
-    .github()
-    .intercept(({ path }) =>
-      path.includes('/statuses/') ? { status: 403, body: { message: 'Resource not accessible by integration' } } : undefined,
-    );
-  const warned = await bench.step({ ...step, event: 'push', inputs: { ...inputs, mode: 'validate' } });
-  expect(warned).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/^::warning title=forge\/forbidden::the status of the commit was not written/m),
-  });
-});

@@ -29,7 +29,6 @@ function plainOf({ stdout }: Ended): string {
 const plainTerminals: readonly (readonly [what: string, options: Omit<TerminalOptions, 'cwd'>])[] = [
   ['TERM=dumb', { env: { TERM: 'dumb' } }],
   ['width 0', { columns: 0 }],
-  ['COLUMNS=0', { env: { COLUMNS: '0' } }],
 ];
 
 describe.runIf(hasTerminal)('a terminal that does not move the cursor', () => {
@@ -52,9 +51,7 @@ describe.runIf(hasTerminal)('a terminal that does not move the cursor', () => {
 
   test.each([
     ['no', 'n\n'],
-    ['an empty line', '\n'],
     ['Ctrl-C', '\u0003'],
-    ['Ctrl-D', '\u0004'],
   ])('%s: exit 6, and nothing is written', async (_what, keys) => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...rules('declined', 1) });
     const running = await onTerminal('apply', { cwd, env: { TERM: 'dumb' } });
