@@ -94,8 +94,6 @@ describe('plan and apply', () => {
   });
 });
 
-describe('validate', () => {});
-
 describe('the starter policies', () => {
   const root = mkdtempSync(join(tmpdir(), 'ostiary-policies-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
