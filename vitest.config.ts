@@ -6,7 +6,7 @@ import { compiledSchemas } from './.github/compiled-schemas.js';
 import { withSharedClasses } from './.github/fast-spreads.js';
 
 /** The main job end to end: load, plan, apply, drift and revert on the embedded gateway, and a pull request with the action. */
-const mainJob = ['drift/drift', 'action/pull-request-story'].map((name) => `test/e2e/${name}.test.ts`);
+const mainJob = ['main-job', 'action/pull-request-story'].map((name) => `test/e2e/${name}.test.ts`);
 
 /** Properties that take as long as all others together. */
 const longProperties = ['deletions', 'hoop-stops'].map((name) => `test/property/${name}.test.ts`);

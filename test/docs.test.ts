@@ -159,7 +159,7 @@ test('the example of a code is what a golden plan prints, if one prints the code
   const printed = goldenMessages();
   const wrong = entries.filter(([one, { example }]) => printed.get(one)?.includes(example) === false).map(([one]) => one);
   expect(wrong).toEqual([]);
-  expect(entries.filter(([one]) => printed.has(one)).length).toBeGreaterThan(20);
+  expect(entries.filter(([one]) => printed.has(one)).length).toBeGreaterThan(10);
 });
 
 test('every code that the pages name exists', () => {

@@ -55,8 +55,8 @@ test('the tests of a command and of a folder of src are found by its name', () =
   const commands = files.flatMap(({ path, text }) => (/^export const \w+: DefineCommand\b/m.test(text) ? basename(path, '.ts') : []));
   const folders = new Set(paths.map((path) => path.split('/')[1] ?? '').filter((name) => !name.endsWith('.ts')));
   expect(commands).toContain('plan');
-  // Kinds are declarations, which the tests of all stages use.
-  expect([...commands, ...folders].filter((name) => !found.has(name))).toEqual(['kinds']);
+  // Kinds are declarations, which the tests of all stages use; the tests of usage print the version.
+  expect([...commands, ...folders].filter((name) => !found.has(name))).toEqual(['version', 'kinds']);
 });
 
 test('a folder holds at most 20 files', () => {

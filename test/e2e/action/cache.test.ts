@@ -121,6 +121,7 @@ const without: readonly (readonly [string, Omit<JobOptions, 'mode'>])[] = [
   ['a service that is not there', { env: { ACTIONS_RESULTS_URL: 'http://127.0.0.1:9/' } }],
 ];
 
+// security: cache
 test('a cache that is poisoned, of another token or not there is a miss without a warning; an unchanged one is not saved again', async () => {
   const { job, project, apply } = await repository();
   await apply();

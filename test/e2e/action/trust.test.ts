@@ -64,6 +64,7 @@ test('an unchanged plan has the same digest on the pull request and the merge; a
   expect(await apply({ digest })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
 });
 
+// security: proposal
 test('findings are written through no link that a pull request contains, and nothing is applied before', async () => {
   const { plan, apply, cwd } = await proposed('linked');
   mkdirSync(join(cwd, 'real'));

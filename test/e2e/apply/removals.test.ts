@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
+import { commitRecord } from '../../support/commit-record.ts';
 import { useRepositories, withPush, type TestRepository } from '../../support/repository.ts';
 import { connection, guardrail, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';

@@ -68,6 +68,7 @@ test.each([
   await Promise.all([configured.close(), other.close(), last.close()]);
 });
 
+// security: machine, apply-token
 test('a config of another user receives no token', async () => {
   const [theirs, mine] = await Promise.all([startEmptyGateway(), startEmptyGateway()]);
   const cwd = makeProject({ 'ostiary.yaml': config(theirs.url), 'access/rule.yaml': guardrail('no-drop') });

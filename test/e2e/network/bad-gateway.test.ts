@@ -60,6 +60,7 @@ const failures: readonly Failure[] = [
     'api/unexpected-shape',
     /GET \S+\/[\w-]+: entry 1 of the list/,
   ],
+  // security: gateway
   ['a list with an id twice', lists(json(200, same)), 'api/list-not-whole', /GET \S+\/[\w-]+: incomplete listing: .*; nothing was changed/],
   [
     'pages that do not arrive',
