@@ -4,6 +4,7 @@ import { askToConfirm } from './commands/command-line/confirm.ts';
 import { workflowCommands } from './commands/workflow-commands.ts';
 import type { CliContext } from './console/context/cli-context.ts';
 import { compileLess, processContext, stepContext } from './console/context/process-context.ts';
+import type { ProcessOutput } from './console/context/process-output.ts';
 import { findCiSystem } from './find-ci-system.ts';
 
 /** All commands by the headings of the help. A new command is one file and one entry here. */
@@ -143,8 +144,8 @@ export async function run(argv: readonly string[], context: CliContext): Promise
 }
 
 /** Runs the command line of this process and returns its exit code; never throws. */
-export async function runProcess(argv: readonly string[]): Promise<number> {
+export async function runProcess(argv: readonly string[], output: ProcessOutput): Promise<number> {
   const [command] = argv;
   if (command !== 'serve') compileLess();
-  return run(argv, command === 'ci' ? stepContext() : processContext(askToConfirm));
+  return run(argv, command === 'ci' ? stepContext(output) : processContext(output, askToConfirm));
 }

@@ -1,8 +1,8 @@
-import { outputOf } from '../../console/context/process-context.ts';
+import { describeStream } from '../../console/context/process-output.ts';
 
 /** Returns whether the answer to a question is yes. It asks on stderr, because stdout is for results and may be redirected. */
 export async function askToConfirm(message: string): Promise<boolean> {
-  if (!outputOf(process.stderr).ansi) return askInPlainText(message);
+  if (!describeStream(process.stderr).ansi) return askInPlainText(message);
   const { confirm, isCancel } = await import('@clack/prompts');
   const answer = await confirm({ message, initialValue: false, output: process.stderr });
   return !isCancel(answer) && answer;

@@ -1,11 +1,13 @@
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { AppError, UsageError } from '../../model/errors.ts';
-import type { Output, CliContext } from './cli-context.ts';
+import type { CliContext } from './cli-context.ts';
+import type { ProcessOutput } from './process-output.ts';
 import { streamReader } from './stdin.ts';
 
 /** Makes the context of this process: its environment, streams, clock and signals. */
 export function processContext(
+  { stdout, stderr }: ProcessOutput,
   confirm: CliContext['confirm'],
   interrupt: CliContext['interruptSignal'] = interruptSignal,
   readStdin: CliContext['readStdin'] = streamReader(process.stdin),
@@ -16,8 +18,8 @@ export function processContext(
       return workingFolder();
     },
     interactive: isatty(process.stdin.fd) && isatty(process.stderr.fd),
-    stdout: outputOf(process.stdout),
-    stderr: outputOf(process.stderr),
+    stdout,
+    stderr,
     now: () => new Date(),
     interruptSignal: interrupt,
     readStdin,
@@ -55,22 +57,15 @@ function workingFolder(): string {
   }
 }
 
-/** Describes a stream of this process. */
-export function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): Output {
-  const isTTY = isatty(stream.fd);
-  // A terminal of unknown width reports 0.
-  const columns = isTTY && stream.columns > 0 && process.env['COLUMNS'] !== '0' ? stream.columns : undefined;
-  return { write: (text) => stream.write(text), isTTY, columns, ansi: columns !== undefined && process.env['TERM'] !== 'dumb' };
-}
-
 /**
  * Makes the context of a workflow step: a signal at any time counts for all that follows, and none ends the process, because a
  * runner that cancels a job sends a second one, and the step still has to report.
  */
-export function stepContext(): CliContext {
+export function stepContext(output: ProcessOutput): CliContext {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort());
   return processContext(
+    output,
     () => Promise.resolve(false),
     () => controller.signal,
     // A runner may leave it open without an end.

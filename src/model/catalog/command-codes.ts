@@ -19,6 +19,12 @@ export const cliCodes = {
     fix: 'Check the disk and the permissions',
     example: '"access/.ostiary" cannot be read or written: no space left on the disk',
   },
+  'cli/output': {
+    meaning: 'The result did not arrive where stdout leads',
+    cause: 'Stdout is closed, or is the null device that another program opened for reading and writing; or its disk is full',
+    fix: 'Write the result elsewhere; `> /dev/null` discards it. The command ran to its end',
+    example: 'the result cannot be written: no space left on the disk',
+  },
   'cli/unknown-group': {
     level: 'warning',
     meaning: 'Nothing that decides access names this group',

@@ -36,6 +36,13 @@ beforeAll(() => {
   folder = project('out');
 });
 
+/** Runs a shell command in which CLI is the built program. */
+async function inShell(command: string): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const cli = join(await builtPackage(), 'dist', 'cli.js');
+  const script = `CLI() { '${process.execPath}' '${cli}' "$@"; }; ${command}`;
+  return start('bash', ['--norc', '-c', script], { cwd: folder, env: gateway.env() }).ended;
+}
+
 describe('stdout is the result, stderr is the rest', () => {
   test('plan --format json prints the same plan twice, byte for byte; warnings are on stderr', async () => {
     const first = await gateway.process('plan --format json', folder);
@@ -102,24 +109,38 @@ describe('stdout is the result, stderr is the rest', () => {
     expect(ended.stderr === '').toBe(name === 'diagnostics' && failures.length === 0);
   });
 
-  test.runIf(existsSync('/dev/full'))('a result that cannot be written is reported as a failure', async () => {
-    const cli = join(await builtPackage(), 'dist', 'cli.js');
-    for (const args of ['--version', 'plan']) {
-      const { code, stderr } = await start('bash', ['--norc', '-c', `'${process.execPath}' '${cli}' ${args} --quiet > /dev/full`], {
-        cwd: folder,
-        env: gateway.env(),
-      }).ended;
-      expect(code).toBe(1);
-      expect(stderr).toMatch(/^error cli\/output {2}the result cannot be written: no space left on the disk\n {2}hint: .*\n$/);
-    }
+  const printing = [
+    '--version',
+    '--help',
+    'plan',
+    'plan --format json',
+    'validate --format junit',
+    'get connections --format json',
+    'who x',
+  ];
+
+  test.runIf(existsSync('/proc/self/fdinfo')).each(printing)('%s fails if stdout is closed, or its disk full', async (line) => {
+    const [closed, full] = [await inShell(`CLI ${line} --quiet >&-`), await inShell(`CLI ${line} --quiet > /dev/full`)];
+    const wanted = (await inShell(`CLI ${line} --quiet > /dev/null`)).code;
+    expect([closed.code, full.code]).toEqual(wanted === 0 ? [1, 1] : [wanted, wanted]);
+    if (wanted !== 0) return;
+    expect(closed.stderr).toMatch(
+      /^error cli\/output {2}the result cannot be written: it is closed, or .*\n {2}hint: .*> \/dev\/null; .*\n$/,
+    );
+    expect(full.stderr).toMatch(/^error cli\/output {2}the result cannot be written: no space left on the disk\n {2}hint: .*\n$/);
   });
 
-  test('a reader that closes the pipe is no error', async () => {
-    const home = await builtPackage();
-    const command = `"${process.execPath}" "${join(home, 'dist', 'cli.js')}" plan --format json | head -c 1; exit "\${PIPESTATUS[0]}"`;
-    const { code, stdout, stderr } = await start('bash', ['--norc', '-c', command], { cwd: folder, env: gateway.env() }).ended;
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '{' });
-    expect(stderr).not.toContain('EPIPE');
+  test('a file that a disk takes only in part is a failure', async () => {
+    // A limit of the size of files takes as much as fits, as a disk that becomes full does.
+    const { code, stderr } = await inShell('ulimit -f 1; CLI --help > part.txt');
+    expect({ code, size: readFileSync(join(folder, 'part.txt')).length }).toEqual({ code: 1, size: 1024 });
+    expect(stderr).toContain('error cli/output  the result cannot be written: EFBIG');
+  });
+
+  test('a reader that closes the pipe is a failure without a message', async () => {
+    const { code, stdout, stderr } = await inShell('{ sleep 1; CLI plan --format json; } | true; exit "${PIPESTATUS[0]}"');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).not.toMatch(/EPIPE|cli\/output/);
   });
 });
 
