@@ -1,5 +1,7 @@
 import { isOriginOf } from '../git/origin.ts';
-import { containsCommit, findCommit, parentsOf, resolveCommit, type Repository } from '../git/repository.ts';
+import { findRef, ofOrigin } from '../git/refs.ts';
+import { containsCommit, isCommitId, parentsOf, type Repository } from '../git/repository.ts';
+import { resolveCommit } from '../git/resolve-commit.ts';
 import type { PullRequest } from '../forge/forge.ts';
 import type { CiRun } from '../forge/ci-system.ts';
 import { AppError, UsageError } from '../model/errors.ts';
@@ -28,7 +30,7 @@ export async function findProposal(
   if (mode === 'validate') return undefined;
   const { proposedFor } = run;
   const isProposed = proposedFor !== undefined && run.pullRequest?.merged !== true;
-  const reviewed = await reviewedRevisions(inputs, run, checkout?.repository);
+  const reviewed = await reviewedCommits(inputs, run, checkout?.repository);
   if (!isProposed && checkout !== undefined && (await isReviewed(checkout, reviewed))) {
     const edited = await uncommittedConfig({ config: inputs.flags['config'] }, checkout.repository, context);
     if (edited === undefined) return undefined;
@@ -47,22 +49,22 @@ function isOpen(run: CiRun): run is CiRun & { readonly pullRequest: PullRequest 
   return run.pullRequest !== undefined && !run.pullRequest.merged;
 }
 
-/** Returns the revisions whose history is reviewed: `config-ref`, otherwise the default branch. */
-async function reviewedRevisions({ configRef }: ActionInputs, run: CiRun, repository: Repository | undefined): Promise<readonly string[]> {
-  if (configRef !== undefined) return [repository === undefined ? configRef : await resolveCommit(repository, configRef)];
+/** Returns the commits whose history is reviewed: `config-ref`, otherwise the default branch. Throws AppError for a name in the checkout of a fork. */
+async function reviewedCommits({ configRef }: ActionInputs, run: CiRun, repository: Repository | undefined): Promise<readonly string[]> {
+  // A checkout of a fork has branches of the same names, so origin must be this repository.
+  const isOurs = repository !== undefined && isOriginOf(repository, run.page);
+  if (configRef !== undefined) {
+    if (repository === undefined) return [configRef];
+    if (run.pullRequest?.fork === true && !isOurs && !isCommitId(repository, configRef)) throw branchOfFork(configRef, run);
+    return [await resolveCommit(repository, configRef)];
+  }
   if (run.defaultBranch === undefined) return [];
-  const tip = `refs/remotes/origin/${run.defaultBranch}`;
-  // A checkout of a fork has a branch of the same name, so origin must be this repository.
-  const isFetched = repository !== undefined && isOriginOf(repository, run.page) && (await findCommit(repository, tip)) !== undefined;
-  return [...(run.branch === run.defaultBranch ? [run.commit] : []), ...(isFetched ? [tip] : [])];
+  const tip = isOurs ? await findRef(repository, `${ofOrigin}${run.defaultBranch}`) : undefined;
+  return [...(run.branch === run.defaultBranch ? [run.commit] : []), ...(tip === undefined ? [] : [tip])];
 }
 
-async function isReviewed({ repository, head }: GitCheckout, revisions: readonly string[]): Promise<boolean> {
-  for (const revision of revisions) {
-    if (head === revision) return true;
-    const commit = await findCommit(repository, revision);
-    if (commit !== undefined && (await containsCommit(repository, commit, head))) return true;
-  }
+async function isReviewed({ repository, head }: GitCheckout, reviewed: readonly string[]): Promise<boolean> {
+  for (const commit of reviewed) if (await containsCommit(repository, commit, head)) return true;
   return false;
 }
 
@@ -112,6 +114,13 @@ function unreviewedCheckout({ mode, configRef }: ActionInputs, run: CiRun, head:
 function unreviewedConfig({ mode }: ActionInputs, head: string, file: string): AppError {
   const message = `mode: ${mode} needs a reviewed config file, but ${file} differs from commit ${head.slice(0, 12)}`;
   return new AppError('forge/not-reviewed', 3, message, { hint: 'commit the file and merge it; another URL can be set with OSTIARY_URL' });
+}
+
+function branchOfFork(name: string, { names }: CiRun): AppError {
+  const message = `the origin of this checkout is the fork of the ${names.request}, whose author chose what its ${name} is`;
+  return new AppError('forge/not-reviewed', 3, message, {
+    hint: 'check out this repository, at the head of the request; or set config-ref to a whole commit ID',
+  });
 }
 
 function unknownBranch({ event, names }: CiRun): AppError {

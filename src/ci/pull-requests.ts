@@ -134,8 +134,7 @@ async function isOutdated(
 ): Promise<boolean> {
   if (updatedAt !== '' && Date.parse(known.updatedAt) > Date.parse(updatedAt)) return false;
   if (known.head === before) return true;
-  if (repository === undefined || (await findCommit(repository, head)) === undefined) return false;
-  return containsCommit(repository, head, known.head);
+  return repository !== undefined && containsCommit(repository, head, known.head);
 }
 
 /** Returns a section for every pull request that was merged since the last complete apply, because this run applied all of them or none. */

@@ -9,6 +9,7 @@ import { version } from '../console/context/version.ts';
 import { repositoryPaths } from '../disk/walk.ts';
 import { type HttpExchange, type NetworkOptions, openTransport } from '../gateway/http/transport.ts';
 import { fetchHistory, hasOrigin } from '../git/origin.ts';
+import { branchOfOrigin } from '../git/resolve-commit.ts';
 import { mayBeInRepository, openRepository, type Repository } from '../git/repository.ts';
 import type { CiRun, CiSystem, JobLog } from '../forge/ci-system.ts';
 import type { Forge, SendRequest, WaitingTime } from '../forge/forge.ts';
@@ -107,7 +108,7 @@ async function openCheckout({ run, inputs }: Pick<ActionTask, 'run' | 'inputs'>,
   const place = { folder: context.cwd, env: context.env };
   const repository = await openRepository(place);
   if (repository?.shallow !== true || !hasOrigin(repository) || inputs.mode === 'validate') return repository;
-  const [, reviewed] = /^origin\/(.+)$/.exec(inputs.configRef ?? '') ?? [];
+  const reviewed = branchOfOrigin(inputs.configRef ?? '');
   const branches = [run.proposedFor?.branch, run.defaultBranch, reviewed].flatMap((one) => (one === undefined || one === '' ? [] : [one]));
   try {
     await fetchHistory(repository, [...new Set(branches)]);

@@ -6,14 +6,19 @@ import type { JobEnvironment } from './ci-system.ts';
  */
 export function withGitCredentials(env: JobEnvironment, user: string, token: string, page: string): JobEnvironment {
   if (token === '') return env;
-  const key = `http.${new URL('/', page).href}.extraheader`;
+  const server = `http.${new URL('/', page).href}`;
   const basic = Buffer.from(`${user}:${token}`).toString('base64');
   const from = Number(env['GIT_CONFIG_COUNT'] ?? 0);
-  // The empty value clears the header of the checkout's settings: servers refuse two.
-  const values = ['', `AUTHORIZATION: basic ${basic}`];
-  const settings = values.flatMap((value, index) => [
+  const settings = [
+    // The empty value clears the header of the checkout's settings: servers refuse two.
+    [`${server}.extraheader`, ''],
+    [`${server}.extraheader`, `AUTHORIZATION: basic ${basic}`],
+    // Git would send the header to wherever the server redirects.
+    [`${server}.followRedirects`, 'false'],
+  ] as const;
+  const variables = settings.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${from + index}`, key],
     [`GIT_CONFIG_VALUE_${from + index}`, value],
   ]);
-  return { ...env, GIT_CONFIG_COUNT: String(from + values.length), ...Object.fromEntries(settings) };
+  return { ...env, GIT_CONFIG_COUNT: String(from + settings.length), ...Object.fromEntries(variables) };
 }

@@ -1,8 +1,9 @@
 import { AppError } from '../model/errors.ts';
 import { missingObject } from './objects.ts';
-import { runPlumbing } from './run-git.ts';
+import { listRefs } from './refs.ts';
+import { runGit } from './run-git.ts';
 import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
-import { nonEmptyLines, mergeBaseOf, readCommit, type Repository } from './repository.ts';
+import { mergeBaseOf, readCommit, type Repository } from './repository.ts';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -58,10 +59,8 @@ export async function readAppliedRefs(repository: Repository): Promise<AppliedRe
 /** Lists the ids of the records of origin, by ref name; returns the error if origin is not reachable. */
 export async function listOriginAppliedRefs(repository: Repository): Promise<ReadonlyMap<string, string> | AppError> {
   return catchOriginError(async () => {
-    const lines = (await listOrigin(repository, `${localPrefix}*`)).map((line) => line.split('\t'));
-    return new Map(
-      lines.flatMap(([id = '', ref = '']) => (ref.startsWith(localPrefix) ? [[ref.slice(localPrefix.length), id] as const] : [])),
-    );
+    const refs = await listOrigin(repository, [`${localPrefix}*`]);
+    return new Map([...refs].flatMap(([ref, id]) => (ref.startsWith(localPrefix) ? [[ref.slice(localPrefix.length), id] as const] : [])));
   });
 }
 
@@ -108,7 +107,7 @@ export async function setAppliedRef(repository: Repository, name: string, id: st
   const last = expected === undefined ? [] : [expected === '' ? '0'.repeat(id.length) : expected];
   const move = id === '' ? ['-d', appliedRef(name)] : [appliedRef(name), id];
   try {
-    await runPlumbing(repository, ['update-ref', '-m', 'ostiary apply', ...move, ...last]);
+    await runGit(repository, ['update-ref', '-m', 'ostiary apply', ...move, ...last]);
   } catch (error) {
     const current = (await readAppliedRefs(repository)).local.get(name)?.id ?? '';
     // The push before it moves the ref too in a clone that fetches all refs of origin.
@@ -122,7 +121,7 @@ export async function setAppliedRef(repository: Repository, name: string, id: st
 
 /** Returns the error for a ref that git cannot move, or cannot read although its file exists: a git that was killed left it so; undefined if it is in order. */
 async function findDamage(repository: Repository, name: string, cause?: unknown): Promise<AppError | undefined> {
-  const { stdout } = await runPlumbing(repository, ['rev-parse', '--git-path', appliedRef(name)]);
+  const { stdout } = await runGit(repository, ['rev-parse', '--git-path', appliedRef(name)]);
   const file = resolve(repository.folder, stdout.toString().trimEnd());
   const lock = `${file}.lock`;
   if (cause !== undefined && existsSync(lock)) {
@@ -149,7 +148,7 @@ export async function pushAppliedRef(
 ): Promise<AppError | undefined> {
   const failure = await catchOriginError(async () => {
     await pushOrigin(repository, id, `${localPrefix}${name}`, expected);
-    await runPlumbing(repository, ['update-ref', `${originPrefix}${name}`, id]);
+    await runGit(repository, ['update-ref', `${originPrefix}${name}`, id]);
     return undefined;
   });
   if (failure === undefined) return undefined;
@@ -221,7 +220,7 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   }
   // Another apply may have recorded a later one since the refs were listed.
   const commit = (await readAppliedRefs(repository)).origin.get(name);
-  if (commit === undefined) throw missingObject(listed);
+  if (commit === undefined) throw missingObject(repository, listed);
   await setAppliedRef(repository, name, commit.id);
   return { name, commit, localId: commit.id, originId: commit.id, diagnostics: [] };
 }
@@ -270,10 +269,8 @@ async function readRecordRefs(
   repository: Repository,
   prefixes: readonly string[],
 ): Promise<readonly { readonly ref: string; readonly commit: RecordCommit }[]> {
-  const { stdout } = await runPlumbing(repository, ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes]);
   return Promise.all(
-    nonEmptyLines(stdout.toString()).map(async (line) => {
-      const [id = '', ref = ''] = line.split(' ');
+    (await listRefs(repository, prefixes)).map(async ({ ref, id }) => {
       const commit = await readCommit(repository, id);
       if (commit === undefined)
         throw new AppError('git/ref-damaged', 4, `${ref} of this clone is ${id}, a commit that this clone does not have`, {
@@ -298,7 +295,7 @@ export function isRecordCommit({ tree }: RecordCommit): boolean {
 const trees = new WeakMap<Repository, string>();
 
 async function writeObject(repository: Repository, type: string, input: string): Promise<string> {
-  const { stdout } = await runPlumbing(repository, ['hash-object', '-t', type, '-w', '--stdin'], { input });
+  const { stdout } = await runGit(repository, ['hash-object', '-t', type, '-w', '--stdin'], { input });
   return stdout.toString().trim();
 }
 

@@ -4,8 +4,9 @@ import { appliedRefName, catchOriginError } from './applied-refs.ts';
 import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
 import { folderMode, foldersAbove, listTree } from './objects.ts';
 import type { CommittedFile } from './read-tree.ts';
-import { findCommit, readCommit, type Repository } from './repository.ts';
-import { runPlumbing, runPorcelain } from './run-git.ts';
+import { findRef } from './refs.ts';
+import { readCommit, type Repository } from './repository.ts';
+import { readGitLines, runGit } from './run-git.ts';
 
 /** A file to write; `next` is its new content, `id` the blob that it replaces. */
 export type FileUpdate = Pick<CommittedFile, 'path' | 'mode' | 'id'> & { readonly next: Buffer };
@@ -38,15 +39,15 @@ export async function updateBranch(
   const ref = refOf(own.branch);
   await requireNotCheckedOut(repository, own.branch);
   const atOrigin = own.origin && hasOrigin(repository) ? await fetchBranch(repository, own.branch) : undefined;
-  const tip = atOrigin ?? (await findCommit(repository, ref));
+  const tip = atOrigin ?? (await findRef(repository, ref));
   if (tip !== undefined) await requireAdoptCommit(repository, tip, own);
   if (tip !== undefined && (await isSameChange(repository, tip, own))) {
-    await runPlumbing(repository, ['update-ref', '-m', 'ostiary drift --adopt', ref, tip]);
+    await runGit(repository, ['update-ref', '-m', 'ostiary drift --adopt', ref, tip]);
     return { commit: tip, unchanged: true };
   }
   const script = importScript(repository, ref, own);
-  await runPlumbing(repository, ['fast-import', '--quiet', '--force', '--done'], { input: script });
-  const commit = await findCommit(repository, ref);
+  await runGit(repository, ['fast-import', '--quiet', '--force', '--done'], { input: script });
+  const commit = await findRef(repository, ref);
   if (commit === undefined) throw new AppError('git/failed', 4, `git did not create the branch ${own.branch}`);
   return { commit, unchanged: false };
 }
@@ -55,11 +56,11 @@ export async function updateBranch(
 export async function pushBranch(repository: Repository, branch: string, commit: string): Promise<AppError | boolean> {
   if (!hasOrigin(repository)) return false;
   const ref = refOf(branch);
-  const known = await findCommit(repository, originRef(branch));
+  const known = await findRef(repository, originRef(branch));
   if (known === commit) return true;
   return catchOriginError(async () => {
     await pushOrigin(repository, commit, ref, known ?? '');
-    await runPlumbing(repository, ['update-ref', originRef(branch), commit]);
+    await runGit(repository, ['update-ref', originRef(branch), commit]);
     return true;
   });
 }
@@ -75,8 +76,8 @@ function originRef(branch: string): string {
 
 /** Throws AppError when the branch is checked out: moving it would make all of its files look changed. */
 async function requireNotCheckedOut(repository: Repository, branch: string): Promise<void> {
-  const trees = await runPorcelain(repository, (git) => git.raw('worktree', 'list', '--porcelain'));
-  if (!trees.split('\n').includes(`branch ${refOf(branch)}`)) return;
+  const trees = await readGitLines(repository, ['worktree', 'list', '--porcelain']);
+  if (!trees.includes(`branch ${refOf(branch)}`)) return;
   throw new AppError('git/branch-checked-out', 3, `the branch ${branch} is checked out`, {
     hint: 'check out the branch that you apply, then run the command again',
   });
@@ -85,12 +86,12 @@ async function requireNotCheckedOut(repository: Repository, branch: string): Pro
 /** Fetches the branch of origin; undefined if origin does not have it. */
 async function fetchBranch(repository: Repository, branch: string): Promise<string | undefined> {
   const ref = refOf(branch);
-  if (!(await listOrigin(repository, ref)).some((line) => line.endsWith(`\t${ref}`))) {
-    await runPlumbing(repository, ['update-ref', '-d', originRef(branch)]);
+  if (!(await listOrigin(repository, [ref])).has(ref)) {
+    await runGit(repository, ['update-ref', '-d', originRef(branch)]);
     return undefined;
   }
   await fetchOrigin(repository, [`+${ref}:${originRef(branch)}`], 2);
-  return findCommit(repository, originRef(branch));
+  return findRef(repository, originRef(branch));
 }
 
 /** The trailer in the message of Ostiary's own commits. */
@@ -107,7 +108,7 @@ async function requireAdoptCommit(repository: Repository, tip: string, { branch 
 /** Returns true if the commit changes the same files from the same blobs to the same blobs as ours would. */
 async function isSameChange(repository: Repository, tip: string, { files }: BranchCommit): Promise<boolean> {
   const raw = ['diff-tree', '-r', '-z', '--no-commit-id', '--no-renames', '--no-abbrev', `${tip}^`, tip, '--'];
-  const { code, stdout } = await runPlumbing(repository, raw, { allowedExitCodes: [0, 128] });
+  const { code, stdout } = await runGit(repository, raw, { allowedExitCodes: [0, 128] });
   if (code !== 0) return false;
   const tokens = stdout.toString().split('\0');
   const actual = tokens.flatMap((token, index) => {

@@ -1,7 +1,7 @@
 import type { Commit } from '../model/desired.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { isManifestName } from '../model/diagnostic.ts';
-import { runPlumbing } from './run-git.ts';
+import { runGit } from './run-git.ts';
 import { readBlobs } from './objects.ts';
 import type { Repository } from './repository.ts';
 
@@ -107,7 +107,7 @@ async function listCommits(repository: Repository, { since, until, paths }: Hist
   const raw = ['-z', '--raw', '--no-abbrev', '--no-renames', '--diff-merges=first-parent', '--ignore-submodules=none'];
   const range = ['--topo-order', `--max-count=${maxCommits}`, until, ...(since === undefined ? [] : [`^${since}`])];
   const pathspecs = ['--', ...(paths.includes('') ? [] : paths)];
-  const { stdout } = await runPlumbing(repository, ['log', ...form, ...raw, ...range, ...pathspecs]);
+  const { stdout } = await runGit(repository, ['log', ...form, ...raw, ...range, ...pathspecs]);
   return parseLog(stdout.toString().split('\0'));
 }
 

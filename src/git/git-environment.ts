@@ -1,4 +1,5 @@
 import { type Stats, readFileSync, realpathSync, statSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { AppError } from '../model/errors.ts';
 
@@ -8,6 +9,10 @@ export type GitContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The git folder for the files in `folder`. If undefined, git searches for it. */
   readonly gitFolder?: string;
+  /** Whether a filter left objects out of the clone. */
+  readonly partial?: true;
+  /** Whether git prints what it sends and receives to stderr. */
+  readonly tracesPackets?: true;
   /** Settings that override those of every file. */
   readonly overrides?: readonly GitSetting[];
   /** The protocols by which git may reach another repository, whatever settings allow; none by default. */
@@ -20,14 +25,21 @@ export type GitSetting = { readonly key: string; readonly value: string };
 /** A value and the scope in which git found it: the user owns `system`, `global` and `command`, the repository all others. */
 export type ScopedGitSetting = GitSetting & { readonly scope: string };
 
-/** Settings that keep code of the repository from running: hooks, file system monitor, background maintenance, signature checks. */
+/**
+ * Settings that keep code of the repository from running (hooks, file system monitor, background maintenance, signature checks), and other
+ * objects from being read than those that were asked for.
+ */
 export const safeSettings: readonly string[] = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
+  // The setting of a repository would outrank the variable.
+  'core.useReplaceRefs=false',
   'gc.auto=0',
   'maintenance.auto=false',
   'log.follow=false',
   'log.showSignature=false',
+  // The first commit has changes, too.
+  'log.showRoot=true',
   'push.gpgSign=false',
   // Git must not use a folder that only looks like a repository.
   'safe.bareRepository=explicit',
@@ -42,43 +54,37 @@ const fixedVariables: Readonly<Record<string, string>> = {
   SSH_ASKPASS_REQUIRE: 'force',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_LITERAL_PATHSPECS: '1',
-  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_GRAFT_FILE: devNull,
   // Reading a commit never requests missing objects from another machine.
   GIT_NO_LAZY_FETCH: '1',
 };
 
-// Variables with which a surrounding hook describes its own repository, variables that change the output, and programs that are
-// never needed.
-const hiddenVariables = new Set([
-  'EDITOR',
-  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
-  'GIT_COMMON_DIR',
-  'GIT_CONFIG',
-  'GIT_DIR',
-  'GIT_EDITOR',
-  'GIT_EXTERNAL_DIFF',
-  'GIT_GRAFT_FILE',
-  'GIT_INDEX_FILE',
-  'GIT_NAMESPACE',
-  'GIT_OBJECT_DIRECTORY',
-  'GIT_PAGER',
-  'GIT_PREFIX',
-  'GIT_QUARANTINE_PATH',
-  'GIT_REPLACE_REF_BASE',
-  'GIT_SEQUENCE_EDITOR',
-  'GIT_SHALLOW_FILE',
-  'GIT_TEMPLATE_DIR',
-  'GIT_WORK_TREE',
-  'PAGER',
-  'PREFIX',
-  'VISUAL',
-]);
+/**
+ * The variables of git that are passed on: how it reaches other repositories, the user's configuration, and who the user is. All others are
+ * hidden: with them a surrounding hook, or a later git, describes another repository, other refs or objects, or other output.
+ */
+const passedVariables =
+  /^GIT_(?:ASKPASS|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|(?:AUTHOR|COMMITTER)_\w+|CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+|PARAMETERS|GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|HTTP_\w+|PROXY_\w+|SSH|SSH_\w+|SSL_\w+|TEST_ASSUME_DIFFERENT_OWNER)$/;
+
+// Programs that are never needed, and variables that change the language.
+const hiddenVariables = /^(?:EDITOR|LANGUAGE|OSTIARY_.*|PAGER|PREFIX|VISUAL)$/s;
+
+/** Variables that name folders of programs: git runs in the repository, where a pull request could add programs to relative ones. */
+const folderVariables: ReadonlySet<string> = new Set(['PATH', 'GIT_EXEC_PATH']);
 
 /** Returns the environment of git: without secrets of Ostiary, and without variables that point to another repository. */
-export function gitEnvironment({ folder, env, gitFolder, overrides = [], protocols = [] }: GitContext): Readonly<Record<string, string>> {
+export function gitEnvironment({
+  folder,
+  env,
+  gitFolder,
+  tracesPackets,
+  overrides = [],
+  protocols = [],
+}: GitContext): Readonly<Record<string, string>> {
   const visible = Object.entries(env).flatMap(([name, value]) => {
     if (value === undefined || !isVisible(name)) return [];
-    return [[name, name === 'PATH' ? absoluteFolders(value) : value] as const];
+    const shown = folderVariables.has(name) ? absoluteFolders(value) : value;
+    return name === 'GIT_EXEC_PATH' && shown === '' ? [] : [[name, shown] as const];
   });
   return {
     // Empty: no proxy for git://, whatever `core.gitProxy` says; git uses the first value of that key.
@@ -86,13 +92,14 @@ export function gitEnvironment({ folder, env, gitFolder, overrides = [], protoco
     ...Object.fromEntries(visible),
     ...fixedVariables,
     GIT_ALLOW_PROTOCOL: protocols.join(':'),
+    ...(tracesPackets === true ? { GIT_TRACE_PACKET: '2' } : {}),
     // The same as --git-dir and --work-tree, but also for every program that git starts.
     ...(gitFolder === undefined ? {} : { GIT_DIR: gitFolder, GIT_WORK_TREE: folder }),
     ...settingVariables(env, overrides),
   };
 }
 
-/** Returns a PATH without relative folders: git runs in the repository, where a pull request could add programs to them. */
+/** Returns a list of folders without relative ones. */
 function absoluteFolders(text: string): string {
   return text
     .split(delimiter)
@@ -101,7 +108,7 @@ function absoluteFolders(text: string): string {
 }
 
 function isVisible(name: string): boolean {
-  return !hiddenVariables.has(name) && !/^(?:GIT_TRACE|OSTIARY_|LANGUAGE$)/.test(name);
+  return name.startsWith('GIT_') ? passedVariables.test(name) : !hiddenVariables.test(name);
 }
 
 /** Returns variables that add settings after those of the environment, so that they override them. */
@@ -144,7 +151,7 @@ const programKeys: readonly (readonly [RegExp, string])[] = [
   [/^(?:help|web|instaweb)\.browser$/, 'false'],
   [/^(?:browser|difftool|guitool|man|mergetool)\..+\.(?:cmd|path)$/s, 'false'],
   [/^diff\..+\.(?:command|process|textconv)$/s, 'false'],
-  [/^filter\..+\.(?:clean|process|smudge)$/s, 'false'],
+  [/^filter\..+\.(?:clean|process|required|smudge)$/s, 'false'],
   [/^gpg\.(?:.+\.)?(?:program|defaultkeycommand)$/s, 'false'],
   [/^merge\..+\.driver$/s, 'false'],
   [/^pager\./, 'false'],

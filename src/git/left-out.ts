@@ -1,5 +1,5 @@
 import type { GitContext } from './git-environment.ts';
-import { runPlumbing } from './run-git.ts';
+import { runGit } from './run-git.ts';
 
 // More paths do not fit in a command line.
 const maxPaths = 500;
@@ -11,7 +11,7 @@ const maxPaths = 500;
 export async function findLeftOut(context: GitContext, paths: readonly string[]): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();
   const asked = paths.length > maxPaths ? [] : paths;
-  const { stdout } = await runPlumbing(context, ['ls-files', '-z', '-v', '--', ...asked]);
+  const { stdout } = await runGit(context, ['ls-files', '-z', '-v', '--', ...asked]);
   const wanted = new Set(paths);
   // Each entry is a letter, a space and a path: `S` for skip-worktree, a small letter for assume-unchanged.
   const marked = stdout

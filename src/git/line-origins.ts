@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LineOrigin, latestOrigin } from '../model/result/line-origin.ts';
 import { listTree } from './objects.ts';
-import { nonEmptyLines, parentsOf, type Repository } from './repository.ts';
-import { runPlumbing } from './run-git.ts';
+import { parentsOf, type Repository } from './repository.ts';
+import { readGitLines, runGit } from './run-git.ts';
 
 /** The origins of the lines of a file, the first line first. */
 type FileOrigins = readonly LineOrigin[];
@@ -143,9 +143,9 @@ const readable = ['--no-literal-pathspecs', '-c', 'core.quotePath=false'];
 
 /** Lists the commits that changed YAML files, each with those before it, the children before their parents. */
 async function listHistory(repository: Repository, head: string): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { stdout } = await runPlumbing(repository, [...readable, 'rev-list', '--topo-order', '--parents', head, ...yamlFiles]);
+  const lines = await readGitLines(repository, [...readable, 'rev-list', '--topo-order', '--parents', head, ...yamlFiles]);
   return new Map(
-    nonEmptyLines(stdout.toString()).map((line) => {
+    lines.map((line) => {
       const [commit = '', ...parents] = line.split(' ');
       return [commit, parents];
     }),
@@ -155,7 +155,7 @@ async function listHistory(repository: Repository, head: string): Promise<Readon
 /** Compares the working tree with a commit. */
 async function readLocalDiffs(repository: Repository, head: string): Promise<FileDiffs> {
   const read = patchReader();
-  await runPlumbing(repository, [...readable, 'diff-index', ...patch, ...prefixes, head, ...yamlFiles], { onChunk: read.onChunk });
+  await runGit(repository, [...readable, 'diff-index', ...patch, ...prefixes, head, ...yamlFiles], { onChunk: read.onChunk });
   return read.diffs.get('') ?? new Map();
 }
 
@@ -165,7 +165,7 @@ async function readDiffs(repository: Repository, history: ReadonlyMap<string, re
   const read = patchReader();
   if (pairs.length === 0) return read.diffs;
   const args = [...readable, 'diff-tree', '--stdin', '-r', '--format=%H %P', ...patch, ...prefixes, ...yamlFiles];
-  await runPlumbing(repository, args, { input: `${pairs.join('\n')}\n`, onChunk: read.onChunk });
+  await runGit(repository, args, { input: `${pairs.join('\n')}\n`, onChunk: read.onChunk });
   return read.diffs;
 }
 
@@ -225,8 +225,7 @@ async function describeCommits(repository: Repository, commits: ReadonlySet<stri
   const described = new Map<string, LineOrigin>();
   if (commits.size === 0) return described;
   const args = ['log', '--no-walk=unsorted', '--stdin', '--no-color', '--encoding=UTF-8', '--format=%H %ct %aN%x00%P'];
-  const { stdout } = await runPlumbing(repository, args, { input: `${[...commits].join('\n')}\n` });
-  for (const line of nonEmptyLines(stdout.toString())) {
+  for (const line of await readGitLines(repository, args, { input: `${[...commits].join('\n')}\n` })) {
     const [known = '', parents] = line.split('\0');
     const [commit = '', seconds, ...author] = known.split(' ');
     // A shallow clone takes the parents of its oldest commits away, also if it has them.

@@ -1,6 +1,6 @@
 import { AppError } from '../model/errors.ts';
 import type { GitContext } from './git-environment.ts';
-import { defaultTimeoutMs, type GitProcess, runPlumbing } from './run-git.ts';
+import { defaultTimeoutMs, type GitProcess, partialCloneError, runGit } from './run-git.ts';
 
 /** An object as git stores it; `id` is its own id, whatever name it was requested by. */
 type GitObject = { readonly id: string; readonly type: string; readonly bytes: Buffer };
@@ -27,11 +27,17 @@ const readers = new WeakMap<GitContext, Promise<ObjectReader>>();
 // A process starts in the time of about a hundred small requests, so it stays for the next ones.
 const maxIdleMs = 100;
 
+/** A name that git reads in one way, whatever refs exist: an id, the steps back from it, and the type of the object that is meant. */
+const exactName = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:[~^]\d*)*(?:\^\{(?:commit|tree)\})?$/;
+
 /**
- * Reads objects by their ids, or by revisions such as `HEAD^{commit}`, one after another. All requests of a run for a repository
- * share a process. Throws AppError when git is not installed, fails, or takes longer than two minutes.
+ * Reads objects by their ids, such as `ID` or `ID^{commit}`, one after another. All requests of a run for a repository share a process.
+ * Throws AppError when git is not installed, fails, or takes longer than two minutes, and TypeError for the name of a ref: only
+ * `resolveCommit` decides what a name means.
  */
 export async function readObjects(context: GitContext, names: readonly string[], options: ReadOptions): Promise<void> {
+  const inexact = names.find((name) => !exactName.test(name));
+  if (inexact !== undefined) throw new TypeError(`${JSON.stringify(inexact)} is not the id of an object`);
   if (names.length === 0) return;
   const onEnd = (): void => void (readers.get(context) === reader && readers.delete(context));
   const reader: Promise<ObjectReader> = readers.get(context) ?? startReader(context, onEnd);
@@ -49,7 +55,7 @@ export async function readBlobs(
   await readObjects(context, [...new Set(ids)], {
     maxBytes,
     onObject(object, name) {
-      if (object?.type !== 'blob') throw missingObject(name);
+      if (object?.type !== 'blob') throw missingObject(context, name);
       onBlob(object.id, object.bytes);
     },
   });
@@ -88,7 +94,7 @@ export async function listTree(
       {
         onObject(object, name, index) {
           const folder = level[index];
-          if (object?.type !== 'tree' || folder === undefined) throw missingObject(name);
+          if (object?.type !== 'tree' || folder === undefined) throw missingObject(context, name);
           for (const entry of parseTree(object, folder.path)) {
             const isWanted = folder.isWanted || wanted.has(entry.path);
             const isFolder = entry.mode === folderMode;
@@ -127,8 +133,9 @@ function* parseTree({ id, bytes }: GitObject, folder: string): Generator<TreeEnt
   }
 }
 
-/** Returns the error for an object that this clone should have. */
-export function missingObject(name: string): AppError {
+/** Returns the error for an object that this clone should have, or that a filter left out. */
+export function missingObject({ partial }: Pick<GitContext, 'partial'>, name: string): AppError {
+  if (partial === true) return partialCloneError(`${name} is missing`);
   return new AppError('git/failed', 4, `git has no object ${name}: the clone is incomplete`, {
     hint: 'clone again without a filter; git fsck lists missing objects',
   });
@@ -141,11 +148,11 @@ async function startReader(context: GitContext, onEnd: () => void): Promise<Obje
   const fail = (error?: Error): void => {
     onEnd();
     clearTimeout(timer);
-    for (const { names, answered, settle } of requests.splice(0)) settle(error ?? missingObject(names[answered] ?? ''));
+    for (const { names, answered, settle } of requests.splice(0)) settle(error ?? missingObject(context, names[answered] ?? ''));
   };
   const git = await new Promise<GitProcess>((onStart, reject) => {
     const onChunk = batchParser(() => requests[0]?.options.maxBytes ?? Infinity, onAnswer);
-    runPlumbing(context, ['cat-file', '--batch'], { onStart, onChunk, signal: stop.signal }).then(
+    runGit(context, ['cat-file', '--batch'], { onStart, onChunk, signal: stop.signal }).then(
       () => fail(),
       (error: Error) => {
         fail(error);

@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import { type GitContext, isInside, realPath } from './git-environment.ts';
 import type { Repository } from './repository.ts';
-import { runPlumbing, runPorcelain } from './run-git.ts';
+import { ofOrigin } from './refs.ts';
+import { readGitLines, runGit } from './run-git.ts';
 
 // Without prompts, and with its own timeouts: this ssh may outlive a git that Ostiary stops.
 const defaultSsh = 'ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=10 -o ServerAliveCountMax=3';
@@ -29,32 +30,34 @@ function repositoryOf(address: string): string {
   return `${protocol === 'ssh:' ? hostname : host}${path}`.toLowerCase();
 }
 
-/** Lists the refs of origin that match the pattern, each as a line `ID<tab>REF`. Throws AppError when origin is not reachable. */
-export async function listOrigin(repository: Repository, pattern: string): Promise<readonly string[]> {
-  const text = await runPorcelain(
-    allowNetwork(repository),
-    (git) => git.listRemote(['--refs', uploadPack(repository), 'origin', pattern]),
-    {
-      timeoutMs: defaultTimeoutMs,
-    },
-  );
-  return text.split('\n');
+/**
+ * Lists the ids of the refs of origin that match the patterns, by their full names; git matches the end of a name, so that others can match,
+ * too. Throws AppError when origin is not reachable.
+ */
+export async function listOrigin(repository: Repository, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (patterns.length === 0) return new Map();
+  const args = ['ls-remote', '--refs', uploadPack(repository), 'origin', ...patterns];
+  const lines = await readGitLines(allowNetwork(repository), args, { timeoutMs: defaultTimeoutMs });
+  return new Map(lines.map((line) => line.split('\t')).map(([id = '', ref = '']) => [ref, id]));
 }
 
-/** Reads the default branch of origin and its last commit; undefined where origin has none. Throws AppError when origin is not reachable. */
+/**
+ * Reads the default branch of origin and its last commit; without a commit if origin has no branch of the name that its HEAD has. Throws
+ * AppError when origin is not reachable.
+ */
 export async function readOriginHead(
   repository: Repository,
 ): Promise<{ readonly name: string | undefined; readonly tip: string | undefined }> {
-  const text = await runPorcelain(
-    allowNetwork(repository),
-    (git) => git.listRemote(['--symref', uploadPack(repository), 'origin', 'HEAD']),
-    {
-      timeoutMs: defaultTimeoutMs,
-    },
-  );
-  const [, name] = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(text) ?? [];
+  const context = allowNetwork(repository);
+  const args = ['ls-remote', '--symref', uploadPack(repository), 'origin', 'HEAD'];
+  const text = (await readGitLines(context, args, { timeoutMs: defaultTimeoutMs })).join('\n');
   const [, tip] = /^([0-9a-f]+)\tHEAD$/m.exec(text) ?? [];
-  return { name, tip };
+  const [, name] = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(text) ?? [];
+  if (tip !== undefined) return { name, tip };
+  // Git prints a HEAD without a commit only in its trace.
+  const { stderr } = await runGit({ ...context, tracesPackets: true }, args, { timeoutMs: defaultTimeoutMs });
+  const [, unborn] = / unborn HEAD symref-target:refs\/heads\/(\S+)$/m.exec(stderr) ?? [];
+  return { name: unborn, tip };
 }
 
 /**
@@ -62,26 +65,39 @@ export async function readOriginHead(
  * as it has of HEAD, because git would shorten the history otherwise.
  */
 export async function fetchOrigin(repository: Repository, refs: readonly string[], depth: number): Promise<void> {
-  const quiet = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap=', uploadPack(repository)];
+  const quiet = [
+    '--quiet',
+    '--no-tags',
+    '--no-filter',
+    '--no-write-fetch-head',
+    '--no-recurse-submodules',
+    '--refmap=',
+    uploadPack(repository),
+  ];
   await requireNoMissingObjects(repository);
   const cut = repository.shallow ? [`--depth=${Math.max(depth, 1 + (await countCommits(repository)))}`] : [];
-  await runPorcelain(allowNetwork(repository), (git) => git.raw('fetch', ...quiet, ...cut, 'origin', ...refs), {
-    timeoutMs: 4 * defaultTimeoutMs,
-  });
+  await runGit(allowNetwork(repository), ['fetch', ...quiet, ...cut, 'origin', ...refs], { timeoutMs: 4 * defaultTimeoutMs });
 }
 
 const allHistory = 2_147_483_647;
 
-/** Fetches into a shallow clone all history of HEAD, and of branches of origin as `refs/remotes/origin/BRANCH`. */
+/** Fetches into a shallow clone all history of HEAD, and of those of the branches that origin has as `refs/remotes/origin/BRANCH`. */
 export async function fetchHistory(repository: Repository, branches: readonly string[]): Promise<void> {
-  const refs = branches.map((branch) => `+refs/heads/${branch}:refs/remotes/origin/${branch}`);
+  // Git would take a tag for a missing branch, and a branch HEAD would move the branch that `origin/HEAD` is a name of.
+  const named = branches.filter((branch) => branch !== 'HEAD').map((branch) => [`refs/heads/${branch}`, `${ofOrigin}${branch}`] as const);
+  const found = await listOrigin(
+    repository,
+    named.map(([ref]) => ref),
+  );
+  const refs = named.flatMap(([ref, here]) => (found.has(ref) ? [`+${ref}:${here}`] : []));
   await fetchOrigin(repository, [...(repository.head === undefined ? [] : [repository.head]), ...refs], allHistory);
 }
 
 /** Counts the commits of HEAD that this clone has. */
 async function countCommits(repository: Repository): Promise<number> {
-  const text = await runPorcelain(repository, (git) => git.raw('rev-list', '--count', 'HEAD', '--'), { allowedExitCodes: [0, 128] });
-  return Number.parseInt(text, 10) || 0;
+  if (repository.head === undefined) return 0;
+  const [count = ''] = await readGitLines(repository, ['rev-list', '--count', repository.head, '--'], { allowedExitCodes: [0, 128] });
+  return Number.parseInt(count, 10) || 0;
 }
 
 /** Pushes a commit to a ref of origin if the ref still has the expected commit; an empty text expects that the ref does not exist. */
@@ -90,16 +106,13 @@ export async function pushOrigin(repository: Repository, commit: string, ref: st
   await requireNoMissingObjects(repository, commit);
   const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
   const all = [...quiet, receivePack(repository), `--force-with-lease=${ref}:${expected}`];
-  await runPorcelain(allowNetwork(repository), (git) => git.raw('push', ...all, 'origin', `${commit}:${ref}`), {
-    timeoutMs: 4 * defaultTimeoutMs,
-  });
+  await runGit(allowNetwork(repository), ['push', ...all, 'origin', `${commit}:${ref}`], { timeoutMs: 4 * defaultTimeoutMs });
 }
 
 /** Throws AppError when origin is inside the checkout: a push to a local path runs its hooks, and a pull request can add such files. */
 async function requireOriginOutsideCheckout(repository: Repository): Promise<void> {
   const { folder } = repository;
-  const { stdout } = await runPlumbing(repository, ['remote', 'get-url', '--push', '--all', 'origin']);
-  const paths = stdout.toString().split('\n').flatMap(localPath);
+  const paths = (await readGitLines(repository, ['remote', 'get-url', '--push', '--all', 'origin'])).flatMap(localPath);
   const resolved = paths.map((path) => resolve(folder, path)).flatMap((path) => [path, realPath(path) ?? path]);
   if (!resolved.some((path) => isInside(path, folder))) return;
   throw new AppError('git/failed', 4, 'the URL of origin is a folder in this repository', { hint: 'change the URL of origin' });
@@ -114,7 +127,7 @@ async function requireNoMissingObjects(repository: Repository, ...commits: reado
   const key = 'remote.origin.uploadpack';
   if (settings.valueOf(key) === undefined || settings.userValueOf(key) !== undefined) return;
   const args = ['rev-list', '--objects', '--quiet', ...commits, '--all', '--'];
-  if ((await runPlumbing(repository, args, { allowedExitCodes: [0, 1, 128] })).code === 0) return;
+  if ((await runGit(repository, args, { allowedExitCodes: [0, 1, 128] })).code === 0) return;
   const message = `objects are missing in this clone, and its configuration names a program to fetch them (${key})`;
   throw new AppError('git/failed', 4, message, { hint: `remove the setting: git config --unset-all ${key}` });
 }

@@ -12,7 +12,7 @@ import {
   readAddress,
   usesProxy,
 } from './remote-access.ts';
-import { runGit, type GitOptions } from './run-git.ts';
+import { spawnGit, type GitOptions } from './run-git.ts';
 
 /** A remote repository and its credentials; an empty text means that there is none. */
 export type Remote = RemoteSecrets & { readonly url: string };
@@ -180,7 +180,7 @@ async function runFetch(address: RemoteAddress, checked: CheckedHost | undefined
     ['init', '--quiet', '--bare', '.'],
     ['fetch', '--quiet', '--depth=1', '--no-tags', '--no-write-fetch-head', '--', url, `+HEAD:${fetchedRef}`],
   ]) {
-    const run = await runGit(args, { ...git, env: { ...git.env, ...env } });
+    const run = await spawnGit(args, { ...git, env: { ...git.env, ...env } });
     if ('failure' in run) return run.failure;
   }
   return undefined;
@@ -221,10 +221,10 @@ async function findRedirect(
 type HeadOptions = { readonly limits: RemoteLimits; readonly isWanted: (path: string) => boolean };
 
 async function readHead(git: GitOptions, wish: HeadOptions): Promise<RemoteRead> {
-  const log = await runGit(['log', '-1', '--no-color', '--format=format:%H%x00%an <%ae>%x00%B', fetchedRef, '--'], git);
+  const log = await spawnGit(['log', '-1', '--no-color', '--format=format:%H%x00%an <%ae>%x00%B', fetchedRef, '--'], git);
   if ('failure' in log) return log;
   const [commit = '', author = '', message = ''] = log.output.toString().split('\0');
-  const tree = await runGit(['ls-tree', '-r', '-z', '-l', '--full-tree', fetchedRef], git);
+  const tree = await spawnGit(['ls-tree', '-r', '-z', '-l', '--full-tree', fetchedRef], git);
   if ('failure' in tree) return tree;
   const blobs = parseBlobs(tree.output.toString()).filter(({ path }) => wish.isWanted(path));
   if (blobs.length > wish.limits.maxFiles) {
@@ -253,7 +253,7 @@ async function readBlobs(
   const sum = readable.reduce((total, { size }) => total + size, 0);
   if (sum > largestSum) return { failure: `its files to read have ${sum} bytes, more than ${largestSum}` };
   const input = readable.map(({ id }) => `${id}\n`).join('');
-  const run = await runGit(['cat-file', '--batch'], { ...git, input, maxOutputBytes: sum + readable.length * 200 + 1 });
+  const run = await spawnGit(['cat-file', '--batch'], { ...git, input, maxOutputBytes: sum + readable.length * 200 + 1 });
   if ('failure' in run) return run;
   const contents = new Map<string, string>();
   let at = 0;

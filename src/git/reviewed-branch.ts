@@ -1,7 +1,8 @@
-import { containsCommit, findCommit, mergeBaseOf, nonEmptyLines, type Repository } from './repository.ts';
+import { containsCommit, findCommit, mergeBaseOf, type Repository } from './repository.ts';
 import { fetchOrigin, hasOrigin, listOrigin, readOriginHead } from './origin.ts';
 import { AppError } from '../model/errors.ts';
-import { runPlumbing } from './run-git.ts';
+import { listRefs, ofOrigin } from './refs.ts';
+import { branchOfOrigin } from './resolve-commit.ts';
 
 /** The branch whose commits are reviewed. */
 export type ReviewedBranch = {
@@ -23,7 +24,7 @@ export type ReviewedBranch = {
 type Branch = { readonly name: string | undefined; readonly tip: string | undefined };
 
 type BranchQuery = {
-  /** The name on origin; its default branch if undefined. */
+  /** The name of a branch of origin, as a config has it; the default branch if undefined. */
   readonly branch: string | undefined;
   /** Whether origin may be asked. */
   readonly origin: boolean;
@@ -39,8 +40,9 @@ const opened = new WeakMap<Repository, Map<string, ReviewedBranch>>();
 /** Returns the reviewed branch, once in a run. Without an origin it is the branch of this clone. */
 export function reviewedBranchOf(repository: Repository, query: BranchQuery): ReviewedBranch {
   const known = opened.get(repository) ?? new Map<string, ReviewedBranch>();
-  const key = JSON.stringify([query.branch, query.origin]);
-  const branch = known.get(key) ?? createBranch(repository, query);
+  const name = query.branch === undefined ? undefined : (branchOfOrigin(query.branch) ?? query.branch);
+  const key = JSON.stringify([name, query.origin]);
+  const branch = known.get(key) ?? createBranch(repository, { ...query, branch: name });
   opened.set(repository, known.set(key, branch));
   return branch;
 }
@@ -67,7 +69,7 @@ function createBranch(repository: Repository, { branch, origin }: BranchQuery): 
   };
   const known = async (): Promise<readonly string[]> => [atOrigin?.tip, (await findHere()).tip].flatMap((id) => id ?? []);
   const shows = async (commit: string): Promise<boolean> => {
-    for (const tip of await known()) if (await isContained(repository, tip, commit)) return true;
+    for (const tip of await known()) if (await containsCommit(repository, tip, commit)) return true;
     return false;
   };
   const findTip = async (): Promise<string | undefined> => {
@@ -82,7 +84,7 @@ function createBranch(repository: Repository, { branch, origin }: BranchQuery): 
     tip: findTip,
     async wholeTip() {
       const [last, asked] = [await findTip(), await name()];
-      if (repository.shallow && asks && asked !== undefined) await fetchBranch(repository, asked, depths.at(-1) ?? 1);
+      if (repository.shallow && asks && asked !== undefined && last !== undefined) await fetchBranch(repository, asked, depths.at(-1) ?? 1);
       return last;
     },
     async latest() {
@@ -113,10 +115,6 @@ function createBranch(repository: Repository, { branch, origin }: BranchQuery): 
   };
 }
 
-async function isContained(repository: Repository, tip: string, commit: string): Promise<boolean> {
-  return tip === commit || ((await findCommit(repository, tip)) !== undefined && (await containsCommit(repository, tip, commit)));
-}
-
 /** Fetches the branch. Its ref is not read: two runs may have fetched two commits. */
 function fetchBranch(repository: Repository, name: string, depth: number): Promise<void> {
   return fetchOrigin(repository, [`+refs/heads/${name}:${reviewedPrefix}${name}`], depth);
@@ -124,17 +122,14 @@ function fetchBranch(repository: Repository, name: string, depth: number): Promi
 
 /** Returns the branch as this clone has it: where it was on origin when that was read last, or a branch of a clone without an origin. */
 async function findInClone(repository: Repository, branch: string | undefined): Promise<Branch> {
-  const remote = 'refs/remotes/origin/';
-  const ref = !hasOrigin(repository) ? `refs/heads/${branch}` : `${remote}${branch ?? 'HEAD'}`;
-  const { stdout } = await runPlumbing(repository, ['for-each-ref', '--format=%(objectname) %(refname) %(symref)', ref]);
-  const [tip, , target = ''] = (nonEmptyLines(stdout.toString()).find((line) => line.split(' ')[1] === ref) ?? '').split(' ');
-  const named = branch ?? (target.startsWith(remote) ? target.slice(remote.length) : undefined);
-  return { name: named, tip: tip === '' || named === undefined ? undefined : tip };
+  const ref = hasOrigin(repository) ? `${ofOrigin}${branch ?? 'HEAD'}` : `refs/heads/${branch}`;
+  const found = (await listRefs(repository, [ref])).find((one) => one.ref === ref);
+  const named = branch ?? (found?.target.startsWith(ofOrigin) === true ? found.target.slice(ofOrigin.length) : undefined);
+  return { name: named, tip: named === undefined ? undefined : found?.id };
 }
 
 async function findAtOrigin(repository: Repository, branch: string | undefined): Promise<Branch> {
   if (branch === undefined) return readOriginHead(repository);
   const ref = `refs/heads/${branch}`;
-  const line = (await listOrigin(repository, ref)).find((one) => one.endsWith(`\t${ref}`));
-  return { name: branch, tip: line?.split('\t')[0] };
+  return { name: branch, tip: (await listOrigin(repository, [ref])).get(ref) };
 }

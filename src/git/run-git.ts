@@ -1,6 +1,5 @@
 import type { ChildProcessByStdio } from 'node:child_process';
-import { Readable, type Writable } from 'node:stream';
-import type { SimpleGit, SimpleGitOptions } from 'simple-git';
+import type { Readable, Writable } from 'node:stream';
 import { AppError, systemCodeOf } from '../model/errors.ts';
 import { gitEnvironment, safeSettings, type GitContext } from './git-environment.ts';
 
@@ -23,7 +22,7 @@ export type GitOptions = {
 };
 
 /** The result of a run; `failure` is the reason why its output is not usable. */
-type GitResult = { readonly output: Buffer } | { readonly failure: string; readonly exit?: GitExit };
+type GitResult = { readonly output: Buffer; readonly stderr: string } | { readonly failure: string; readonly exit?: GitExit };
 
 /** How git itself ended without success: its exit code and everything that it printed, or why it did not start. */
 type GitExit = { readonly code: number; readonly output: Buffer; readonly stderr: string } | { readonly cause: Error };
@@ -32,7 +31,7 @@ type GitExit = { readonly code: number; readonly output: Buffer; readonly stderr
 const maxStderr = 16 * 1024;
 
 /** Runs git with exactly these arguments. Never throws for a failure of git or of the network. */
-export async function runGit(args: readonly string[], options: GitOptions): Promise<GitResult> {
+export async function spawnGit(args: readonly string[], options: GitOptions): Promise<GitResult> {
   const { env, cwd, input = '', maxOutputBytes, onChunk, onStart, signal } = options;
   // Loaded with the first run, because most commands run no git.
   const { spawn } = await import('node:child_process');
@@ -84,7 +83,10 @@ export async function runGit(args: readonly string[], options: GitOptions): Prom
       signal.removeEventListener('abort', onAbort);
       const all = Buffer.concat(output);
       if (failure !== undefined) resolve({ failure, ...(cause === undefined ? {} : { exit: { cause } }) });
-      else resolve(code === 0 ? { output: all } : { failure: summarizeFailure(stderr), exit: { code: code ?? -1, output: all, stderr } });
+      else
+        resolve(
+          code === 0 ? { output: all, stderr } : { failure: summarizeFailure(stderr), exit: { code: code ?? -1, output: all, stderr } },
+        );
     });
   });
 }
@@ -122,103 +124,53 @@ function summarizeFailure(text: string): string {
   return chosen === '' ? 'git failed without an error message' : chosen.slice(0, 400);
 }
 
-type CommandOptions = {
+type CommandOptions = Partial<Pick<GitOptions, 'input' | 'onStart' | 'onChunk' | 'signal'>> & {
   /** Exit codes that are results; another exit code is thrown as an error. Only 0 by default. */
   readonly allowedExitCodes?: readonly number[];
   readonly timeoutMs?: number;
 };
 
-type PlumbingOptions = CommandOptions & Partial<Pick<GitOptions, 'input' | 'onStart' | 'onChunk' | 'signal'>>;
-
-/** The result of a plumbing command; `stdout` is empty if `onChunk` received the output. */
-type PlumbingOutput = { readonly code: number; readonly stdout: Buffer };
+/** The result of a command; `stdout` is empty if `onChunk` received the output, `stderr` is the end of what git printed there. */
+type CommandOutput = { readonly code: number; readonly stdout: Buffer; readonly stderr: string };
 
 /** How long a command may take. */
 export const defaultTimeoutMs: number = 120_000;
 
 /**
- * Runs one plumbing command of git without a shell, a prompt or a hook, and returns its bytes unchanged. Throws AppError when
- * git is not installed, fails, or takes longer than the timeout, by default two minutes.
+ * Runs one command of git without a shell, a prompt or a hook, and returns its bytes unchanged. Throws AppError when git is not
+ * installed, fails, or takes longer than the timeout, by default two minutes.
  */
-export async function runPlumbing(
+export async function runGit(
   context: GitContext,
   args: readonly string[],
-  { allowedExitCodes = [0], timeoutMs = defaultTimeoutMs, ...options }: PlumbingOptions = {},
-): Promise<PlumbingOutput> {
-  const result = await runGit(['--no-pager', ...safeSettings.flatMap((setting) => ['-c', setting]), ...args], {
+  { allowedExitCodes = [0], timeoutMs = defaultTimeoutMs, ...options }: CommandOptions = {},
+): Promise<CommandOutput> {
+  const result = await spawnGit(['--no-pager', ...safeSettings.flatMap((setting) => ['-c', setting]), ...args], {
     cwd: context.folder,
     env: gitEnvironment(context),
     maxOutputBytes: Infinity,
     signal: AbortSignal.timeout(timeoutMs),
     ...options,
   });
-  if ('output' in result) return { code: 0, stdout: result.output };
+  if ('output' in result) return { code: 0, stdout: result.output, stderr: result.stderr };
   if (result.exit === undefined) throw timeoutError(args, timeoutMs);
   if ('cause' in result.exit) throw notInstalledError(result.exit.cause);
   const { code, output, stderr } = result.exit;
-  if (!allowedExitCodes.includes(code)) throw failureError(context.folder, args, stderr);
-  return { code, stdout: output };
+  if (!allowedExitCodes.includes(code)) throw failureError(context, args, stderr);
+  return { code, stdout: output, stderr };
 }
 
-// simple-git refuses these features by default, so that no argument smuggles them in. Ostiary writes all arguments itself, none
-// begins with text of other people, and git finds the same settings and programs in the user's files.
-const allowedByUser: NonNullable<SimpleGitOptions['unsafe']> = Object.fromEntries(
-  [
-    ['AskPass', 'CredentialHelper', 'SshCommand', 'GitProxy', 'UrlRewrite', 'ProtocolOverride', 'Exec', 'Pack'],
-    ['ConfigEnvCount', 'ConfigPaths', 'Include', 'Alias', 'CommandBinaries', 'Editor', 'Pager', 'MergeDriver', 'HooksPath', 'FsMonitor'],
-    ['DiffExternal', 'DiffTextConv', 'Filter', 'GpgProgram', 'TemplateDir', 'Submodule'],
-  ]
-    .flat()
-    .map((name) => [`allowUnsafe${name}`, true]),
-);
-
-/**
- * Runs one porcelain command of git without a prompt or a hook, with the same restrictions as `runPlumbing`. Throws AppError
- * when git is not installed, fails, or takes longer than the timeout.
- */
-export async function runPorcelain<T>(
-  context: GitContext,
-  command: (git: SimpleGit) => PromiseLike<T>,
-  { allowedExitCodes = [0], timeoutMs = defaultTimeoutMs }: CommandOptions = {},
-): Promise<T> {
-  // Loaded with the first command, because outside of repositories no command runs.
-  const { simpleGit, GitError } = await import('simple-git');
-  const abort = AbortSignal.timeout(timeoutMs);
-  const env = gitEnvironment(context);
-  let exit: { readonly code: number | null; readonly text: string } | undefined;
-  try {
-    const git = simpleGit({
-      baseDir: context.folder,
-      config: [...safeSettings],
-      abort,
-      // The output is complete when its pipes close, not some time after the exit.
-      completion: { onClose: true, onExit: false },
-      allowEnvironment: Object.keys(env),
-      unsafe: allowedByUser,
-      errors(error, { exitCode, stdErr, stdOut }) {
-        exit = { code: exitCode, text: Buffer.concat([...stdErr, ...stdOut]).toString() };
-        if (abort.aborted) return error;
-        return allowedExitCodes.includes(exitCode) ? undefined : new Error(`git ended with ${exitCode}`);
-      },
-    });
-    git.env({ ...env }).outputHandler((_, ...outputs) => {
-      // Processes that git started may hold these pipes open after git has ended.
-      const close = (): void => {
-        for (const output of outputs) if (output instanceof Readable) output.destroy();
-      };
-      abort.addEventListener('abort', close);
-    });
-    return await command(git);
-  } catch (error) {
-    const args = error instanceof GitError ? (error.task?.commands ?? []) : [];
-    if (abort.aborted) throw timeoutError(args, timeoutMs);
-    if (exit?.code !== undefined && (exit.code ?? 0) < 0) throw notInstalledError(error);
-    throw failureError(context.folder, args, exit?.text ?? String(error));
-  }
+/** Runs one command of git like `runGit`, and returns the lines of its output that are not empty. */
+export async function readGitLines(context: GitContext, args: readonly string[], options: CommandOptions = {}): Promise<readonly string[]> {
+  const { stdout } = await runGit(context, args, options);
+  return stdout
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '');
 }
 
 /** Returns the error for a failed command; it quotes git unless there is a better text, and never credentials of an address. */
-function failureError(folder: string, args: readonly string[], stderr: string): AppError {
+function failureError({ folder, partial, protocols = [] }: GitContext, args: readonly string[], stderr: string): AppError {
   if (/dubious ownership/.test(stderr)) {
     // Origin may be a folder, too.
     const place = dubiousFolder(stderr) ?? folder;
@@ -226,14 +178,25 @@ function failureError(folder: string, args: readonly string[], stderr: string): 
       hint: `if you trust it, run git config --global --add safe.directory ${place}; or plan without a base: --base none`,
     });
   }
+  const reason = summarizeStderr(stderr);
+  // Git would fetch a missing object, which a command that only reads is not allowed to.
+  const isLocal = protocols.length === 0;
+  if (partial === true && isLocal && /promisor remote|lazy fetching|unable to read [0-9a-f]{40}/.test(stderr))
+    return partialCloneError(reason);
   const [, protocol] = /transport '([^'\n]+)' not allowed/.exec(stderr) ?? [];
   if (protocol !== undefined) {
     const message = `the protocol ${protocol} is not allowed: git reaches other repositories by https, ssh or as local paths`;
     return new AppError('git/failed', 4, `${message} (GIT_ALLOW_PROTOCOL names others)`, { hint: 'change the URL of origin' });
   }
-  const reason = summarizeStderr(stderr);
   return new AppError('git/failed', 4, `git ${commandOf(args)} failed: ${reason === '' ? 'git printed no reason' : reason}`, {
     hint: branchConflictHint(stderr) ?? diskHint(stderr) ?? 'Ostiary requires git 2.31 or newer; run git fsck to check the repository',
+  });
+}
+
+/** Returns the error for an object that a filter left out of the clone. */
+export function partialCloneError(reason: string): AppError {
+  return new AppError('git/partial-clone', 4, `this is a partial clone, without objects that Ostiary compares: ${reason}`, {
+    hint: 'complete it: git fetch --refetch --no-filter origin; in a job, remove the filter of the checkout',
   });
 }
 
@@ -270,7 +233,7 @@ function branchConflictHint(stderr: string): string | undefined {
 }
 
 function commandOf(args: readonly string[]): string {
-  return args.find((arg) => /^[a-z]/.test(arg)) ?? '';
+  return args.find((arg) => /^[a-z][a-z-]*$/.test(arg)) ?? '';
 }
 
 /** Returns the relevant lines of stderr in one line. */

@@ -91,11 +91,11 @@ const commitId = /^[0-9a-f]{40,64}$/;
 function pullRequestOf(env: JobEnvironment): PullRequest | undefined {
   if (env['CI_PIPELINE_SOURCE'] !== 'merge_request_event') return undefined;
   // A pipeline of merged results has a commit of its own.
-  const [head, base] = ['CI_MERGE_REQUEST_SOURCE_BRANCH_SHA', 'CI_MERGE_REQUEST_TARGET_BRANCH_SHA'].map((name) => env[name] ?? '');
+  const commitIn = (name: string, otherwise: string): string => variable(env, (env[name] ?? '') === '' ? otherwise : name, commitId);
   return {
     number: Number(variable(env, 'CI_MERGE_REQUEST_IID', /^\d{1,15}$/)),
-    head: head === undefined || head === '' ? variable(env, 'CI_COMMIT_SHA', commitId) : head,
-    base: base === undefined || base === '' ? variable(env, 'CI_MERGE_REQUEST_DIFF_BASE_SHA', commitId) : base,
+    head: commitIn('CI_MERGE_REQUEST_SOURCE_BRANCH_SHA', 'CI_COMMIT_SHA'),
+    base: commitIn('CI_MERGE_REQUEST_TARGET_BRANCH_SHA', 'CI_MERGE_REQUEST_DIFF_BASE_SHA'),
     baseBranch: variable(env, 'CI_MERGE_REQUEST_TARGET_BRANCH_NAME', /^./),
     fork: env['CI_MERGE_REQUEST_SOURCE_PROJECT_ID'] !== env['CI_MERGE_REQUEST_PROJECT_ID'],
     author: env['GITLAB_USER_LOGIN'] ?? '',

@@ -1,4 +1,5 @@
-import { mergeBaseOf, type Repository, resolveCommit, shallowHint } from '../git/repository.ts';
+import { mergeBaseOf, type Repository } from '../git/repository.ts';
+import { resolveCommit, shallowHint } from '../git/resolve-commit.ts';
 import { catchOriginError, findAppliedFork } from '../git/applied-refs.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
 import { findRemovals } from '../git/find-removals.ts';
@@ -294,7 +295,7 @@ function otherGateway(commit: string, then: Target, now: Target): Diagnostic {
     code: 'git/other-gateway',
     severity: 'warning',
     message: `${commit.slice(0, 10)} was applied to ${then.url}, but "${now.name}" is now ${now.url}, where no apply is recorded`,
-    hint: `if it is the same gateway, pass --base ${commit.slice(0, 10)}`,
+    hint: `if it is the same gateway, pass --base ${commit}`,
   };
 }
 

@@ -90,9 +90,13 @@ export async function findUnmergedHead({ repository }: CommittedProject, branch:
     if (await branch.contains(commit)) return undefined;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { commit, reviewed: undefined, refusal: unmergedHead(commit, await knownName(branch), error.message) };
+    const reason = `${await knownName(branch)} does not contain it, as far as this clone shows: ${error.message}`;
+    return { commit, reviewed: undefined, refusal: unmergedHead(commit, reason) };
   }
-  return { commit, reviewed: await branch.forkOf(commit), refusal: unmergedHead(commit, await knownName(branch)) };
+  const name = await knownName(branch);
+  const isMissing = (await branch.tip()) === undefined;
+  const reason = isMissing ? `${name} has no commits${hasOrigin(repository) ? ' on origin' : ''}` : `${name} does not contain it`;
+  return { commit, reviewed: await branch.forkOf(commit), refusal: unmergedHead(commit, reason) };
 }
 
 async function knownName(branch: ReviewedBranch): Promise<string> {
@@ -109,11 +113,10 @@ const noDefaultBranch = 'the default branch of origin';
 /** The code of a refused HEAD. */
 const unmergedCode = 'git/unmerged-commit';
 
-function unmergedHead(commit: string, branch: string, failure?: string): Refusal {
-  const unknown = failure === undefined ? '' : `, as far as this clone shows: ${failure}`;
+function unmergedHead(commit: string, reason: string): Refusal {
   return {
     code: unmergedCode,
-    message: `HEAD (${commit.slice(0, 10)}) is not reviewed: ${branch} does not contain it${unknown}`,
+    message: `HEAD (${commit.slice(0, 10)}) is not reviewed: ${reason}`,
     hint: 'merge and push it, then apply that branch; for another branch, or to apply before the merge, set reviewed: in the config',
     allowable: true,
   };

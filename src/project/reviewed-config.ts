@@ -1,7 +1,8 @@
 import { join, posix, relative, sep } from 'node:path';
 import { maxBytes } from '../disk/text-file.ts';
 import { readThroughLinks } from '../git/read-tree.ts';
-import { type Repository, resolveCommit } from '../git/repository.ts';
+import type { Repository } from '../git/repository.ts';
+import { resolveCommit } from '../git/resolve-commit.ts';
 import { type Config, defaultApprovals, type PemSource, type Target } from '../model/config.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { catchOriginError, listOriginAppliedRefs, pushAppliedRef } from '../../src/git/applied-refs.ts';
-import { runPlumbing } from '../../src/git/run-git.ts';
+import { runGit } from '../../src/git/run-git.ts';
 import type { GitContext } from '../../src/git/git-environment.ts';
 import { AppError } from '../../src/model/errors.ts';
+import { withGitCredentials } from '../../src/forge/git-credentials.ts';
 import { allowNetwork, fetchOrigin } from '../../src/git/origin.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { commitFiles, installProgram, startGitServer, type GitServer } from '../support/git-repository.ts';
@@ -100,7 +101,7 @@ describe('a program that the repository names', () => {
       appendFileSync(join(repository.folder, '.git/config'), hostileConfig(witness, origin.folder, { keys }));
       // The most that a user can allow.
       const env = { ...gitEnv, GIT_ALLOW_PROTOCOL: 'https:http:git:ssh:file:ext:fd', GIT_TERMINAL_PROMPT: '0', TERM: 'xterm' };
-      if (isOurs) await runPlumbing(allowNetwork(await open(repository, env)), args).catch(() => undefined);
+      if (isOurs) await runGit(allowNetwork(await open(repository, env)), args).catch(() => undefined);
       else await run('git', args, { cwd: repository.folder, env }).catch(() => undefined);
       expect(witness.ran()).toEqual(isOurs ? [] : [key.replaceAll('/', '_')]);
     }
@@ -225,6 +226,29 @@ describe('the credentials of origin', () => {
     const { repository, ran } = makeProtected(`[http "${server.url}/"]\n\textraheader = AUTHORIZATION: basic ${basic}\n`);
     expect(await listOriginAppliedRefs(await open(repository))).toEqual(new Map());
     expect(ran()).toEqual([]);
+  });
+
+  test.each(['a setting', 'a redirect'])('of a job go to its server alone, wherever %s leads', async (how) => {
+    const other = await startGitServer({ root: join(root, 'served') });
+    const first = await startGitServer({
+      root: join(root, 'served'),
+      intercept(request, response) {
+        if (how === 'a redirect') response.writeHead(302, { location: `${other.url}${request.url}` }).end();
+        return how === 'a redirect';
+      },
+    });
+    try {
+      const rewritten = how === 'a setting' ? `[url "${other.url}/"]\n\tinsteadOf = ${first.url}/\n` : '';
+      const repository = make({ 'x.yaml': '' });
+      repository.git('remote', 'add', 'origin', `${first.url}/x.git`);
+      appendFileSync(join(repository.folder, '.git/config'), rewritten);
+      const env = withGitCredentials(gitEnv, 'x-access-token', 'canary', first.url);
+      await listOriginAppliedRefs(await open(repository, env));
+      expect(other.requests.map(({ authorization }) => authorization ?? 'none')).toEqual(other.requests.map(() => 'none'));
+      expect(other.requests.length + first.requests.length).toBeGreaterThan(0);
+    } finally {
+      await Promise.all([first.close(), other.close()]);
+    }
   });
 
   test('never come from a helper of the repository', async () => {

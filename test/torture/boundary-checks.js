@@ -117,7 +117,7 @@ export const boundaryChecks = [
     'git/git-environment.ts',
     "  'core.hooksPath=/dev/null',\n",
     '',
-    ['unit/git/repository.test.ts: runPlumbing runs no code of the repository and passes no secrets of Ostiary to git'],
+    ['unit/git/repository.test.ts: runGit runs no code of the repository and passes no secrets of Ostiary to git'],
   ],
   [
     'the search for the config ends at the repository',

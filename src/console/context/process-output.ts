@@ -1,9 +1,12 @@
 import { fstatSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { isatty } from 'node:tty';
+import type { DiagnosticCode } from '../../model/catalog/diagnostic-catalog.ts';
 import type { Output } from './cli-context.ts';
 
 type Stream = NodeJS.WriteStream & { readonly fd: number };
+
+const lossCode: DiagnosticCode = 'cli/output';
 
 type OnLoss = (error: NodeJS.ErrnoException) => void;
 
@@ -25,7 +28,7 @@ export function openProcessOutput(): ProcessOutput {
     isReported = true;
     const reason = error.code === 'ENOSPC' ? 'no space left on the disk' : error.message;
     const hint = `write it elsewhere, or discard it: > ${devNull}; the command ran to its end`;
-    process.stderr.write(`error cli/output  the result cannot be written: ${reason}\n  hint: ${hint}\n`);
+    process.stderr.write(`error ${lossCode}  the result cannot be written: ${reason}\n  hint: ${hint}\n`);
   };
   const loseNote: OnLoss = (error) => {
     if (!isOfReader(error)) lose(error);

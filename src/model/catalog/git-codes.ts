@@ -21,11 +21,18 @@ export const gitCodes = {
     fix: 'Nothing, if the changes are intended; otherwise undo them on the gateway',
     example: 'the record has 2 changes that manifests do not declare; drift no longer reports them',
   },
+  'git/ambiguous-name': {
+    meaning: 'Several refs have the name',
+    cause: 'Besides the branch there is a tag, or another branch, of this name: whoever may push a branch may push it',
+    fix: 'Find out who made the other ref; write the one that you mean in full, such as `refs/remotes/origin/main`',
+    example: '"origin/main" is the name of refs/remotes/origin/main and refs/tags/origin/main',
+  },
   'git/bad-ref': {
-    meaning: 'The value is not a commit',
-    cause: 'It is an option, a range, a path or several words',
-    fix: 'Use a branch, a tag or a commit',
-    example: '"a..b" is not a commit',
+    meaning: 'The value does not name one commit',
+    cause:
+      'It is an option, a range, a path, a shorthand of git, or the beginning of a commit ID, which another commit or a branch can have',
+    fix: 'Use HEAD, a branch, `origin/BRANCH`, a full ref such as `refs/tags/v1.2`, or a whole commit ID',
+    example: '"3f2a9c1" may be a branch or the beginning of a commit ID',
   },
   'git/base-unreadable': {
     meaning: 'The manifests of the base cannot be loaded',
@@ -138,9 +145,9 @@ export const gitCodes = {
   },
   'git/no-such-commit': {
     meaning: 'The commit does not exist in this repository',
-    cause: 'The name has a typo, or the clone is shallow',
+    cause: 'The name has a typo, the clone is shallow, or a tag is not written as `refs/tags/NAME`',
     fix: 'Run the `git fetch` of the hint; in CI, set `fetch-depth: 0` (GitHub) or `GIT_DEPTH: 0` (GitLab)',
-    example: 'unknown commit "v1.2" in this repository',
+    example: 'unknown commit "v1.2" in this repository: it has no refs/heads/v1.2, but refs/tags/v1.2',
   },
   'git/no-target': {
     meaning: 'The config file of the commit has no such target',
@@ -207,6 +214,12 @@ export const gitCodes = {
     cause: 'A git that was killed left an empty file or a lock file, which the message names, or never wrote the commit',
     fix: 'If no git runs in this clone, remove the file or the ref',
     example: 'git cannot move refs/ostiary/applied/production of this clone: .git/refs/ostiary/applied/production.lock exists',
+  },
+  'git/partial-clone': {
+    meaning: 'The clone does not have all objects that Ostiary compares',
+    cause: 'It was made with a filter, such as `blob:none`, and reading a commit requests nothing from another machine',
+    fix: 'Complete it with `git fetch --refetch --no-filter origin` (git 2.36); in a job, remove `filter` of actions/checkout',
+    example: 'this is a partial clone, without objects that Ostiary compares: 3f2a9c1d04ab5e6f7a8b9c0d1e2f3a4b5c6d7e8f is missing',
   },
   'git/record-unreadable': {
     meaning: 'The record of applies cannot be read',

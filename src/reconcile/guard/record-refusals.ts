@@ -56,9 +56,10 @@ type ForgottenInput = { readonly target: string; readonly forgotten: readonly { 
 export function forgottenRefusals({ target, forgotten }: ForgottenInput): readonly Refusal[] {
   const [first] = forgotten;
   if (first === undefined) return [];
-  const [ids, commit] = [forgotten.map(({ id }) => id), first.commit.slice(0, 10)];
+  const { commit } = first;
+  const ids = forgotten.map(({ id }) => id);
   const [are, it, them] = ids.length === 1 ? ['is', 'it', 'it'] : ['are', first.id, 'them'];
-  const message = `no apply to "${target}" is recorded, but ${firstIds(ids)} ${are} live, and the manifests of ${commit} declare ${it}`;
+  const message = `no apply to "${target}" is recorded, but ${firstIds(ids)} ${are} live, and the manifests of ${commit.slice(0, 10)} declare ${it}`;
   const hint = `if it was applied, restore the record, or pass --base ${commit}, which plans the removal; if not, list ${them} under released, or override`;
   return [{ code: 'git/no-record', message, hint, allowable: true }];
 }

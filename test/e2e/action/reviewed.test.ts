@@ -125,6 +125,42 @@ test('the default branch of a fork does not count as reviewed', async () => {
   expect(trap.seen.length).toBe(heard);
 });
 
+test('no tag or branch that a contributor pushes is the default branch, or that of config-ref', async () => {
+  const { cwd, main, topic } = cloneWith('homonyms');
+  const dispatched = { cwd, event: 'workflow_dispatch', env: { GITHUB_SHA: main } };
+  for (const ref of ['refs/tags/origin/main', 'refs/heads/origin/main', 'refs/tags/main']) git(cwd, ['update-ref', ref, topic]);
+  const planned = await run({ ...dispatched, inputs: { mode: 'plan' } });
+  expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('config/after-merge') });
+  for (const mode of ['plan', 'apply']) {
+    const refused = await run({ ...dispatched, inputs: { mode, 'config-ref': 'origin/main' } });
+    expect(refused).toMatchObject({ code: 3, summary: expect.stringMatching(/git\/ambiguous-name.*refs\/tags\/origin\/main/) });
+  }
+  const full = { mode: 'plan', 'config-ref': 'refs/remotes/origin/main' };
+  expect(await run({ ...dispatched, inputs: full })).toMatchObject({ code: 0, summary: expect.stringContaining('config/after-merge') });
+  // A job whose fetch of the branch failed.
+  git(cwd, 'update-ref -d refs/remotes/origin/main');
+  git(cwd, ['update-ref', 'refs/tags/refs/remotes/origin/main', topic]);
+  const elsewhere = { ...dispatched, env: { GITHUB_SHA: topic, GITHUB_REF: 'refs/heads/topic' } };
+  for (const inputs of [{ mode: 'apply' }, { mode: 'plan' }, { ...full }, { mode: 'apply', 'config-ref': 'origin/main' }])
+    expect(await run({ ...elsewhere, inputs })).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
+  expect(trap.seen.length).toBe(heard);
+});
+
+test('config-ref names no branch of a fork, whose author chose what it is', async () => {
+  const { cwd, main, topic } = cloneWith('fork-names', 'https://github.test/evil/access');
+  git(cwd, `update-ref refs/remotes/origin/release ${topic}`);
+  const pull = await openPullRequest(bench.github(), 'fork-names');
+  bench.github().useCommit(pull.head, topic);
+  const payload = pullRequestPayload({ number: pull.number, head: topic, base: main, from: 'evil/access' });
+  const onTarget = { cwd, event: 'pull_request_target', payload, env: { GITHUB_SHA: main } };
+  for (const name of ['origin/release', 'topic', 'refs/remotes/origin/release', 'HEAD']) {
+    const refused = await run({ ...onTarget, inputs: { mode: 'plan', 'config-ref': name } });
+    expect(refused).toMatchObject({ code: 3, summary: expect.stringContaining('forge/not-reviewed') });
+  }
+  expect(await run({ ...onTarget, inputs: { mode: 'plan', 'config-ref': main } })).toMatchObject({ code: 0 });
+  expect(trap.seen.length).toBe(heard);
+});
+
 // security: fork, proposal
 test('a pull request for another branch is planned with the config of the default branch', async () => {
   const { cwd, topic } = cloneWith('stacked');

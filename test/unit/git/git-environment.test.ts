@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { gitEnvironment } from '../../../src/git/git-environment.ts';
-import { runPlumbing } from '../../../src/git/run-git.ts';
+import { runGit } from '../../../src/git/run-git.ts';
 import { gitEnv } from '../../support/repository.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-git-environment-')));
@@ -21,10 +21,10 @@ test('git uses the given git folder for itself and for every program that it sta
   const folder = plant('found');
   const gitFolder = plant('given.git');
   expect(gitEnvironment({ folder, env: {}, gitFolder })).toMatchObject({ GIT_DIR: gitFolder, GIT_WORK_TREE: folder });
-  const { stdout } = await runPlumbing({ folder, env: gitEnv, gitFolder }, ['rev-parse', '--absolute-git-dir']);
+  const { stdout } = await runGit({ folder, env: gitEnv, gitFolder }, ['rev-parse', '--absolute-git-dir']);
   expect(stdout.toString().trim()).toBe(gitFolder);
 });
 
 test('git does not use a folder that only looks like a repository', async () => {
-  await expect(runPlumbing({ folder: plant('bare'), env: gitEnv }, ['rev-parse', '--git-dir'])).rejects.toThrow(/bare repository/);
+  await expect(runGit({ folder: plant('bare'), env: gitEnv }, ['rev-parse', '--git-dir'])).rejects.toThrow(/bare repository/);
 });

@@ -28,37 +28,51 @@ describe('readObjects', () => {
   it('answers requests that overlap in their order, by one process that ends when it is idle', async () => {
     const repository = make({ 'a.yaml': 'a: 1\n', 'b.yaml': 'b: 1\n' });
     const opened = await repository.open();
+    const [a = '', b = ''] = repository.git('rev-parse', 'HEAD:a.yaml', 'HEAD:b.yaml').split('\n');
+    const none = '0'.repeat(40);
     const found: string[] = [];
     const read = (...names: readonly string[]): Promise<void> =>
       readObjects(opened, names, { onObject: (object, name) => found.push(`${name} ${object?.type} ${object?.bytes.toString()}`) });
-    await Promise.all([read('HEAD:a.yaml', 'HEAD:none'), read('HEAD:b.yaml')]);
-    expect(found).toEqual(['HEAD:a.yaml blob a: 1\n', 'HEAD:none undefined undefined', 'HEAD:b.yaml blob b: 1\n']);
+    await Promise.all([read(a, none), read(b)]);
+    expect(found).toEqual([`${a} blob a: 1\n`, `${none} undefined undefined`, `${b} blob b: 1\n`]);
     expect(readersIn(repository.folder)).toHaveLength(1);
     await expect.poll(() => readersIn(repository.folder)).toEqual([]);
-    await read('HEAD:a.yaml');
+    await read(a);
     expect(found).toHaveLength(4);
   });
 
   it('reads a commit that is made while the process runs, and starts again after it was stopped', async () => {
     const repository = make({ 'a.yaml': 'a: 1\n' });
     const opened = await repository.open();
-    const first = await findCommit(opened, 'HEAD');
+    const first = repository.git('rev-parse', 'HEAD');
+    expect(await findCommit(opened, first)).toBe(first);
     const second = repository.save({ 'a.yaml': 'a: 2\n' });
-    expect(await findCommit(opened, 'HEAD')).toBe(second);
-    expect(second).not.toBe(first);
+    expect(await findCommit(opened, second)).toBe(second);
     for (const id of readersIn(repository.folder)) process.kill(id, 'SIGKILL');
     await sleep(50);
-    expect(await findCommit(opened, 'HEAD')).toBe(second);
+    expect(await findCommit(opened, second)).toBe(second);
   });
 
-  it('knows no revision with a line break, and rejects all requests when git fails', async () => {
+  it('knows ids and nothing else, and rejects all requests when git fails', async () => {
     const repository = make({ 'a.yaml': 'a: 1\n' });
     const opened = await repository.open();
-    expect(await findCommit(opened, `HEAD\n${repository.git('rev-parse', 'HEAD')}`)).toBeUndefined();
-    // The process that read HEAD when the repository was opened knows its objects.
-    await expect.poll(() => readersIn(repository.folder)).toEqual([]);
+    const id = repository.git('rev-parse', 'HEAD');
+    for (const name of [
+      'HEAD',
+      'main',
+      'refs/heads/main',
+      id.slice(0, 12),
+      `${id}\n${id}`,
+      `${id}:a.yaml`,
+      `${id}^{/change}`,
+      `${id}@{0}`,
+    ]) {
+      expect(await findCommit(opened, name)).toBeUndefined();
+      await expect(readObjects(opened, [id, name], { onObject: () => undefined })).rejects.toThrow(/is not the id of an object/);
+    }
+    expect(readersIn(repository.folder)).toEqual([]);
     repository.remove('.git/HEAD', '.git/objects');
-    await expect(Promise.all([findCommit(opened, 'HEAD'), findCommit(opened, 'main')])).rejects.toMatchObject({ code: 'git/failed' });
+    await expect(Promise.all([findCommit(opened, id), findCommit(opened, `${id}~1`)])).rejects.toMatchObject({ code: 'git/failed' });
   });
 });
 
@@ -89,7 +103,9 @@ test('listTree lists what git ls-tree lists, also in a repository with SHA-256',
           .map((line) => line.replace(/^0?(\d+) \w+ /, '$1 '))
           .toSorted();
       const found = async (wanted: readonly string[], below: boolean): Promise<readonly string[]> =>
-        (await listTree(opened, 'HEAD', { paths: wanted, below })).map((entry) => `${entry.mode} ${entry.id}\t${entry.path}`).toSorted();
+        (await listTree(opened, opened.head ?? '', { paths: wanted, below }))
+          .map((entry) => `${entry.mode} ${entry.id}\t${entry.path}`)
+          .toSorted();
       expect(await found([''], true)).toEqual(listed('-r', 'HEAD'));
       if (paths.length === 0) return;
       expect(await found(paths, true)).toEqual(listed('-r', 'HEAD', '--', ...paths));

@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { runPlumbing, runPorcelain } from '../../../src/git/run-git.ts';
+import { runGit } from '../../../src/git/run-git.ts';
 import type { GitContext } from '../../../src/git/git-environment.ts';
-import { mayBeInRepository, openRepository, resolveCommit } from '../../../src/git/repository.ts';
+import { mayBeInRepository, openRepository } from '../../../src/git/repository.ts';
 import { allowNetwork } from '../../../src/git/origin.ts';
 import { AppError } from '../../../src/model/errors.ts';
 import { installProgram } from '../../support/git-repository.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 
-const { make, makeOrigin, clone, place } = useRepositories();
+const { make, makeOrigin, place } = useRepositories();
 
 /** The error that a promise is rejected with. */
 async function failureOf(action: Promise<unknown>): Promise<AppError> {
@@ -47,67 +47,16 @@ describe('openRepository', () => {
   });
 });
 
-describe('resolveCommit', () => {
-  it('accepts branches, tags, commits and their ancestors', async () => {
-    const repository = make({ 'x.yaml': '' });
-    const first = repository.git('rev-parse', 'HEAD');
-    repository.git('tag', '--annotate', 'v1.0', '--message', 'one');
-    const second = repository.save({ 'x.yaml': 'a: 1\n' });
-    repository.git('branch', 'topic/ä');
-    const opened = await repository.open();
-    for (const revision of ['v1.0', 'HEAD~1', 'main^', first, first.slice(0, 8)]) expect(await resolveCommit(opened, revision)).toBe(first);
-    for (const revision of ['main', 'topic/ä', 'refs/heads/main', '@']) expect(await resolveCommit(opened, revision)).toBe(second);
-  });
-
-  it.each([
-    '--upload-pack=touch pwned',
-    '-x',
-    '',
-    ' ',
-    'a b',
-    'main\0',
-    'main\n',
-    '\u001b[31m',
-    'a..b',
-    'a...b',
-    '^main',
-    'main:x.yaml',
-    ':/fix',
-    'm*',
-    'a\\b',
-  ])('refuses %j before git sees it', async (revision) => {
-    const opened = await make({ 'x.yaml': '' }).open();
-    expect(await failureOf(resolveCommit(opened, revision))).toMatchObject({ code: 'git/bad-ref', exitCode: 3 });
-  });
-
-  it('reports a missing commit and a possible reason', async () => {
-    const repository = make({ 'x.yaml': '' });
-    const first = repository.git('rev-parse', 'HEAD');
-    repository.save({ 'x.yaml': 'a: 1\n' });
-    const whole = await failureOf(resolveCommit(await repository.open(), 'nowhere'));
-    expect(whole).toMatchObject({ code: 'git/no-such-commit', exitCode: 3, message: 'unknown commit "nowhere" in this repository' });
-    expect(whole.hint).not.toContain('shallow');
-    const blob = repository.git('rev-parse', 'HEAD:x.yaml');
-    expect(await failureOf(resolveCommit(await repository.open(), blob))).toMatchObject({ code: 'git/no-such-commit' });
-    const shallow = await clone(repository, '--depth=1').open();
-    expect(shallow.shallow).toBe(true);
-    const missing = await failureOf(resolveCommit(shallow, first));
-    expect(missing).toMatchObject({ code: 'git/no-such-commit', hint: expect.stringContaining('fetch-depth: 0') });
-  });
-});
-
 /** A setting of the user, in the environment. */
 function ownAlias(name: string, value: string): GitContext['env'] {
   return { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: `alias.${name}`, GIT_CONFIG_VALUE_0: value };
 }
 
-/** Both ways to run git: plumbing for bytes, and porcelain through simple-git. */
-const runners: readonly (readonly [string, (context: GitContext, args: readonly string[], timeoutMs?: number) => Promise<string>])[] = [
-  ['runPlumbing', async (context, args, timeoutMs = 60_000) => (await runPlumbing(context, args, { timeoutMs })).stdout.toString()],
-  ['runPorcelain', (context, args, timeoutMs = 60_000) => runPorcelain(context, (git) => git.raw(...args), { timeoutMs })],
-];
+async function runCommand(context: GitContext, args: readonly string[], timeoutMs = 60_000): Promise<string> {
+  return (await runGit(context, args, { timeoutMs })).stdout.toString();
+}
 
-describe.each(runners)('%s', (_, runCommand) => {
+describe('runGit', () => {
   it('runs no code of the repository and passes no secrets of Ostiary to git', async () => {
     const repository = make({ 'x.yaml': '' });
     repository.write({ '.git/hooks/reference-transaction': '#!/bin/sh\ntouch ran\n' });

@@ -168,13 +168,15 @@ describe('credentials', () => {
     );
     expect(env).toEqual({
       PATH: '/bin',
-      GIT_CONFIG_COUNT: '3',
+      GIT_CONFIG_COUNT: '4',
       GIT_CONFIG_KEY_0: 'a.b',
       GIT_CONFIG_VALUE_0: 'c',
       GIT_CONFIG_KEY_1: 'http.https://g.example/.extraheader',
       GIT_CONFIG_VALUE_1: '',
       GIT_CONFIG_KEY_2: 'http.https://g.example/.extraheader',
       GIT_CONFIG_VALUE_2: `AUTHORIZATION: basic ${Buffer.from('x-access-token:tok').toString('base64')}`,
+      GIT_CONFIG_KEY_3: 'http.https://g.example/.followRedirects',
+      GIT_CONFIG_VALUE_3: 'false',
     });
     expect(githubSystem.gitEnvironment({ PATH: '/bin' }, '', 'https://g.example/o/r')).toEqual({ PATH: '/bin' });
   });
