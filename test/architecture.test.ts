@@ -16,7 +16,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   apply: { rooms: ['model'], packages: [] },
   report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },
-  git: { rooms: ['model'], packages: [] },
+  git: { rooms: ['model'], packages: ['simple-git'] },
   forge: { rooms: ['model'], packages: ['micromark', 'micromark-extension-gfm'] },
   github: { rooms: ['model', 'forge'], packages: ['@octokit/rest'] },
   gitlab: { rooms: ['model', 'forge'], packages: [] },
@@ -381,6 +381,7 @@ const boundedCalls: ReadonlySet<string> = new Set([
   'join',
   'posix.join',
   'command.argument',
+  'git.raw',
   'wrong',
   'toDiagnostic',
 ]);

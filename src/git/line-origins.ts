@@ -225,7 +225,9 @@ async function describeCommits(repository: Repository, commits: ReadonlySet<stri
   const described = new Map<string, LineOrigin>();
   if (commits.size === 0) return described;
   const args = ['log', '--no-walk=unsorted', '--stdin', '--no-color', '--encoding=UTF-8', '--format=%H %ct %aN%x00%P'];
-  for (const line of await readGitLines(repository, args, { input: `${[...commits].join('\n')}\n` })) {
+  const { stdout } = await runGit(repository, args, { input: `${[...commits].join('\n')}\n` });
+  for (const line of stdout.toString().split('\n')) {
+    if (line === '') continue;
     const [known = '', parents] = line.split('\0');
     const [commit = '', seconds, ...author] = known.split(' ');
     // A shallow clone takes the parents of its oldest commits away, also if it has them.

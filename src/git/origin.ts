@@ -3,7 +3,7 @@ import { AppError } from '../model/errors.ts';
 import { type GitContext, isInside, realPath } from './git-environment.ts';
 import type { Repository } from './repository.ts';
 import { ofOrigin } from './refs.ts';
-import { readGitLines, runGit } from './run-git.ts';
+import { readGitLines, runGit, runPorcelain } from './run-git.ts';
 
 // Without prompts, and with its own timeouts: this ssh may outlive a git that Ostiary stops.
 const defaultSsh = 'ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=10 -o ServerAliveCountMax=3';
@@ -76,7 +76,9 @@ export async function fetchOrigin(repository: Repository, refs: readonly string[
   ];
   await requireNoMissingObjects(repository);
   const cut = repository.shallow ? [`--depth=${Math.max(depth, 1 + (await countCommits(repository)))}`] : [];
-  await runGit(allowNetwork(repository), ['fetch', ...quiet, ...cut, 'origin', ...refs], { timeoutMs: 4 * defaultTimeoutMs });
+  await runPorcelain(allowNetwork(repository), (git) => git.raw('fetch', ...quiet, ...cut, 'origin', ...refs), {
+    timeoutMs: 4 * defaultTimeoutMs,
+  });
 }
 
 const allHistory = 2_147_483_647;
@@ -106,7 +108,9 @@ export async function pushOrigin(repository: Repository, commit: string, ref: st
   await requireNoMissingObjects(repository, commit);
   const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
   const all = [...quiet, receivePack(repository), `--force-with-lease=${ref}:${expected}`];
-  await runGit(allowNetwork(repository), ['push', ...all, 'origin', `${commit}:${ref}`], { timeoutMs: 4 * defaultTimeoutMs });
+  await runPorcelain(allowNetwork(repository), (git) => git.raw('push', ...all, 'origin', `${commit}:${ref}`), {
+    timeoutMs: 4 * defaultTimeoutMs,
+  });
 }
 
 /** Throws AppError when origin is inside the checkout: a push to a local path runs its hooks, and a pull request can add such files. */

@@ -1,5 +1,6 @@
 import type { ChildProcessByStdio } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
+import type { SimpleGit, SimpleGitOptions } from 'simple-git';
 import { AppError, systemCodeOf } from '../model/errors.ts';
 import { gitEnvironment, safeSettings, type GitContext } from './git-environment.ts';
 
@@ -160,13 +161,71 @@ export async function runGit(
   return { code, stdout: output, stderr };
 }
 
-/** Runs one command of git like `runGit`, and returns the lines of its output that are not empty. */
-export async function readGitLines(context: GitContext, args: readonly string[], options: CommandOptions = {}): Promise<readonly string[]> {
-  const { stdout } = await runGit(context, args, options);
-  return stdout
-    .toString()
-    .split('\n')
-    .filter((line) => line !== '');
+// simple-git refuses these features by default, so that no argument smuggles them in. Ostiary writes all arguments itself, none
+// begins with text of other people, and git finds the same settings and programs in the user's files.
+const allowedByUser: NonNullable<SimpleGitOptions['unsafe']> = Object.fromEntries(
+  [
+    ['AskPass', 'CredentialHelper', 'SshCommand', 'GitProxy', 'UrlRewrite', 'ProtocolOverride', 'Exec', 'Pack'],
+    ['ConfigEnvCount', 'ConfigPaths', 'Include', 'Alias', 'CommandBinaries', 'Editor', 'Pager', 'MergeDriver', 'HooksPath', 'FsMonitor'],
+    ['DiffExternal', 'DiffTextConv', 'Filter', 'GpgProgram', 'TemplateDir', 'Submodule'],
+  ]
+    .flat()
+    .map((name) => [`allowUnsafe${name}`, true]),
+);
+
+/**
+ * Runs one porcelain command of git without a prompt or a hook, with the same restrictions as `runGit`. Throws AppError
+ * when git is not installed, fails, or takes longer than the timeout.
+ */
+export async function runPorcelain<T>(
+  context: GitContext,
+  command: (git: SimpleGit) => PromiseLike<T>,
+  { allowedExitCodes = [0], timeoutMs = defaultTimeoutMs }: Pick<CommandOptions, 'allowedExitCodes' | 'timeoutMs'> = {},
+): Promise<T> {
+  // Loaded with the first command, because outside of repositories no command runs.
+  const { simpleGit, GitError } = await import('simple-git');
+  const abort = AbortSignal.timeout(timeoutMs);
+  const env = gitEnvironment(context);
+  let exit: { readonly code: number | null; readonly text: string } | undefined;
+  try {
+    const git = simpleGit({
+      baseDir: context.folder,
+      config: [...safeSettings],
+      abort,
+      // The output is complete when its pipes close, not some time after the exit.
+      completion: { onClose: true, onExit: false },
+      allowEnvironment: Object.keys(env),
+      unsafe: allowedByUser,
+      errors(error, { exitCode, stdErr, stdOut }) {
+        exit = { code: exitCode, text: Buffer.concat([...stdErr, ...stdOut]).toString() };
+        if (abort.aborted) return error;
+        return allowedExitCodes.includes(exitCode) ? undefined : new Error(`git ended with ${exitCode}`);
+      },
+    });
+    git.env({ ...env }).outputHandler((_, ...outputs) => {
+      // Processes that git started may hold these pipes open after git has ended.
+      const close = (): void => {
+        for (const output of outputs) if (output instanceof Readable) output.destroy();
+      };
+      abort.addEventListener('abort', close);
+    });
+    return await command(git);
+  } catch (error) {
+    const args = error instanceof GitError ? (error.task?.commands ?? []) : [];
+    if (abort.aborted) throw timeoutError(args, timeoutMs);
+    if (exit?.code !== undefined && (exit.code ?? 0) < 0) throw notInstalledError(error);
+    throw failureError(context, args, exit?.text ?? String(error));
+  }
+}
+
+/** Runs one command of git like `runPorcelain`, and returns the lines of its output that are not empty. */
+export async function readGitLines(
+  context: GitContext,
+  args: readonly string[],
+  options: Pick<CommandOptions, 'allowedExitCodes' | 'timeoutMs'> = {},
+): Promise<readonly string[]> {
+  const text = await runPorcelain(context, (git) => git.raw(...args), options);
+  return text.split('\n').filter((line) => line !== '');
 }
 
 /** Returns the error for a failed command; it quotes git unless there is a better text, and never credentials of an address. */

@@ -130,13 +130,13 @@ test('no tag or branch that a contributor pushes is the default branch, or that 
   const dispatched = { cwd, event: 'workflow_dispatch', env: { GITHUB_SHA: main } };
   for (const ref of ['refs/tags/origin/main', 'refs/heads/origin/main', 'refs/tags/main']) git(cwd, ['update-ref', ref, topic]);
   const planned = await run({ ...dispatched, inputs: { mode: 'plan' } });
-  expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('config/after-merge') });
+  expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('Changes its checks: ') });
   for (const mode of ['plan', 'apply']) {
     const refused = await run({ ...dispatched, inputs: { mode, 'config-ref': 'origin/main' } });
     expect(refused).toMatchObject({ code: 3, summary: expect.stringMatching(/git\/ambiguous-name.*refs\/tags\/origin\/main/) });
   }
   const full = { mode: 'plan', 'config-ref': 'refs/remotes/origin/main' };
-  expect(await run({ ...dispatched, inputs: full })).toMatchObject({ code: 0, summary: expect.stringContaining('config/after-merge') });
+  expect(await run({ ...dispatched, inputs: full })).toMatchObject({ code: 0, summary: expect.stringContaining('Changes its checks: ') });
   // A job whose fetch of the branch failed.
   git(cwd, 'update-ref -d refs/remotes/origin/main');
   git(cwd, ['update-ref', 'refs/tags/refs/remotes/origin/main', topic]);

@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
 import { makeWitness, type Witness } from '../../support/planted-programs.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
@@ -55,9 +55,6 @@ beforeAll(async () => {
   expected = await runAll({});
   expect(expected).toEqual(lines.map((line) => [line, 0, expect.stringContaining('environment-b')]));
 }, 60_000);
-beforeEach(() => {
-  expect(trap.seen).toEqual([]);
-});
 afterAll(() => trap.close());
 
 /** Writes programs with the names of git's own into a folder of the working tree. */
@@ -77,59 +74,58 @@ function textFile(name: string, text: string): string {
 
 const gitOf = ({ folder }: TestRepository): string => join(folder, '.git');
 
+/** Variables of git: with each, git reads from another place, runs a program, or prints something else. */
 const variables: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
-  GIT_DIR: () => ({ GIT_DIR: gitOf(theirs) }),
-  'GIT_DIR and GIT_WORK_TREE': () => ({ GIT_DIR: gitOf(theirs), GIT_WORK_TREE: theirs.folder }),
-  GIT_COMMON_DIR: () => ({ GIT_COMMON_DIR: gitOf(theirs) }),
-  GIT_INDEX_FILE: () => ({ GIT_INDEX_FILE: join(gitOf(theirs), 'index') }),
-  GIT_OBJECT_DIRECTORY: () => ({ GIT_OBJECT_DIRECTORY: join(gitOf(theirs), 'objects') }),
-  GIT_ALTERNATE_OBJECT_DIRECTORIES: () => ({ GIT_ALTERNATE_OBJECT_DIRECTORIES: join(gitOf(theirs), 'objects') }),
-  GIT_NAMESPACE: () => ({ GIT_NAMESPACE: 'theirs' }),
-  GIT_REFERENCE_BACKEND: () => ({ GIT_REFERENCE_BACKEND: `files://${gitOf(theirs)}` }),
-  GIT_REPLACE_REF_BASE: () => ({ GIT_REPLACE_REF_BASE: 'refs/tags/replace/' }),
-  GIT_GRAFT_FILE: () => ({ GIT_GRAFT_FILE: textFile('grafts', `${ours.git('rev-parse', 'HEAD')}\n`) }),
-  GIT_SHALLOW_FILE: () => ({ GIT_SHALLOW_FILE: textFile('shallow', `${ours.git('rev-parse', 'HEAD')}\n`) }),
-  GIT_CONFIG: () => ({ GIT_CONFIG: textFile('config', `[remote "origin"]\n\turl = ${theirs.folder}\n`) }),
-  GIT_TEMPLATE_DIR: () => ({ GIT_TEMPLATE_DIR: root }),
-  GIT_EXTERNAL_DIFF: () => ({ GIT_EXTERNAL_DIFF: witness.command('diff') }),
-  'GIT_EDITOR, GIT_PAGER and GIT_SEQUENCE_EDITOR': () =>
-    Object.fromEntries(
-      ['GIT_EDITOR', 'GIT_PAGER', 'GIT_SEQUENCE_EDITOR', 'EDITOR', 'PAGER', 'VISUAL'].map((name) => [name, witness.command(name)]),
-    ),
-  GIT_DIFF_OPTS: () => ({ GIT_DIFF_OPTS: '--unified=9' }),
-  'the variables of pathspecs': () => ({
-    GIT_LITERAL_PATHSPECS: '0',
-    GIT_GLOB_PATHSPECS: '1',
-    GIT_ICASE_PATHSPECS: '1',
-    GIT_NOGLOB_PATHSPECS: '1',
-  }),
-  'the variables of a hook': () => ({
+  'one that says where the repository is': () => ({ GIT_DIR: gitOf(theirs), GIT_WORK_TREE: theirs.folder }),
+  'one that says where its parts are': () => ({
+    GIT_COMMON_DIR: gitOf(theirs),
+    GIT_INDEX_FILE: join(gitOf(theirs), 'index'),
+    GIT_OBJECT_DIRECTORY: join(gitOf(theirs), 'objects'),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: join(gitOf(theirs), 'objects'),
+    GIT_NAMESPACE: 'theirs',
+    GIT_REFERENCE_BACKEND: `files://${gitOf(theirs)}`,
+    GIT_CONFIG: textFile('config', `[remote "origin"]\n\turl = ${theirs.folder}\n`),
     GIT_PREFIX: 'access/',
     GIT_QUARANTINE_PATH: root,
     GIT_INTERNAL_SUPER_PREFIX: 'x/',
-    GIT_REFLOG_ACTION: 'x',
+    GIT_TEMPLATE_DIR: root,
   }),
-  'the variables that turn checks off': () => ({
+  'one that says what commits are': () => ({
+    GIT_REPLACE_REF_BASE: 'refs/tags/replace/',
     GIT_NO_REPLACE_OBJECTS: '0',
-    GIT_NO_LAZY_FETCH: '0',
+    GIT_GRAFT_FILE: textFile('grafts', `${ours.git('rev-parse', 'HEAD')}\n`),
+    GIT_SHALLOW_FILE: textFile('shallow', `${ours.git('rev-parse', 'HEAD')}\n`),
+  }),
+  'one that changes the output': () => ({
+    GIT_DIFF_OPTS: '--unified=9',
+    GIT_LITERAL_PATHSPECS: '0',
+    GIT_GLOB_PATHSPECS: '1',
+    GIT_ICASE_PATHSPECS: '1',
+    GIT_TRACE: '1',
+    GIT_TRACE2: '1',
+    GIT_TRACE_PACKET: '1',
+    LANGUAGE: 'de',
+  }),
+  'one that names a program': () => ({
+    ...Object.fromEntries(
+      ['GIT_EXTERNAL_DIFF', 'GIT_EDITOR', 'GIT_PAGER', 'GIT_SEQUENCE_EDITOR', 'EDITOR', 'PAGER', 'VISUAL'].map((name) => [
+        name,
+        witness.command(name),
+      ]),
+    ),
     GIT_ALLOW_PROTOCOL: 'ext:file',
     GIT_PROTOCOL_FROM_USER: '1',
+    GIT_NO_LAZY_FETCH: '0',
+    GIT_CONFIG_COUNT: '2',
+    GIT_CONFIG_KEY_0: 'core.fsmonitor',
+    GIT_CONFIG_VALUE_0: witness.command('fsmonitor'),
+    GIT_CONFIG_KEY_1: 'core.hooksPath',
+    GIT_CONFIG_VALUE_1: plantPrograms('planted-hooks'),
   }),
-  'the variables of traces': () => ({ GIT_TRACE: '1', GIT_TRACE2: '1', GIT_TRACE_PACKET: '1', GIT_TRACE_CURL: '1' }),
-  'a relative GIT_EXEC_PATH': () => ({ GIT_EXEC_PATH: plantPrograms('planted-exec') }),
-  'relative folders in PATH': () => ({ PATH: `${plantPrograms('planted-path')}:.:${gitEnv['PATH']}` }),
-  'programs in settings': () => {
-    const settings = {
-      'core.fsmonitor': witness.command('fsmonitor'),
-      'core.hooksPath': plantPrograms('planted-hooks'),
-      'core.pager': witness.command('pager'),
-    };
-    const all = Object.entries(settings).flatMap(([key, value], index) => [
-      [`GIT_CONFIG_KEY_${index}`, key],
-      [`GIT_CONFIG_VALUE_${index}`, value],
-    ]);
-    return { GIT_CONFIG_COUNT: '3', ...Object.fromEntries(all) };
-  },
+  'a relative folder of programs': () => ({
+    GIT_EXEC_PATH: plantPrograms('planted-exec'),
+    PATH: `${plantPrograms('planted-path')}:.:${gitEnv['PATH']}`,
+  }),
 };
 
 test.each(Object.keys(variables))('a variable of git changes nothing that Ostiary reads, and runs no program: %s', async (name) => {

@@ -74,7 +74,7 @@ describe('a missing record hides no removal of', () => {
       }
     }
     const job = clone(origin);
-    const [, commit = ''] = /--base ([0-9a-f]{10})/.exec((await run(`plan ${target}`, job)).stdout) ?? [];
+    const [, commit = ''] = /--base ([0-9a-f]{40})/.exec((await run(`plan ${target}`, job)).stdout) ?? [];
     expect(await run(`apply --yes --base ${commit} ${target}`, job)).toMatchObject({ code: 0 });
     expect([await gateway.isLive(`${name}-b`), await gateway.isLive(`${name}-x`)]).toEqual([false, true]);
     expect(await run(`drift ${target}`, clone(origin))).toMatchObject({ code: 0 });

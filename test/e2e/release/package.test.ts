@@ -98,7 +98,9 @@ test('the package states the licenses and versions of what it bundles, and two b
   const materials = JSON.parse(readFileSync(join(installed, 'dist', 'sbom.cdx.json'), 'utf8'));
   const notices = readFileSync(join(installed, 'dist', 'licenses.txt'), 'utf8');
   const names: readonly string[] = materials.components.map(({ name }: { readonly name: string }) => name);
-  expect(names).toEqual(expect.arrayContaining(['@octokit/rest', 'ajv', 'fast-json-patch', 'hono', 'kysely', 'pg', 'undici', 'yaml']));
+  expect(names).toEqual(
+    expect.arrayContaining(['@octokit/rest', 'ajv', 'fast-json-patch', 'hono', 'kysely', 'pg', 'simple-git', 'undici', 'yaml']),
+  );
   expect(names).not.toContain('@electric-sql/pglite');
   for (const { name, version, hashes } of materials.components) {
     expect(notices).toContain(`${name} ${version}\n`);
