@@ -24,6 +24,7 @@ import { plainPalette } from '../src/report/wrap.ts';
 import type { OutsideReference, Plan, TargetIdentity } from '../src/model/plan/plan.ts';
 import type { ResourceId } from '../src/model/resource.ts';
 import { compactJson, condensePlan } from './support/compact-json.ts';
+import { digestKey } from './support/manifests.ts';
 import { memoryGateway } from './support/memory-gateway.ts';
 import type { MemoryResource } from './support/memory-store.ts';
 
@@ -135,6 +136,7 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
     secretPrefixes: ['OSTIARY_SECRET_'],
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
     registry,
+    digestKey,
   };
   const earlier = (part: string): DesiredState | undefined => {
     if (!existsSync(join(folder, part))) return undefined;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { neededFields } from '../support/manifests.ts';
+import { digestKey, neededFields } from '../support/manifests.ts';
 
 /** Files by their paths. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
@@ -41,7 +41,7 @@ export function filesBelow(folder: string): readonly string[] {
 export function config(urls: string | Readonly<Record<string, string>>): string {
   const targets = typeof urls === 'string' ? { production: urls } : urls;
   const lines = Object.entries(targets).map(([name, url]) => `  ${name}: { url: '${url}' }\n`);
-  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets:\n${lines.join('')}`;
+  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ndigest_key: ${digestKey}\ntargets:\n${lines.join('')}`;
 }
 
 type Metadata = {

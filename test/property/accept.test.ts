@@ -9,6 +9,7 @@ import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import type { SourceFile } from '../../src/model/diagnostic.ts';
 import { runCount } from '../support/property-runs.ts';
+import { digestKey } from '../support/manifests.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
 import { runReconcile } from '../support/run-pipeline.ts';
 import { scenario, type Manifest, type Scenario } from '../support/scenario.ts';
@@ -61,6 +62,7 @@ function inputOf(sources: Sources): LoadInput {
     secretPrefixes: ['OSTIARY_SECRET_'],
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
     registry,
+    digestKey,
   };
 }
 

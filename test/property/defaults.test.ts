@@ -10,6 +10,7 @@ import { planDocument } from '../../src/report/subjects/plan.ts';
 import { makeManifests } from '../../src/pull/make-manifests.ts';
 import { runCount } from '../support/property-runs.ts';
 import { filesOf } from '../support/desired-state.ts';
+import { digestKey } from '../support/manifests.ts';
 import { gatewayOf, identity, liveOf, project } from '../support/pull-fixtures.ts';
 import { checkedPlan, planOf } from '../support/run-pipeline.ts';
 import { scenario, type Manifest } from '../support/scenario.ts';
@@ -80,6 +81,7 @@ function inputOf(files: readonly SourceFile[]): LoadInput {
     secretPrefixes: ['OSTIARY_SECRET_'],
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
     registry,
+    digestKey,
   };
 }
 

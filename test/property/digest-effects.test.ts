@@ -54,7 +54,6 @@ function loaded({ metadata, spec, file }: Version, sources: 'resolve' | 'leave')
     isUnresolved: sources === 'leave',
     sourceValue: (source) => ('env' in source ? source.env : file),
     content: file,
-    digestKey: 'k'.repeat(32),
   });
 }
 

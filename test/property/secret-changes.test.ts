@@ -90,7 +90,6 @@ function stateOf(one: Commit, resolves: boolean): DesiredState {
     isUnresolved: !resolves,
     sourceValue: (source) => ('env' in source ? source.env : `${one.content} ${source.file}`),
     content: one.content,
-    digestKey: 'k'.repeat(32),
   });
 }
 

@@ -5,6 +5,7 @@ import type { DesiredResource, DesiredState } from '../../src/model/desired.ts';
 import type { Checked, SourceFile } from '../../src/model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { withContent } from '../../src/model/secret.ts';
+import { digestKey } from './manifests.ts';
 import type { Manifest } from './scenario.ts';
 
 /** What a load depends on besides the manifests. */
@@ -16,8 +17,6 @@ type LoadChoices = {
   readonly sourceValue?: (source: SecretSource) => string;
   /** The content of each committed file that a secret comes from; absent if none is committed. */
   readonly content?: string;
-  /** Seals secrets in digests; without it, the manifests do, which takes many times longer. */
-  readonly digestKey?: string;
 };
 
 /** Loads the desired state of manifests; every secret source resolves to its own text. */
@@ -29,7 +28,7 @@ export function desiredState(manifests: readonly Manifest[], choices?: LoadChoic
 
 /** Loads the desired state with its diagnostics; each manifest is a separate file. */
 export function loadState(manifests: readonly Manifest[], choices: LoadChoices = {}): Checked<DesiredState> {
-  const { only, isUnresolved = false, sourceValue = JSON.stringify, content, digestKey } = choices;
+  const { only, isUnresolved = false, sourceValue = JSON.stringify, content } = choices;
   const { value, diagnostics } = loadManifests({
     files: filesOf(manifests),
     overlays: [],
@@ -39,7 +38,7 @@ export function loadState(manifests: readonly Manifest[], choices: LoadChoices =
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
     ...(isUnresolved ? {} : { resolve: (source) => ({ value: sourceValue(source), diagnostics: [] }) }),
     registry,
-    ...(digestKey === undefined ? {} : { digestKey }),
+    digestKey,
     ...(only === undefined ? {} : { selection: { only } }),
   });
   if (value === undefined || content === undefined) return { ...(value === undefined ? {} : { value }), diagnostics };

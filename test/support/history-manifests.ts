@@ -128,7 +128,6 @@ export function loadTree(tree: Tree, resolves: boolean): DesiredState {
     isUnresolved: !resolves,
     sourceValue: (source) => ('env' in source ? (environment[source.env] ?? '') : tree.content),
     content: tree.content,
-    digestKey: 'k'.repeat(32),
   });
 }
 

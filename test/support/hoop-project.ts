@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { writeFiles, type Files } from '../e2e/project.ts';
+import { config, writeFiles, type Files } from '../e2e/project.ts';
 import { runInFolder } from './run-in-process.ts';
 import type { HoopOptions } from './hoop/options.ts';
 import { startHoopModel, type HoopModel } from './hoop/start.ts';
@@ -66,7 +66,7 @@ export async function hoopProject(options: HoopOptions = {}): Promise<HoopProjec
     return { ...ended, requests: model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
   };
   writeFiles(folder, {
-    'ostiary.yaml': `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets:\n  prod: { url: '${url}' }\n`,
+    'ostiary.yaml': config({ prod: url }),
   });
   return {
     model,

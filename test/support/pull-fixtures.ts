@@ -7,6 +7,7 @@ import type { GatewayIdentity } from '../../src/model/gateway.ts';
 import { type DesiredState, emptyState } from '../../src/model/desired.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { PulledSecrets } from '../../src/model/result/outcome.ts';
+import { digestKey } from './manifests.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from './memory-gateway.ts';
 import { createTestContext } from './cli-context.ts';
 
@@ -77,6 +78,7 @@ export function desiredOf({ manifests, drafts }: PullManifests, live: LiveState)
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
     resolve: (source) => ({ value: values.get('env' in source ? source.env : '') ?? '', diagnostics: [] }),
     registry,
+    digestKey,
   });
   if (value !== undefined) return value;
   if (manifests.length === 0) return empty;

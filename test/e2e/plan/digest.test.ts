@@ -11,6 +11,7 @@ const { make } = useRepositories();
 type Repository = ReturnType<typeof make>;
 
 const key = (letter: string): string => `digest_key: ${letter.repeat(40)}\n`;
+const sealed = (url: string, line: string): string => config(url).replace(/^digest_key: .*\n/m, line);
 const secret = {
   'envvar:HOST': { value: '10.0.0.5' },
   'envvar:USER': 'dXNlcg==',
@@ -30,7 +31,7 @@ async function planOf(repository: Repository, more = {}): Promise<{ readonly dig
 
 function project(name: string, digestKey: string, url = gateway.url()): Repository {
   return make({
-    'ostiary.yaml': config(url) + digestKey,
+    'ostiary.yaml': sealed(url, digestKey),
     'access/a.yaml': connection(name, { secret }),
     'certs/a': 'first\n-----\n',
     'certs/b': 'second\n-----\n',
@@ -121,11 +122,32 @@ test('a pull request that adds the key, and one that is behind the branch that a
   repository.git('checkout', '--quiet', '-b', 'change');
   repository.save({ 'access/a.yaml': connection('behind', { secret, reviewers: ['dba'] }) });
   repository.git('checkout', '--quiet', '-');
-  repository.save({ 'ostiary.yaml': config(gateway.url()) + key('k') });
+  repository.save({ 'ostiary.yaml': sealed(gateway.url(), key('k')) });
   const main = repository.git('rev-parse', '--abbrev-ref', 'HEAD').trim();
   repository.git('checkout', '--quiet', 'change');
   const proposed = JSON.parse((await run(repository, `plan --format json --quiet --config-ref ${main}`)).stdout).plans[0].digest;
   repository.git('checkout', '--quiet', main);
   repository.git('merge', '--quiet', 'change');
   expect((await planOf(repository)).digest).toBe(proposed);
+});
+
+test('a bad digest_key is an error that does not show it', async () => {
+  const repository = make({ 'ostiary.yaml': sealed(gateway.url(), 'digest_key: too-short-canary\n'), 'access/a.yaml': connection('x') });
+  const { code, stderr, stdout } = await run(repository, 'validate');
+  expect([code, stdout + stderr]).toEqual([3, expect.stringContaining('invalid value of digest_key')]);
+  expect(stdout + stderr).not.toContain('canary');
+});
+
+test('the digest covers inline values on the public gateway, whatever the token may read', async () => {
+  const hoop = await hoopProject();
+  const repository = project('hoop-digest', key('k'), hoop.url);
+  link(repository, 'certs/ca', 'a');
+  const env = { OSTIARY_TOKEN: adminToken };
+  expect((await run(repository, 'apply --yes', env)).code).toBe(0);
+  repository.save({ 'access/a.yaml': connection('hoop-digest', { secret, reviewers: ['dba'] }) });
+  const { digest } = await planOf(repository, env);
+  repository.save({
+    'access/a.yaml': connection('hoop-digest', { secret: { ...secret, 'envvar:HOST': { value: 'evil' } }, reviewers: ['dba'] }),
+  });
+  expect((await run(repository, `apply --yes --digest ${digest}`, env)).code).toBe(6);
 });

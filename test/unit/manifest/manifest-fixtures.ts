@@ -2,6 +2,7 @@ import { registry } from '../../../src/kinds/index.ts';
 import { loadManifests, type LoadInput } from '../../../src/manifest/load-manifests.ts';
 import type { DesiredState } from '../../../src/model/desired.ts';
 import type { Checked, Diagnostic } from '../../../src/model/diagnostic.ts';
+import { digestKey } from '../../support/manifests.ts';
 
 /** Loads files for the target prod; a text alone is the file a.yaml. */
 export function load(files: string | Readonly<Record<string, string>>, options: Partial<LoadInput> = {}): Checked<DesiredState> {
@@ -13,6 +14,7 @@ export function load(files: string | Readonly<Record<string, string>>, options: 
     secretPrefixes: ['OSTIARY_SECRET_'],
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
     registry,
+    digestKey,
     ...options,
   });
 }

@@ -4,6 +4,7 @@ import { loadManifests, type LoadInput } from '../../../../src/manifest/load-man
 import type { BaseState } from '../../../../src/model/desired.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
+import { digestKey } from '../../../support/manifests.ts';
 import { memoryGateway, type MemoryGateway } from '../../../support/memory-gateway.ts';
 import { applyPlan, planAgainst, planOf, runReconcile } from '../../../support/run-pipeline.ts';
 import { sources } from '../manifest-fixtures.ts';
@@ -20,6 +21,7 @@ function inputOf(files: Files, overlays: Files): LoadInput {
     referencePrefixes: [],
     resolve: () => ({ value: 'sesame', diagnostics: [] }),
     registry,
+    digestKey,
   };
 }
 
