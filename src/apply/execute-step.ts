@@ -28,6 +28,8 @@ export type ApplyInput = {
   readonly secretOf: SecretLookup;
   /** The largest number of writes at the same time. */
   readonly concurrency: number;
+  /** Returns the milliseconds of a clock that is never set; by default that of the process. */
+  readonly steady?: () => number;
   /** When aborted, writes in flight finish and no new one starts. */
   readonly signal: AbortSignal;
   readonly observe: (event: ApplyEvent) => void;
@@ -100,9 +102,10 @@ export async function executeStep(step: Step, state: ApplyState): Promise<StepRe
 
 async function attemptStep(step: Step, state: ApplyState, listed: LiveResource | undefined): Promise<StepResult> {
   const early = listed ?? (await readAgain(step, state));
-  const readAt = performance.now();
+  const { steady = () => performance.now() } = state.input;
+  const readAt = steady();
   return state.writing(async (release) => {
-    const isOld = listed === undefined && performance.now() - readAt > maxAgeMs;
+    const isOld = listed === undefined && steady() - readAt > maxAgeMs;
     return haltReason(state) ?? writeStep(step, { fresh: isOld ? await readAgain(step, state) : early, release }, state);
   });
 }

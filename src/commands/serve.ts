@@ -1,4 +1,5 @@
 import { isAbsolute, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, UsageError } from '../model/errors.ts';
 import { cacheFolder, makeOwnFolder } from '../disk/cache.ts';
 import { textReader } from '../disk/text-file.ts';
@@ -143,7 +144,7 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
     ...(managerKey === undefined ? {} : { managerKey: { key: managerKey, manager: env['OSTIARY_SERVE_MANAGER'] ?? 'platform' } }),
     agents: flags.agent.length === 0 ? ['default'] : flags.agent,
     trustProxy: flags.trustProxy,
-    drainMs: flags.drain * 1000,
+    drain: () => delay(flags.drain * 1000),
     auditKeepDays: flags.auditKeep,
     version,
     runbooks: repositories,

@@ -1,4 +1,4 @@
-// The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full] [-- --only version|ref|plan|scale|hoop|pull|apply|server]
+// The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full] [-- --only PART]
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
 import { actionEnvironment } from './action.js';
 import { manifestOf, writeManifests } from './fixture.js';
+import { growthRows } from './growth.js';
 import { scaleRows } from './scale.js';
 import { serverRows } from './server.js';
 import { fillShared, sharedAnswers, sharedRows } from './shared-rules.js';
@@ -127,12 +128,17 @@ async function planRows(full) {
 /** The milliseconds of one detail read among 16: a third of what it takes on the gateway itself. Alone, one takes 12. */
 const oneOfMany = '60';
 
-/** The model of the public gateway as a program; Node 20 cannot run TypeScript as it is. */
-async function hoopGateway(key, ...more) {
-  const build = await rolldown({ input: fileURLToPath(new URL('./hoop-gateway.ts', import.meta.url)), platform: 'node' });
-  const { output } = await build.write({ dir: join(folder, 'hoop'), format: 'esm', entryFileNames: '[name].mjs' });
+/** Returns a program of this folder as JavaScript: Node 20 cannot run TypeScript as it is. */
+async function bundled(name) {
+  const build = await rolldown({ input: here(`${name}.ts`), platform: 'node' });
+  const { output } = await build.write({ dir: join(folder, name), format: 'esm', entryFileNames: '[name].mjs' });
   await build.close();
-  return start([join(folder, 'hoop', output[0].fileName), key, ...more], 'stdout');
+  return join(folder, name, output[0].fileName);
+}
+
+/** The model of the public gateway as a program. */
+async function hoopGateway(key, ...more) {
+  return start([await bundled('hoop-gateway'), key, ...more], 'stdout');
 }
 
 /** An unchanged plan of the public gateway, secrets verified before, against its own requests by a bare client: whole processes both. */
@@ -317,14 +323,28 @@ async function refRow() {
     ['gc', '--quiet'],
   ])
     spawnSync('git', args, { cwd: home, env });
-  const bundle = await rolldown({ input: here('read-trees.ts'), platform: 'node' });
-  const script = join(folder, 'read-trees.mjs');
-  await bundle.write({ file: script, codeSplitting: false });
-  const times = JSON.parse(run([script, manifests, '9']).stdout);
+  const times = JSON.parse(run([await bundled('read-trees'), manifests, '9']).stdout);
   const [disk, git] = [median(times.map((one) => one.disk)), median(times.map((one) => one.git))];
   const ratio = median(times.map((one) => one.git / one.disk));
   const figure = `${ratio.toFixed(2)} × the same files on disk (${git.toFixed(0)} against ${disk.toFixed(0)} ms)`;
   row('manifests of a commit, 10,000 files', figure, '≤ 3 ×', ratio <= 3);
+}
+
+/** A step of the action that plans nothing, against a process that does nothing. */
+function stepRow() {
+  const place = join(folder, 'step');
+  const env = actionEnvironment(place, { INPUT_MODE: 'validate', INPUT_PATHS: writeManifests(place, 1) });
+  const { wall, cpu } = pairs(
+    9,
+    () => run([actionProgram], { cwd: place, env }),
+    () => run(['-e', '0']),
+  );
+  row(
+    'a step of the action that validates',
+    `${cpu.toFixed(2)} × the CPU time of an empty node (${wall.toFixed(2)} ×)`,
+    '≤ 12 ×',
+    cpu <= 12,
+  );
 }
 
 function versionRow() {
@@ -340,6 +360,7 @@ try {
   const full = process.argv.includes('--full');
   const parts = {
     version: versionRow,
+    step: stepRow,
     ref: refRow,
     plan: () => planRows(full),
     scale: () =>
@@ -353,6 +374,7 @@ try {
         stop,
         row,
       }),
+    growth: () => growthRows({ folder, run, cli, bundled, row }),
     shared: () => sharedRows({ full, folder, run, cli, serve: serveShared, stop, row }),
     hoop: hoopRow,
     first: firstRow,

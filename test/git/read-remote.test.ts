@@ -113,9 +113,7 @@ describe('a repository over http', () => {
 
   test('that does not respond times out, and its connection is closed', async () => {
     await serving({ intercept: () => true }, async ({ url, countConnections }) => {
-      const started = performance.now();
       expect(failureOf(await read({ url: `${url}/ops.git` }, { limits: { timeoutMs: 500 } }))).toBe('no answer in time');
-      expect(performance.now() - started).toBeLessThan(5000);
       await expect.poll(countConnections).toBe(0);
     });
   });

@@ -82,12 +82,10 @@ describe('a repository over ssh', () => {
     const env = await installProgram(
       join(folder, 'slow'),
       'ssh',
-      'for last; do :; done; eval "$last" | { dd bs=1k count=3000 2>/dev/null; sleep 60; }',
+      'for last; do :; done; eval "$last" | { dd bs=1k count=3000 2>/dev/null; sleep 600; }',
     );
-    const started = performance.now();
     const result = await read({ url: `git@host:${folder}/large.git` }, { env, limits: { maxRepositoryBytes: 1_000_000 } });
     expect(failureOf(result)).toBe('it is larger than 1000000 bytes');
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   test('reports the error of ssh', async () => {

@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../../src/server/http/request-context.ts';
 
 /** The failure that a test injects into one request. */
 export type ChaosEffect = {
-  readonly delayMs?: number;
+  /** The request waits for it before it runs. */
+  readonly until?: Promise<unknown>;
   /** Returns this status instead of running the request. */
   readonly status?: 429 | 500 | 502 | 503 | 504;
   /** The header `Retry-After` in seconds, sent with `status`. */
@@ -17,6 +17,16 @@ export type ChaosEffect = {
   readonly status500AfterCommit?: true;
 };
 
+/** Something to wait for, until a test opens it. */
+export type Gate = { readonly passed: Promise<void>; readonly open: () => void };
+
+/** Makes a closed gate. */
+export function createGate(): Gate {
+  let open = (): void => undefined;
+  const passed = new Promise<void>((resolve) => (open = resolve));
+  return { passed, open: () => open() };
+}
+
 /** Chooses the failure of a request; `n` counts requests from 1. */
 export type Chaos = (request: { readonly method: string; readonly path: string; readonly n: number }) => ChaosEffect | undefined;
 
@@ -26,7 +36,7 @@ export function injectChaos(chaos: Chaos): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     n += 1;
     const effect = chaos({ method: c.req.method, path: c.req.path, n }) ?? {};
-    if (effect.delayMs !== undefined) await delay(effect.delayMs);
+    await effect.until;
     if (effect.status !== undefined) {
       if (effect.retryAfter !== undefined) c.header('Retry-After', String(effect.retryAfter));
       return c.json({ message: 'chaos' }, effect.status);

@@ -1,5 +1,4 @@
 import { createServer, type Server, type ServerOptions } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../http/request-context.ts';
@@ -56,8 +55,8 @@ export type ServeOptions = {
   readonly log: Log;
   readonly version: string;
   readonly timeouts?: Partial<RequestTimeouts>;
-  /** How many milliseconds the server still serves after `close`, while `/readyz` fails; 0 by default. */
-  readonly drainMs?: number;
+  /** Waits after `close`, while the server still serves and `/readyz` fails; without it the server stops at once. */
+  readonly drain?: () => Promise<void>;
   /** For tests: how often the lock of a database folder is written, and when another server uses the folder. */
   readonly lockTimes?: LockTimes;
   /** For tests: runs before the routes of each request. */
@@ -135,7 +134,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       routes: [...new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))],
       close: () => {
         closing = true;
-        closed ??= stopServer(server, { opened, auditWatch, backgroundJobs, runbooks: options.runbooks, drainMs: options.drainMs ?? 0 });
+        closed ??= stopServer(server, { ...options, opened, auditWatch, backgroundJobs });
         return closed;
       },
     };
@@ -186,16 +185,14 @@ function serverOptions({ headers, request, keepAlive }: RequestTimeouts): Server
   };
 }
 
-type StopOptions = {
+type StopOptions = Pick<ServeOptions, 'runbooks' | 'drain'> & {
   readonly opened: OpenStore;
   readonly auditWatch: AuditWatch;
   readonly backgroundJobs: { readonly stop: () => Promise<void> };
-  readonly runbooks: RunbookSource | undefined;
-  readonly drainMs: number;
 };
 
-async function stopServer(server: Server, { opened, auditWatch, backgroundJobs, runbooks, drainMs }: StopOptions): Promise<void> {
-  if (drainMs > 0) await delay(drainMs);
+async function stopServer(server: Server, { opened, auditWatch, backgroundJobs, runbooks, drain }: StopOptions): Promise<void> {
+  await drain?.();
   // Requests that wait for a repository are answered without it.
   await runbooks?.close?.();
   const cutOff = setTimeout(() => server.closeAllConnections(), closeTimeoutMs);

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import type { ChaosEffect } from '../../support/chaos.ts';
+import { type ChaosEffect, createGate } from '../../support/chaos.ts';
+import type { Running } from '../../support/cli.ts';
+import { startFlakyServer, json } from '../../support/flaky-server.ts';
 import {
   commentsOn,
   commitAll,
@@ -75,22 +78,64 @@ test('every pull request since the last apply learns the outcome; a later succes
   expect(await onlyCommentOn(third)).toContain(': 3 created.');
 });
 
+test('a repeated run adds to what the first one did', patient, async () => {
+  const { url } = gateway.server();
+  let isBroken = true;
+  const before = await startFlakyServer((response, seen) => {
+    if (isBroken && seen.method === 'POST' && seen.body.includes('"retry-b"')) json(422, { message: 'not this one' })(response, seen);
+    else {
+      const headers = { authorization: seen.headers.authorization ?? '', 'content-type': 'application/json' };
+      const body = seen.body === '' ? {} : { body: seen.body };
+      void (async () => {
+        const answer = await fetch(`${url}${seen.path}`, { method: seen.method, headers, ...body });
+        response.writeHead(answer.status, Object.fromEntries(answer.headers));
+        response.end(await answer.text());
+      })();
+    }
+  });
+  const cwd = clone({ 'ostiary.yaml': config(before.url) });
+  const number = await merge(cwd, 'retry', { 'access/a.yaml': connection('retry-a'), 'access/b.yaml': connection('retry-b') });
+  expect(await push(cwd)).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
+  isBroken = false;
+  for (const attempt of ['2', '2']) {
+    const again = await push(cwd, { env: { ...gateway.env(), GITHUB_RUN_ATTEMPT: attempt } });
+    expect(again).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
+  }
+  await before.close();
+  const body = await onlyCommentOn(number);
+  expect(body).toContain('/actions/runs/4711/attempts/2');
+  expect(body.match(/^- \[run\].*$/gm)).toEqual([expect.stringMatching(/runs\/4711\): Not finished: 1 failed, 1 created\.$/)]);
+});
+
+/** Returns the signals that a process has not taken yet, as bits. */
+function pendingSignals(running: Running | undefined): number {
+  const [, bits = ''] = /^ShdPnd:\s*(\w+)$/m.exec(readFileSync(`/proc/${running?.child.pid}/status`, 'utf8')) ?? [];
+  return Number.parseInt(bits, 16);
+}
+
 test('a canceled job counts every interrupted change, and reports in spite of the second signal', patient, async () => {
-  chaos = { delayMs: 400 };
+  const gate = createGate();
+  chaos = { until: gate.passed };
   const cwd = clone(manyConnections('cancel', 60));
   const number = await merge(cwd, 'canceled', { 'README.md': 'Sixty connections' });
   const before = bench.github().heard.length;
-  const ended = await push(cwd, {
-    onStart: ({ child, printed }) => {
-      const timer = setInterval(() => {
-        // The plan is printed before the first write.
-        if (!printed().stdout.includes('60 to create')) return;
-        clearInterval(timer);
-        child.kill('SIGINT');
-        setTimeout(() => child.kill('SIGTERM'), 100);
-      }, 5);
+  const starting = createGate();
+  let running: Running | undefined;
+  const ending = push(cwd, {
+    onStart(started) {
+      running = started;
+      starting.open();
     },
   });
+  await starting.passed;
+  const output = (): string => Object.values(running?.printed() ?? {}).join('');
+  // The plan is printed before the first write.
+  await expect.poll(output).toContain('60 to create');
+  running?.child.kill('SIGINT');
+  await expect.poll(() => pendingSignals(running)).toBe(0);
+  running?.child.kill('SIGTERM');
+  gate.open();
+  const ended = await ending;
   expect(ended).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
   const counts = JSON.parse(ended.outputs['counts'] ?? '{}');
   expect(counts.interrupted).toBeGreaterThan(40);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ChaosEffect } from '../../support/chaos.ts';
+import { type ChaosEffect, createGate, type Gate } from '../../support/chaos.ts';
 import { clockOf } from '../../support/process-clock.ts';
 import { builtPackage, type Ended, start, startOstiary, type Running } from '../../support/cli.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
@@ -42,6 +42,16 @@ function revert({ git }: TestRepository): void {
   git('push', '--quiet', 'origin', 'HEAD');
 }
 
+/** Holds every write until the gate opens; `writing` opens at the first one. */
+function holdWrites(): { readonly writing: Gate; readonly gate: Gate } {
+  const [writing, gate] = [createGate(), createGate()];
+  chaos = () => {
+    writing.open();
+    return { until: gate.passed };
+  };
+  return { writing, gate };
+}
+
 /** Starts an apply in a process of its own. */
 function applying({ folder }: TestRepository, ...more: readonly string[]): Promise<Running> {
   return startOstiary(['apply', '--yes', '--concurrency', '1', ...more], { cwd: folder, env: { ...gitEnv, ...gateway.env() } });
@@ -65,18 +75,14 @@ async function killAtWrite(count: number, at: TestRepository): Promise<void> {
 test('of three processes from two clones one writes, one waits and finds nothing to do, one stops', patient, async () => {
   const { ours, other, origin } = await clones({ 'access/a.yaml': connection('race-a') });
   publish(ours, other, manyConnections('race-many', 12));
-  const writing = new Promise<void>((resolve) => {
-    chaos = () => {
-      resolve();
-      return { delayMs: 1000 };
-    };
-  });
-  const racing = [await applying(ours, '--lock-timeout', '50s'), await applying(other, '--lock-timeout', '50s')];
-  await writing;
+  const { writing, gate } = holdWrites();
+  const racing = [await applying(ours, '--lock-timeout', '10m'), await applying(other, '--lock-timeout', '10m')];
+  await writing.passed;
   const late = await applying(other);
-  const [one, two, stopped] = await Promise.all([...racing, late].map(({ ended }) => ended));
+  expect(await late.ended).toMatchObject({ code: 6, stderr: expect.stringContaining('git/locked') });
+  gate.open();
+  const [one, two] = await Promise.all(racing.map(({ ended }) => ended));
   expect([one?.code, two?.code]).toEqual([0, 0]);
-  expect(stopped).toMatchObject({ code: 6, stderr: expect.stringContaining('git/locked') });
   const names = (await gateway.names('/connections')).filter((name) => name.startsWith('race-many'));
   expect([names.length, new Set(names).size]).toEqual([12, 12]);
   expect(origin.git('rev-parse', `${ref}^1`)).toBe(ours.git('rev-parse', 'HEAD'));
@@ -144,47 +150,51 @@ test(
 describe('an apply that is stopped past the end of its lease', () => {
   const minutes = 16;
 
-  /** Stops an apply at its write for the given time, lets the other clone take over, and lets it go on. */
-  async function stopAtWrite(count: number, delayMs: number, { ours, other }: Awaited<ReturnType<typeof clones>>): Promise<Ended> {
+  /** Stops an apply at its write, which lands before or after the other clone takes over, and lets it go on after both. */
+  async function stopAtWrite(
+    { when, count, landed }: { readonly when: string; readonly count: number; readonly landed: () => Promise<void> },
+    { ours, other }: Awaited<ReturnType<typeof clones>>,
+  ): Promise<Ended> {
     ours.write({ '.git/clock': '0' });
     const env = { ...gitEnv, ...gateway.env(), ...clockOf(join(ours.folder, '.git/clock')) };
     let seen = 0;
     let running: Running | undefined;
-    const stopped = new Promise<void>((resolve) => {
-      chaos = () => {
-        seen += 1;
-        if (seen !== count) return undefined;
-        running?.child.kill('SIGSTOP');
-        resolve();
-        return { delayMs };
-      };
-    });
+    const [stopped, gate] = [createGate(), createGate()];
+    chaos = () => {
+      seen += 1;
+      if (seen !== count) return undefined;
+      running?.child.kill('SIGSTOP');
+      stopped.open();
+      return when === 'before' ? undefined : { until: gate.passed };
+    };
     running = await startOstiary(['apply', '--yes', '--concurrency', '1'], { cwd: ours.folder, env });
-    await stopped;
+    await stopped.passed;
+    if (when === 'before') await landed();
     ours.write({ '.git/clock': String(minutes) });
     revert(other);
     const next = await startOstiary(['apply', '--yes', '--no-prune'], { cwd: other.folder, env });
     expect(await next.ended).toMatchObject({ code: 0 });
-    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    gate.open();
+    await landed();
     running.child.kill('SIGCONT');
     return running.ended;
   }
 
   const landings = [
-    { when: 'before', count: 3, delayMs: 0, live: 3 },
-    { when: 'after', count: 1, delayMs: 15_000, live: 1 },
+    { when: 'before', count: 3, live: 3 },
+    { when: 'after', count: 1, live: 1 },
   ];
   test.each(landings)(
     'writes nothing more, and what it created is ours, if its last write lands $when the other apply',
     { timeout: 120_000 },
-    async ({ when, count, delayMs, live }) => {
+    async ({ when, count, live }) => {
       const pair = await clones({ 'access/a.yaml': connection(`stop-${when}`) });
       publish(pair.ours, pair.other, manyConnections(`stopped-${when}`, 6));
-      const ended = await stopAtWrite(count, delayMs, pair);
-      expect(ended).toMatchObject({ code: 5, stdout: expect.stringContaining('another apply took over the lease of this one') });
-      expect(ended.stderr).toContain('git/locked');
       const created = async (): Promise<number> =>
         (await gateway.names('/connections')).filter((name) => name.startsWith(`stopped-${when}`)).length;
+      const ended = await stopAtWrite({ when, count, landed: () => expect.poll(created).toBe(live) }, pair);
+      expect(ended).toMatchObject({ code: 5, stdout: expect.stringContaining('another apply took over the lease of this one') });
+      expect(ended.stderr).toContain('git/locked');
       expect(await created()).toBe(live);
       const fresh = clone(pair.origin);
       expect(await gateway.run('plan --prune --detailed-exitcode', fresh.folder)).toMatchObject({ code: 2 });
@@ -200,15 +210,11 @@ test.each([11, -17])('an apply on a machine whose clock is %i minutes ahead hold
   publish(ours, other, manyConnections(`clocks-${ahead}`, 2));
   ours.write({ '.git/clock': String(ahead) });
   const env = { ...gitEnv, ...gateway.env(), ...clockOf(join(ours.folder, '.git/clock'), { own: true }) };
-  const writing = new Promise<void>((resolve) => {
-    chaos = () => {
-      resolve();
-      return { delayMs: 2000 };
-    };
-  });
+  const { writing, gate } = holdWrites();
   const first = await startOstiary(['apply', '--yes', '--concurrency', '1'], { cwd: ours.folder, env });
-  await writing;
+  await writing.passed;
   expect(await gateway.run('apply --yes', other.folder)).toMatchObject({ code: 6, stderr: expect.stringContaining('git/locked') });
+  gate.open();
   expect(await first.ended).toMatchObject({ code: 0 });
 });
 
@@ -225,14 +231,10 @@ test.skipIf(!canIsolate)('of two containers with one host name one writes, and t
     const args = ['sh', '-c', script, 'sh', process.execPath, cli, 'apply', '--yes', '--concurrency', '1'];
     return start('unshare', [...isolation, ...args], { cwd: folder, env: { ...gitEnv, ...gateway.env() } });
   };
-  const writing = new Promise<void>((resolve) => {
-    chaos = () => {
-      resolve();
-      return { delayMs: 3000 };
-    };
-  });
+  const { writing, gate } = holdWrites();
   const first = contained(ours, 9);
-  await writing;
+  await writing.passed;
   expect(await contained(other, 0).ended).toMatchObject({ code: 6, stderr: expect.stringContaining('git/locked') });
+  gate.open();
   expect(await first.ended).toMatchObject({ code: 0 });
 });

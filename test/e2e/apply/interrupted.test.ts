@@ -1,21 +1,32 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ChaosEffect } from '../../support/chaos.ts';
-import { addressOf, ostiary, startOstiary, type Running } from '../../support/cli.ts';
+import { type ChaosEffect, createGate, type Gate } from '../../support/chaos.ts';
+import { addressOf, ostiary, startOstiary, type Ended, type Running } from '../../support/cli.ts';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
 import { makeFolder } from '../../support/servers.ts';
 import { callerOf } from '../../server/client.ts';
 import { useGateway } from '../use-gateway.ts';
 import { config, connection, guardrail, manifest, manyConnections, useProjects } from '../project.ts';
 
-let chaos: (ChaosEffect & { readonly only?: string }) | undefined;
-const gateway = useGateway({ chaos: ({ method }) => (method === 'GET' || (chaos?.only ?? method) !== method ? undefined : chaos) });
+let chaos: (method: string) => ChaosEffect | undefined = () => undefined;
+const gateway = useGateway({ chaos: ({ method }) => (method === 'GET' ? undefined : chaos(method)) });
 const { make } = useRepositories();
 const makeProject = useProjects();
 afterEach(() => {
-  chaos = undefined;
+  chaos = () => undefined;
 });
+
+/** Lets so many writes pass, and holds those that follow until the gate opens. */
+function holdAfter(count: number): Gate {
+  const gate = createGate();
+  let passed = 0;
+  chaos = () => {
+    passed += 1;
+    return passed <= count ? undefined : { until: gate.passed };
+  };
+  return gate;
+}
 
 /** The journal's lines so far; one that is not whole yet is left out. */
 function journalOf(cwd: string): readonly { readonly event: string; readonly id?: string }[] {
@@ -30,11 +41,7 @@ function journalOf(cwd: string): readonly { readonly event: string; readonly id?
 
 /** Waits until so many objects are written. */
 async function written(cwd: string, count: number): Promise<void> {
-  const limit = performance.now() + 60_000;
-  while (journalOf(cwd).filter(({ event }) => event === 'written').length < count) {
-    if (performance.now() > limit) throw new Error(`not ${count} objects were written in time`);
-    await new Promise((resolve) => setTimeout(resolve, 3));
-  }
+  await expect.poll(() => journalOf(cwd).filter(({ event }) => event === 'written').length, { interval: 3 }).toBeGreaterThanOrEqual(count);
 }
 
 function applying(cwd: string, more: readonly string[] = []): Promise<Running> {
@@ -52,53 +59,57 @@ describe('apply, stopped in the middle', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(
     'by %s: finishes the writes in flight, reports, exits with 5, and the next apply continues',
     async (signal) => {
-      chaos = { delayMs: 100 };
+      const gate = holdAfter(3);
       const prefix = signal.toLowerCase();
       const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...manyConnections(prefix, 16) });
       const running = await applying(cwd);
       await written(cwd, 3);
       running.child.kill(signal);
+      await expect.poll(() => running.printed().stderr).toBe(stopping);
+      gate.open();
       const { code, stdout, stderr } = await running.ended;
       expect({ code, stderr }).toEqual({ code: 5, stderr: stopping });
       const [, interrupted = '', created = ''] =
         /\nApply to \S+ not finished: (\d+) not started, (\d+) created\. Interrupted: plan and apply again to finish\.\n/.exec(stdout) ??
         [];
+      expect(Number(created)).toBeLessThanOrEqual(5);
       expect(Number(created) + Number(interrupted)).toBe(16);
       expect(await namesOf(prefix)).toHaveLength(Number(created));
       expect(JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8'))).toMatchObject({
         targets: [{ interrupted: true, counts: { created: Number(created) } }],
       });
-      chaos = undefined;
       await converges(cwd, prefix, 16);
     },
   );
 
   test('by a second SIGINT: names the writes in flight, and ends at once', async () => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('cut-off') });
-    chaos = { delayMs: 5000 };
+    const gate = holdAfter(0);
     const running = await applying(cwd);
-    while (!journalOf(cwd).some(({ event }) => event === 'write')) await new Promise((resolve) => setTimeout(resolve, 3));
+    await expect.poll(() => journalOf(cwd).some(({ event }) => event === 'write')).toBe(true);
     running.child.kill('SIGINT');
-    while (running.printed().stderr !== stopping) await new Promise((resolve) => setTimeout(resolve, 3));
+    await expect.poll(() => running.printed().stderr).toBe(stopping);
     running.child.kill('SIGINT');
     const unknown = 'stopped: it is unknown whether the gateway wrote GuardrailRule/cut-off; plan and apply again to finish\n';
     expect(await running.ended).toMatchObject({ signal: 'SIGINT', stderr: `${stopping}${unknown}` });
-    chaos = undefined;
+    gate.open();
   });
 
-  test('before a new connection is opened: reports that it exists, closed; --quiet omits the rest', async () => {
-    chaos = { delayMs: 300 };
+  test('before a new connection is opened: reports that it exists, closed', async () => {
+    const gate = holdAfter(1);
     const mask = manifest('DataMaskingRule', 'half-mask', {
       connection_ids: ['half-db'],
       supported_entity_types: [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }],
     });
     const files = { 'access/db.yaml': connection('half-db'), 'access/mask.yaml': mask };
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
-    const running = await applying(cwd, ['--quiet']);
+    const running = await applying(cwd);
     await written(cwd, 1);
     running.child.kill('SIGINT');
-    const { code, stdout, stderr } = await running.ended;
-    expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
+    await expect.poll(() => running.printed().stderr).toBe(stopping);
+    gate.open();
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(5);
     expect(stdout).toMatch(
       /\n {2}interrupted +Connection\/half-db\n +apply\/interrupted {2}created, still closed: interrupted before\s+opening\n/,
     );
@@ -106,20 +117,19 @@ describe('apply, stopped in the middle', () => {
     const half = { id: 'Connection/half-db', status: 'interrupted', begun: true };
     expect(report).toMatchObject({ targets: [{ outcomes: expect.arrayContaining([expect.objectContaining(half)]) }] });
     expect(await namesOf('half')).toEqual(['half-db']);
-    chaos = undefined;
     await converges(cwd, 'half', 2, 1);
   });
 
   test('by kill -9 of the command: the next apply finishes, without duplicates', async () => {
-    chaos = { delayMs: 60 };
+    const gate = holdAfter(4);
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...manyConnections('killed', 16) });
     const running = await applying(cwd);
     await written(cwd, 4);
     running.child.kill('SIGKILL');
     expect(await running.ended).toMatchObject({ code: null, signal: 'SIGKILL' });
-    chaos = undefined;
     await converges(cwd, 'killed', 16);
     expect(journalOf(cwd).filter(({ event }) => event === 'begin')).toHaveLength(2);
+    gate.open();
   });
 
   test('by kill -9 of the gateway: exit 5 with an outcome each; started again, the next apply finishes', async () => {
@@ -173,7 +183,7 @@ async function commitMostlyChanged(prefix: string): Promise<TestRepository> {
 }
 
 async function endsInSync({ folder }: TestRepository): Promise<void> {
-  chaos = undefined;
+  chaos = () => undefined;
   expect(await gateway.run('apply --yes', folder)).toMatchObject({ code: 0 });
   expect(await gateway.run('plan --detailed-exitcode', folder)).toMatchObject({ code: 0 });
 }
@@ -181,10 +191,34 @@ async function endsInSync({ folder }: TestRepository): Promise<void> {
 describe('apply of most objects of a small project, with new objects', () => {
   test('no limit stops the next apply after a failure: what the first one created does not count', async () => {
     const repository = await commitMostlyChanged('failed');
-    chaos = { status: 500, only: 'PUT' };
+    chaos = (method) => (method === 'PUT' ? { status: 500 } : undefined);
     expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 5 });
     expect(await namesOf('failed')).toHaveLength(14);
     await endsInSync(repository);
+  });
+
+  test('nor after kill -9', async () => {
+    const repository = await commitMostlyChanged('again');
+    const gate = createGate();
+    chaos = (method) => (method === 'PUT' ? { until: gate.passed } : undefined);
+    const running = await applying(repository.folder);
+    await expect.poll(() => namesOf('again')).toHaveLength(14);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    await endsInSync(repository);
+    gate.open();
+  });
+
+  test('a limit stops the next apply if the manifests of what was created change', async () => {
+    const repository = await commitMostlyChanged('moved');
+    chaos = (method) => (method === 'PUT' ? { status: 500 } : undefined);
+    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 5 });
+    chaos = () => undefined;
+    repository.save(manyConnections('moved', 14, { reviewers: ['ops'] }));
+    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({
+      code: 6,
+      stdout: expect.stringContaining('plan/too-many-updates'),
+    });
   });
 });
 

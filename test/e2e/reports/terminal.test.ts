@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ChaosEffect } from '../../support/chaos.ts';
+import { type ChaosEffect, createGate } from '../../support/chaos.ts';
 import type { Ended, Running } from '../../support/cli.ts';
 import { hasTerminal, shows, startOnTerminal, type TerminalOptions } from '../../support/terminal.ts';
 import { config, guardrail, useProjects, type Files } from '../project.ts';
@@ -35,8 +35,11 @@ describe.runIf(hasTerminal)('a terminal that does not move the cursor', () => {
   test.each(plainTerminals)('%s: question, progress and results are plain lines', async (what, options) => {
     const prefix = what.replaceAll(/\W/g, '-').toLowerCase();
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...rules(prefix, 2) });
-    chaos = ({ path }) => (path === '/serverinfo' ? { delayMs: 1500 } : undefined);
+    const gate = createGate();
+    chaos = ({ path }) => (path === '/serverinfo' ? { until: gate.passed } : undefined);
     const running = await onTerminal('apply --concurrency 1', { cwd, ...options });
+    await shows(running, 'connecting to');
+    gate.open();
     await shows(running, 'Write 2 objects to');
     running.child.stdin.write('y\n');
     const ended = await running.ended;

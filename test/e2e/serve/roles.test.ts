@@ -15,11 +15,7 @@ const gateway = useGateway({
     const { change } = intruder;
     if (change === undefined || method !== 'PUT' || !path.startsWith('/connections/')) return undefined;
     intruder.change = undefined;
-    gateway.call('GET', path).then(
-      ({ body }) => gateway.call('PUT', path, { body: { ...body, ...change } }),
-      () => undefined,
-    );
-    return { delayMs: 1000 };
+    return { until: gateway.call('GET', path).then(({ body }) => gateway.call('PUT', path, { body: { ...body, ...change } })) };
   },
 });
 

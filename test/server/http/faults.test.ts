@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Chaos } from '../../support/chaos.ts';
+import { type Chaos, createGate } from '../../support/chaos.ts';
 import { startPgliteServer, type TestServer } from '../../support/servers.ts';
 import { callerOf, type CallServer } from '../client.ts';
 
@@ -13,11 +13,14 @@ async function withChaos(chaos: Chaos): Promise<CallServer> {
 
 test('each request gets the chosen chaos effect', async () => {
   const seen: number[] = [];
+  const gate = createGate();
   const call = await withChaos(({ method, path, n }) => {
     seen.push(n);
     if (method !== 'POST') return undefined;
     if (path === '/connections') return { status: 429, retryAfter: 2 };
-    return [{ dropBefore: true } as const, { dropAfter: true } as const, { status500AfterCommit: true } as const, { delayMs: 60 }][n - 2];
+    return [{ dropBefore: true } as const, { dropAfter: true } as const, { status500AfterCommit: true } as const, { until: gate.passed }][
+      n - 2
+    ];
   });
   const throttled = await call('POST', '/connections', { body: {} });
   expect({ status: throttled.status, after: throttled.headers.get('Retry-After') }).toEqual({ status: 429, after: '2' });
@@ -25,19 +28,26 @@ test('each request gets the chosen chaos effect', async () => {
   await expect(call('POST', '/guardrails', { body: { name: 'after' } })).rejects.toThrow('fetch failed');
   const failed = await call('POST', '/guardrails', { body: { name: 'failed' } });
   expect(failed).toMatchObject({ status: 500, list: [] });
-  const started = performance.now();
-  expect((await call('POST', '/guardrails', { body: { name: 'late' } })).status).toBe(201);
-  expect(performance.now() - started).toBeGreaterThan(50);
-  const { list } = await call('GET', '/guardrails');
-  expect(list.map(({ name }) => name)).toEqual(['after', 'failed', 'late']);
-  expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
+  const late = call('POST', '/guardrails', { body: { name: 'late' } });
+  await expect.poll(() => seen).toHaveLength(5);
+  expect((await call('GET', '/guardrails')).list.map(({ name }) => name)).toEqual(['after', 'failed']);
+  gate.open();
+  expect((await late).status).toBe(201);
+  expect((await call('GET', '/guardrails')).list.map(({ name }) => name)).toEqual(['after', 'failed', 'late']);
+  expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
 });
 
 test('closing finishes the requests in flight', async () => {
-  const call = await withChaos(({ method }) => (method === 'POST' ? { delayMs: 200 } : undefined));
+  const [arrived, gate] = [createGate(), createGate()];
+  const call = await withChaos(({ method }) => {
+    if (method !== 'POST') return undefined;
+    arrived.open();
+    return { until: gate.passed };
+  });
   const late = call('POST', '/guardrails', { body: { name: 'late' } });
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await arrived.passed;
   const closed = server?.close();
+  gate.open();
   expect(await late).toMatchObject({ status: 201 });
   expect((await late).headers.get('Connection')).toBe('close');
   await closed;

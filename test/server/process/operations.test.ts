@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createGate } from '../../support/chaos.ts';
 import { createDatabase, startPgliteServer, startTestServer, type TestServer } from '../../support/servers.ts';
 import { callerOf, databases } from '../client.ts';
 import { useServer } from '../use-server.ts';
@@ -91,9 +92,7 @@ describe('a database that becomes unavailable', () => {
     await client.query("delete from kysely_migration where name > '0001-objects'");
     expect(await ready()).toEqual([503, 'the database has another version']);
     await client.query('begin; lock table kysely_migration in access exclusive mode');
-    const asked = performance.now();
     expect(await ready()).toEqual([503, 'the database does not respond']);
-    expect(performance.now() - asked).toBeLessThan(5000);
     expect((await call('GET', '/healthz', { key: null })).status).toBe(200);
     await client.query('rollback; alter table kysely_migration rename to gone');
     // The request that waited for the lock may get the earlier state.
@@ -113,31 +112,23 @@ describe('slow callers', () => {
   });
   afterAll(() => server.close());
 
+  // By the usual limits, these callers would stay for a minute.
   test.each([
-    ['says nothing', [], 0, ' 408 '],
-    [
-      'never ends its headers',
-      ['GET /healthz HTTP/1.1\r\nHost: x\r\n', ...Array.from({ length: 20 }, (_, n) => `X-${n}: y\r\n`)],
-      50,
-      ' 408 ',
-    ],
+    ['says nothing', '', '', ' 408 '],
+    ['never ends its headers', 'GET /healthz HTTP/1.1\r\nHost: x\r\n', 'X: y\r\n', ' 408 '],
     [
       'never ends its body',
-      [
-        'POST /guardrails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer admin-key-of-the-tests\r\nContent-Length: 99\r\n\r\n',
-        ...Array.from({ length: 16 }, () => ' '),
-      ],
-      50,
+      'POST /guardrails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer admin-key-of-the-tests\r\nContent-Length: 9999\r\n\r\n',
+      ' ',
       ' 408 ',
     ],
-    ['asks once and stays', ['GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'], 0, ' 200 '],
-  ])('a caller that %s is cut off, while others are served', async (_text, parts, pause, answered) => {
+    ['asks once and stays', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', '', ' 200 '],
+  ])('a caller that %s is cut off, while others are served', { timeout: 30_000 }, async (_text, first, more, answered) => {
     const call = callerOf(server);
-    const started = performance.now();
-    const slow = await dribble(server, parts, pause);
-    expect((await call('GET', '/connections')).status).toBe(200);
+    const slow = await send(server, first, more);
+    // A busy machine may cut off a quick caller, too.
+    await expect.poll(async () => (await call('GET', '/connections')).status).toBe(200);
     expect(await slow.ended).toContain(answered);
-    expect(performance.now() - started).toBeLessThan(5000);
   });
 
   test.each([
@@ -148,7 +139,7 @@ describe('slow callers', () => {
     [' 400 ', 'GET http://[ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     [' 200 ', 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
   ])('a response%sto a raw request has the security headers', async (status, request) => {
-    const { ended } = await dribble(server, [request], 0);
+    const { ended } = await send(server, request);
     const text = (await ended).toLowerCase();
     expect(text).toContain(status);
     for (const header of [
@@ -163,7 +154,8 @@ describe('slow callers', () => {
 });
 
 test('a draining server keeps serving, reports not ready, and then stops', async () => {
-  const server = await startPgliteServer({ drainMs: 2000 });
+  const gate = createGate();
+  const server = await startPgliteServer({ drain: () => gate.passed });
   const call = callerOf(server);
   const closed = server.close();
   expect(await call('GET', '/readyz', { key: null })).toMatchObject({ status: 503, body: { message: 'the server is stopping' } });
@@ -171,29 +163,27 @@ test('a draining server keeps serving, reports not ready, and then stops', async
   expect(served.status).toBe(201);
   expect(served.headers.get('Connection')).toBe('close');
   expect((await call('GET', '/healthz', { key: null })).status).toBe(200);
+  gate.open();
   await closed;
   await expect(call('GET', '/healthz', { key: null })).rejects.toThrow('fetch failed');
 });
 
-/** Sends the parts with pauses between them; `ended` is everything received before the server closed the connection. */
-async function dribble({ url }: TestServer, parts: readonly string[], pause: number): Promise<{ readonly ended: Promise<string> }> {
+/** Sends a text, and then more of it again and again; `ended` is everything received before the server closed the connection. */
+async function send({ url }: TestServer, first: string, more = ''): Promise<{ readonly ended: Promise<string> }> {
   const { hostname, port } = new URL(url);
   const socket = await new Promise<Socket>((resolve) => {
     const opened = connect(Number(port), hostname, () => resolve(opened));
   });
+  const timer = setInterval(() => socket.write(more), 50);
   const ended = new Promise<string>((resolve) => {
     let received = '';
     socket.on('data', (data) => (received += data.toString()));
     socket.on('error', () => undefined);
-    socket.on('close', () => resolve(received));
+    socket.on('close', () => {
+      clearInterval(timer);
+      resolve(received);
+    });
   });
-  const write = async (): Promise<void> => {
-    for (const part of parts) {
-      if (socket.destroyed) return;
-      socket.write(part);
-      await new Promise((resolve) => setTimeout(resolve, pause));
-    }
-  };
-  void write();
+  socket.write(first);
   return { ended };
 }

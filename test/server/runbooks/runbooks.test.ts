@@ -198,7 +198,7 @@ describe.each(databases.slice(0, 1))('slow repositories on %s', (_name, start) =
     const line = 'failed listing runbooks for repo https://git.example.com/slow, err=';
     expect(await errors()).toEqual([`${line}it is still being read`]);
     for (const answer of waiting) answer({ failure: 'it is broken' });
-    expect(await errors()).toEqual([`${line}it is broken`]);
+    await expect.poll(errors).toEqual([`${line}it is broken`]);
     await server.close();
   });
 

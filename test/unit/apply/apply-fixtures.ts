@@ -45,6 +45,8 @@ export type Run = {
   readonly wrap?: (gateway: MemoryGateway) => Partial<Gateway>;
   readonly signal?: AbortSignal;
   readonly concurrency?: number;
+  /** The clock, in milliseconds; it stands still by default. */
+  readonly steady?: () => number;
 };
 
 /** The result of an apply. */
@@ -65,6 +67,7 @@ export async function run({
   wrap,
   signal = new AbortController().signal,
   concurrency = 8,
+  steady = () => 0,
 }: Run): Promise<ApplyRun> {
   const gateway = memoryGateway({ registry, agents: ['default'], resources: live, ...options });
   const desired = desiredState(manifests);
@@ -83,6 +86,7 @@ export async function run({
     registry,
     secretOf,
     concurrency,
+    steady,
     signal,
     observe: (event) => journal.push(event),
   });

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/model/errors.ts';
 import type { MemoryRequest } from '../../support/memory-gateway.ts';
@@ -122,7 +122,7 @@ describe('an apply', () => {
   });
 
   it('writes one object at a time with a concurrency of 1, and reads the next one meanwhile', async () => {
-    const ran = await run({ ...twoUpdates, concurrency: 1, options: { onWrite: () => sleep(5) } });
+    const ran = await run({ ...twoUpdates, concurrency: 1, options: { onWrite: () => setImmediate() } });
     expect(words(ran)).toEqual([`${rule} done`, `${other} done`]);
     expect(singleRequests(ran)).toEqual([`GET ${rule}`, `GET ${other}`, `PUT ${rule}`, `PUT ${other}`]);
     expect(ran.journal.flatMap(({ event }) => (event === 'write' || event === 'written' ? event : []))).toEqual([
@@ -134,11 +134,19 @@ describe('an apply', () => {
   });
 
   it('reads an object again if it waited more than a second for its write, and then finds what changed', async () => {
+    let now = 0;
+    let change = (): void => undefined;
     const ran = await run({
       ...twoUpdates,
       concurrency: 1,
-      options: { onWrite: () => sleep(1100) },
-      meanwhile: (gateway) => void setTimeout(() => gateway.put({ id: other, spec: { description: 'theirs' } }), 500),
+      steady: () => now,
+      options: {
+        onWrite() {
+          change();
+          now = 1001;
+        },
+      },
+      meanwhile: (gateway) => (change = () => gateway.put({ id: other, spec: { description: 'theirs' } })),
     });
     expect(words(ran)).toEqual([`${rule} done`, `${other} failed apply/moved`]);
     expect(singleRequests(ran)).toEqual([`GET ${rule}`, `GET ${other}`, `PUT ${rule}`, `GET ${other}`]);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { array, assert, constantFrom, property } from 'fast-check';
-import { cpuTime } from '../../support/cpu-time.ts';
 import { plainLinesOf } from '../../../src/forge/plain-lines.ts';
 
 const command = '/ostiary apply DIGEST';
@@ -89,13 +88,4 @@ test('no text in front of a fence makes its content plain', () => {
       expect(countedIn([...lines, '', fence, command, fence].join('\n'))).toBe(0);
     }),
   );
-});
-
-test('a comment of the longest size with commands is read in a moment', { timeout: 60_000 }, () => {
-  for (const part of ['[', '*a ', '`', '<', '<a ', '> ', '- ', '|', '![', '~~a', '<!--', '$$']) {
-    const text = `${part.repeat(Math.floor(9900 / part.length))}\n\n${command}`;
-    const began = cpuTime();
-    plainLinesOf(text);
-    expect([part, cpuTime() - began < 3000 ? 'quick' : cpuTime() - began]).toEqual([part, 'quick']);
-  }
 });
