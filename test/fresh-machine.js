@@ -111,7 +111,6 @@ function tryPackage() {
   insideOrFail(install, { isAlone: false });
   followTutorial();
   const seconds = (Date.now() - begin) / 1000;
-  assert.ok(seconds < 300, `the first plan took ${seconds} s`);
   const sizes = `${megabytes(size)} packed, ${megabytes(bytes)} installed in ${installed.toFixed(1)} s`;
   process.stdout.write(`package: ${sizes}, starts in ${timeStart()} ms, first plan of the tutorial after ${seconds.toFixed(1)} s\n`);
 }

@@ -10,6 +10,7 @@ import type { ResourceId } from '../../src/model/resource.ts';
 import { onlyDeclared } from '../../src/project/remembered-objects.ts';
 import { lintRule } from '../../src/protection/lint/lint-guardrail.ts';
 import { compilePattern, patternCache } from '../../src/protection/pattern/compile.ts';
+import { matchesGlob } from '../../src/protection/pattern/glob.ts';
 import { checkAccessReferences } from '../../src/protection/permission/check-access-references.ts';
 import { desiredSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { newAccessRefusals } from '../../src/reconcile/guard/new-access-refusals.ts';
@@ -244,6 +245,17 @@ const growths: readonly Growth[] = [
         },
       ]),
     ),
+  },
+  {
+    what: 'matching a name',
+    few: 500,
+    times: 10,
+    cases: {
+      stars: (length) => {
+        const [glob, name] = [`${'*a'.repeat(30)}b`, 'a'.repeat(length)];
+        return () => matchesGlob(glob, name);
+      },
+    },
   },
   { what: 'linting a rule', few: 5000, times: 10, cases: { words: manyWords } },
   {

@@ -89,23 +89,19 @@ describe.each(names)('%s', (name) => {
     expect(width).toBeLessThanOrEqual(0);
   });
 
-  test('of 1,000 connections and 40 groups opens in less than two seconds of CPU time, chooses faster, and prints', async () => {
+  test('of 1,000 connections and 40 groups has at most 25,000 elements, chooses, searches, and prints', async () => {
     const html = pages[name](reported(manyConnections(1000, 38)));
     expect(Buffer.byteLength(html)).toBeLessThan(2_000_000);
-    const { page, complaints, worked, workFor } = await open(html);
+    const { page, complaints } = await open(html);
+    const elements = await page.locator('*').count();
     const pdf = (await page.pdf({ format: 'A4', preferCSSPageSize: true })).toString('latin1');
     const sheets = Math.max(...[...pdf.matchAll(/\/Count (\d+)/g)].map(([, count]) => Number(count)));
-    const choosing = await workFor(() => page.locator('[data-choice=group]').selectOption('team-7'));
+    await page.locator('[data-choice=group]').selectOption('team-7');
     expect(await page.locator('tbody tr:visible', { hasText: 'team-7' }).count()).toBeGreaterThan(20);
-    const searching = await workFor(() => page.locator('#search').fill('db-7'));
+    await page.locator('#search').fill('db-7');
     expect(complaints).toEqual([]);
-    expect(
-      [worked < 2000, choosing < 1000, searching < 1000, sheets > 10, sheets < 120],
-      `${worked} ${choosing} ${searching} ${sheets}`,
-    ).toEqual([true, true, true, true, true]);
-    process.stdout.write(
-      `${name}: ${html.length} characters, ${worked} ms to open, ${choosing} ms to choose, ${searching} ms to search, ${sheets} sheets\n`,
-    );
+    expect(elements).toBeLessThanOrEqual(25_000);
+    expect([sheets > 10, sheets < 120], `${sheets} sheets`).toEqual([true, true]);
   });
 });
 

@@ -6,13 +6,11 @@ import axe from 'axe-core';
 import { afterAll, beforeAll } from 'vitest';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
-/** A page in a real browser, with its errors, the CPU time in milliseconds until it was loaded, and that of something done then. */
-export type Opened = {
-  readonly page: Page;
-  readonly complaints: readonly string[];
-  readonly worked: number;
-  readonly workFor: (act: () => Promise<unknown>) => Promise<number>;
-};
+/** A page in a real browser, with its errors. */
+export type Opened = { readonly page: Page; readonly complaints: readonly string[] };
+
+/** Milliseconds after which something hangs, even on a busy machine. */
+const patience = 100_000;
 
 type Look = { readonly dark?: true; readonly width?: number };
 
@@ -22,25 +20,25 @@ export function useBrowser(): { readonly open: (html: string, look?: Look) => Pr
   beforeAll(async () => {
     const folder = unpackBrowser();
     const env = { ...process.env, FONTCONFIG_FILE: join(folder, 'fonts.conf'), LD_LIBRARY_PATH: join(folder, 'al2023/lib') };
-    browser = await chromium.launch({ executablePath: join(folder, 'chromium'), env, args: ['--no-sandbox', '--disable-gpu'] });
+    browser = await chromium.launch({
+      executablePath: join(folder, 'chromium'),
+      env,
+      args: ['--no-sandbox', '--disable-gpu'],
+      timeout: patience,
+    });
   });
   afterAll(() => browser?.close());
   return {
     async open(html, { dark, width = 1280 } = {}) {
       if (browser === undefined) throw new Error('the browser is not started yet');
       const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: dark === true ? 'dark' : 'light' });
+      page.setDefaultTimeout(patience);
       const complaints: string[] = [];
       page.on('console', (message) => void complaints.push(message.text()));
       page.on('pageerror', (error) => void complaints.push(error.message));
       page.on('request', (request) => void complaints.push(`asked for ${request.url()}`));
-      const workFor = async (act: () => Promise<unknown>): Promise<number> => {
-        if (browser === undefined) throw new Error('the browser is not started yet');
-        const before = await workOf(browser);
-        await act();
-        await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-        return (await workOf(browser)) - before;
-      };
-      return { page, complaints, worked: await workFor(() => page.setContent(html)), workFor };
+      await page.setContent(html);
+      return { page, complaints };
     },
   };
 }
@@ -66,14 +64,6 @@ function unpackBrowser(): string {
     rmSync(made, { recursive: true });
   }
   return folder;
-}
-
-/** Returns the CPU time of all processes of a browser in milliseconds. Unlike a clock, it stops while other processes use the machine. */
-async function workOf(browser: Browser): Promise<number> {
-  const session = await browser.newBrowserCDPSession();
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  await session.detach();
-  return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime * 1000, 0);
 }
 
 /** Lists the accessibility violations that axe-core finds: the rule and the first element. */

@@ -27,8 +27,14 @@ export async function serve(replies: readonly Reply[] | Reply): Promise<FlakySer
   return server;
 }
 
-export function open(url: string, options: Partial<ClientOptions> & { readonly maxBytes?: number } = {}): Opened {
-  const transport = openTransport({ connectMs: 300, idleMs: 300, wholeMs: 600 }, options.maxBytes ?? 1_000_000);
+type OpenOptions = Partial<ClientOptions> & {
+  readonly maxBytes?: number;
+  /** The milliseconds that it waits for a byte; as long as a test may take by default. */
+  readonly idleMs?: number;
+};
+
+export function open(url: string, { maxBytes = 1_000_000, idleMs = 60_000, ...options }: OpenOptions = {}): Opened {
+  const transport = openTransport({ connectMs: 60_000, idleMs, wholeMs: 2 * idleMs }, maxBytes);
   closing.push(() => transport.close());
   const pauses: number[] = [];
   const events: RequestEvent[] = [];

@@ -42,7 +42,7 @@ http { access_log off; ${temporary} gzip on; gzip_proxied any; gzip_types *;
   );
   const { child, ended } = start(program, ['-p', folder, '-e', `${folder}/error.log`, '-c', join(folder, 'nginx.conf')], { cwd: folder });
   const url = `http://127.0.0.1:${port}`;
-  for (let waited = 0; waited < 5000 && !(await isUp(url)); waited += 50) await setTimeout(50);
+  while (!(await isUp(url))) await setTimeout(50);
   return {
     url,
     program,

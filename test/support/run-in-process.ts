@@ -8,9 +8,8 @@ import { createTestContext } from './cli-context.ts';
  * and effects; tests of signals, terminals, pipes and the end of a process use `ostiary`.
  */
 export async function ostiaryInProcess(args: readonly string[], { cwd, env = {}, stdin = '' }: RunOptions): Promise<Ended> {
-  const began = performance.now();
   const ended = await runInFolder(resolve(cwd), args, { PATH: process.env['PATH'], ...env }, stdin);
-  return { ...ended, signal: null, milliseconds: performance.now() - began };
+  return { ...ended, signal: null };
 }
 
 /** Runs a command line in a folder, in this process, with only the given environment and so without git. */

@@ -7,7 +7,7 @@ import type { Ended, Running } from './cli.ts';
 import { place, type TestGitHub } from './github.ts';
 
 /** The result of a step: its output, and the files that the runner reads afterwards. */
-export type StepEnded = Pick<Ended, 'code' | 'stdout' | 'stderr' | 'milliseconds'> & {
+export type StepEnded = Pick<Ended, 'code' | 'stdout' | 'stderr'> & {
   readonly outputs: Readonly<Record<string, string>>;
   readonly summary: string;
 };
@@ -27,7 +27,7 @@ export type StepOptions = {
 type Environment = Readonly<Record<string, string>>;
 
 /** Runs the action once, in this process or in its own. */
-export type Start = (cwd: string, env: Environment) => Promise<Pick<StepEnded, 'code' | 'stdout' | 'stderr' | 'milliseconds'>>;
+export type Start = (cwd: string, env: Environment) => Promise<Pick<StepEnded, 'code' | 'stdout' | 'stderr'>>;
 
 /** Emulates the GitHub runner: creates the files and variables of each step in the folder, and reads the files that the step wrote. */
 export function openRunner(folder: string): (options: StepOptions, github: TestGitHub, began: Start) => Promise<StepEnded> {

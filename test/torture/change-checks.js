@@ -131,7 +131,7 @@ export const changeChecks = [
     alike,
     '[isChanged(id), ',
     '[id, isChanged(id), ',
-    ['e2e/size/shared-rules.test.ts'],
+    ['unit/protection/posture/alike-connections.test.ts: connections that share their rules are one group'],
   ],
   [
     '--max-risk refuses riskier plans',

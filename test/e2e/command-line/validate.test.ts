@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../../../src/model/json.ts';
-import { builtPackage, ostiary, type Run } from '../../support/cli.ts';
+import { ostiary, type Run } from '../../support/cli.ts';
 import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { config, connection, guardrail, useProjects, type Files } from '../project.ts';
@@ -12,8 +12,6 @@ const makeProject = useProjects();
 const env = { OSTIARY_TOKEN: 'token-of-the-tests' };
 let server: FlakyServer;
 beforeAll(async () => {
-  // Building is no part of what a command works.
-  await builtPackage();
   server = await startFlakyServer(json(200, []));
 });
 afterAll(() => server.close());
@@ -108,7 +106,7 @@ test.each<readonly [string, string, string]>([
   ['an alias bomb', bomb, 'alias-bomb'],
   ['20,000 brackets', '['.repeat(20_000), 'too-deep'],
   ['2 MiB', `# ${'x'.repeat(2 * 1024 * 1024)}\n`, 'too-large'],
-])('%s: one diagnostic in time', async (_what, text, code) => {
+])('%s: one diagnostic', async (_what, text, code) => {
   const found = await applied({ 'a.yaml': text }, { runs: ostiary });
   expect(found.head).toMatch(new RegExp(`^access/a\\.yaml:\\d+:\\d+ error manifest/${code}$`));
   expect(writes()).toEqual([]);

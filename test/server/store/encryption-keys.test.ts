@@ -47,12 +47,9 @@ async function during<T>(
 }
 
 async function resealed({ log }: TestServer): Promise<string> {
-  for (let tries = 0; tries < 500; tries += 1) {
-    const line = log.find((one) => one.includes('re-encrypted'));
-    if (line !== undefined) return line;
-    await new Promise((resolve) => void setTimeout(resolve, 20));
-  }
-  throw new Error('nothing was re-encrypted');
+  const found = (): string => log.find((one) => one.includes('re-encrypted')) ?? '';
+  await expect.poll(found).not.toBe('');
+  return found();
 }
 
 async function sealedBy(call: CallServer): Promise<Readonly<Record<string, unknown>>> {

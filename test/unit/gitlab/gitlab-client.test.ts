@@ -15,7 +15,7 @@ const token = 'glpat-canary';
 
 function gitLabAt({ url }: FlakyServer): Forge {
   const addresses = { apiUrl: `${url}/api/v4`, graphqlUrl: `${url}/api/graphql` };
-  return openGitLab({ ...addresses, project: '42', token, version: '0.0.0', sleep: () => Promise.resolve(), timeoutMs: 500 });
+  return openGitLab({ ...addresses, project: '42', token, version: '0.0.0', sleep: () => Promise.resolve() });
 }
 
 const note = (id: number, more: object = {}): object => ({ id, body: `text ${id}`, author: { username: 'bot' }, system: false, ...more });

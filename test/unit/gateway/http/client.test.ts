@@ -97,7 +97,7 @@ describe('retrying', () => {
     ['a body that stalls', stall('[1')],
   ])('repeats a GET after %s', async (_, reply) => {
     const server = await serve([reply, json(200, [])]);
-    expect(await open(server.url).send(get)).toEqual([]);
+    expect(await open(server.url, { idleMs: 1000 }).send(get)).toEqual([]);
   });
 
   it('gives up after five attempts and reports their number', async () => {
@@ -140,7 +140,7 @@ describe('retrying', () => {
     ['500', json(500, {})],
   ])('never repeats a POST after %s, and calls it uncertain', async (_, reply) => {
     const server = await serve([reply, json(201, {})]);
-    const error = await open(server.url).fail(post);
+    const error = await open(server.url, { idleMs: 1000 }).fail(post);
     expect(error.failure.ambiguous).toBe(true);
     expect(server.seen).toHaveLength(1);
   });

@@ -84,11 +84,11 @@ describe('failures', () => {
       const blanks = setInterval(() => response.write(' '), 50);
       response.on('close', () => clearInterval(blanks));
     });
-    expect((await open(server.url, { limits: { ...defaultRetryLimits, attempts: 1 } }).fail(get)).code).toBe('api/timeout');
+    expect((await open(server.url, { idleMs: 500, limits: { ...defaultRetryLimits, attempts: 1 } }).fail(get)).code).toBe('api/timeout');
   });
 
   it('a gateway that does not respond is api/timeout', async () => {
-    const { fail } = open((await serve(silence)).url, { limits: { ...defaultRetryLimits, attempts: 1 } });
+    const { fail } = open((await serve(silence)).url, { idleMs: 500, limits: { ...defaultRetryLimits, attempts: 1 } });
     const error = await fail(get);
     expect(error.code).toBe('api/timeout');
     expect(error.message).toContain('timeout: no response from');
