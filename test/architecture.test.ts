@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { parseSync, Visitor, type ESTree } from 'rolldown/utils';
 import { expect, test } from 'vitest';
+import { clockUses } from './support/clock-uses.ts';
+import { spreadCalls } from './support/spread-calls.ts';
 import { checks } from './torture/safety-checks.js';
 
 /** What each folder of src may import: siblings, then packages. `node:` is free outside the pure core. */
@@ -375,6 +376,46 @@ test('the exceptions from the rules are listed and counted', () => {
   expect(skipped).toEqual([]);
 });
 
+/** Where a clock is no bound: scripts print how long they took, and a pause is the shortest time after which git or a timer shows a difference. */
+const clocks: Readonly<Record<string, RegExp>> = {
+  'test/support/hoop/clock.ts': /hrtime/,
+  'test/support/hoop/start.ts': /delay/,
+  'test/seeds.js': /Date/,
+  'test/container.js': /Date/,
+  'test/fresh-machine.js': /Date/,
+  'test/torture/run.js': /Date/,
+  'test/torture/safety-checks.js': /performance/,
+  'test/torture/races.test.ts': /sleep/,
+  'test/torture/faults.ts': /sleep/,
+  'test/hoop/report-access.test.ts': /1100/,
+  'test/unit/git/line-origins.test.ts': /1100/,
+  'test/e2e/apply/recording.test.ts': /setTimeout\(50\)/,
+};
+
+test('no test depends on how fast a machine is: it counts, polls, or is a row of the bench', () => {
+  const found = filesOf('test', /\.[tj]s$/)
+    .filter((path) => !path.startsWith('test/bench/'))
+    .flatMap((path) => clockUses(path, readFileSync(path, 'utf8')).map((use) => ({ path, use })));
+  expect(found.filter(({ path, use }) => clocks[path]?.test(use) !== true)).toEqual([]);
+  expect(Object.keys(clocks).filter((path) => found.every((one) => one.path !== path))).toEqual([]);
+  const probe = `import { setTimeout as sleep } from 'node:timers/promises';
+    const began = performance.now(); const spent = process.cpuUsage(); const at = Date.now();
+    test('a', { timeout: 5000 }, async () => { await sleep(50); expect(Date.now() - at).toBeLessThan(100); });
+    it('b', async () => { while (!done && Date.now() < limit) await sleep(5); }, 1000);
+    const old = new Date(Date.now() - 3_600_000); it('c', { timeout: 60_000 }, async () => { for (;;) await sleep(5); });
+    await new Promise((resolve) => setTimeout(resolve, 50));`;
+  expect(clockUses('probe.ts', probe)).toEqual([
+    '2 performance.now',
+    '2 process.cpuUsage',
+    '3 timeout: 5000',
+    '3 await sleep(50)',
+    '3 Date.now() - at',
+    '4 a limit of 1000',
+    '4 Date.now() < limit',
+    '6 await new Promise((resolve) => setTimeout(resolve, 50))',
+  ]);
+});
+
 /** Functions of the project and of packages whose spread arguments are paths, options or flags, which have a bounded length. */
 const boundedCalls: ReadonlySet<string> = new Set([
   'pointer',
@@ -408,21 +449,6 @@ test('no list of unknown length is spread into the arguments of a call, which fa
   const found = sources.flatMap(spreadCalls).map((call) => ({ call, name: call.split(' ')[1] ?? '' }));
   expect(found.filter(({ name }) => !boundedCalls.has(name))).toEqual([]);
   expect([...boundedCalls].filter((name) => found.every((one) => one.name !== name))).toEqual([]);
-  const probe = { path: 'probe.ts', room: '.', imports: [], text: 'f(a, ...b); new F(...b); g([...b], { ...c }); Math.max(...b)' };
+  const probe = { path: 'probe.ts', text: 'f(a, ...b); new F(...b); g([...b], { ...c }); Math.max(...b)' };
   expect(spreadCalls(probe)).toEqual(['probe.ts:1 f', 'probe.ts:1 F', 'probe.ts:1 Math.max']);
 });
-
-/** Returns the calls with a spread argument, each as a position and the called function. */
-function spreadCalls({ path, text }: Source): readonly string[] {
-  const found: string[] = [];
-  const visitor = new Visitor({
-    CallExpression: (node) => visit(node),
-    NewExpression: (node) => visit(node),
-  });
-  function visit({ callee, arguments: values }: ESTree.CallExpression | ESTree.NewExpression): void {
-    if (!values.some(({ type }) => type === 'SpreadElement')) return;
-    found.push(`${path}:${text.slice(0, callee.start).split('\n').length} ${text.slice(callee.start, callee.end)}`);
-  }
-  visitor.visit(parseSync(path, text).program);
-  return found;
-}

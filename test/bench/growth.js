@@ -14,31 +14,48 @@ function repeat(count, textOf) {
 
 /** Files with many of one mistake, and the exit code of `validate`. */
 const files = [
-  ['unknown fields', (count) => fields + repeat(count, (index) => `  f${index}: 1\n`), 3],
-  ['unknown fields in one line', (count) => `${fields.trimEnd()} {${repeat(count, (index) => ` f${index}: 1,`)} }\n`, 3],
-  ['invalid secrets in one line', (count) => `${fields}  secret: {${repeat(count, (index) => ` A${index}: x,`)} }\n`, 3],
-  ['unknown connection_ids', (count) => rule + repeat(count, (index) => `  - c${index}\n`), 0],
-  ['duplicate connection_ids', (count) => rule + repeat(count, (index) => `  - c${index >> 1}\n`), 3],
-  ['duplicate fields', (count) => fields + repeat(count, (index) => `  f${index >> 1}: 1\n`), 3],
-  ['invalid secrets', (count) => `${fields}  secret:\n${repeat(count, (index) => `    A${index}: x\n`)}`, 3],
-  ['empty secrets with invalid names', (count) => `${fields}  secret:\n${repeat(count, (index) => `    A${index}: {}\n`)}`, 3],
-  [
-    'invalid ignore entries',
-    (count) => manifestOf(0).replace('name: db-0', `name: a\n  ignore: [${repeat(count, (index) => `/spec/a${index},`)}]`),
-    3,
-  ],
-  ['groups without a name', (count) => `${fields}  groups:\n${repeat(count, () => '  - { until: 2030-01-01 }\n')}`, 3],
-  [
-    'duplicate groups with an end',
-    (count) => `${fields}  groups:\n${repeat(count, (index) => `  - { group: g${index >> 1}, until: 2030-01-01 }\n`)}`,
-    3,
-  ],
-  [
-    'invalid expectations',
-    (count) => test + repeat(count, (index) => `  - { group: g${index}, on: [a], expect: { approval: { from: [x], at_most: 1 } } }\n`),
-    3,
-  ],
-  ['duplicate manifests', (count) => repeat(count / 16, () => `---\n${manifestOf(0)}`), 3],
+  { what: 'unknown fields', expect: 3, textOf: (count) => fields + repeat(count, (index) => `  f${index}: 1\n`) },
+  {
+    what: 'unknown fields in one line',
+    expect: 3,
+    textOf: (count) => `${fields.trimEnd()} {${repeat(count, (index) => ` f${index}: 1,`)} }\n`,
+  },
+  {
+    what: 'invalid secrets in one line',
+    expect: 3,
+    textOf: (count) => `${fields}  secret: {${repeat(count, (index) => ` A${index}: x,`)} }\n`,
+  },
+  { what: 'unknown connection_ids', expect: 0, textOf: (count) => rule + repeat(count, (index) => `  - c${index}\n`) },
+  { what: 'duplicate connection_ids', expect: 3, textOf: (count) => rule + repeat(count, (index) => `  - c${index >> 1}\n`) },
+  { what: 'duplicate fields', expect: 3, textOf: (count) => fields + repeat(count, (index) => `  f${index >> 1}: 1\n`) },
+  { what: 'invalid secrets', expect: 3, textOf: (count) => `${fields}  secret:\n${repeat(count, (index) => `    A${index}: x\n`)}` },
+  {
+    what: 'empty secrets with invalid names',
+    expect: 3,
+    textOf: (count) => `${fields}  secret:\n${repeat(count, (index) => `    A${index}: {}\n`)}`,
+  },
+  {
+    what: 'invalid ignore entries',
+    expect: 3,
+    textOf: (count) => manifestOf(0).replace('name: db-0', `name: a\n  ignore: [${repeat(count, (index) => `/spec/a${index},`)}]`),
+  },
+  {
+    what: 'groups without a name',
+    expect: 3,
+    textOf: (count) => `${fields}  groups:\n${repeat(count, () => '  - { until: 2030-01-01 }\n')}`,
+  },
+  {
+    what: 'duplicate groups with an end',
+    expect: 3,
+    textOf: (count) => `${fields}  groups:\n${repeat(count, (index) => `  - { group: g${index >> 1}, until: 2030-01-01 }\n`)}`,
+  },
+  {
+    what: 'invalid expectations',
+    expect: 3,
+    textOf: (count) =>
+      test + repeat(count, (index) => `  - { group: g${index}, on: [a], expect: { approval: { from: [x], at_most: 1 } } }\n`),
+  },
+  { what: 'duplicate manifests', expect: 3, textOf: (count) => repeat(count / 16, () => `---\n${manifestOf(0)}`) },
 ];
 
 /** Adds a row for each function, with its steepest case, and one for each file, as CPU per entry at two lengths. */
@@ -54,7 +71,7 @@ export async function growthRows({ folder, run, cli, bundled, row }) {
       steepest.ratio <= aim && slowest.ms <= 2000,
     );
   }
-  for (const [what, textOf, expect] of files) {
+  for (const { what, textOf, expect } of files) {
     const [few, many] = [10_000, 60_000].map((count) => {
       const cwd = join(folder, 'growth', what.replaceAll(' ', '-'), String(count));
       mkdirSync(join(cwd, 'access'), { recursive: true });

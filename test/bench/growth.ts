@@ -100,14 +100,17 @@ function bodyOf(part: string, length: number): string {
 
 const change = { id: 'GuardrailRule/a', action: 'update', fields: [], needs: [], reasons: [], carried: [], risks: [] } as const;
 
+function pathOf(entry: unknown): `/${string}` {
+  return `/input/rules/${JSON.stringify(entry)}`;
+}
+
 /** Edits the only word of many rules without a name. */
 function editsOf(count: number): AssessedChange['fields'] {
   return range(count).flatMap((index) => {
-    const [before = '', after = ''] = [`a${index}`, `b${index}`];
-    const pathOf = (word: string): `/${string}` => `/input/rules/${JSON.stringify({ type: 'deny_words_list', words: [word] })}`;
+    const [before, after] = [`a${index}`, `b${index}`].map((word) => ({ type: 'deny_words_list', words: [word] }));
     return [
-      { path: pathOf(before), before: { value: before }, after: { absent: true } },
-      { path: pathOf(after), before: { absent: true }, after: { value: after } },
+      { path: pathOf(before), before: { value: before ?? null }, after: { absent: true } },
+      { path: pathOf(after), before: { absent: true }, after: { value: after ?? null } },
     ] as const;
   });
 }

@@ -209,13 +209,14 @@ test('no text of a manifest makes the preflight throw', async () => {
         throw error;
       });
       fc.pre(plan !== undefined);
-      await gateway.preflight({
+      const found = await gateway.preflight({
         plan,
         accepted: [],
         desired: state.value,
         live,
         joined: joinedSpecs(scheduleSteps(scheduleInput(plan, live, registry)), plan.changes, live),
       });
+      expect(found.diagnostics).toBeInstanceOf(Array);
     }),
     { numRuns: runCount(17) },
   );

@@ -22,9 +22,9 @@ export type Gate = { readonly passed: Promise<void>; readonly open: () => void }
 
 /** Makes a closed gate. */
 export function createGate(): Gate {
-  let open = (): void => undefined;
-  const passed = new Promise<void>((resolve) => (open = resolve));
-  return { passed, open: () => open() };
+  let opened: (() => void) | undefined;
+  const passed = new Promise<void>((resolve) => (opened = resolve));
+  return { passed, open: () => opened?.() };
 }
 
 /** Chooses the failure of a request; `n` counts requests from 1. */

@@ -135,14 +135,14 @@ describe('an apply', () => {
 
   it('reads an object again if it waited more than a second for its write, and then finds what changed', async () => {
     let now = 0;
-    let change = (): void => undefined;
+    let change: (() => void) | undefined;
     const ran = await run({
       ...twoUpdates,
       concurrency: 1,
       steady: () => now,
       options: {
         onWrite() {
-          change();
+          change?.();
           now = 1001;
         },
       },
