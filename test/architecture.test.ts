@@ -380,6 +380,7 @@ test('the exceptions from the rules are listed and counted', () => {
 const clocks: Readonly<Record<string, RegExp>> = {
   'test/support/hoop/clock.ts': /hrtime/,
   'test/support/hoop/start.ts': /delay/,
+  'test/nightly.js': /performance/,
   'test/seeds.js': /Date/,
   'test/container.js': /Date/,
   'test/fresh-machine.js': /Date/,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ChaosEffect, createGate, type Gate } from '../../support/chaos.ts';
-import { addressOf, ostiary, startOstiary, type Ended, type Running } from '../../support/cli.ts';
+import { addressOf, ostiary, startOstiary, type Running } from '../../support/cli.ts';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
 import { makeFolder } from '../../support/servers.ts';
 import { callerOf } from '../../server/client.ts';

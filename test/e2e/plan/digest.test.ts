@@ -130,24 +130,3 @@ test('a pull request that adds the key, and one that is behind the branch that a
   repository.git('merge', '--quiet', 'change');
   expect((await planOf(repository)).digest).toBe(proposed);
 });
-
-test('a bad digest_key is an error that does not show it', async () => {
-  const repository = make({ 'ostiary.yaml': sealed(gateway.url(), 'digest_key: too-short-canary\n'), 'access/a.yaml': connection('x') });
-  const { code, stderr, stdout } = await run(repository, 'validate');
-  expect([code, stdout + stderr]).toEqual([3, expect.stringContaining('invalid value of digest_key')]);
-  expect(stdout + stderr).not.toContain('canary');
-});
-
-test('the digest covers inline values on the public gateway, whatever the token may read', async () => {
-  const hoop = await hoopProject();
-  const repository = project('hoop-digest', key('k'), hoop.url);
-  link(repository, 'certs/ca', 'a');
-  const env = { OSTIARY_TOKEN: adminToken };
-  expect((await run(repository, 'apply --yes', env)).code).toBe(0);
-  repository.save({ 'access/a.yaml': connection('hoop-digest', { secret, reviewers: ['dba'] }) });
-  const { digest } = await planOf(repository, env);
-  repository.save({
-    'access/a.yaml': connection('hoop-digest', { secret: { ...secret, 'envvar:HOST': { value: 'evil' } }, reviewers: ['dba'] }),
-  });
-  expect((await run(repository, `apply --yes --digest ${digest}`, env)).code).toBe(6);
-});
