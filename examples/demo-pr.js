@@ -39,9 +39,9 @@ async function development(name) {
 
 async function play() {
   const began = Date.now();
-  const { startGitHub, openRunner, playPullRequests, start } = await loadStory();
+  const { appAccount, startGitHub, openRunner, playPullRequests, start } = await loadStory();
   await onStage(async ({ folder, url, key }) => {
-    const github = await startGitHub();
+    const github = await startGitHub(appAccount);
     try {
       say(`An emulated GitHub answers on ${github.url}.`);
       const [place, steps] = ['repository', 'steps'].map((name) => join(folder, name));

@@ -18,7 +18,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },
   git: { rooms: ['model'], packages: ['simple-git'] },
-  forge: { rooms: ['model'], packages: ['micromark', 'micromark-extension-gfm'] },
+  forge: { rooms: ['model'], packages: [] },
   github: { rooms: ['model', 'forge'], packages: ['@octokit/rest'] },
   gitlab: { rooms: ['model', 'forge'], packages: [] },
   server: { rooms: ['model', 'kinds', 'machine'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
@@ -143,13 +143,13 @@ const inside: Readonly<Record<string, string>> = {
     'log.ts principal.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search monitoring app.ts process',
   console: 'context options.ts output read-pem.ts connect.ts',
   planning:
-    'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts create-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts',
+    'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts create-plan.ts decided-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts',
   commands:
     'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts can.ts reporting policy test.ts fmt.ts init.ts schema.ts pull.ts review.ts get.ts list.ts search.ts ' +
     'record.ts serve.ts completion.ts version.ts workflow-commands.ts',
   forge:
-    'forge.ts ci-system.ts answers.ts requests.ts git-credentials.ts forge-errors.ts plain-lines.ts sticky-body.ts sticky-posts.ts comment-sections.ts run-history.ts approved-plan.ts override-comments.ts',
-  ci: 'inputs.ts proposal.ts task.ts mentioned-pull-request.ts pull-requests.ts decisions.ts drift-issue.ts commit-status.ts report-run.ts run-job.ts ci.ts',
+    'forge.ts ci-system.ts answers.ts requests.ts git-credentials.ts forge-errors.ts comment-commands.ts sticky-body.ts sticky-posts.ts comment-sections.ts run-history.ts approved-plan.ts override-comments.ts',
+  ci: 'inputs.ts proposal.ts task.ts mentioned-pull-request.ts pull-requests.ts change-authors.ts decisions.ts drift-issue.ts commit-status.ts report-run.ts run-job.ts ci.ts',
 };
 
 test('inside a room, imports point one way', () => {

@@ -3,6 +3,9 @@ import { riskClasses } from '../model/plan/plan.ts';
 import { suggest } from '../model/diagnostic.ts';
 import { configLabelHint, isConfigLabel } from '../console/options.ts';
 
+/** The value of the input `digest` that means: the digest in the comment on the merged pull request. */
+export const digestFromComment = 'comment';
+
 export const actionModes = ['validate', 'plan', 'apply', 'drift'] as const;
 
 export type ActionMode = (typeof actionModes)[number];

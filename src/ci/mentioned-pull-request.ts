@@ -1,13 +1,11 @@
 import type { Forge } from '../forge/forge.ts';
+import { firstLineOf, planCommand } from '../forge/comment-commands.ts';
 import { mayDecide } from '../forge/override-comments.ts';
 import type { PullRequest } from '../forge/forge.ts';
 import type { ForgeNames, PullRequestMention } from '../forge/ci-system.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { type ActionTask, openRunForge, type TaskResult } from './task.ts';
-
-/** The first line of a comment that asks for a plan. */
-const planCommand = '/ostiary plan';
 
 /**
  * Returns the task with the pull request that its event only mentions: the one below a comment that asks for a plan, or the one whose head
@@ -42,11 +40,10 @@ const noCommand: Diagnostic = {
 type CommentMention = Extract<PullRequestMention, { readonly by: 'comment' }>;
 
 /** Returns why a comment starts no plan; undefined if it does. */
-async function objectionTo(forge: Forge, { body, author, isByBot }: CommentMention, names: ForgeNames): Promise<Diagnostic | undefined> {
-  const [first = ''] = body.split(/\r\n|\r|\n/);
-  // Nothing precedes it, so it is in no code block, quotation or other element.
-  if (first.trimEnd() !== planCommand) return noCommand;
-  if (!isByBot && forge.people !== undefined && (await mayDecide(forge.people, author))) return undefined;
+async function objectionTo({ people }: Forge, { body, author }: CommentMention, names: ForgeNames): Promise<Diagnostic | undefined> {
+  if (firstLineOf(body) !== planCommand) return noCommand;
+  const isByBot = people.isBot(author);
+  if (!isByBot && (await mayDecide(people, author))) return undefined;
   const message = `"${planCommand}" by ${author} is ignored: ${isByBot ? 'comments of bots do not count' : `${names.forge} reports no ${names.mayDecide.replace(/^the /, '')} for ${author}`}`;
   return { code: 'forge/ignored-override', severity: 'warning', message, hint: `a person with ${names.mayDecide} can ask for the plan` };
 }

@@ -120,7 +120,9 @@ async function planSection(forge: Forge, result: ReportedTask, limit: number): P
   if (known.merged || pullRequest.merged) return { sections: [], diagnostics: [mergedAlready(run, number)] };
   if (known.head !== pullRequest.head && !(await isOutdated(known, pullRequest, task.checkout)))
     return { sections: [], diagnostics: [outrun(run, number)] };
-  const mark = findings.plan === undefined ? '' : planMark(findings.plan.seals.digest, pullRequest.head);
+  // What is refused is not approved by a merge.
+  const isRefused = findings.plan === undefined || findings.plan.refusals.length > 0;
+  const mark = isRefused ? '' : planMark(findings.plan.seals.digest, pullRequest.head);
   const body = `${mark}${result.markdown(limit - mark.length)}`;
   const update = { name: sectionNameOf(inputs), textAfter: () => body, onlyUpdate: isQuiet(result) };
   return { sections: [{ number, update }], diagnostics: [] };
@@ -155,7 +157,8 @@ async function outcomeSections(forge: Forge, result: ReportedTask, limit: number
   return { sections: numbers.map((number) => ({ number, update })), diagnostics };
 }
 
-const mostCommits = 100;
+/** The most commits that a forge is asked about. */
+export const mostCommits = 100;
 
 /** Finds the pull requests that the commits since the last complete apply belong to, the newest first. */
 export async function findMergedSince(

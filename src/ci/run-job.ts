@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { type Decisions, digestFromComment, otherMerges, overrideCommands, withDecisions } from './decisions.ts';
-import { type ActionInputs, linesOf, projectKeyOf, readInputs } from './inputs.ts';
+import { type Decisions, openDecisions } from './decisions.ts';
+import { type ActionInputs, digestFromComment, linesOf, projectKeyOf, readInputs } from './inputs.ts';
 import {
   type ActionTask,
   addEvent,
@@ -116,28 +116,26 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   const { log, system, context, waits } = job;
   const { context: recorded, findings } = recordFindings(job);
   const taskContext: CliContext = { ...recorded, ...place };
-  const decided = await attempt(() => decide(given, taskContext, waits), { context: taskContext, flags: plainFlags });
-  if ('exitCode' in decided) return { task: given, findings: findings(), ...decided, log, system, context, waits };
-  const { task, decisions } = decided.value;
-  const code = await runCommandLine(task.step.argv, taskContext, { byHeading: { 'Commands:': Object.values(workflowCommands) } });
+  const begun = await attempt(() => begin(given, taskContext, waits), { context: taskContext, flags: plainFlags });
+  if ('exitCode' in begun) return { task: given, findings: findings(), ...begun, log, system, context, waits };
+  const { task, decisions } = begun.value;
+  const deciding = decisions === undefined ? taskContext : { ...taskContext, decide: decisions.decide };
+  const code = await runCommandLine(task.step.argv, deciding, { byHeading: { 'Commands:': Object.values(workflowCommands) } });
   const { findings: found, exitCode } = withoutTakenBranch({ findings: findings(), exitCode: code });
-  const others = await otherMerges(given, decisions, { findings: found, waits, context: taskContext });
-  const diagnostics = [...found.diagnostics, ...others, ...overrideCommands(found, decisions, given.run.names)];
-  return { task, findings: { ...found, diagnostics }, exitCode, log, system, context, waits };
+  const diagnostics = [...found.diagnostics, ...((await decisions?.noticesAbout(found)) ?? [])];
+  const done = { ...task, comments: decisions?.comments() ?? [] };
+  return { task: done, findings: { ...found, diagnostics }, exitCode, log, system, context, waits };
 }
 
-/** Returns the task with what people decided about it, and with the step that follows. */
-async function decide(
-  given: ActionTask,
+/** Opens what people decide about a task, and chooses its step. */
+async function begin(
+  task: ActionTask,
   context: CliContext,
   waits: Waits,
-): Promise<{ readonly task: ActionTask; readonly decisions: Decisions }> {
-  const { run, inputs, proposal } = given;
-  const decisions = await withDecisions(inputs, { run, proposal, context, waits });
-  const { inputs: decided, comments } = decisions;
-  const asked = decided === inputs ? given.step : createStep(decided, { ...run, commit: given.checkout.commit }, proposal);
-  const step = await fallbackToValidate(asked, decided, { run, proposal, context });
-  return { task: { ...given, step, comments }, decisions };
+): Promise<{ readonly task: ActionTask; readonly decisions: Decisions | undefined }> {
+  const { run, inputs, proposal } = task;
+  const decisions = openDecisions(task, { context, waits });
+  return { task: { ...task, step: await fallbackToValidate(task.step, inputs, { run, proposal, context }) }, decisions };
 }
 
 /** Makes a context with one stream for all output, so that no text overtakes the command that allows it. */

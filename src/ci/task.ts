@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join, relative } from 'node:path';
 import { linkedHash } from '../report/links.ts';
-import { type ActionInputs, type ActionMode, argvOf } from './inputs.ts';
+import { type ActionInputs, type ActionMode, argvOf, digestFromComment } from './inputs.ts';
 import type { Proposal } from './proposal.ts';
 import type { CliContext, CommandEvent } from '../console/context/cli-context.ts';
 import { readNetwork } from '../console/connect.ts';
@@ -15,7 +15,7 @@ import type { CiRun, CiSystem, JobLog } from '../forge/ci-system.ts';
 import type { Forge, SendRequest, WaitingTime } from '../forge/forge.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
-import type { Plan } from '../model/plan/plan.ts';
+import { noDigest, type Plan } from '../model/plan/plan.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { openConfig, openProject } from '../project/open-project.ts';
 import { type ProjectSelection, isPendingTarget, tokenVariable } from '../project/resolved-config.ts';
@@ -133,8 +133,10 @@ type ActionStep = {
 type StepRun = Pick<CiRun, 'temp' | 'page' | 'links' | 'commit'>;
 
 /** Makes a command line of the inputs; a proposal is planned with the reviewed config and without secrets. Report files link to the checkout. */
-export function createStep(inputs: ActionInputs, run: StepRun, proposal: Proposal | undefined): ActionStep {
-  const { mode } = inputs;
+export function createStep(given: ActionInputs, run: StepRun, proposal: Proposal | undefined): ActionStep {
+  const { mode, flags } = given;
+  // Without a decision in comments, no plan is approved.
+  const inputs = flags['digest'] === digestFromComment ? { ...given, flags: { ...flags, digest: noDigest } } : given;
   const links =
     inputs.flags['report'] === undefined ? [] : [`--link-base=${run.links ?? run.page}/blob/${run.commit.slice(0, linkedHash)}`];
   if (mode === 'validate') return { mode, argv: argvOf(inputs, mode), notes: [] };

@@ -7,7 +7,6 @@ import { isWritten, liveKeyOf, noDigest, type Plan, type Refusal, type SavedPlan
 import { accessAfterPlan, recordAccess, watchScope } from '../reconcile/record/record-access.ts';
 import { orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record/record-changes.ts';
 import { secretProofsAfter, secretVersionsAfter } from '../reconcile/record/secret-versions.ts';
-import { withoutLimits } from '../reconcile/guard/refusals.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
 import { renderReport } from '../report/formats.ts';
 import { planDocument } from '../report/subjects/plan.ts';
@@ -28,6 +27,7 @@ import { openApplyJournal, type ApplyJournal, progressOn, announceEnd, announceS
 import type { DriftScope } from '../reconcile/drift/filter-drift.ts';
 import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { createDriftPlan, createPlan } from '../planning/create-plan.ts';
+import { withDecisions } from '../planning/decided-plan.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { openProject } from '../project/open-project.ts';
@@ -106,11 +106,11 @@ async function openSource(flags: ApplyFlags, context: CliContext): Promise<Apply
 
 async function planAndApply(
   source: ApplySource,
-  flags: ApplyFlags,
+  given: ApplyFlags,
   context: CliContext,
   { journal, clock }: { readonly journal: ApplyJournal; readonly clock: { aheadMs: number } },
 ): Promise<number> {
-  const planned = await createOrResumePlan(source, flags, context, journal.request);
+  const { planned, flags } = await createOrResumePlan(source, given, context, journal.request);
   const isWhole = planned.is === 'resumed' ? planned.whole : source.of === 'manifests' && !isPartialSelection(planned.project.selection);
   try {
     return await confirmAndApply({ ...planned, journal, isWhole }, flags, context);
@@ -143,23 +143,37 @@ async function waitForLease(
 /** `isWhole`: the plan covers all manifests, so that their commit is applied when it is done. */
 type ApplyContext = PlannedRun & { readonly journal: ApplyJournal; readonly isWhole: boolean };
 
-/** Reads the plan of a file, or creates one. Limits do not refuse a plan that was reviewed: one with `--plan` or `--digest`. */
+/** A plan to apply, and the flags with what people decided about it. */
+type DecidedRun = { readonly planned: PlannedRun; readonly flags: ApplyFlags };
+
+/** Reads the plan of a file, or creates one. */
 async function createOrResumePlan(
   source: ApplySource,
+  given: ApplyFlags,
+  context: CliContext,
+  onRequest: (event: RequestEvent) => void,
+): Promise<DecidedRun> {
+  if (source.of === 'file') {
+    const { resumeSavedPlan } = await import('../planning/saved-plan.ts');
+    return { planned: await resumeSavedPlan(source, given, { context, onRequest }), flags: given };
+  }
+  const options = { onRequest, purpose: 'apply' } as const;
+  if (source.of === 'drift')
+    return { planned: await createDriftPlan(source.project, given, context, { ...options, which: source.which }), flags: given };
+  const { created, flags } = await withDecisions(await createPlan(source.project, given, context, options), given, context);
+  return { planned: await requireApproved(created, flags, context, onRequest), flags };
+}
+
+/** Refuses a plan other than the one that the digest names, unless it is the rest of that one. */
+async function requireApproved(
+  created: CreatedRun,
   flags: ApplyFlags,
   context: CliContext,
   onRequest: (event: RequestEvent) => void,
 ): Promise<PlannedRun> {
-  if (source.of === 'file') {
-    const { resumeSavedPlan } = await import('../planning/saved-plan.ts');
-    return resumeSavedPlan(source, flags, { context, onRequest });
-  }
-  const options = { onRequest, purpose: 'apply' } as const;
-  if (source.of === 'drift') return createDriftPlan(source.project, flags, context, { ...options, which: source.which });
-  const created = await createPlan(source.project, flags, context, options);
   if (flags.digest === undefined) return created;
   const refusal = differentPlan(flags.digest, created.plan, created.planBase.read?.record.digest);
-  if (refusal === undefined) return { ...created, plan: withoutLimits(created.plan) };
+  if (refusal === undefined) return created;
   const { continueApprovedPlan } = await import('../planning/interrupted-plan.ts');
   const continued = continueApprovedPlan(created, flags.digest) ?? { refusals: [] };
   const resumed = 'saved' in continued ? await resumeApproved(created, continued, flags, { context, onRequest }) : continued;

@@ -14,6 +14,7 @@ import {
 } from '../console/options.ts';
 import { openProject } from '../project/open-project.ts';
 import { createPlan } from '../planning/create-plan.ts';
+import { withDecisions } from '../planning/decided-plan.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { requireWritable, emitPlan } from '../console/output/emit.ts';
@@ -47,7 +48,7 @@ export const definePlan: DefineCommand = (command, run) => {
 async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], context);
-  const made = await createPlan(await openProject(flags, context), flags, context);
+  const { created: made } = await withDecisions(await createPlan(await openProject(flags, context), flags, context), flags, context);
   await made.gateway.close();
   const { plan: result, warnings } = made;
   const printer = printerFor(context, flags);

@@ -6,8 +6,8 @@ import { onlyOurs } from './sticky-posts.ts';
 /** The digest of the plan that a pull request showed, or the reason why there is none. */
 type ApprovedPlan = { readonly digest: string } | { readonly reason: string };
 
-/** A pull request, the last commit of its branch, and the login of its author. */
-export type PullRequestHead = { readonly number: number; readonly head: string; readonly author: string };
+/** A pull request, and the last commit of its branch. */
+export type PullRequestHead = { readonly number: number; readonly head: string };
 
 type Comments = Pick<Forge, 'whoAmI' | 'comments' | 'latestOf'>;
 
@@ -23,17 +23,19 @@ type SectionPlace = { readonly key: readonly string[]; readonly section: string 
 
 /**
  * Finds the plan that reviewers approved by merging: the one that the section of our comment on the merged pull request shows for its
- * last commit. Comments by others do not count, and neither do ours if another account edited them.
+ * last commit. Comments by others do not count, neither do ours if another account edited them, or if jobs of others share our account.
  */
 export async function findApprovedPlan(
   forge: Comments,
   { key, section }: SectionPlace,
-  merged: readonly Omit<PullRequestHead, 'author'>[],
-  request: ForgeNames['request'] = 'pull request',
+  merged: readonly PullRequestHead[],
+  { request, sharedAccount }: Pick<ForgeNames, 'request' | 'sharedAccount'>,
 ): Promise<ApprovedPlan> {
   const [pullRequest, ...others] = merged;
   if (pullRequest === undefined) return { reason: `the commit belongs to no ${request}` };
   if (others.length > 0) return { reason: `the commit belongs to several ${request}s (${merged.map(({ number }) => number).join(', ')})` };
+  if (sharedAccount !== undefined && (await forge.whoAmI()).toLowerCase() === sharedAccount)
+    return { reason: `every workflow of the repository can write comments as ${sharedAccount}, so they approve nothing` };
   const { number, head } = pullRequest;
   const ours = await onlyOurs(forge, key, await forge.comments(number));
   if (ours.length === 0) return { reason: `${request} ${number} has no comment by Ostiary` };
@@ -49,18 +51,13 @@ export async function findApprovedPlan(
   if (digest !== undefined && more.length === 0) return { digest };
   if (more.length > 0) return { reason: `${request} ${number} has comments with several plans` };
   const [other] = shown;
-  const instead = other === undefined ? 'shows no plan' : `shows the plan of commit ${other.commit.slice(0, 10)}`;
+  const instead = other === undefined ? 'shows no plan that was not refused' : `shows the plan of commit ${other.commit.slice(0, 10)}`;
   return { reason: `the comment on ${request} ${number} ${instead}, and commit ${head.slice(0, 10)} was merged` };
 }
 
 /** Returns whether an account other than the author edited a comment. */
 function isOther(editor: string | undefined, comment: Comment | undefined): boolean {
   return editor !== undefined && editor.toLowerCase() !== comment?.author.toLowerCase();
-}
-
-/** Returns the login of the account that edited the comment last; undefined if it was never edited. */
-export async function findEditor(forge: Pick<Comments, 'latestOf'>, comment: Comment): Promise<string | undefined> {
-  return (await forge.latestOf(comment)).editor ?? (comment.isEdited ? 'an account' : undefined);
 }
 
 /** Reads the first line of a section, which never contains text from a plan. */

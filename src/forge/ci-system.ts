@@ -40,8 +40,8 @@ export type ForgeNames = {
   readonly tokenHint: string;
   /** The page of the documentation. */
   readonly guide: string;
-  /** How a job gets to read who wrote a commit. */
-  readonly authorHint: string;
+  /** An account that jobs of every author share, so that its comments prove nothing. */
+  readonly sharedAccount?: string;
   /** What a person needs for commands in comments. */
   readonly mayDecide: string;
   /** The address of a comment on a pull request, below the page. */
@@ -59,7 +59,7 @@ export type ForgeNames = {
  * job of the default branch, with its secrets, whoever caused them.
  */
 export type PullRequestMention =
-  | { readonly by: 'comment'; readonly number: number; readonly body: string; readonly author: string; readonly isByBot: boolean }
+  | { readonly by: 'comment'; readonly number: number; readonly body: string; readonly author: string }
   | { readonly by: 'run'; readonly head: string; readonly branch: string; readonly owner: string }
   | { readonly by: 'event'; readonly number: number };
 

@@ -1,3 +1,4 @@
+import type { AuthoredCommit } from '../model/result/authored-commit.ts';
 import type { Checked } from '../model/diagnostic.ts';
 
 /** A comment below a pull request; `author` is a login, `node` its id in GraphQL. */
@@ -5,14 +6,14 @@ export type Comment = {
   readonly id: number;
   readonly node: string;
   readonly author: string;
-  readonly isByBot: boolean;
-  /** Whether the forge dates a change of the comment; the editor is asked for separately. */
-  readonly isEdited: boolean;
   readonly body: string;
 };
 
-/** The text of a comment and the login of its last editor, at one time. */
+/** The text of a comment at one time, and its last editor: a login, or words for an account that is gone; undefined if it was never edited. */
 export type CommentVersion = { readonly body: string; readonly editor: string | undefined };
+
+/** What names the editor of a comment whose account is gone. */
+export const goneAccount = 'a deleted account';
 
 /** An issue; `author` is a login. */
 export type Issue = { readonly number: number; readonly author: string; readonly body: string; readonly open: boolean };
@@ -107,18 +108,19 @@ export interface PullRequestCalls {
   readonly createPullRequest: (wish: NewPullRequest) => Promise<number>;
   readonly updatePullRequest: (number: number, rewrite: IssueUpdate) => Promise<void>;
   readonly comments: (number: number) => Promise<readonly Comment[]>;
-  /** Returns the text of a comment as it is now, and the login of its last editor; undefined if it was never edited. */
+  /** Returns a comment as it is now. */
   readonly latestOf: (comment: Comment) => Promise<CommentVersion>;
   readonly createComment: (number: number, body: string) => Promise<void>;
   readonly updateComment: (number: number, comment: number, body: string) => Promise<void>;
   readonly deleteComment: (number: number, comment: number) => Promise<void>;
 }
 
-/** The calls about the permissions of people. */
+/** The calls about people: their permissions, and what they made. */
 export interface PeopleCalls {
   readonly mayWrite: (login: string) => Promise<boolean>;
-  /** Returns the logins of the author and the committer of a commit, as far as the forge knows their accounts; undefined if it does not show the commit. */
-  readonly commitAuthors: (commit: string) => Promise<readonly string[] | undefined>;
+  /** Returns the logins of the author, the committer and the co-authors of a commit, in this order; undefined for each that the forge knows no account of. */
+  readonly accountsOf: (commit: AuthoredCommit) => Promise<readonly (string | undefined)[]>;
+  readonly isBot: (login: string) => boolean;
   /** Returns whether the account is a member of a team; undefined if the token may not read that. */
   readonly isTeamMember: (organization: string, team: string, login: string) => Promise<boolean | undefined>;
 }
@@ -134,8 +136,7 @@ export interface DeploymentCalls {
 export interface Forge extends IssueCalls, PullRequestCalls {
   /** Returns the login of this token's account. */
   readonly whoAmI: () => Promise<string>;
-  /** Undefined where comments do not override refusals. */
-  readonly people?: PeopleCalls;
+  readonly people: PeopleCalls;
   /** Undefined where jobs have deployments of their own. */
   readonly deployments?: DeploymentCalls;
   readonly setStatus: (commit: string, status: CommitStatus) => Promise<void>;

@@ -3,13 +3,8 @@ import type { Issue, IssueCalls, PullRequestCalls, PullRequestSummary } from '..
 import { listIn, numberIn, objectIn, textIn } from '../forge/answers.ts';
 import { AppError } from '../model/errors.ts';
 import { openIssueWith } from './open-issue.ts';
-import { readPullRequest } from './pull-request.ts';
-import { asObject, asText, type JsonObject } from '../model/json.ts';
-
-/** Returns the login of the author of an object, empty if the account was deleted. */
-export function loginIn({ user }: JsonObject): string {
-  return asText(asObject(user)['login']);
-}
+import { loginIn, readPullRequest } from './pull-request.ts';
+import { asText } from '../model/json.ts';
 
 /** Reads an answer; returns undefined if GitHub does not show the thing to this token, or does not have it. */
 export async function readIfShown<T>(read: () => Promise<T>): Promise<T | undefined> {

@@ -2,11 +2,13 @@ import { Octokit } from '@octokit/rest';
 import { listIn, numberIn, objectIn, textIn, throwUnexpected } from '../forge/answers.ts';
 import { fetchWithin, longestWait, rateLimitWait, retryDelay } from '../forge/requests.ts';
 import type { ForgeOptions } from '../forge/ci-system.ts';
-import type { Comment, DeploymentCalls, Forge, PeopleCalls } from '../forge/forge.ts';
+import { type Comment, type DeploymentCalls, type Forge, goneAccount, type PeopleCalls } from '../forge/forge.ts';
+import type { AuthoredCommit } from '../model/result/authored-commit.ts';
 import { AppError } from '../model/errors.ts';
 import { asObject, asText, isObject, type JsonObject } from '../model/json.ts';
-import { createIssueCalls, createPullRequestCalls, loginIn, readIfShown, type RepositoryName } from './calls.ts';
+import { createIssueCalls, createPullRequestCalls, readIfShown, type RepositoryName } from './calls.ts';
 import { failedAnswerOf } from './failed-answer.ts';
+import { isBot, loginIn, queriedLogin } from './pull-request.ts';
 
 /** Refusals that no permission of the job changes. */
 const knownCauses: readonly { readonly matches: RegExp; readonly hint: string }[] = [
@@ -60,7 +62,7 @@ export function openGitHub(options: GitHubOptions): Forge {
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   });
   const place = { owner, repo };
-  const asked = async (query: string, variables: JsonObject = {}): Promise<JsonObject> => {
+  const asked: Query = async (query, variables = {}) => {
     const { data } = await octokit.request<'POST /graphql'>({ method: 'POST', url: graphqlUrl, query, variables });
     const answer = isObject(data) ? data['data'] : undefined;
     return asObject(answer);
@@ -85,20 +87,24 @@ export function openGitHub(options: GitHubOptions): Forge {
     ...createPullRequestCalls(octokit, place),
     async whoAmI() {
       // GitHub refuses /user for the tokens of jobs and apps.
-      return loginOf(await asked('query { viewer { login } }'), 'viewer') ?? throwMissing('whose token this is');
+      const { viewer } = await asked('query { viewer { login } }');
+      return queriedLogin(viewer) ?? throwMissing('whose token this is');
     },
-    people: peopleCalls(octokit, place),
+    people: peopleCalls(octokit, place, asked),
     deployments: deploymentCalls(octokit, place),
     async comments(number) {
       const found = await octokit.paginate(octokit.issues.listComments, { ...place, issue_number: number, per_page: 100 });
       return found.map(commentOf);
     },
     async latestOf({ node, body: listed }) {
-      const query = 'query ($id: ID!) { node(id: $id) { ... on IssueComment { body editor { __typename login } } } }';
+      const query = 'query ($id: ID!) { node(id: $id) { ... on IssueComment { body lastEditedAt editor { __typename login } } } }';
       const { node: comment } = await asked(query, { id: node });
       if (!isObject(comment)) return throwMissing('who edited a comment');
-      const { body = listed } = comment;
-      return { body: asText(body), editor: loginOf(comment, 'editor') };
+      const { body = listed, lastEditedAt, editor } = comment;
+      return {
+        body: asText(body),
+        editor: queriedLogin(editor) ?? (isObject(editor) || asText(lastEditedAt) !== '' ? goneAccount : undefined),
+      };
     },
     async createComment(number, body) {
       await octokit.issues.createComment({ ...place, issue_number: number, body });
@@ -117,33 +123,39 @@ export function openGitHub(options: GitHubOptions): Forge {
 
 function commentOf(raw: unknown): Comment {
   const one = objectIn(raw, 'a comment');
-  const { body, created_at: created, updated_at: updated } = one;
-  const author = loginIn(one);
-  return {
-    id: numberIn(one, 'id', 'a comment'),
-    node: textIn(one, 'node_id', 'a comment'),
-    author,
-    isByBot: author.endsWith(robot) || asObject(one['user'])['type'] === 'Bot',
-    // GitHub counts whole seconds; GraphQL names the editor of a faster edit.
-    isEdited: Date.parse(asText(updated)) - Date.parse(asText(created)) >= 1000,
-    body: asText(body),
-  };
+  const { body } = one;
+  return { id: numberIn(one, 'id', 'a comment'), node: textIn(one, 'node_id', 'a comment'), author: loginIn(one), body: asText(body) };
 }
 
-/** Creates the requests on the permissions of people. */
-function peopleCalls(octokit: Octokit, place: RepositoryName): PeopleCalls {
+/** Sends a query to GraphQL, and returns its data. */
+type Query = (query: string, variables?: JsonObject) => Promise<JsonObject>;
+
+/** Creates the requests on people. */
+function peopleCalls(octokit: Octokit, place: RepositoryName, asked: Query): PeopleCalls {
+  // REST names no co-authors.
+  const query =
+    'query ($owner: String!, $repo: String!, $id: GitObjectID!) { repository(owner: $owner, name: $repo) { object(oid: $id) { ... on Commit { authors(first: 100) { nodes { email user { login } } } } } } }';
+  const coAuthorsOf = async ({ id, coAuthors }: AuthoredCommit): Promise<readonly (string | undefined)[]> => {
+    if (coAuthors.length === 0) return [];
+    const { repository } = await asked(query, { ...place, id });
+    const { nodes } = asObject(asObject(asObject(repository)['object'])['authors']);
+    const found = Array.isArray(nodes) ? nodes.map(asObject) : [];
+    return coAuthors.map(({ email }) => {
+      const account = found.find((one) => asText(one['email']).toLowerCase() === email.toLowerCase());
+      return queriedLogin(account?.['user']) ?? loginInAddress(email);
+    });
+  };
   return {
+    isBot,
     async mayWrite(username) {
       const { data } = await octokit.repos.getCollaboratorPermissionLevel({ ...place, username });
       return ['admin', 'write'].includes(textIn(objectIn(data, 'a permission'), 'permission', 'a permission'));
     },
-    async commitAuthors(commit) {
-      const answer = await readIfShown(() => octokit.repos.getCommit({ ...place, ref: commit }));
-      if (answer === undefined) return undefined;
-      const { author, committer } = objectIn(answer.data, 'a commit');
-      const [written, committed] = [loginIn({ user: author ?? null }), loginIn({ user: committer ?? null })];
-      // The committer alone does not identify the author.
-      return written === '' ? [] : [written, committed].filter((login) => login !== '' && login !== webCommitter);
+    async accountsOf(commit) {
+      const answer = await readIfShown(() => octokit.repos.getCommit({ ...place, ref: commit.id }));
+      const { author = null, committer = null } = answer === undefined ? {} : objectIn(answer.data, 'a commit');
+      const made = [author, committer].map((user) => loginIn({ user }) || undefined);
+      return [...made, ...(await coAuthorsOf(commit))];
     },
     async isTeamMember(org, team, username) {
       // GitHub answers 404 both for a person who is no member and for a team that the token may not read.
@@ -173,21 +185,13 @@ function deploymentCalls(octokit: Octokit, place: RepositoryName): DeploymentCal
   };
 }
 
-/** The account that commits what people merge and edit on GitHub's pages. */
-const webCommitter = 'web-flow';
+/** Returns the login in an address that GitHub makes for an account that hides its own: `ID+LOGIN@users.noreply.HOST`. */
+function loginInAddress(email: string): string | undefined {
+  return /^(?:\d+\+)?([\w-]+)@users\.noreply\.[\w.-]+$/i.exec(email)?.[1];
+}
 
 /** Keeps octokit's messages out of the job's log. */
 function ignore(): void {}
-
-const robot = '[bot]';
-
-/** Returns the login of an account in an answer, as the rest of GitHub spells it; undefined if there is none. */
-function loginOf(answer: JsonObject, field: string): string | undefined {
-  const account = answer[field];
-  if (!isObject(account) || typeof account['login'] !== 'string') return undefined;
-  const { login, __typename: sort } = account;
-  return sort === 'Bot' && !login.endsWith(robot) ? `${login}${robot}` : login;
-}
 
 function throwMissing(what: string): never {
   throw new AppError('forge/refused', 4, `GitHub did not return ${what}`, { hint: 'pass another token as github-token' });

@@ -8,7 +8,7 @@ const names: ForgeNames = {
   forge: 'GitHub',
   request: 'pull request',
   guide: 'docs/how-to/github.md',
-  authorHint: 'give the job contents: read',
+  sharedAccount: 'github-actions[bot]',
   mayDecide: 'write access',
   commentPath: (number, comment) => `/pull/${number}#issuecomment-${comment}`,
   tokenHint: 'pass github-token (ostiary ci: GITHUB_TOKEN), or comment: false and issue: false',

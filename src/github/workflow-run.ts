@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { CacheService, CiRun, JobEnvironment, JobLog, ProposedFor, PullRequestMention } from '../forge/ci-system.ts';
 import type { SendRequest } from '../forge/forge.ts';
-import { commitAt, commitPattern, readPullRequest } from './pull-request.ts';
+import { commitAt, commitPattern, loginIn, readPullRequest } from './pull-request.ts';
 import { AppError } from '../model/errors.ts';
 import { asObject, asText, type Json, type JsonObject, isObject } from '../model/json.ts';
 
@@ -113,8 +113,7 @@ function mentionOf(name: string, event: JsonObject): PullRequestMention | undefi
     const [issue, comment] = [asObject(event['issue']), asObject(event['comment'])];
     const { number } = issue;
     if (event['action'] !== 'created' || !isObject(issue['pull_request']) || typeof number !== 'number') return undefined;
-    const user = asObject(comment['user']);
-    return { by: 'comment', number, body: asText(comment['body']), author: asText(user['login']), isByBot: user['type'] === 'Bot' };
+    return { by: 'comment', number, body: asText(comment['body']), author: loginIn(comment) };
   }
   const run = asObject(event['workflow_run']);
   const head = commitAt(run, 'head_sha');

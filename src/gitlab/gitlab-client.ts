@@ -1,15 +1,16 @@
 import { listIn, numberIn, objectIn, textIn } from '../forge/answers.ts';
-import type {
-  Comment,
-  Forge,
-  Issue,
-  IssueCalls,
-  IssueUpdate,
-  NewIssue,
-  PeopleCalls,
-  PullRequest,
-  PullRequestCalls,
-  PullRequestSummary,
+import {
+  type Comment,
+  type Forge,
+  goneAccount,
+  type Issue,
+  type IssueCalls,
+  type IssueUpdate,
+  type NewIssue,
+  type PeopleCalls,
+  type PullRequest,
+  type PullRequestCalls,
+  type PullRequestSummary,
 } from '../forge/forge.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
@@ -39,7 +40,7 @@ export function openGitLab({ project, ...options }: GitLabOptions & { readonly p
 /** The access level of maintainers; owners have more. */
 const maintainer = 40;
 
-/** Creates the requests on the permissions of people. */
+/** Creates the requests on people. */
 function peopleCalls(api: GitLabApi, project: string): PeopleCalls {
   const levelIn = async (members: string, login: string): Promise<number> => {
     const [found] = await api.list('/users', { username: login }, 1);
@@ -50,17 +51,17 @@ function peopleCalls(api: GitLabApi, project: string): PeopleCalls {
   };
   return {
     mayWrite: async (login) => (await levelIn(`/projects/${project}`, login)) >= maintainer,
-    async commitAuthors(commit) {
-      // The REST API does not say whose account an address belongs to.
+    isBot: (login) => bots.test(login),
+    async accountsOf({ id, author, committer, coAuthors }) {
+      // GitLab says whose account the address of an author is, and of no other.
       const query =
         'query ($ids: [ID!], $ref: String!) { projects(ids: $ids) { nodes { repository { tree(ref: $ref) { lastCommit { sha author { username } } } } } } }';
-      const { projects } = await api.graphql(query, { ids: [`gid://gitlab/Project/${project}`], ref: commit });
+      const { projects } = await api.graphql(query, { ids: [`gid://gitlab/Project/${project}`], ref: id });
       const { nodes } = asObject(projects);
       const [node] = listIn(nodes, 'projects');
       const last = asObject(asObject(asObject(asObject(node)['repository'])['tree'])['lastCommit']);
-      if (last['sha'] !== commit) return undefined;
-      const login = usernameIn(last);
-      return login === '' ? [] : [login];
+      const login = last['sha'] === id ? usernameIn(last) || undefined : undefined;
+      return [author, committer, ...coAuthors].map(({ email }) => (email === author.email ? login : loginInAddress(email)));
     },
     async isTeamMember(organization, team, login) {
       try {
@@ -72,6 +73,14 @@ function peopleCalls(api: GitLabApi, project: string): PeopleCalls {
       }
     },
   };
+}
+
+/** The accounts of project and group access tokens, and service accounts. */
+const bots = /^(?:(?:project|group)_\d+_bot|service_account)/;
+
+/** Returns the login in an address that GitLab makes for an account that hides its own: `ID-LOGIN@users.noreply.HOST`. */
+function loginInAddress(email: string): string | undefined {
+  return /^\d+-([\w.-]+)@users\.noreply\.[\w.-]+$/i.exec(email)?.[1];
 }
 
 /** The most pages of issues that are read to find one without its label. */
@@ -227,10 +236,12 @@ function noteCalls(
     },
     async latestOf({ node }) {
       // The REST API does not say who edited a note: every maintainer can.
-      const { note } = await api.graphql('query ($id: NoteID!) { note(id: $id) { body lastEditedBy { username } } }', { id: node });
-      const found = objectIn(note, 'a note');
-      const { lastEditedBy: editor } = found;
-      return { body: textIn(found, 'body', 'a note'), editor: isObject(editor) ? textIn(editor, 'username', 'an account') : undefined };
+      const query = 'query ($id: NoteID!) { note(id: $id) { body lastEditedAt lastEditedBy { username } } }';
+      const found = objectIn((await api.graphql(query, { id: node }))['note'], 'a note');
+      const { lastEditedAt, lastEditedBy } = found;
+      const editor = asText(asObject(lastEditedBy)['username']) || goneAccount;
+      const isEdited = isObject(lastEditedBy) || asText(lastEditedAt) !== '';
+      return { body: textIn(found, 'body', 'a note'), editor: isEdited ? editor : undefined };
     },
     async createComment(number, body) {
       await api.send('POST', notesOf(number), { body: withoutQuickActions(body) });
@@ -244,14 +255,11 @@ function noteCalls(
   };
 }
 
-/** Returns a note by a person or a token; GitLab itself writes notes about events. */
+/** Returns a note by a person or a token that everybody sees; GitLab itself writes notes about events. */
 function noteOf(raw: unknown): readonly Comment[] {
   const one = objectIn(raw, 'a note');
-  const { body, system, created_at: created, updated_at: updated } = one;
-  if (system === true) return [];
+  const { body, system, internal, confidential } = one;
+  if (system === true || internal === true || confidential === true) return [];
   const id = numberIn(one, 'id', 'a note');
-  const author = usernameIn(one);
-  const isByBot = /^(?:project|group)_\d+_bot/.test(author);
-  const isEdited = Date.parse(asText(updated)) - Date.parse(asText(created)) >= 1000;
-  return [{ id, node: `gid://gitlab/Note/${id}`, author, isByBot, isEdited, body: asText(body) }];
+  return [{ id, node: `gid://gitlab/Note/${id}`, author: usernameIn(one), body: asText(body) }];
 }

@@ -10,7 +10,6 @@ const names: ForgeNames = {
   forge: 'GitLab',
   request: 'merge request',
   guide: 'docs/how-to/gitlab.md',
-  authorHint: 'give the token the role and the scope listed in docs/how-to/gitlab.md',
   mayDecide: 'the role Maintainer',
   commentPath: (number, comment) => `/-/merge_requests/${number}#note_${comment}`,
   tokenHint: 'set the protected variable OSTIARY_GITLAB_TOKEN to a project access token, or pass --no-comment and --no-issue',

@@ -3,5 +3,5 @@
  * token. In code it reads fences of its own, which a line of the text can close. An invisible word joiner precedes the slash.
  */
 export function withoutQuickActions(text: string): string {
-  return text.replaceAll(/^(\s*)\//gm, '$1\u{2060}/');
+  return text.replaceAll(/^([^\S\r\n\u2028\u2029]*)\//gm, '$1\u{2060}/');
 }

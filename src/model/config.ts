@@ -100,7 +100,7 @@ export type Config = {
 export type ApprovalRules = {
   /** The logins and the teams (`ORGANIZATION/TEAM`) that may decide; all people with write access if empty. */
   readonly approvers: readonly string[];
-  /** Whether the author of a pull request, or of its last commit, may decide about it. */
+  /** Whether people may decide about changes that they opened, wrote or committed. */
   readonly selfApproval: boolean;
 };
 

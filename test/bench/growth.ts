@@ -1,5 +1,5 @@
 // How the cost of texts and lists grows with their length, function by function: node growth.js
-import { plainLinesOf } from '../../src/forge/plain-lines.ts';
+import { firstLineOf, parseCommand } from '../../src/forge/comment-commands.ts';
 import { makePrintable } from '../../src/gateway/http/failure.ts';
 import { containsSecret, isOpaque } from '../../src/gateway/http/reveal-secrets.ts';
 import { registry } from '../../src/kinds/index.ts';
@@ -61,7 +61,7 @@ function ids(kind: string, length: number): readonly ResourceId[] {
 }
 
 const templateParts = ['{{ .a }}', '{{', '{{ "', '{{ .a |', '{{/*', '{{ (', '\n', '{{ `', "{{ '\\", '{{ .a | x "\\'];
-const commentParts = ['[', '*a ', '`', '<', '<a ', '> ', '- ', '|', '![', '~~a', '<!--', '$$'];
+const commentParts = ['\n', ' ', '\r', '\t\n', '/', '/ostiary ', '/ostiary allow ', '/ostiary allow a a/a=', '=', '\u{2028}'];
 const responseParts = ['a', 'ff, ', 'a1b2 ', '%2525', '\\', '&#1', '0x', ' \u0000'];
 const bodyParts = { 'many keys': '"\\\\\\\\NUMBER":[],', 'a long text': '\\\\', brackets: '[' };
 
@@ -185,11 +185,9 @@ const growths: readonly Growth[] = [
   { what: 'reading a template of a runbook', few: 100_000, times: 10, cases: reading(templateParts, readTemplate) },
   {
     what: 'reading a comment with a command',
-    // The parser of Markdown is quadratic, so longer comments are not read.
-    few: 1000,
+    few: 6000,
     times: 10,
-    aim: 10,
-    cases: reading(commentParts, (text) => plainLinesOf(`${text}\n\n/ostiary plan`)),
+    cases: reading(commentParts, (text) => parseCommand(firstLineOf(text))),
   },
   {
     what: 'finding secrets in a response',

@@ -12,7 +12,7 @@ export type Interception = (heard: Heard) => Reply | undefined;
 /** A GitHub with one repository: our own routes in front of the emulator. */
 export type TestGitHub = {
   readonly url: string;
-  /** The token of a workflow's job: what it writes comes from `github-actions[bot]`. */
+  /** The token of a workflow's job: what it writes comes from the account, by default from `github-actions[bot]`. */
   readonly token: string;
   /** The token of a person with all permissions. */
   readonly person: Octokit;
@@ -37,10 +37,12 @@ const jobToken = 'ghs_of-the-job';
 const personToken = 'ghp_of-a-person';
 const reviewerToken = 'ghp_of-a-reviewer';
 const guestToken = 'ghp_of-a-guest';
-const bot = 'github-actions[bot]';
 
-/** Starts GitHub on a free port of this machine. */
-export async function startGitHub(): Promise<TestGitHub> {
+/** The account of an app that one workflow has the token of. */
+export const appAccount = 'ostiary-acme[bot]';
+
+/** Starts GitHub on a free port of this machine; the job has the token of the account. */
+export async function startGitHub(bot = 'github-actions[bot]'): Promise<TestGitHub> {
   const heard: Heard[] = [];
   const deployments: Deployment[] = [];
   const cache = createActionsCache();
@@ -62,7 +64,7 @@ export async function startGitHub(): Promise<TestGitHub> {
       const reply =
         interception?.(one) ??
         cached ??
-        (await graphqlReply(one, editors, request.headers.authorization ?? '', (route) => ask(`${behind}${route}`, request))) ??
+        (await graphqlReply(one, { editors, bot }, request.headers.authorization ?? '', (route) => ask(`${behind}${route}`, request))) ??
         ownReply(one, deployments, request.headers.authorization ?? '') ??
         (await laterReply(one, (route) => ask(`${behind}${route}`, request)));
       if (reply === undefined) await pass(request, response, { behind, path: `${pathname}${search}`, body, url, toReal });
@@ -72,7 +74,7 @@ export async function startGitHub(): Promise<TestGitHub> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-  const emulator = await createEmulator({ service: 'github', port: 0, seed });
+  const emulator = await createEmulator({ service: 'github', port: 0, seed: seedFor(bot) });
   behind = emulator.url;
   const person = new Octokit({ auth: personToken, baseUrl: url });
   const reviewer = new Octokit({ auth: reviewerToken, baseUrl: url });
@@ -98,7 +100,7 @@ export async function startGitHub(): Promise<TestGitHub> {
   };
 }
 
-const seed = {
+const seedFor = (bot: string) => ({
   tokens: {
     [jobToken]: { login: bot, scopes: ['repo'] },
     [personToken]: { login: place.owner, scopes: ['repo'] },
@@ -109,13 +111,13 @@ const seed = {
     users: [{ login: place.owner }, { login: bot }, { login: 'grace' }, { login: 'guest' }],
     repos: [{ owner: place.owner, name: place.repo, auto_init: true }],
   },
-};
+});
 
 const forbidden: Reply = { status: 403, body: { message: 'Resource not accessible by integration' } };
 const home = `/repos/${place.owner}/${place.repo}`;
 
 /** The permission of each account; others may read. */
-const permissions: Readonly<Record<string, string>> = { [place.owner]: 'admin', grace: 'write', [bot]: 'write' };
+const permissions: Readonly<Record<string, string>> = { [place.owner]: 'admin', grace: 'write' };
 
 /** Routes that the emulator lacks, or that differ from GitHub. */
 function ownReply({ method, path, query, body }: Heard, deployments: Deployment[], authorization: string): Reply | undefined {
@@ -144,7 +146,7 @@ function ownReply({ method, path, query, body }: Heard, deployments: Deployment[
 /** Answers the GraphQL queries that the action sends: the viewer, and a comment with its last editor. */
 async function graphqlReply(
   { method, path, body }: Heard,
-  editors: Map<string, string>,
+  { editors, bot }: { readonly editors: Map<string, string>; readonly bot: string },
   authorization: string,
   askFor: Ask,
 ): Promise<Reply | undefined> {
@@ -171,15 +173,20 @@ async function laterReply({ method, path }: Heard, askFor: Ask): Promise<Reply |
   const [, commit] = new RegExp(`^${home}/commits/([0-9a-f]+)/pulls$`).exec(path) ?? [];
   if (commit !== undefined) {
     const all = await askFor(`${home}/pulls?state=all&per_page=100`);
-    return { status: 200, body: Array.isArray(all) ? all.filter((one) => one.merge_commit_sha === commit) : [] };
+    const found = Array.isArray(all) ? all.filter((one) => one.merge_commit_sha === commit) : [];
+    return { status: 200, body: await Promise.all(found.map((one) => withHead(one, askFor))) };
   }
   if (method !== 'GET' || !new RegExp(`^${home}/pulls/\\d+$`).test(path)) return undefined;
-  const pull = await askFor(path);
+  return { status: 200, body: await withHead(await askFor(path), askFor) };
+}
+
+/** Returns a pull request with the last commit of its branch as its head. */
+async function withHead(pull: unknown, askFor: Ask): Promise<JsonObject> {
   const head = memberOf(pull, 'head');
   const { ref } = head;
   const branch = await askFor(`${home}/git/ref/heads/${typeof ref === 'string' ? ref : ''}`);
   const { sha = head['sha'] ?? '' } = memberOf(branch, 'object');
-  return { status: 200, body: { ...(isObject(pull) ? pull : {}), head: { ...head, sha } } };
+  return { ...(isObject(pull) ? pull : {}), head: { ...head, sha } };
 }
 
 function memberOf(value: unknown, name: string): JsonObject {

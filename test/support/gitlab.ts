@@ -2,12 +2,23 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { createServer as createSecureServer } from 'node:https';
 import type { Reply } from './actions-cache.ts';
 import { endpointOf, wrongParameters } from './gitlab-endpoints.ts';
+import { accountView, authorOf, people, projectBot, storedText } from './gitlab-people.ts';
 import { git } from './workflow.ts';
 
 /** A request that GitLab received. */
 type Heard = { readonly method: string; readonly path: string; readonly endpoint: string };
 
-type Note = { readonly id: number; body: string; readonly author: string; editor?: string; readonly created: string; updated: string };
+type Note = NoteKind & {
+  readonly id: number;
+  body: string;
+  readonly author: string;
+  editor?: string | null;
+  readonly created: string;
+  updated: string;
+};
+
+/** What makes a note special: GitLab itself wrote it, or only members see it. */
+type NoteKind = { readonly system?: boolean; readonly internal?: boolean };
 
 type Request = {
   readonly iid: number;
@@ -19,6 +30,7 @@ type Request = {
   description: string;
   state: 'opened' | 'closed' | 'merged';
   merge?: string;
+  squash?: string;
   head: string;
   readonly notes: Note[];
 };
@@ -49,12 +61,13 @@ export type TestGitLab = {
   /** Commands that GitLab would have run, because a text contained them. */
   readonly actions: readonly string[];
   /** Opens a merge request of a branch that was pushed, as a person. */
-  readonly open: (source: string, options?: { readonly fork?: boolean }) => number;
-  /** Merges a merge request with a commit, and returns it. */
-  readonly merge: (iid: number) => string;
-  /** Writes a note, or edits one, as another account. */
-  readonly write: (iid: number, body: string, author?: string) => void;
-  readonly edit: (iid: number, note: number, body: string) => void;
+  readonly open: (source: string, options?: { readonly fork?: boolean; readonly author?: string }) => number;
+  /** Merges a merge request as a person: with a commit, a squash of its commits, or none of its own. Returns the last commit of the target. */
+  readonly merge: (iid: number, how?: 'merge' | 'squash' | 'fast-forward', by?: string) => string;
+  /** Writes a note as another account, edits one, whose editor may be gone, or removes one. */
+  readonly write: (iid: number, body: string, author?: string, kind?: NoteKind) => void;
+  readonly edit: (iid: number, note: number, body: string, editor?: string | null) => void;
+  readonly remove: (iid: number, note: number) => void;
   /** Runs before the reply to each request; a reply of it replaces that of GitLab. */
   readonly intercept: (interception: ((heard: Heard) => Promise<Reply | undefined> | Reply | undefined) | undefined) => void;
   readonly close: () => Promise<void>;
@@ -62,23 +75,18 @@ export type TestGitLab = {
 
 export const projectId = 42;
 const botToken = 'glpat-of-the-bot';
-const bot = 'project_42_bot_f00';
+const bot = projectBot;
 const person = 'ada';
-
-/** The access levels of people: a developer, and two maintainers. Their ids begin with 8. */
-const people: Readonly<Record<string, number>> = { ada: 40, grace: 40, dev: 30 };
 const home = `/projects/${projectId}`;
 
-/** A line that begins a quick action; GitLab looks for them outside of code, of which it knows only fences of three backticks. */
-const quickAction = /^\s*\/(?:merge|approve|close|assign|label|lock|target_branch|rebase|reopen)\b.*$/gm;
-
 /** Returns a note as the API shows it. */
-const noteView = ({ id, body, author, created, updated }: Note): object => ({
+const noteView = ({ id, body, author, created, updated, system = false, internal = false }: Note): object => ({
   id,
   type: null,
   body,
-  system: false,
-  author: { id: author === bot ? 7 : 8, username: author },
+  system,
+  internal,
+  author: accountView(author),
   created_at: created,
   updated_at: updated,
 });
@@ -101,9 +109,9 @@ export async function startGitLab(repository: string, certificate?: { readonly k
 
   /** Notes what GitLab would run, and returns the text that it stores: trimmed, without the commands. */
   const stored = (text: string): string => {
-    const withoutCode = text.replaceAll(/^```[\s\S]*?\n```$/gm, '').replaceAll(/`[^`\n]+`/g, '');
-    for (const [action] of withoutCode.matchAll(quickAction)) actions.push(action.trim());
-    return text.trim();
+    const found = storedText(text);
+    actions.push(...found.actions);
+    return found.stored;
   };
 
   /** Follows the branch, as GitLab does after each push to an open merge request. */
@@ -114,7 +122,7 @@ export async function startGitLab(repository: string, certificate?: { readonly k
   };
 
   const requestView = (request: Request): object => {
-    const { iid, source, target, author, fork, title, description, state, merge, head } = current(request);
+    const { iid, source, target, author, fork, title, description, state, merge, squash, head } = current(request);
     return {
       id: 1000 + iid,
       iid,
@@ -122,14 +130,14 @@ export async function startGitLab(repository: string, certificate?: { readonly k
       title,
       description,
       state,
-      author: { id: author === bot ? 7 : 8, username: author },
+      author: accountView(author),
       source_branch: source,
       target_branch: target,
       source_project_id: fork ? 43 : projectId,
       target_project_id: projectId,
       sha: head,
       merge_commit_sha: merge ?? null,
-      squash_commit_sha: null,
+      squash_commit_sha: squash ?? null,
       updated_at: new Date(clock).toISOString(),
       diff_refs: { base_sha: tip(target), head_sha: head, start_sha: tip(target) },
     };
@@ -145,9 +153,9 @@ export async function startGitLab(repository: string, certificate?: { readonly k
     author: { id: 7, username: author },
   });
 
-  const addNote = (notes: Note[], body: string, author: string): Note => {
+  const addNote = (notes: Note[], body: string, author: string, kind: NoteKind = {}): Note => {
     const at = now();
-    const note = { id: (noteIds += 1), body: stored(body), author, created: at, updated: at };
+    const note = { ...kind, id: (noteIds += 1), body: stored(body), author, created: at, updated: at };
     notes.push(note);
     return note;
   };
@@ -220,7 +228,7 @@ export async function startGitLab(repository: string, certificate?: { readonly k
         request.notes.splice(request.notes.indexOf(note), 1);
         return { status: 204, body: undefined };
       case 'GET /projects/:id/repository/commits/:sha/merge_requests':
-        return { status: 200, body: requests.filter(({ merge, head }) => merge === id || head === id).map(requestView) };
+        return { status: 200, body: requests.filter(({ merge, squash, head }) => [merge, squash, head].includes(id)).map(requestView) };
       case 'GET /projects/:id/issues': {
         const [label, author] = [given['labels'], given['author_username']].map((value) => (typeof value === 'string' ? value : undefined));
         const found = issues.filter(
@@ -263,18 +271,18 @@ export async function startGitLab(repository: string, certificate?: { readonly k
   function graphqlReply({ variables, query }: Record<string, unknown>): Reply {
     const [, ref = ''] = /"ref":"([0-9a-f]+)"/.exec(JSON.stringify(variables)) ?? [];
     if (String(query).includes('lastCommit')) {
-      const lastCommit = { sha: git(repository, ['rev-parse', ref]), author: { username: person } };
+      const username = authorOf(repository, ref);
+      const lastCommit = { sha: git(repository, ['rev-parse', ref]), author: username === undefined ? null : { username } };
       return { status: 200, body: { data: { projects: { nodes: [{ repository: { tree: { lastCommit } } }] } } } };
     }
     const [id = ''] = /\d+$/.exec(JSON.stringify(variables).replaceAll(/\D+$/g, '')) ?? [];
     const note = requests.flatMap(({ notes }) => notes).find((one) => String(one.id) === id);
-    const editor = note?.editor;
-    return {
-      status: 200,
-      body: {
-        data: { note: note === undefined ? null : { body: note.body, lastEditedBy: editor === undefined ? null : { username: editor } } },
-      },
+    const { body, editor, updated } = note ?? {};
+    const edited = {
+      lastEditedAt: editor === undefined ? null : updated,
+      lastEditedBy: typeof editor === 'string' ? { username: editor } : null,
     };
+    return { status: 200, body: { data: { note: note === undefined ? null : { body, ...edited } } } };
   }
 
   const listener: RequestListener = (incoming, response) => {
@@ -324,26 +332,39 @@ export async function startGitLab(repository: string, certificate?: { readonly k
     issues,
     statuses,
     actions,
-    open(source, { fork = false } = {}) {
+    open(source, { fork = false, author = person } = {}) {
       const iid = requests.length + 1;
       const rest = { title: source, description: '', state: 'opened' as const, head: tip(source), notes: [] };
-      requests.push({ iid, source, target: 'main', author: person, fork, ...rest });
+      requests.push({ iid, source, target: 'main', author, fork, ...rest });
       requestAt(iid);
       return iid;
     },
-    merge(iid) {
+    merge(iid, how = 'merge', by = person) {
       const request = requestAt(iid);
       const main = tip('main');
       const tree = git(repository, ['merge-tree', '--write-tree', main, request.head]);
-      request.merge = git(repository, ['commit-tree', tree, '-p', main, '-p', request.head, '-m', `Merge branch '${request.source}'`]);
-      git(repository, ['update-ref', 'refs/heads/main', request.merge]);
+      const parents = how === 'merge' ? ['-p', main, '-p', request.head] : ['-p', main];
+      const commit =
+        how === 'fast-forward'
+          ? request.head
+          : git(repository, ['commit-tree', tree, ...parents, '-m', `Merge branch '${request.source}'`], by);
+      if (how === 'merge') request.merge = commit;
+      if (how === 'squash') request.squash = commit;
+      git(repository, ['update-ref', 'refs/heads/main', commit]);
       request.state = 'merged';
       now();
-      return request.merge;
+      return commit;
     },
-    write: (iid, body, author = person) => void addNote(requestAt(iid).notes, body, author),
-    edit(iid, note, body) {
-      Object.assign(requestAt(iid).notes.find(({ id }) => id === note) ?? {}, { body, editor: person, updated: now() });
+    write: (iid, body, author = person, kind = {}) => void addNote(requestAt(iid).notes, body, author, kind),
+    edit(iid, note, body, editor = person) {
+      Object.assign(requestAt(iid).notes.find(({ id }) => id === note) ?? {}, { body, editor, updated: now() });
+    },
+    remove(iid, note) {
+      const { notes } = requestAt(iid);
+      notes.splice(
+        notes.findIndex(({ id }) => id === note),
+        1,
+      );
     },
     intercept: (next) => {
       interception = next;

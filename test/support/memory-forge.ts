@@ -25,12 +25,10 @@ export function memoryForge(login: string, delay: () => Promise<void> = () => Pr
     if (found === undefined) throw new AppError('forge/forbidden', 4, `404 comment ${id}`);
     return found;
   };
-  const view = ({ id, body, editor }: Kept): Comment => ({
+  const view = ({ id, body }: Kept): Comment => ({
     id,
     node: `node-${id}`,
     author: login,
-    isByBot: true,
-    isEdited: editor !== undefined,
     body,
   });
   return {

@@ -108,15 +108,15 @@ function outputsOf(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries([...found].map(([, name = '', , value = '']) => [name, value]));
 }
 
-/** Runs git in a folder, with an author and without the user's settings; arguments that contain spaces are given as a list. */
-export function git(cwd: string, line: string | readonly string[]): string {
-  return runIn(cwd, 'git', typeof line === 'string' ? line.split(' ') : line);
+/** Runs git in a folder, as a person and without the user's settings; arguments that contain spaces are given as a list. */
+export function git(cwd: string, line: string | readonly string[], login?: string): string {
+  return runIn(cwd, 'git', typeof line === 'string' ? line.split(' ') : line, login);
 }
 
-function runIn(cwd: string, program: 'git' | 'sh', args: readonly string[]): string {
+function runIn(cwd: string, program: 'git' | 'sh', args: readonly string[], login = 'ada'): string {
   const person = ['GIT_AUTHOR', 'GIT_COMMITTER'].flatMap((who) => [
-    [`${who}_NAME`, 'Ada'],
-    [`${who}_EMAIL`, 'ada@example.com'],
+    [`${who}_NAME`, `${login.slice(0, 1).toUpperCase()}${login.slice(1)}`],
+    [`${who}_EMAIL`, `${login}@example.com`],
   ]);
   const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', ...Object.fromEntries(person) };
   return execFileSync(program, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
@@ -129,8 +129,8 @@ git -c maintenance.auto=false commit --quiet --allow-empty "--message=$1"
 git rev-parse HEAD`;
 
 /** Turns the folder into a repository with one commit. */
-export function commitAll(cwd: string, message = 'First'): string {
-  return runIn(cwd, 'sh', ['-ec', commits, 'sh', message]);
+export function commitAll(cwd: string, message = 'First', login?: string): string {
+  return runIn(cwd, 'sh', ['-ec', commits, 'sh', message], login);
 }
 
 /** Turns an empty folder into the origin of a checkout, pushes main to it, and returns the folder. */

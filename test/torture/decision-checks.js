@@ -1,11 +1,5 @@
-/** The safety checks of who decides: comments on pull requests, and reviews of `ostiary serve`, in the form of `checks`. */
-const overrides = 'e2e/action/overrides.test.ts';
-const plainLines = ['unit/forge/plain-lines.test.ts'];
+/** The safety checks of who decides and sees in `ostiary serve`, in the form of `checks`. */
 const otherReview = ['e2e/command-line/other-review.test.ts'];
-
-/** Makes the parser of comments ignore a part of Markdown. */
-const parser = 'parse({ extensions: [gfm()] })';
-const parserWithout = (...names) => `parse({ extensions: [gfm(), { disable: { null: ['${names.join("', '")}'] } }] })`;
 
 const reader = 'server/objects/object-reader.ts';
 const hidden = ['server/objects/access-groups.test.ts'];
@@ -73,58 +67,6 @@ export const decisionChecks = [
     'false ? { keptField',
     hidden,
   ],
-  ['a command in fenced code acts on nothing', 'forge/plain-lines.ts', parser, parserWithout('codeFenced'), plainLines],
-  [
-    'a command between tildes acts on nothing',
-    'forge/plain-lines.ts',
-    'preprocess()(text,',
-    "preprocess()(text.replaceAll('~~~', ''),",
-    plainLines,
-  ],
-  ['a command in indented code acts on nothing', 'forge/plain-lines.ts', parser, parserWithout('codeIndented'), plainLines],
-  [
-    'a command in an HTML comment acts on nothing',
-    'forge/plain-lines.ts',
-    'preprocess()(text,',
-    "preprocess()(text.replaceAll(/<!--|-->/g, ''),",
-    plainLines,
-  ],
-  ['a command in a folded section acts on nothing', 'forge/plain-lines.ts', ' && elements.length === 0', '', plainLines],
-  [
-    'a command in any other element acts on nothing',
-    'forge/plain-lines.ts',
-    "around.join(' ') === 'content paragraph'",
-    "around.includes('paragraph')",
-    plainLines,
-  ],
-  [
-    'a command that is not a plain line acts on nothing',
-    'forge/override-comments.ts',
-    'objection ?? (isPlain ? problemWith({ commit, digest, head }, forge.names) : notPlain)',
-    'objection ?? problemWith({ commit, digest, head }, forge.names)',
-    [`${overrides}: a command in a code block decides nothing`],
-  ],
-  [
-    'an override ends with the next push',
-    'forge/override-comments.ts',
-    'return head.startsWith(commit) ? undefined :',
-    'return commit.length > 0 ? undefined :',
-    [`${overrides}: overrides a refusal once`],
-  ],
-  [
-    'a person without write access decides nothing',
-    'forge/override-comments.ts',
-    'if (!(await mayDecide(forge, login))) return',
-    "if (login === '') return",
-    [`${overrides}: overrides a refusal once`],
-  ],
-  [
-    'a comment by a person without write access starts no plan',
-    'ci/mentioned-pull-request.ts',
-    '(await mayDecide(forge.people, author))',
-    'true',
-    ['e2e/plan/plan-on-demand.test.ts: of a person without write access starts nothing'],
-  ],
   [
     'a comment gives a pull request from a fork no secrets',
     'ci/task.ts',
@@ -138,84 +80,6 @@ export const decisionChecks = [
     'other === undefined ? restRefusals(approved, rest) : [other]',
     'other === undefined ? [] : [other]',
     ['e2e/apply/approved-rest.test.ts: is refused after a change outside'],
-  ],
-  [
-    'a bot decides nothing',
-    'forge/override-comments.ts',
-    'if (comment.isByBot) return',
-    'if (body.length < 0) return',
-    [`${overrides}: a bot decides nothing`],
-  ],
-  [
-    'the author of a pull request does not decide about it',
-    'forge/override-comments.ts',
-    'if (isSameLogin(login, author)) return',
-    "if (login === '') return",
-    [`${overrides}: the author of a pull request does not decide about it`],
-  ],
-  [
-    'the author of the last commit does not decide about it',
-    'forge/override-comments.ts',
-    'return found.some((one) => isSameLogin(login, one)) ?',
-    'return found.length < 0 ?',
-    [`${overrides}: the author of the last commit does not decide about it`],
-  ],
-  [
-    'the author of a commit has an account',
-    'forge/override-comments.ts',
-    'if (found.length === 0) return',
-    'if (found.length < 0) return',
-    [`${overrides}: the author of the last commit does not decide about it`],
-  ],
-  [
-    'approvers limits who decides',
-    'forge/override-comments.ts',
-    'if (approvers.length === 0 ||',
-    'if (approvers.length >= 0 ||',
-    [`${overrides}: approvers limits who decides`],
-  ],
-  [
-    'approvers names members of a team',
-    'forge/override-comments.ts',
-    'if (isMember === true) return undefined;',
-    'if (isMember !== undefined) return undefined;',
-    [`${overrides}: approvers limits who decides`],
-  ],
-  [
-    'the author decides only with self_approval',
-    'forge/override-comments.ts',
-    'if (rules.selfApproval) return undefined;',
-    'if (rules.approvers.length === 0) return undefined;',
-    [`${overrides}: the author of a pull request does not decide about it`],
-  ],
-  [
-    'a pull request does not set self_approval',
-    'project/reviewed-config.ts',
-    'const approvals = reviewed.approvals === undefined ? {} : { approvals: reviewed.approvals };',
-    'const approvals = config.approvals === undefined ? {} : { approvals: config.approvals };',
-    [`${overrides}: with self_approval the author decides; a pull request cannot set it`],
-  ],
-  [
-    'a comment that was edited decides nothing',
-    'forge/override-comments.ts',
-    'if (editor !== undefined) return',
-    "if (editor === '') return",
-    [`${overrides}: a comment that was edited decides nothing`],
-  ],
-  [
-    'a comment withdraws what it decided when it is edited afterwards',
-    'forge/override-comments.ts',
-    'const comments = (await forge.comments(number))',
-    'const known = Object.assign(readOverrideComments, { kept: new Map(Object(readOverrideComments).kept) }).kept;\n  for (const one of await forge.comments(number)) if (!known.has(one.id)) known.set(one.id, one);\n  const comments = [...known.values()]',
-    [`${overrides}: a comment withdraws what it decided when it is edited afterwards`],
-    '      if (editor !== undefined) return `${editor} edited the comment; a new comment counts`;\n',
-  ],
-  [
-    'the comment on a pull request lists what was decided',
-    'ci/decisions.ts',
-    'comments: listComments(overrides, pullRequest, run)',
-    'comments: []',
-    [`${overrides}: the comment on the pull request lists what was decided before the merge`],
   ],
   [
     'the ID of a review wins over a session',

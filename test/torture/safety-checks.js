@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { accessChecks } from './access-checks.js';
 import { boundaryChecks } from './boundary-checks.js';
 import { changeChecks } from './change-checks.js';
+import { commentChecks } from './comment-checks.js';
 import { decisionChecks } from './decision-checks.js';
 import { placeChecks } from './place-checks.js';
 import { recordChecks } from './record-checks.js';
@@ -16,7 +17,15 @@ import { recordChecks } from './record-checks.js';
  * Each check: what it guards, its file below src (or above it), its text, what replaces it, the tests of which one fails without it, and a
  * text that goes first. A test is a path below test, or with `: ` a part of the name of one of its tests, which takes less time.
  */
-export const checks = [...changeChecks, ...recordChecks, ...decisionChecks, ...placeChecks, ...boundaryChecks, ...accessChecks];
+export const checks = [
+  ...changeChecks,
+  ...recordChecks,
+  ...commentChecks,
+  ...decisionChecks,
+  ...placeChecks,
+  ...boundaryChecks,
+  ...accessChecks,
+];
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);

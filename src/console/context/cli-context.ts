@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
-import type { ForgeRequest, Plan } from '../../model/plan/plan.ts';
+import type { Allowance, ForgeRequest, Plan } from '../../model/plan/plan.ts';
 
 /** A stream. */
 export type Output = {
@@ -30,6 +30,9 @@ export type PrintedDiagnostics = {
   readonly add: (found: readonly Diagnostic[]) => readonly Diagnostic[];
 };
 
+/** What people decided about a plan: the refusals that they override, and the digest of the plan that they approved. */
+export type PlanDecisions = { readonly allow: readonly Allowance[]; readonly digest?: string };
+
 /** Everything outside the program, as an argument. */
 export type CliContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -48,6 +51,8 @@ export type CliContext = {
   readonly readStdin: (most: number) => Promise<Buffer>;
   /** Asks for confirmation; false for no, and when the prompt is canceled. */
   readonly confirm: (message: string) => Promise<boolean>;
+  /** Asks for what people decided about a plan in comments; absent outside a job, where options alone decide. */
+  readonly decide?: (plan: Plan) => Promise<PlanDecisions>;
   /** Whether the command line is for one of several targets, each of which has its own command line. */
   readonly oneOfSeveral?: boolean;
   /** What the forge of the job calls a pull request; absent outside a job. */

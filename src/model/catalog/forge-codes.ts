@@ -23,9 +23,9 @@ export const forgeCodes = {
     level: 'warning',
     meaning: 'An override in a comment is not used',
     cause:
-      'Its author may not decide (no write access, a bot, the author of the change, or not one of `approvers`), the comment was edited, the command is not a plain line of text, or it names another commit; the message gives the reason',
+      'Its author may not decide (no write access, a bot, an author of what would be applied, or not one of `approvers`), the comment was edited, or it names another commit or not its whole ID; the message gives the reason',
     fix: 'See [overrides](../how-to/github.md#override-a-refusal), for [GitLab](../how-to/gitlab.md#set-up) too',
-    example: '"/ostiary allow 3f2a9c1d04ab plan/window=REASON" by alice is ignored: GitHub reports no write access for alice',
+    example: '"/ostiary apply 3f2a…" by alice is ignored: GitHub reports no write access for alice',
   },
   'forge/merged': {
     level: 'notice',
@@ -44,15 +44,16 @@ export const forgeCodes = {
   'forge/no-command': {
     level: 'notice',
     meaning: 'The comment starts no plan',
-    cause: 'Its first line is not `/ostiary plan`, or is in code or a quotation',
+    cause: 'Its first line is not `/ostiary plan`',
     fix: 'Nothing, or write a new comment',
     example: 'the first line of the comment is not /ostiary plan',
   },
   'forge/no-agreed-plan': {
     level: 'warning',
     meaning: '`digest: comment` found no approved plan',
-    cause: 'The pull request has no comment with a plan; the message gives the reason',
-    fix: 'Review the plan, and run the job with its digest',
+    cause:
+      'The pull request has no comment with a plan that was not refused, or every workflow can write as its author; the message gives the reason',
+    fix: 'Review the plan, and comment `/ostiary apply DIGEST`',
     example: 'no plan was approved: the merge commit has no pull request',
   },
   'forge/no-token': {
@@ -99,8 +100,7 @@ export const forgeCodes = {
     meaning: 'A comment can override the refusals once',
     cause: 'The notice lists the commands',
     fix: 'Write the comment, then run the job again',
-    example:
-      'to override once, another person with write access comments on pull request 7: /ostiary allow 3f2a9c1d04ab plan/window=REASON',
+    example: 'to override once, another person with write access comments on pull request 7: /ostiary apply 3f2a…',
   },
   'forge/overwritten': {
     level: 'warning',
@@ -132,13 +132,6 @@ export const forgeCodes = {
     cause: 'A proxy answered, or the URL is wrong',
     fix: 'Check `GITHUB_API_URL` or `CI_API_V4_URL`',
     example: 'the response of the API is not a list with issues',
-  },
-  'forge/unknown-author': {
-    level: 'warning',
-    meaning: 'The author of the last commit could not be compared with the author of a command',
-    cause: 'GitHub does not show the commit to the token of the job',
-    fix: 'Give the job `contents: read`',
-    example: 'GitHub does not show commit 3f2a9c1d04ab, so its author may have written a command that counts',
   },
   'forge/unreachable': {
     meaning: 'The API failed or did not answer',

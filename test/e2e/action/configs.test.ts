@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { place } from '../../support/github.ts';
+import { appAccount, place } from '../../support/github.ts';
 import {
   commentsOn,
   commitAll,
@@ -17,7 +17,7 @@ import { config, connection, useProjects, writeFiles } from '../project.ts';
 
 const makeProject = useProjects();
 const gateway = useGateway();
-const bench = useAction(makeProject);
+const bench = useAction(makeProject, { account: appAccount });
 
 type Inputs = Readonly<Record<string, string>>;
 

@@ -84,25 +84,36 @@ async function durationOf(name: string): Promise<unknown> {
   return body['access_max_duration'];
 }
 
+function allowing(commit: string): string {
+  return `/ostiary allow ${commit} plan/too-many-updates=tested`;
+}
+
 // security: reviewer
 test('a person with write access overrides a refusal once, by a comment', patient, async () => {
   const { number, head, plan, apply, say } = await story('allowed');
   const refused = await plan();
   expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
-  // The report names the command.
-  const [, command = ''] = /`?(\/ostiary allow [0-9a-f]{12} plan\/too-many-updates=REASON)/.exec(refused.stdout) ?? [];
-  expect(command).toContain(head.slice(0, 12));
+  // The report names the command, with the whole id.
+  const [, command = ''] = /`?(\/ostiary allow [0-9a-f]{40} plan\/too-many-updates=REASON)/.exec(refused.stdout) ?? [];
+  expect(command).toContain(head);
   const agreed = command.replace('REASON', 'asked for by the auditors');
 
   await say(agreed, 'guest');
   const guest = await plan();
   expect(guest.code).toBe(6);
   expect(guest.stdout).toMatch(/::warning title=forge\/ignored-override::.*no write access for guest/);
-  await say(`/ostiary allow ${'0'.repeat(12)} plan/too-many-updates=for an earlier commit`);
-  expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining(`the head of the pull request is ${head.slice(0, 12)}`) });
+  await say(allowing('0'.repeat(40)));
+  expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining(`the head of the pull request is ${head}`) });
+  await say(allowing(head.slice(0, 12)));
+  expect(await plan()).toMatchObject({
+    code: 6,
+    stdout: expect.stringContaining(`the whole ID of the commit; write /ostiary allow ${head} `),
+  });
+  await say(`I checked it.\n\n${agreed}`);
+  expect((await plan()).code).toBe(6);
   expect((await apply()).code).toBe(6);
 
-  await say(`I checked it.\n\n${agreed}`);
+  await say(`${agreed}\n\nI checked it.`);
   expect((await plan({ overrides: 'false' })).code).toBe(6);
   expect(await plan()).toMatchObject({ code: 0, outputs: { outcome: 'planned' } });
   expect((await apply({ overrides: 'false' })).code).toBe(6);
@@ -117,7 +128,7 @@ test('a person with write access overrides a refusal once, by a comment', patien
 test('a comment that was edited decides nothing, whoever edited it; a new one does', patient, async () => {
   const { head, plan, say } = await story('edited');
   const { person, reviewer } = bench.github();
-  const words = `/ostiary allow ${head.slice(0, 12)} plan/too-many-updates=smuggled`;
+  const words = allowing(head);
   const asGuest = await say(words, 'guest');
   await person.issues.updateComment({ ...place, comment_id: asGuest, body: `${words} in` });
   expect((await plan()).code).toBe(6);
@@ -131,27 +142,14 @@ test('a comment that was edited decides nothing, whoever edited it; a new one do
 
 test('a comment withdraws what it decided when it is edited afterwards', patient, async () => {
   const { head, plan, say } = await story('withdrawn');
-  const id = await say(`/ostiary allow ${head.slice(0, 12)} plan/too-many-updates=tested`);
+  const id = await say(allowing(head));
   expect((await plan()).code).toBe(0);
   await bench.github().reviewer.issues.updateComment({ ...place, comment_id: id, body: 'I changed my mind' });
   expect((await plan()).code).toBe(6);
 });
 
-test.each([
-  ['a code block', (line: string) => `\`\`\`\n${line}\n\`\`\``],
-  // security: four-eyes
-  ['a quotation', (line: string) => `> ${line}\n\nwhat is this?`],
-  ['a comment', (line: string) => `<!--\n${line}\n-->\nlooking`],
-  ['a folded section', (line: string) => `<details>\n\n${line}\n\n</details>`],
-  ['a list', (line: string) => `- ${line}`],
-])('a command in %s decides nothing', patient, async (what, written) => {
-  const { head, plan, say } = await story(`hidden-${what.replaceAll(' ', '-')}`);
-  await say(written(`/ostiary allow ${head.slice(0, 12)} plan/too-many-updates=tested`));
-  expect(await plan()).toMatchObject({ code: 6 });
-});
-
-function allowing(head: string): string {
-  return `/ostiary allow ${head.slice(0, 12)} plan/too-many-updates=tested`;
+function coAuthored(who: string): string {
+  return `A word\n\nco-authored-by: Linus <linus@example.com>\nCo-Authored-By: ${who} <5+${who}@users.noreply.github.com>`;
 }
 
 /** Answers requests for a commit of the pull request. */
@@ -159,8 +157,9 @@ function answerCommits(answer: Reply): void {
   bench.github().intercept(({ path, method }) => (method === 'GET' && /\/commits\/[0-9a-f]{40}$/.test(path) ? answer : undefined));
 }
 
-function commitBy(author: string | undefined, committer: string): Reply {
-  return { status: 200, body: { author: author === undefined ? null : { login: author }, committer: { login: committer } } };
+function commitBy(author: string | undefined, committer: string | undefined): Reply {
+  const [written, committed] = [author, committer].map((login) => (login === undefined ? null : { login }));
+  return { status: 200, body: { author: written, committer: committed } };
 }
 
 describe('four eyes', () => {
@@ -168,8 +167,10 @@ describe('four eyes', () => {
   test('the author of a pull request does not decide about it, before or after the merge', patient, async () => {
     const { head, plan, apply, say, number } = await story('authored');
     await say(allowing(head), 'person');
+    answerCommits(commitBy('linus', 'web-flow'));
     const planned = await plan();
-    expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining('octo is the author of the pull request') });
+    const reason = `octo made a part of what would be applied (pull request ${number})`;
+    expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining(reason) });
     expect(await apply()).toMatchObject({ code: 6 });
     await say(allowing(head));
     expect(await apply()).toMatchObject({ code: 0 });
@@ -190,21 +191,61 @@ describe('four eyes', () => {
   });
 
   // security: four-eyes
-  test('the author of the last commit does not decide about it', patient, async () => {
+  test('the author or committer of a commit does not decide about it; a bot or an unknown one prevents it', patient, async () => {
     const { head, plan, say } = await story('committed');
     await say(allowing(head));
-    answerCommits(commitBy('Grace', 'web-flow'));
-    expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining(`grace is the author of commit ${head.slice(0, 12)}`) });
-    answerCommits(commitBy('octo', 'grace'));
-    expect((await plan()).code).toBe(6);
-    answerCommits(commitBy(undefined, 'web-flow'));
-    expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining('GitHub knows no account for the author') });
-    answerCommits({ status: 404, body: { message: 'Not Found' } });
-    expect(await plan()).toMatchObject({ code: 0, stdout: expect.stringContaining('forge/unknown-author') });
-    answerCommits({ status: 503, body: { message: 'no' } });
-    expect((await plan()).code).toBe(6);
+    const own = `grace made a part of what would be applied (commit ${head.slice(0, 12)})`;
+    const unknown = `not all authors of what would be applied are known (commit ${head.slice(0, 12)}, by an account that GitHub does not know)`;
+    const cases: readonly (readonly [Reply, string])[] = [
+      [commitBy('Grace', 'web-flow'), own],
+      [commitBy('octo', 'grace'), own],
+      [commitBy(undefined, 'web-flow'), unknown],
+      [commitBy('octo', undefined), unknown],
+      [{ status: 404, body: { message: 'Not Found' } }, unknown],
+      [commitBy('dependabot[bot]', 'web-flow'), 'by dependabot[bot], which may act for anybody'],
+      [{ status: 200, body: { author: { login: 'Copilot', type: 'Bot' }, committer: { login: 'web-flow' } } }, 'by Copilot[bot]'],
+      [{ status: 503, body: { message: 'no' } }, 'forge/unreachable'],
+    ];
+    for (const [answer, reason] of cases) {
+      answerCommits(answer);
+      expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining(reason) });
+    }
     answerCommits(commitBy('octo', 'web-flow'));
     expect((await plan()).code).toBe(0);
+  });
+
+  // security: four-eyes
+  test('neither the author of an earlier commit nor a co-author decides', patient, async () => {
+    const { cwd, number, say } = await story('earlier');
+    git(cwd, 'checkout --quiet topic');
+    writeFiles(cwd, { 'README.md': 'A word' });
+    const head = commitAll(cwd, coAuthored('dba'));
+    let made = await pushTo(bench.github(), 'earlier', 'two');
+    bench.github().useCommit(made, head);
+    await say(allowing(head));
+    let earlier = 'octo';
+    bench.github().intercept(({ path, method, body }) => {
+      if (path === '/graphql' && body.includes('authors(')) {
+        const nodes = [{ email: 'linus@example.com', user: { login: 'linus' } }];
+        return { status: 200, body: { data: { repository: { object: { authors: { nodes } } } } } };
+      }
+      if (method !== 'GET' || !/\/commits\/[0-9a-f]{40}$/.test(path)) return undefined;
+      return commitBy(path.endsWith(made) ? 'octo' : earlier, 'web-flow');
+    });
+    const planned = (commit: string): Promise<StepEnded> => {
+      const payload = pullRequestPayload({ number, head: commit, base: git(cwd, 'rev-parse main'), author: 'octo' });
+      return bench.step({ cwd, event: 'pull_request', payload, inputs: { mode: 'plan', overrides: 'true' }, env: gateway.env() });
+    };
+    expect((await planned(head)).code).toBe(0);
+    earlier = 'grace';
+    expect(await planned(head)).toMatchObject({ code: 6, stdout: expect.stringContaining('grace made a part of what would be applied') });
+    earlier = 'octo';
+    git(cwd, ['commit', '--quiet', '--amend', `--message=${coAuthored('grace')}`]);
+    const amended = git(cwd, 'rev-parse HEAD');
+    made = await pushTo(bench.github(), 'earlier', 'three');
+    bench.github().useCommit(made, amended);
+    await say(allowing(amended));
+    expect(await planned(amended)).toMatchObject({ code: 6, stdout: expect.stringContaining(`(commit ${amended.slice(0, 12)})`) });
   });
 
   test('a bot decides nothing', patient, async () => {
@@ -228,12 +269,15 @@ describe('four eyes', () => {
     const payload = pullRequestPayload({ number: bound.number, head, base: git(bound.cwd, 'rev-parse main'), author: 'octo' });
     const inputs = { mode: 'plan', overrides: 'true' };
     const planned = await bench.step({ cwd: bound.cwd, event: 'pull_request', payload, inputs, env: gateway.env() });
-    expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining('octo is the author of the pull request') });
-    expect(planned.stdout).toContain('self_approval changes from false to true');
+    expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining('octo made a part of what would be applied') });
+    expect(planned.stdout).toContain('self_approval, from false to true');
+    // The rules are those of the last applied commit.
+    git(bound.cwd, 'checkout --quiet main');
+    expect(await bound.apply()).toMatchObject({ code: 6, stdout: expect.stringContaining('octo made a part of what would be applied') });
   });
 
   // security: reviewer
-  test('approvers limits who decides, by login and by team', patient, async () => {
+  test('approvers limits who decides, by login and by team, and decides beside a bot', patient, async () => {
     const others = await story('approvers', 'approvers: [linus, acme/dba]\n');
     await others.say(allowing(others.head));
     const unread = await others.plan();
@@ -250,12 +294,20 @@ describe('four eyes', () => {
 
     const named = await story('named', 'approvers: [Grace]\n');
     await named.say(allowing(named.head));
-    expect((await named.plan()).code).toBe(0);
+    for (const [answer, code] of [
+      [commitBy('dependabot[bot]', 'web-flow'), 0],
+      [commitBy(undefined, 'web-flow'), 0],
+      [commitBy('grace', 'web-flow'), 6],
+    ] as const) {
+      answerCommits(answer);
+      expect((await named.plan()).code).toBe(code);
+    }
   });
 });
 
+// security: reviewer
 test('after plan/other-digest a comment or a run by hand agrees to the new plan', patient, async () => {
-  const { number, apply, plan, say, cwd } = await story('digest');
+  const { number, head, apply, plan, say, cwd } = await story('digest');
   const allow = 'plan/too-many-updates=tested';
   expect((await plan({ allow })).code).toBe(0);
   const { body } = await gateway.call('GET', '/connections/digest');
@@ -263,10 +315,16 @@ test('after plan/other-digest a comment or a run by hand agrees to the new plan'
   const refused = await apply({ digest: 'comment' });
   expect(refused).toMatchObject({ code: 6, summary: expect.stringContaining('plan/other-digest') });
   const { digest = '' } = refused.outputs;
-  expect(refused.stdout).toContain(`comments on pull request ${number}: /ostiary apply ${digest}`);
+  expect(refused.stdout).toMatch(new RegExp(`comments on pull request ${number}: .*/ostiary apply ${digest}`));
+  expect(refused.stdout).toContain('every workflow of the repository can write comments as github-actions[bot]');
   await say(`/ostiary apply ${digest}`, 'guest');
   expect((await apply({ digest: 'comment' })).code).toBe(6);
   await say(`/ostiary apply ${digest}`);
+  // It approves a plan, and overrides no limit.
+  const limited = await apply({ digest: 'comment' });
+  expect(limited).toMatchObject({ code: 6, summary: expect.stringContaining('plan/too-many-updates') });
+  expect(limited.summary).not.toContain('plan/other-digest');
+  await say(allowing(head));
   expect(await apply({ digest: 'comment' })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
   expect(await durationOf('digest')).toBe(600);
 

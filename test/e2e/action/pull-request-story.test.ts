@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { appAccount } from '../../support/github.ts';
 import { playPullRequests } from '../../support/pull-request-story.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useAction } from './use-action.ts';
@@ -7,7 +8,7 @@ import { useProjects } from '../project.ts';
 
 const makeFolder = useProjects();
 const gateway = useGateway();
-const bench = useAction(makeFolder);
+const bench = useAction(makeFolder, { account: appAccount });
 
 test('the story that npm run demo:pr plays is true', { timeout: 240_000 }, async () => {
   const titles: string[] = [];

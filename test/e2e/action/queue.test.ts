@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { place } from '../../support/github.ts';
+import { appAccount, place } from '../../support/github.ts';
 import {
   commentsOn,
   commitAll,
@@ -16,7 +16,7 @@ import { config, connection, useProjects, writeFiles } from '../project.ts';
 
 const makeProject = useProjects();
 const gateway = useGateway();
-const bench = useAction(makeProject);
+const bench = useAction(makeProject, { account: appAccount });
 
 test('a merge queue plans the queued commit with the config of its branch, and writes nothing to GitHub', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()) });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { place } from '../../support/github.ts';
+import { appAccount, place } from '../../support/github.ts';
 import { commentsOn, commitAll, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useAction } from './use-action.ts';
@@ -9,7 +9,7 @@ import { config, connection, useProjects, writeFiles } from '../project.ts';
 
 const makeProject = useProjects();
 const gateway = useGateway();
-const bench = useAction(makeProject);
+const bench = useAction(makeProject, { account: appAccount });
 
 const secret = { 'envvar:KEY': { valueFrom: { env: 'OSTIARY_SECRET_KEY' } } };
 const withSecret = (): Readonly<Record<string, string>> => ({ ...gateway.env(), OSTIARY_SECRET_KEY: 'canary-value' });

@@ -18,11 +18,13 @@ export type ActionBench = {
   readonly bundled: (options: StepOptions) => Promise<StepEnded>;
 };
 
+type BenchOptions = { readonly other?: () => string; readonly account?: string };
+
 /**
- * Sets up GitHub and the bundled action for the tests of one file: the bundle alone, without any package beside it. `other` returns the path of
- * another build of it.
+ * Sets up GitHub, with the account of the job's token, and the bundled action for the tests of one file: the bundle alone, without any package
+ * beside it. `other` returns the path of another build of it.
  */
-export function useAction(makeFolder: (files: Files) => string, other?: () => string): ActionBench {
+export function useAction(makeFolder: (files: Files) => string, { other, account }: BenchOptions = {}): ActionBench {
   let github: TestGitHub | undefined;
   let home = '';
   const running = (): TestGitHub => {
@@ -40,7 +42,7 @@ export function useAction(makeFolder: (files: Files) => string, other?: () => st
   };
   beforeAll(async () => {
     home = makeFolder({});
-    github = await startGitHub();
+    github = await startGitHub(account);
     runner = openRunner(home);
   });
   beforeEach(() => running().intercept(undefined));

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { appAccount } from '../../support/github.ts';
 import { commitAll, mergePullRequest, openPullRequest, type Proposal, pullRequestPayload } from '../../support/workflow.ts';
 import { newRecordKey } from '../../../src/project/record/record-signature.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -10,7 +11,7 @@ import { config, connection, guardrail, useProjects, writeFiles } from '../proje
 
 const makeProject = useProjects();
 const gateway = useGateway();
-const bench = useAction(makeProject);
+const bench = useAction(makeProject, { account: appAccount });
 
 type Step = {
   readonly uses?: string;
@@ -193,7 +194,7 @@ test('a release publishes the files that jobs without permission to write made, 
   const downloaded = downloads.map((step) => step.with?.['name'] ?? step.with?.['pattern']);
   expect(downloaded).toEqual(['build', 'executable-*', 'image-*']);
   for (const one of downloaded) expect(uploaded.some((name = '') => name.startsWith((one ?? '?').replace('*', '')))).toBe(true);
-  expect(workflowAt(path).jobs['release']?.needs).toEqual(['build', 'executable', 'image']);
+  expect(workflowAt(path).jobs['release']?.needs).toEqual(['build', 'executable', 'image', 'nightly']);
   const unpacked = stepsOf('release').findIndex(({ run }) => run === 'tar --extract --file "$RUNNER_TEMP/build.tar"');
   expect(unpacked).toBeGreaterThan(stepsOf('release').indexOf(downloads[0] ?? {}));
   expect(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
+import { appAccount } from '../../support/github.ts';
 import {
   commentsOn,
   commitAll,
@@ -25,7 +26,7 @@ const gateway = useGateway({
     return writes > fault.after ? fault.effect : undefined;
   },
 });
-const bench = useAction(makeProject);
+const bench = useAction(makeProject, { account: appAccount });
 const agreed = { digest: 'comment' };
 
 type Merged = {

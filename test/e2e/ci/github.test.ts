@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startGitHub, type TestGitHub } from '../../support/github.ts';
+import { appAccount, startGitHub, type TestGitHub } from '../../support/github.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import {
   commentsOn,
@@ -20,7 +20,7 @@ let github: TestGitHub;
 let runner: ReturnType<typeof openRunner>;
 
 beforeAll(async () => {
-  github = await startGitHub();
+  github = await startGitHub(appAccount);
   runner = openRunner(makeProject({}));
 });
 afterAll(() => github.close());

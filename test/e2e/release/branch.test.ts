@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { playPullRequests } from '../../support/pull-request-story.ts';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
+import { appAccount } from '../../support/github.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { useAction } from '../action/use-action.ts';
 import { useProjects } from '../project.ts';
@@ -86,9 +87,12 @@ describe('the branch release', () => {
 
 describe('a clone of the branch release', () => {
   const gateway = useGateway();
-  const bench = useAction(makeFolder, () => {
-    const { folder } = clone(origin, '--branch', 'release', '--depth', '1');
-    return join(folder, parse(readFileSync(join(folder, 'action.yml'), 'utf8')).runs.main);
+  const bench = useAction(makeFolder, {
+    other: () => {
+      const { folder } = clone(origin, '--branch', 'release', '--depth', '1');
+      return join(folder, parse(readFileSync(join(folder, 'action.yml'), 'utf8')).runs.main);
+    },
+    account: appAccount,
   });
 
   test('plans, applies and reports drift without an installation', { timeout: 240_000 }, async () => {

@@ -7,7 +7,8 @@ import { keepSections } from '../../../src/forge/comment-sections.ts';
 const place = { key: ['plan', '', '', ''], section: 'staging' };
 const [head, older] = ['a'.repeat(40), 'b'.repeat(40)];
 const [digest, other] = ['1'.repeat(64), '2'.repeat(64)];
-const bot = 'github-actions[bot]';
+const bot = 'ostiary-acme[bot]';
+const names = { request: 'pull request', sharedAccount: 'github-actions[bot]' } as const;
 const pull = { number: 7, head };
 
 let marker = '';
@@ -30,13 +31,10 @@ beforeAll(async () => {
 type Written = Partial<Comment> & { readonly editor?: string };
 
 /** As much of GitHub as is asked, with these comments. */
-function gitHub(written: readonly Written[]): Parameters<typeof findApprovedPlan>[0] {
+function gitHub(written: readonly Written[], login = bot): Parameters<typeof findApprovedPlan>[0] {
   return {
-    whoAmI: () => Promise.resolve(bot),
-    comments: () =>
-      Promise.resolve(
-        written.map((one, id) => ({ id, node: `node-${id}`, author: bot, isByBot: true, isEdited: false, body: '', ...one })),
-      ),
+    whoAmI: () => Promise.resolve(login),
+    comments: () => Promise.resolve(written.map((one, id) => ({ id, node: `node-${id}`, author: login, body: '', ...one }))),
     latestOf: ({ id, body }) => Promise.resolve({ body, editor: written[id]?.editor }),
   };
 }
@@ -69,7 +67,7 @@ test.each<readonly [string, () => readonly Written[], object]>([
   [
     'is elsewhere in the comment',
     () => [{ body: `${marker}### Plan\n${planMark(digest, head)}` }],
-    { reason: 'the comment on pull request 7 shows no plan, and commit aaaaaaaaaa was merged' },
+    { reason: 'the comment on pull request 7 shows no plan that was not refused, and commit aaaaaaaaaa was merged' },
   ],
   [
     'is in the section of another target',
@@ -78,13 +76,21 @@ test.each<readonly [string, () => readonly Written[], object]>([
   ],
   ['is not the only one', () => [{ body: shown() }, { body: shown(other) }], { reason: 'pull request 7 has comments with several plans' }],
 ])('the plan that was agreed to %s', async (_, comments, expected) => {
-  expect(await findApprovedPlan(gitHub(comments()), place, [pull])).toEqual(expected);
+  expect(await findApprovedPlan(gitHub(comments()), place, [pull], names)).toEqual(expected);
 });
 
 test('a commit that came with no pull request, or with several, brings no agreement', async () => {
   const github = gitHub([{ body: shown() }]);
-  expect(await findApprovedPlan(github, place, [])).toEqual({ reason: 'the commit belongs to no pull request' });
-  expect(await findApprovedPlan(github, place, [pull, { ...pull, number: 9 }])).toEqual({
+  expect(await findApprovedPlan(github, place, [], names)).toEqual({ reason: 'the commit belongs to no pull request' });
+  expect(await findApprovedPlan(github, place, [pull, { ...pull, number: 9 }], names)).toEqual({
     reason: 'the commit belongs to several pull requests (7, 9)',
+  });
+});
+
+// security: approval
+test('a comment of an account that jobs of others share brings no agreement', async () => {
+  const { sharedAccount } = names;
+  expect(await findApprovedPlan(gitHub([{ body: shown() }], sharedAccount), place, [pull], names)).toEqual({
+    reason: 'every workflow of the repository can write comments as github-actions[bot], so they approve nothing',
   });
 });
