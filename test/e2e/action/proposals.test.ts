@@ -66,6 +66,7 @@ describe('secrets', () => {
 });
 
 describe('a pull request does not configure its own checks', () => {
+  // security: checks
   test('the token is sent to the URL of the target branch, and the first line names the config changes', async () => {
     const there = checkout({ 'access/config.yaml': connection('configured') });
     writeFiles(there.cwd, {

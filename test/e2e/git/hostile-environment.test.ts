@@ -137,6 +137,7 @@ test.each(Object.keys(variables))('a variable of git changes nothing that Ostiar
   expect(trap.seen).toEqual([]);
 });
 
+// security: names
 test('no setting or file of the clone changes which commit is read', async () => {
   const evil = theirs.git('rev-parse', 'HEAD');
   for (const commit of ours.git('rev-list', 'HEAD').split('\n')) ours.git('update-ref', `refs/replace/${commit}`, evil);

@@ -45,6 +45,7 @@ const homonyms = [
   ['refs/tags/refs/remotes/origin/gone'],
 ].flat();
 
+// security: names
 test.each([[], ['--depth=1', '--no-single-branch']])(
   'a job in a clone %s takes no other ref, and no branch for a commit',
   async (...args) => {
@@ -96,6 +97,7 @@ test('the refusal names a default branch that origin does not have', async () =>
   expect(refused).toMatchObject({ code: 6, stdout: expect.stringMatching(/git\/unmerged-commit .*: trunk has no commits on origin/) });
 });
 
+// security: names
 test('a job of GitLab takes no tag or branch for the default branch', { timeout: 120_000 }, async () => {
   const { origin, topic } = makeWorld('names-gitlab');
   const gitlab = await startGitLab(origin.folder);

@@ -23,6 +23,7 @@ const rule = (metadata: string, samples: string): string =>
   `apiVersion: ostiary/v1\nkind: GuardrailRule\nmetadata: { ${metadata} }\nspec:\n  input: { rules: [{ type: deny_words_list, words: [drop] }] }\n${samples}`;
 const samples = (text: string): string => `tests: [{ input: "${text}", expect: blocked }]\n`;
 
+// security: checks
 it('names what a proposal removes, changes and adds of policies and their waivers', () => {
   expect(changed(load(policy()), load(policy()))).toEqual([]);
   expect(changed(load(policy()), load())).toEqual(['policy asked: removed']);
