@@ -94,7 +94,7 @@ test('a merge conflict in the config, an overlay or a policy is one diagnostic, 
     return (await ostiaryInProcess(['validate'], { cwd, env })).stderr;
   };
   expect(await validated({ 'ostiary.yaml': `${files['ostiary.yaml']}${hunk('  b: { url: x }\n', '')}` })).toEqual(
-    oneConflict('ostiary\\.yaml:6'),
+    oneConflict('ostiary\\.yaml:7'),
   );
   expect(await validated({ 'over/a.yaml': hunk(over, '') })).toEqual(oneConflict('over/a\\.yaml:1'));
   expect(await validated({ 'access/p.yaml': `${policy}${hunk('  match: {}\n', '')}` })).toEqual(oneConflict('access/p\\.yaml:5'));
