@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { useRepositories, type TestRepository } from '../../support/repository.ts';
+import { installProgram } from '../../support/git-repository.ts';
+import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { connection, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
 const gateway = useGateway();
-const { make, makeOrigin, clone } = useRepositories();
+const { make, makeOrigin, clone, place } = useRepositories();
 
 const defaults = 'apiVersion: ostiary/v1\nkind: Defaults\nspec:\n  Connection:\n    reviewers: [admin]\n';
 const policy =
@@ -99,6 +100,26 @@ describe('a file of HEAD that git leaves out of the working tree is an error', (
     fresh.remove('access/sub/i4-b.yaml');
     await expectNamed(fresh.folder, '"access/sub/i4-b.yaml" is in HEAD', ['i4-a', 'i4-b']);
   });
+});
+
+test.each(['old', 'new'])('a partial clone says what it is (%s git), and plans once it is complete', async (age) => {
+  // A new git does not try to fetch; an old one does not know the variable, and fails.
+  const script = age === 'old' ? 'unset GIT_NO_LAZY_FETCH; exec git "$@"' : 'exec git -c remote.origin.promisor=false "$@"';
+  const env = await installProgram(place(), 'git', `PATH='${gitEnv['PATH']}'; ${script}`);
+  const { ours, origin } = await applied({ 'access/1.yaml': connection('p-a'), 'access/2.yaml': connection('p-b') });
+  origin.git('config', 'uploadpack.allowFilter', 'true');
+  ours.remove('access/2.yaml');
+  ours.save({ 'access/1.yaml': connection('p-a', { reviewers: ['dba'] }) });
+  ours.git('push', '--quiet', 'origin', 'main');
+  const partial = clone(origin, '--filter=blob:none');
+  for (const line of ['plan', 'plan --config-ref HEAD~1', 'plan --own HEAD~1 --base none', 'apply --yes']) {
+    const ended = await gateway.run(line, partial.folder, env);
+    expect([line, ended]).toEqual([line, expect.objectContaining({ code: 4, stderr: expect.stringContaining('error git/partial-clone') })]);
+    expect(ended.stderr).toContain('git fetch --refetch --no-filter origin');
+  }
+  partial.git('fetch', '--quiet', '--refetch', '--no-filter', 'origin');
+  const whole = await gateway.run('plan --format json', ours.folder);
+  expect(await gateway.run('plan --format json', partial.folder)).toMatchObject({ code: 0, stdout: whole.stdout });
 });
 
 describe('a removal that is not committed', () => {

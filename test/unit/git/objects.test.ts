@@ -48,7 +48,7 @@ describe('readObjects', () => {
     const second = repository.save({ 'a.yaml': 'a: 2\n' });
     expect(await findCommit(opened, second)).toBe(second);
     for (const id of readersIn(repository.folder)) process.kill(id, 'SIGKILL');
-    await expect.poll(() => findCommit(opened, 'HEAD').catch(String)).toBe(second);
+    await expect.poll(() => findCommit(opened, second).catch(String)).toBe(second);
   });
 
   it('knows ids and nothing else, and rejects all requests when git fails', async () => {
