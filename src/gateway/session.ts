@@ -194,7 +194,7 @@ async function requestServerInfo(client: Client, accept: readonly number[]): Pro
 }
 
 /** Returns the API's root without a final slash; throws an AppError for credentials, a query, a fragment or a scheme other than http(s). */
-function apiRoot(text: string): string {
+export function apiRoot(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const fits = url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '';
   if (!fits || url.search !== '' || url.hash !== '') {

@@ -5,7 +5,7 @@ import { readGitLines } from './run-git.ts';
 export const ofOrigin = 'refs/remotes/origin/';
 
 /** A ref by its full name, the object that it names, and for a symbolic one the ref that it leads to. */
-type Ref = { readonly ref: string; readonly id: string; readonly target: string };
+export type Ref = { readonly ref: string; readonly id: string; readonly target: string };
 
 /**
  * Lists the refs of this clone at and below full names, such as `refs/heads/main` or `refs/tags/`. A name means nothing else: `git rev-parse`

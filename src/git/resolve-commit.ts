@@ -1,5 +1,5 @@
 import { AppError } from '../model/errors.ts';
-import { findRef, listRefs, ofOrigin } from './refs.ts';
+import { findRef, listRefs, ofOrigin, type Ref } from './refs.ts';
 import { findCommit, isCommitId, type Repository } from './repository.ts';
 
 /**
@@ -17,11 +17,16 @@ export async function resolveCommit(repository: Repository, name: string): Promi
   if (problem !== undefined) throw new AppError('git/bad-ref', 3, `${JSON.stringify(name)} ${problem.message}`, problem);
   const ref = refOf(start);
   const asked = start === ref ? [ref] : readingsOf(start);
-  const found = (await listRefs(repository, asked)).filter((one) => asked.includes(one.ref));
+  const found = (await listRefs(repository, asked)).filter((one) => asked.includes(one.ref) && !isBranchHead(one));
   const id = found.find((one) => one.ref === ref)?.id;
   const others = found.map((one) => one.ref).filter((one) => one !== ref);
   if (id !== undefined && others.length > 0) throw ambiguousName(start, [ref, ...others]);
   return (await findSteps(repository, id, steps)) ?? (await rejectMissing(repository, name, ref, id === undefined ? others : undefined));
+}
+
+/** Returns true for a branch of origin with the name HEAD: a job that fetches all branches has it in place of the name of the default branch. */
+function isBranchHead({ ref, target }: Ref): boolean {
+  return ref === `${ofOrigin}HEAD` && !target.startsWith(ofOrigin);
 }
 
 async function findSteps(repository: Repository, id: string | undefined, steps: string): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import { staleRefusals } from '../apply/stale-refusals.ts';
 import { decodePlan, readPlanFile } from '../disk/journal.ts';
 import { writePlan } from '../disk/write.ts';
 import { mayBeInRepository, rootsOf } from '../git/repository.ts';
+import { apiRoot } from '../gateway/session.ts';
 import { registry } from '../kinds/index.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, RefusedError, UsageError } from '../model/errors.ts';
@@ -124,7 +125,8 @@ export async function resumeSavedPlan(
     throw new InputError(withMissingToken(loaded.diagnostics, target, context));
   const manifests = await withTrackedContents(loaded.value, project);
   await requireNone([
-    otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name }),
+    // Before the token is sent there: the config of this checkout may be another one than that of the plan.
+    otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name, url: apiRoot(target.url) }),
     otherManifests(saved.plan.seals.tree, sealedTree(manifests)),
     otherContents(saved.sources, manifests),
     otherRepository(saved.repository, await rootCommitsOf(project)),

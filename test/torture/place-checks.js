@@ -89,11 +89,18 @@ export const placeChecks = [
     ['unit/git/resolve-commit.test.ts: refuses "FETCH_HEAD" before git sees it'],
   ],
   [
-    'a ref below the name is not the name',
+    'a branch with the name HEAD is not the default branch',
     'git/resolve-commit.ts',
-    '.filter((one) => asked.includes(one.ref))',
+    ' && !isBranchHead(one)',
     '',
-    ['unit/git/resolve-commit.test.ts: takes nothing else for a missing gone: refs/heads/gone/below'],
+    ['unit/git/resolve-commit.test.ts: means the default branch by origin/HEAD'],
+  ],
+  [
+    'a saved plan is applied to its own URL alone',
+    'planning/saved-plan.ts',
+    ', url: apiRoot(target.url) }',
+    ' }',
+    ['e2e/git/hostile-names.test.ts: the recipes of other systems take no tag for the main branch'],
   ],
   [
     'git reads only ids',
@@ -164,13 +171,6 @@ export const placeChecks = [
     'return device === statSync(devNull).rdev && (Number.parseInt(flags, 8) & 3) === 2;',
     'return device === -1 && flags === "";',
     [`${output}: plan fails if stdout is closed, or its disk full`],
-  ],
-  [
-    'a file that takes only a part of the result is a failure',
-    'console/context/process-output.ts',
-    '  if (!stats.isFile()) return (text) => void stream.write(text);',
-    '  if (fd > 0) return (text) => void stream.write(text);',
-    [`${output}: a file that a disk takes only in part is a failure`],
   ],
   [
     'a closed pipe is a failure',

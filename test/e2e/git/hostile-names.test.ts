@@ -82,7 +82,7 @@ test('reviewed: origin/release is the branch release of origin, whatever branch 
   for (const ref of ['refs/heads/origin/release', 'refs/tags/release', 'refs/tags/refs/heads/release', 'refs/tags/origin/release'])
     origin.git('update-ref', ref, topic);
   author.git('fetch', '--quiet', '--tags', 'origin', '+refs/heads/*:refs/remotes/origin/*');
-  for (const folder of [author.folder, clone(origin, '--branch=topic').folder]) {
+  for (const { folder } of [author, clone(origin, '--branch=topic'), clone(origin, '--branch=topic', '--depth=1')]) {
     const refused = await gateway.run('apply --yes', folder);
     expect(refused).toMatchObject({ code: 6, stdout: expect.stringMatching(/git\/unmerged-commit .*: release does not contain it/) });
   }
@@ -135,6 +135,10 @@ test('the recipes of other systems take no tag for the main branch', { timeout: 
     const env = { ...gateway.env(), HEAD_COMMIT: topic, PLANFILE: `${cwd}/plan-${index}.json` };
     const ended = await runRecipe({ script }, { cwd, env }, programs);
     expect(ended).toMatchObject({ code: 0, output: expect.stringContaining('Changes its checks: ') });
+    if (!script.some((line) => line.includes('--out'))) continue;
+    // The config of the checkout names the trap, the plan the gateway of the main branch.
+    const applied = await runRecipe({ script: ['ostiary apply --plan $PLANFILE --yes'] }, { cwd, env }, programs);
+    expect(applied).toMatchObject({ code: 6, output: expect.stringContaining('plan/other-target') });
   }
   expect(trap.seen.length).toBe(heard);
 });

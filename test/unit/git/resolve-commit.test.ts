@@ -27,9 +27,12 @@ function plant({ repository, evil }: World, ref: string): void {
 
 describe('resolveCommit', () => {
   it('accepts HEAD, whole ids, full refs, branches, branches of origin and the commits before them', async () => {
-    const { repository, first, main } = makeWorld();
+    const world = makeWorld();
+    const { repository, first, main } = world;
     repository.git('tag', '--annotate', 'v1.0', '--message', 'one', first);
     repository.git('branch', 'topic/ä');
+    // Refs below a name do not have the name.
+    for (const ref of ['refs/tags/main/below', 'refs/heads/origin/main/below']) plant(world, ref);
     const opened = await repository.open();
     const tag = repository.git('rev-parse', 'refs/tags/v1.0');
     const ofFirst = ['refs/tags/v1.0', tag, 'HEAD~1', 'HEAD^', 'main^1', 'main~', 'origin/main~1', `${main}~1`, first, 'refs/heads/main^'];
@@ -168,6 +171,17 @@ describe('resolveCommit', () => {
     repository.write({ '.git/info/grafts': `${main} ${evil}\n` });
     const opened = await repository.open();
     expect([await resolveCommit(opened, 'main'), await resolveCommit(opened, 'main~1')]).toEqual([main, first]);
+  });
+
+  it('means the default branch by origin/HEAD, not a branch with the name HEAD', async () => {
+    const world = makeWorld();
+    const { repository, main } = world;
+    expect(await resolveCommit(await repository.open(), 'origin/HEAD')).toBe(main);
+    // As a job that fetches +refs/heads/*:refs/remotes/origin/* into a new repository.
+    repository.git('symbolic-ref', '--delete', 'refs/remotes/origin/HEAD');
+    plant(world, 'refs/remotes/origin/HEAD');
+    for (const name of ['origin/HEAD', 'refs/remotes/origin/HEAD'])
+      await expect(resolveCommit(await repository.open(), name)).rejects.toMatchObject({ code: 'git/no-such-commit' });
   });
 
   it('refuses what is no commit', async () => {
