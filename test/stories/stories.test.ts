@@ -34,7 +34,7 @@ test('a plan without changes has a digest on request', async () => {
 });
 
 describe('what a reviewer reads first', () => {
-  test.each(Object.entries(stories))('%s', { timeout: 60_000 }, async (_name, { after = {}, removed = [], verdict = '', says }) => {
+  test.each(Object.entries(stories))('%s', async (_name, { after = {}, removed = [], verdict = '', says }) => {
     const { repository, run, commit } = await ready;
     repository.git('checkout', '--quiet', '-B', 'change', 'main');
     commit(after, removed);

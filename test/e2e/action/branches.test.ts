@@ -10,10 +10,7 @@ const makeProject = useProjects();
 const gateway = useGateway();
 const bench = useAction(makeProject);
 
-// Each asks git some fifty times.
-const patient = { timeout: 60_000 };
-
-test("a private repository's record is read and written with the job's token, which is never printed", patient, async () => {
+test("a private repository's record is read and written with the job's token, which is never printed", async () => {
   const root = makeProject({});
   const { token } = bench.github();
   git(root, 'init --quiet --bare --initial-branch=main access.git');

@@ -25,7 +25,7 @@ type Inputs = Readonly<Record<string, string>>;
 const payments: Inputs = { 'working-directory': 'teams/payments', label: 'payments', target: 'production' };
 const logistics: Inputs = { 'working-directory': 'teams/logistics', label: 'logistics_eu', target: 'production' };
 
-test('two configs with targets of one name have their own comments, deployments, issues and branches', { timeout: 120_000 }, async () => {
+test('two configs with targets of one name have their own comments, deployments, issues and branches', async () => {
   const settings = config({ production: gateway.url() });
   const cwd = makeProject({ 'teams/payments/ostiary.yaml': settings, 'teams/logistics/ostiary.yaml': settings });
   const base = commitAll(cwd);

@@ -25,9 +25,6 @@ afterEach(() => {
   chaos = undefined;
 });
 
-// Several runs with some twenty git processes each.
-const patient = { timeout: 60_000 };
-
 function push(cwd: string, more: Partial<StepOptions> = {}): Promise<StepEnded> {
   const run = more.onStart === undefined ? bench.step : bench.bundled;
   return run({ cwd, event: 'push', payload: {}, inputs: { mode: 'apply' }, env: gateway.env(), ...more });
@@ -57,7 +54,7 @@ async function onlyCommentOn(number: number): Promise<string> {
   return comment?.body ?? '';
 }
 
-test('every pull request since the last apply learns the outcome; a later success follows on a failure', patient, async () => {
+test('every pull request since the last apply learns the outcome; a later success follows on a failure', async () => {
   const cwd = clone({ 'access/a.yaml': connection('since-a') });
   expect((await push(cwd)).code).toBe(0);
   const first = await merge(cwd, 'since-first', { 'access/b.yaml': connection('since-b') });
@@ -78,7 +75,7 @@ test('every pull request since the last apply learns the outcome; a later succes
   expect(await onlyCommentOn(third)).toContain(': 3 created.');
 });
 
-test('a repeated run adds to what the first one did', patient, async () => {
+test('a repeated run adds to what the first one did', async () => {
   const { url } = gateway.server();
   let isBroken = true;
   const before = await startFlakyServer((response, seen) => {
@@ -113,7 +110,7 @@ function pendingSignals(running: Running | undefined): number {
   return Number.parseInt(bits, 16);
 }
 
-test('a canceled job counts every interrupted change, and reports in spite of the second signal', patient, async () => {
+test('a canceled job counts every interrupted change, and reports in spite of the second signal', async () => {
   const gate = createGate();
   chaos = { until: gate.passed };
   const cwd = clone(manyConnections('cancel', 60));
@@ -146,7 +143,7 @@ test('a canceled job counts every interrupted change, and reports in spite of th
   expect(bench.github().heard.length).toBeGreaterThan(before);
 });
 
-test('a drift that no pull request adopts is drifted, whatever the reason', patient, async () => {
+test('a drift that no pull request adopts is drifted, whatever the reason', async () => {
   const cwd = clone({ 'access/a.yaml': connection('unopened', { reviewers: ['dba'] }) });
   expect((await push(cwd)).code).toBe(0);
   const { body } = await gateway.call('GET', '/connections/unopened');

@@ -17,8 +17,6 @@ afterEach(() => {
 });
 
 const ref = 'refs/ostiary/applied/production';
-const patient = { timeout: 60_000 };
-
 /** Makes a project that is applied, its bare origin, and a second clone. */
 async function clones(
   files: Files,
@@ -72,7 +70,7 @@ async function killAtWrite(count: number, at: TestRepository): Promise<void> {
   chaos = () => undefined;
 }
 
-test('of three processes from two clones one writes, one waits and finds nothing to do, one stops', patient, async () => {
+test('of three processes from two clones one writes, one waits and finds nothing to do, one stops', async () => {
   const { ours, other, origin } = await clones({ 'access/a.yaml': connection('race-a') });
   publish(ours, other, manyConnections('race-many', 12));
   const { writing, gate } = holdWrites();
@@ -89,7 +87,7 @@ test('of three processes from two clones one writes, one waits and finds nothing
   expect(await gateway.run('plan --detailed-exitcode', other.folder)).toMatchObject({ code: 0 });
 });
 
-test('kill -9 between the pushed record and the first write: the other clone converges, going on or back', patient, async () => {
+test('kill -9 between the pushed record and the first write: the other clone converges, going on or back', async () => {
   for (const back of [false, true]) {
     const [a, c] = [`kill-a-${back}`, `kill-c-${back}`];
     const { ours, other, origin } = await clones({ 'access/a.yaml': connection(a) });
@@ -106,7 +104,7 @@ test('kill -9 between the pushed record and the first write: the other clone con
   }
 });
 
-test('what a killed apply created is ours although the record has no id of it', patient, async () => {
+test('what a killed apply created is ours although the record has no id of it', async () => {
   const { ours, other } = await clones({ 'access/a.yaml': connection('made-a') });
   publish(ours, other, { 'access/c.yaml': connection('made-c'), 'access/d.yaml': connection('made-d') });
   await killAtWrite(2, ours);
@@ -117,35 +115,28 @@ test('what a killed apply created is ours although the record has no id of it', 
   expect([await gateway.isLive('made-a'), await gateway.isLive('made-c')]).toEqual([true, false]);
 });
 
-test(
-  'an object that something else creates under the name of an interrupted creation is not deleted or changed without a question',
-  patient,
-  async () => {
-    const { ours, other } = await clones({ 'access/a.yaml': connection('theirs-a') });
-    publish(ours, other, { 'access/c.yaml': connection('theirs-c') });
-    await killAtWrite(1, ours);
-    const { body } = await gateway.call('GET', '/connections/theirs-a');
-    const { id: _, ...fields } = body;
-    const theirs = { ...fields, name: 'theirs-c', reviewers: ['sre'] };
-    expect((await gateway.call('POST', '/connections', { body: theirs })).status).toBeLessThan(300);
-    const forward = await gateway.run('apply --yes', ours.folder);
-    expect(forward).toMatchObject({ code: 6, stderr: expect.stringContaining('plan/adoption') });
-    revert(other);
-    for (let run = 0; run < 2; run += 1) {
-      expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
-      const drifted = await gateway.run('drift', other.folder);
-      expect([drifted.code, drifted.stdout.replaceAll(/\s+/g, ' ')]).toEqual([
-        2,
-        expect.stringContaining('Connection/theirs-c was removed'),
-      ]);
-      expect(await gateway.reviewersOf('theirs-c')).toEqual(['sre']);
-    }
-    const kept = await gateway.run('plan --prune', other.folder);
-    expect(kept.stdout.replaceAll(/\s+/g, ' ')).toContain('but it differs from that manifest');
-    other.save({ 'ostiary.yaml': config(gateway.url()).replace("' }", "', released: [Connection/theirs-c] }") });
-    expect(await gateway.run('drift', other.folder)).toMatchObject({ code: 0 });
-  },
-);
+test('an object that something else creates under the name of an interrupted creation is not deleted or changed without a question', async () => {
+  const { ours, other } = await clones({ 'access/a.yaml': connection('theirs-a') });
+  publish(ours, other, { 'access/c.yaml': connection('theirs-c') });
+  await killAtWrite(1, ours);
+  const { body } = await gateway.call('GET', '/connections/theirs-a');
+  const { id: _, ...fields } = body;
+  const theirs = { ...fields, name: 'theirs-c', reviewers: ['sre'] };
+  expect((await gateway.call('POST', '/connections', { body: theirs })).status).toBeLessThan(300);
+  const forward = await gateway.run('apply --yes', ours.folder);
+  expect(forward).toMatchObject({ code: 6, stderr: expect.stringContaining('plan/adoption') });
+  revert(other);
+  for (let run = 0; run < 2; run += 1) {
+    expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
+    const drifted = await gateway.run('drift', other.folder);
+    expect([drifted.code, drifted.stdout.replaceAll(/\s+/g, ' ')]).toEqual([2, expect.stringContaining('Connection/theirs-c was removed')]);
+    expect(await gateway.reviewersOf('theirs-c')).toEqual(['sre']);
+  }
+  const kept = await gateway.run('plan --prune', other.folder);
+  expect(kept.stdout.replaceAll(/\s+/g, ' ')).toContain('but it differs from that manifest');
+  other.save({ 'ostiary.yaml': config(gateway.url()).replace("' }", "', released: [Connection/theirs-c] }") });
+  expect(await gateway.run('drift', other.folder)).toMatchObject({ code: 0 });
+});
 
 describe('an apply that is stopped past the end of its lease', () => {
   const minutes = 16;
@@ -186,7 +177,6 @@ describe('an apply that is stopped past the end of its lease', () => {
   ];
   test.each(landings)(
     'writes nothing more, and what it created is ours, if its last write lands $when the other apply',
-    { timeout: 120_000 },
     async ({ when, count, live }) => {
       const pair = await clones({ 'access/a.yaml': connection(`stop-${when}`) });
       publish(pair.ours, pair.other, manyConnections(`stopped-${when}`, 6));
@@ -205,7 +195,7 @@ describe('an apply that is stopped past the end of its lease', () => {
   );
 });
 
-test.each([11, -17])('an apply on a machine whose clock is %i minutes ahead holds its lease', { timeout: 60_000 }, async (ahead) => {
+test.each([11, -17])('an apply on a machine whose clock is %i minutes ahead holds its lease', async (ahead) => {
   const { ours, other } = await clones({ 'access/a.yaml': connection(`clock-${ahead}`) });
   publish(ours, other, manyConnections(`clocks-${ahead}`, 2));
   ours.write({ '.git/clock': String(ahead) });
@@ -221,7 +211,7 @@ test.each([11, -17])('an apply on a machine whose clock is %i minutes ahead hold
 const isolation = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc'];
 const canIsolate = spawnSync('unshare', [...isolation, 'true']).status === 0;
 
-test.skipIf(!canIsolate)('of two containers with one host name one writes, and the other stops', { timeout: 60_000 }, async () => {
+test.skipIf(!canIsolate)('of two containers with one host name one writes, and the other stops', async () => {
   const { ours, other } = await clones({ 'access/a.yaml': connection('contained') });
   publish(ours, other, manyConnections('contained-many', 3));
   const cli = join(await builtPackage(), 'dist', 'cli.js');

@@ -102,9 +102,7 @@ async function typed(shell: Shell, lines: readonly string[], cwd = make(files)):
 }
 
 const control = { u: '\u0015', x: '\u0018' } as const;
-const patient = { timeout: 120_000 };
-
-test.each(installed)('%s completes commands, flags, targets, names and files', patient, async (shell) => {
+test.each(installed)('%s completes commands, flags, targets, names and files', async (shell) => {
   const completed = {
     'ostiary dri\t': 'ostiary drift',
     'ostiary plan --target prod\t--pru\t': 'ostiary plan --target production --prune',
@@ -116,7 +114,7 @@ test.each(installed)('%s completes commands, flags, targets, names and files', p
   expect(await typed(shell, Object.keys(completed))).toEqual(Object.values(completed));
 });
 
-test.each(installed)('%s runs nothing that is written on the command line', patient, async (shell) => {
+test.each(installed)('%s runs nothing that is written on the command line', async (shell) => {
   const cwd = make(files);
   const [single, double] = await typed(
     shell,

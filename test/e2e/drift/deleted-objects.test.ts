@@ -51,7 +51,7 @@ describe.each(Object.entries(sides))('on the dialect %s', (_, open) => {
     side = await open();
   });
 
-  test('after any object is deleted by hand, drift names it, and plans and applies continue', { timeout: 120_000 }, async () => {
+  test('after any object is deleted by hand, drift names it, and plans and applies continue', async () => {
     const repository = await importGateway(side, 'lost');
     const run = runIn(repository, side);
     for (const [index, id] of ['Connection/lost-b', 'GuardrailRule/lost-rule', 'Connection/lost-a'].entries()) {
@@ -97,7 +97,7 @@ describe.each(Object.entries(sides))('on the dialect %s', (_, open) => {
     expect([accepted.code, accepted.stdout]).toEqual([0, expect.not.stringMatching(/blocked|canary-/)]);
   });
 
-  test('a secret that is deleted by hand stops no plan, and no apply writes another one', { timeout: 120_000 }, async () => {
+  test('a secret that is deleted by hand stops no plan, and no apply writes another one', async () => {
     const repository = await importGateway(side, 'key');
     const run = runIn(repository, side);
     const path = '/connections/key-b';
@@ -142,7 +142,7 @@ describe.each(Object.entries(sides))('on the dialect %s', (_, open) => {
     expect([accepted.code, accepted.stderr]).toEqual([0, expect.not.stringContaining('plan/')]);
   });
 
-  test('a clone without a base does not take an own apply for a change outside Ostiary', { timeout: 120_000 }, async () => {
+  test('a clone without a base does not take an own apply for a change outside Ostiary', async () => {
     const repository = make({ 'ostiary.yaml': config(side.url), 'access/own.yaml': connection('own') });
     expect(await runIn(repository, side)('apply --yes')).toMatchObject({ code: 0 });
     const older = clone(repository);

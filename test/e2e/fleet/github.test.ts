@@ -95,7 +95,7 @@ function liveOn(name: string): Promise<readonly boolean[]> {
   return Promise.all(Object.values(fleet.gateways).map((gateway) => gateway.isLive(name)));
 }
 
-describe('the example of three gateways on GitHub', { timeout: 120_000 }, () => {
+describe('the example of three gateways on GitHub', () => {
   let cwd = '';
   let merged = '';
   const look = (): Promise<ReadonlyMap<string, StepEnded>> => runWorkflow('drift', { cwd, event: 'schedule', payload: {} });

@@ -122,31 +122,27 @@ describe.each(Object.entries(sides))('drift that the manifests accept, on the di
     return repository;
   }
 
-  test.each(Object.entries(stories))(
-    '%s is in the plan; the apply writes nothing for it, and is its end',
-    { timeout: 60_000 },
-    async (_name, story) => {
-      const repository = await accept(story);
-      const { says, risk, writes = 0 } = story;
-      const planned = await runAs(side.admin, 'plan --own HEAD~1 --detailed-exitcode', repository);
-      expect([planned.code, planned.stdout.replaceAll(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(says)]);
-      expect(planned.stdout).toMatch(writes === 0 ? /Nothing to write: 1 drift accepted/ : /1 to update, 1 drift accepted/);
-      expect(planned.stdout).toContain(`risk: ${risk} (`);
-      expect(planned.stdout).toContain('accepted by this pull request; ');
-      expect(planned.stdout).not.toMatch(/matches the manifests|canary/);
-      expect(planned.stdout).toMatch(dialect === 'interface' ? /outside Ostiary by ada, 20\d\d-/ : /outside Ostiary by \S+, 20\d\d-/);
-      const refused = await runAs(side.auditor, 'plan --max-risk neutral', repository);
-      expect([refused.code, refused.stdout]).toEqual([6, expect.stringContaining('Refused. ')]);
-      const digest = digestIn(planned.stdout);
-      expect(digestIn(refused.stdout)).toBe(digest);
-      const applied = await runAs(side.admin, `apply --yes --digest ${digest}`, repository);
-      expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining(writes === 0 ? 'nothing to do' : '1 updated')]);
-      expect((await runAs(side.admin, 'plan --detailed-exitcode', repository)).stdout).toContain(
-        'No changes. The gateway matches the manifests',
-      );
-      expect((await runAs(side.admin, 'drift', repository)).code).toBe(0);
-    },
-  );
+  test.each(Object.entries(stories))('%s is in the plan; the apply writes nothing for it, and is its end', async (_name, story) => {
+    const repository = await accept(story);
+    const { says, risk, writes = 0 } = story;
+    const planned = await runAs(side.admin, 'plan --own HEAD~1 --detailed-exitcode', repository);
+    expect([planned.code, planned.stdout.replaceAll(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(says)]);
+    expect(planned.stdout).toMatch(writes === 0 ? /Nothing to write: 1 drift accepted/ : /1 to update, 1 drift accepted/);
+    expect(planned.stdout).toContain(`risk: ${risk} (`);
+    expect(planned.stdout).toContain('accepted by this pull request; ');
+    expect(planned.stdout).not.toMatch(/matches the manifests|canary/);
+    expect(planned.stdout).toMatch(dialect === 'interface' ? /outside Ostiary by ada, 20\d\d-/ : /outside Ostiary by \S+, 20\d\d-/);
+    const refused = await runAs(side.auditor, 'plan --max-risk neutral', repository);
+    expect([refused.code, refused.stdout]).toEqual([6, expect.stringContaining('Refused. ')]);
+    const digest = digestIn(planned.stdout);
+    expect(digestIn(refused.stdout)).toBe(digest);
+    const applied = await runAs(side.admin, `apply --yes --digest ${digest}`, repository);
+    expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining(writes === 0 ? 'nothing to do' : '1 updated')]);
+    expect((await runAs(side.admin, 'plan --detailed-exitcode', repository)).stdout).toContain(
+      'No changes. The gateway matches the manifests',
+    );
+    expect((await runAs(side.admin, 'drift', repository)).code).toBe(0);
+  });
 
   test('every report and explain state it; a saved plan keeps it', async () => {
     const repository = await accept({

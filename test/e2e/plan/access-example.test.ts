@@ -228,7 +228,7 @@ describe.each<readonly [Target, Readonly<Record<'deferred' | 'violated', readonl
 
   beforeAll(async () => {
     applied = await applyExample(target);
-  }, 60_000);
+  });
 
   test('passes the policies about access, which find what a change breaks', async () => {
     const { files, repository, run } = applied;

@@ -35,7 +35,7 @@ async function applied(name: string): Promise<{ readonly repository: ReturnType<
 }
 
 describe('a reference', () => {
-  test('refuses a plan that grants more, names both lines, and can be overridden', { timeout: 60_000 }, async () => {
+  test('refuses a plan that grants more, names both lines, and can be overridden', async () => {
     const { repository, run } = await applied('bounded-db');
     expect(await run('validate')).toMatchObject({ code: 0 });
     repository.save({ [fileOf('bounded-db')]: grouped('bounded-db', 'payments', 'contractors') });
@@ -61,7 +61,7 @@ describe('a reference', () => {
     expect(await run('plan')).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/access-reference') });
   });
 
-  test('of the reviewed commit counts, and a weaker one says so first', { timeout: 60_000 }, async () => {
+  test('of the reviewed commit counts, and a weaker one says so first', async () => {
     const { repository, run } = await applied('reviewed-db');
     const digestOf = async (): Promise<unknown> => JSON.parse((await run('plan --format json')).stdout).plans[0].digest;
     const digest = await digestOf();
@@ -85,7 +85,7 @@ describe('a reference', () => {
     expect(await digestOf()).not.toEqual(digest);
   });
 
-  test('binds a connection whose tag is removed with it', { timeout: 60_000 }, async () => {
+  test('binds a connection whose tag is removed with it', async () => {
     const { repository, run } = await applied('tagged-db');
     repository.save({ [fileOf('tagged-db')]: grouped('tagged-db', 'payments', 'contractors').replace('prod', 'dev') });
     const planned = await run('plan');
@@ -100,7 +100,7 @@ const inGroups = (...groups: readonly string[]): string =>
 
 const limited = (limit: string): string => config(gateway.url()).replace("' }", `', limits: { new_access: ${limit} } }`);
 
-test('new access is refused by the option and by the config, and can be allowed', { timeout: 60_000 }, async () => {
+test('new access is refused by the option and by the config, and can be allowed', async () => {
   const repository = make({ 'ostiary.yaml': config(gateway.url()), [gated]: inGroups('payments') });
   const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });

@@ -150,7 +150,6 @@ const allowed = ['plan/access-control-on', 'plan/window', 'plan/too-many-updates
 
 test.each(['hoop', 'interface'] as const)(
   '%s: a plan lists each field that changed by hand after a pull, before the first apply',
-  { timeout: 120_000 },
   async (dialect) => {
     const { url, token, borrowed } = await sides[dialect]();
     const [hand, pulled] = [makeProject({ 'ostiary.yaml': config(url) }), makeProject({})];

@@ -71,7 +71,7 @@ function publish({ folder }: TestRepository, args: readonly string[], path: stri
 }
 
 describe('publishing a release', () => {
-  test('as a dry run makes all files, prints the commands and changes nothing', { timeout: 60_000 }, () => {
+  test('as a dry run makes all files, prints the commands and changes nothing', () => {
     const { repository, origin } = prepared('1.2.3');
     repository.git('tag', 'v1.1.9');
     repository.git('tag', 'v2.0.0');
@@ -121,7 +121,7 @@ describe('publishing a release', () => {
     }
   });
 
-  test('pushes both tags, creates the release, and continues after a failure', { timeout: 60_000 }, () => {
+  test('pushes both tags, creates the release, and continues after a failure', () => {
     const { repository, origin } = prepared('1.2.3');
     const { path, calls } = programs();
     const all = `${path}${delimiter}${process.env['PATH']}`;
