@@ -22,9 +22,6 @@ const makeProject = useProjects();
 const gateway = useGateway();
 const bench = useAction(makeProject);
 
-// Several runs with some twenty git processes each.
-const patient = { timeout: 60_000 };
-
 type Inputs = Readonly<Record<string, string>>;
 
 type Story = {
@@ -89,7 +86,7 @@ function allowing(commit: string): string {
 }
 
 // security: reviewer
-test('a person with write access overrides a refusal once, by a comment', patient, async () => {
+test('a person with write access overrides a refusal once, by a comment', async () => {
   const { number, head, plan, apply, say } = await story('allowed');
   const refused = await plan();
   expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
@@ -125,7 +122,7 @@ test('a person with write access overrides a refusal once, by a comment', patien
 });
 
 // security: four-eyes
-test('a comment that was edited decides nothing, whoever edited it; a new one does', patient, async () => {
+test('a comment that was edited decides nothing, whoever edited it; a new one does', async () => {
   const { head, plan, say } = await story('edited');
   const { person, reviewer } = bench.github();
   const words = allowing(head);
@@ -140,7 +137,7 @@ test('a comment that was edited decides nothing, whoever edited it; a new one do
   expect((await plan()).code).toBe(0);
 });
 
-test('a comment withdraws what it decided when it is edited afterwards', patient, async () => {
+test('a comment withdraws what it decided when it is edited afterwards', async () => {
   const { head, plan, say } = await story('withdrawn');
   const id = await say(allowing(head));
   expect((await plan()).code).toBe(0);
@@ -164,7 +161,7 @@ function commitBy(author: string | undefined, committer: string | undefined): Re
 
 describe('four eyes', () => {
   // security: four-eyes
-  test('the author of a pull request does not decide about it, before or after the merge', patient, async () => {
+  test('the author of a pull request does not decide about it, before or after the merge', async () => {
     const { head, plan, apply, say, number } = await story('authored');
     await say(allowing(head), 'person');
     answerCommits(commitBy('linus', 'web-flow'));
@@ -180,7 +177,7 @@ describe('four eyes', () => {
     );
   });
 
-  test('the comment on the pull request lists what was decided before the merge', patient, async () => {
+  test('the comment on the pull request lists what was decided before the merge', async () => {
     const { head, plan, say, number } = await story('listed');
     await say(allowing(head));
     await plan();
@@ -191,7 +188,7 @@ describe('four eyes', () => {
   });
 
   // security: four-eyes
-  test('the author or committer of a commit does not decide about it; a bot or an unknown one prevents it', patient, async () => {
+  test('the author or committer of a commit does not decide about it; a bot or an unknown one prevents it', async () => {
     const { head, plan, say } = await story('committed');
     await say(allowing(head));
     const own = `grace made a part of what would be applied (commit ${head.slice(0, 12)})`;
@@ -215,7 +212,7 @@ describe('four eyes', () => {
   });
 
   // security: four-eyes
-  test('neither the author of an earlier commit nor a co-author decides', patient, async () => {
+  test('neither the author of an earlier commit nor a co-author decides', async () => {
     const { cwd, number, say } = await story('earlier');
     git(cwd, 'checkout --quiet topic');
     writeFiles(cwd, { 'README.md': 'A word' });
@@ -248,14 +245,14 @@ describe('four eyes', () => {
     expect(await planned(amended)).toMatchObject({ code: 6, stdout: expect.stringContaining(`(commit ${amended.slice(0, 12)})`) });
   });
 
-  test('a bot decides nothing', patient, async () => {
+  test('a bot decides nothing', async () => {
     const { head, number, plan } = await story('robot');
     const bot = new Octokit({ auth: bench.github().token, baseUrl: bench.github().url });
     await bot.issues.createComment({ ...place, issue_number: number, body: allowing(head) });
     expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining('comments of bots do not count') });
   });
 
-  test('with self_approval the author decides; a pull request cannot set it', patient, async () => {
+  test('with self_approval the author decides; a pull request cannot set it', async () => {
     const free = await story('self', 'self_approval: true\n');
     await free.say(allowing(free.head), 'person');
     expect((await free.plan()).code).toBe(0);
@@ -277,7 +274,7 @@ describe('four eyes', () => {
   });
 
   // security: reviewer
-  test('approvers limits who decides, by login and by team, and decides beside a bot', patient, async () => {
+  test('approvers limits who decides, by login and by team, and decides beside a bot', async () => {
     const others = await story('approvers', 'approvers: [linus, acme/dba]\n');
     await others.say(allowing(others.head));
     const unread = await others.plan();
@@ -306,7 +303,7 @@ describe('four eyes', () => {
 });
 
 // security: reviewer
-test('after plan/other-digest a comment or a run by hand agrees to the new plan', patient, async () => {
+test('after plan/other-digest a comment or a run by hand agrees to the new plan', async () => {
   const { number, head, apply, plan, say, cwd } = await story('digest');
   const allow = 'plan/too-many-updates=tested';
   expect((await plan({ allow })).code).toBe(0);

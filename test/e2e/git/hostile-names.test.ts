@@ -98,7 +98,7 @@ test('the refusal names a default branch that origin does not have', async () =>
 });
 
 // security: names
-test('a job of GitLab takes no tag or branch for the default branch', { timeout: 120_000 }, async () => {
+test('a job of GitLab takes no tag or branch for the default branch', async () => {
   const { origin, topic } = makeWorld('names-gitlab');
   const gitlab = await startGitLab(origin.folder);
   try {
@@ -121,7 +121,7 @@ test('a job of GitLab takes no tag or branch for the default branch', { timeout:
   }
 });
 
-test('the recipes of other systems take no tag for the main branch', { timeout: 120_000 }, async () => {
+test('the recipes of other systems take no tag for the main branch', async () => {
   const page = readFileSync('docs/how-to/other-ci.md', 'utf8');
   const recipes = [
     [...page.matchAll(/^\$ (git fetch .*|ostiary plan .*)$/gm)].map(([, line = '']) => line),

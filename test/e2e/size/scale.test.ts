@@ -10,7 +10,7 @@ import { config, connection, manifest, useProjects } from '../project.ts';
 
 const makeProject = useProjects();
 const { make } = useRepositories();
-const count = 3000;
+const count = 1000;
 const agent = '3e6f0a52-0b63-4d2b-9a7e-6a9f5b1d2c11';
 const env = { OSTIARY_TOKEN: 'token-of-the-tests' };
 
