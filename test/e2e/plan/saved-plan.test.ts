@@ -198,7 +198,7 @@ function twelve(reviewers: readonly string[]): Files {
   return manyConnections('digested', 12, { reviewers });
 }
 
-test('a digest is the one plan that apply carries out; breakers do not bind it', async () => {
+test('a digest is the one plan that apply carries out, and lifts no limit', async () => {
   const cwd = project(twelve(['dba']));
   expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
   writeFiles(cwd, twelve(['dba', 'sre']));
@@ -211,6 +211,8 @@ test('a digest is the one plan that apply carries out; breakers do not bind it',
     expect([code, printed]).toEqual([6, expect.stringMatching(new RegExp(`plan/other-digest[^\\n]*${digest}[^\\n]*${other}`))]);
   }
   expect(await refused(cwd, 'apply --yes --digest short')).toMatchObject({ code: 3 });
-  expect(await gateway.run(`apply --yes --digest ${digest.toUpperCase()}`, cwd)).toMatchObject({ code: 0 });
+  const agreed = `apply --yes --digest ${digest.toUpperCase()}`;
+  expect(await gateway.run(agreed, cwd)).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/too-many-updates') });
+  expect(await gateway.run(`${agreed} --allow plan/too-many-updates=agreed`, cwd)).toMatchObject({ code: 0 });
   expect(await gateway.run(`apply --yes --plan plan.json --digest ${digest}`, cwd)).toMatchObject({ code: 0 });
 });
