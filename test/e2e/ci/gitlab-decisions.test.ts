@@ -57,7 +57,7 @@ beforeEach(settle);
 describe('who decides', () => {
   // security: four-eyes
   test(
-    'another maintainer decides, and nobody who opened the merge request or wrote it, a developer, a stranger or a bot',
+    'another maintainer decides, not who opened the merge request or wrote it, not a developer, a stranger or a bot',
     patient,
     async () => {
       const { iid, head } = propose();
