@@ -75,38 +75,6 @@ test('the help states how to run the command, and the package contains only the 
   expect(text.filter((name) => !name.endsWith('.js')).toSorted()).toEqual(['chunks', 'licenses.txt', 'sbom.cdx.json']);
 });
 
-/** Returns the bytes of all files below a folder. */
-function sizeOf(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).reduce(
-    (sum, entry) => sum + (entry.isFile() ? statSync(join(entry.parentPath, entry.name)).size : 0),
-    0,
-  );
-}
-
-test('the help states how to run the command, and the package contains only the promised files', () => {
-  expect(readFileSync(join(installed, 'dist', 'cli.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
-  expect(
-    readdirSync(installed)
-      .filter((name) => !['LICENSE', 'README.md', 'CHANGELOG.md'].includes(name))
-      .toSorted(),
-  ).toEqual(['dist', 'package.json', 'schemas']);
-  for (const name of readdirSync('schemas')) expect(existsSync(join(installed, 'schemas', name))).toBe(true);
-  const text = readdirSync(join(installed, 'dist'), { recursive: true, encoding: 'utf8' });
-  expect(text.filter((name) => !name.endsWith('.js')).toSorted()).toEqual(['chunks', 'licenses.txt', 'sbom.cdx.json']);
-});
-
-test('the lockfile names source and digest of every package', () => {
-  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
-  const entries = Object.entries<{ readonly resolved?: string; readonly integrity?: string }>(packages).filter(([path]) => path !== '');
-  expect(entries.length).toBeGreaterThan(300);
-  expect(
-    entries.filter(
-      ([, { resolved, integrity }]) =>
-        !(resolved ?? '').startsWith('https://registry.npmjs.org/') || !(integrity ?? '').startsWith('sha512-'),
-    ),
-  ).toEqual([]);
-});
-
 /** Returns the bytes of all files below a folder by their relative paths. */
 function contents(folder: string): ReadonlyMap<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
