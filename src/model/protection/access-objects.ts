@@ -158,6 +158,26 @@ export function isRequestRule(id: ResourceId): boolean {
   return decidingLists[kindOf(id)] === 'access-request-rules';
 }
 
+/** Returns whether an object is a runbook rule. */
+export function isRunbookRule(id: ResourceId): boolean {
+  return decidingLists[kindOf(id)] === 'runbook-rules';
+}
+
+/** Returns the id of an attribute. */
+export function attributeId(name: string): ResourceId {
+  return `Attribute/${name}`;
+}
+
+/** Returns the id of an access-request rule. */
+export function requestRuleId(name: string): ResourceId {
+  return `AccessRequestRule/${name}`;
+}
+
+/** Returns the id of a runbook rule. */
+export function runbookRuleId(name: string): ResourceId {
+  return `RunbookRule/${name}`;
+}
+
 /** One of the lists of what decides access. */
 export type AccessList = keyof AccessObjects;
 

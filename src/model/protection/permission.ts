@@ -10,8 +10,8 @@ export const permissionParts = ['sees it', 'open', 'runbooks', 'approval', 'long
 
 export type PermissionPart = (typeof permissionParts)[number];
 
-/** An object, or one of its fields, that decides a fact. */
-export type Decider = { readonly id: ResourceId; readonly path: Pointer };
+/** An object (path ''), one of its fields, an element of a list in it, or its edge to a connection, that decides a fact. */
+export type Decider = { readonly id: ResourceId; readonly path: Pointer; readonly edge?: ResourceId };
 
 /** One fact of a permission, and everything that decides it; nothing where it follows from what does not exist. */
 export type PermissionFact = {

@@ -1,7 +1,8 @@
 import { textsIn } from '../../model/json.ts';
 import { overlaps, pointer, type Pointer } from '../../model/pointer.ts';
 import type { Decider } from '../../model/protection/permission.ts';
-import { kindOf, type ResourceId, resourceId } from '../../model/resource.ts';
+import { attributeId } from '../../model/protection/access-objects.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { accessModes } from '../access/effective-access.ts';
 import { type ProtectionSnapshot, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
 
@@ -63,7 +64,7 @@ export function isHidden({ resources }: ProtectionSnapshot, id: ResourceId, fiel
 
 /** Lists the attributes that a connection has. */
 export function attributesOf({ resources }: ProtectionSnapshot, id: ResourceId): readonly ResourceId[] {
-  return textsIn(resources.get(id)?.spec['attributes']).map((name) => resourceId('Attribute', name));
+  return textsIn(resources.get(id)?.spec['attributes']).map((name) => attributeId(name));
 }
 
 /** Keeps what was last computed of a connection in a snapshot: it is asked for each group and verb, connection after connection. */

@@ -1,10 +1,17 @@
-import type { AccessMode, AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
+import {
+  type AccessMode,
+  type AccessRequestRule,
+  attributeId,
+  requestRuleId,
+  type RunbookRule,
+  runbookRuleId,
+} from '../../model/protection/access-objects.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { compareText, type Json, textsIn } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
 import type { Answer, Decider, NeededApproval, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
-import { type ResourceId, resourceId } from '../../model/resource.ts';
+import type { ResourceId } from '../../model/resource.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
 import { durationText, endsLater } from '../../model/time.ts';
 import {
@@ -172,7 +179,7 @@ export function listsDeciding(
   verb: AccessMode,
 ): readonly (readonly string[])[] {
   const rule = access.rules[stepOf(verb)];
-  const granting = [id, ...textsIn(resources.get(id)?.spec['attributes']).map((name) => resourceId('Attribute', name))];
+  const granting = [id, ...textsIn(resources.get(id)?.spec['attributes']).map((name) => attributeId(name))];
   return [
     ...seeingAll.map((group) => [group]),
     access.groups ?? [],
@@ -276,14 +283,14 @@ function openFact({ id, posture, snapshot }: PermissionSubject, { groups, verb }
 function runbooksFact({ posture, snapshot }: PermissionSubject, member: readonly string[]): PermissionFact {
   const { access, incomplete } = posture;
   const part = 'runbooks';
-  const isKnown = ({ name }: RunbookRule): boolean => !isRunbookHidden(snapshot, resourceId('RunbookRule', name));
+  const isKnown = ({ name }: RunbookRule): boolean => !isRunbookHidden(snapshot, runbookRuleId(name));
   const known = access.runbooks?.filter(isKnown);
   const allowed = runbooksOf({ ...access, runbooks: known }, member);
   const rules = known ?? [];
   const having = rules.filter(({ groups }) => groups.length === 0 || groups.some((group) => member.includes(group)));
-  const by = having.map(({ name }) => ({ id: resourceId('RunbookRule', name), path: pointer('runbooks') }));
+  const by = having.map(({ name }) => ({ id: runbookRuleId(name), path: pointer('runbooks') }));
   if (allowed.length === 0) {
-    const all = rules.map(({ name }) => ({ id: resourceId('RunbookRule', name), path: pointer('user_groups') }));
+    const all = rules.map(({ name }) => ({ id: runbookRuleId(name), path: pointer('user_groups') }));
     if (incomplete.has('runbooks') || known?.length !== access.runbooks?.length)
       return { part, answer: 'unknown', text: 'no runbook rule that is known lets them run one here', by: all };
     return { part, answer: 'no', text: 'no runbook rule lets them run one here', by: all };
@@ -300,7 +307,7 @@ const governingControls: readonly ControlType[] = ['review', 'approval'];
 /** Returns the approval as far as it is known: what a manifest keeps as it is on the gateway may ask for more. */
 function knownApproval({ id, snapshot }: PermissionSubject, { by, rule }: Reviewing): Permission['approval'] {
   const { incomplete } = snapshot.listed;
-  const governing = rule === undefined ? id : resourceId('AccessRequestRule', rule);
+  const governing = rule === undefined ? id : requestRuleId(rule);
   const reviewers = rule === undefined ? 'reviewers' : 'reviewers_groups';
   if (governingControls.some((control) => incomplete.has(control)) || isGoverningHidden(snapshot, id)) return 'unknown';
   if (isHidden(snapshot, governing, reviewers)) return 'unknown';
@@ -316,14 +323,12 @@ function approvalFact({ id, snapshot }: PermissionSubject, { rule, governing }: 
     if (governing === undefined) return { part, answer: 'yes', text: 'none', by: [] };
     const { name, approval_required_groups: asked } = governing;
     const field = asked.length === 0 ? 'skip_review_groups' : 'approval_required_groups';
-    const by = [{ id: resourceId('AccessRequestRule', name), path: pointer(field) }];
+    const by = [{ id: requestRuleId(name), path: pointer(field) }];
     return { part, answer: 'yes', text: `none: ${name} asks ${asked.length === 0 ? 'others' : `only ${asked.join(', ')}`}`, by };
   }
   if (approval === 'unknown') return { part, answer: 'yes', text: 'not known', by: [] };
   const [reviewing, groups, counts] =
-    rule === undefined
-      ? ([id, 'reviewers', ownCounts] as const)
-      : ([resourceId('AccessRequestRule', rule), 'reviewers_groups', ruleCounts] as const);
+    rule === undefined ? ([id, 'reviewers', ownCounts] as const) : ([requestRuleId(rule), 'reviewers_groups', ruleCounts] as const);
   const by = ownField(reviewing, groups);
   if (approval === 'refused')
     return { part, answer: 'no', text: 'the free license reviews no commands: the gateway refuses them', by: [by] };
@@ -358,7 +363,7 @@ type Limited = {
 function isDurationHidden({ id, posture: { access }, snapshot }: PermissionSubject, { by }: Pick<Reviewing, 'by'>): boolean {
   const { jit } = access.rules;
   if (by === undefined && jit === undefined) return false;
-  return isHidden(snapshot, jit === undefined ? id : resourceId('AccessRequestRule', jit.name), 'access_max_duration');
+  return isHidden(snapshot, jit === undefined ? id : requestRuleId(jit.name), 'access_max_duration');
 }
 
 function durationFacts({ id, posture }: PermissionSubject, { limit, isLimitUnknown, rule, verb }: Limited): readonly PermissionFact[] {
@@ -371,7 +376,7 @@ function durationFacts({ id, posture }: PermissionSubject, { limit, isLimitUnkno
     rule === undefined && ownLimit === limit
       ? [ownField(id, 'access_max_duration')]
       : rules.jit?.access_max_duration === limit
-        ? [{ id: resourceId('AccessRequestRule', rules.jit.name), path: pointer('access_max_duration') }]
+        ? [{ id: requestRuleId(rules.jit.name), path: pointer('access_max_duration') }]
         : [];
   return [{ part: 'longest', answer: 'yes', text: `${durationText(limit)}${by.length === 0 ? ', the limit of the gateway' : ''}`, by }];
 }

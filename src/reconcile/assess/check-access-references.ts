@@ -1,3 +1,4 @@
+import { canonical, compareText } from '../../model/json.ts';
 import { desiredById, desiredByKey, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Diff, type Refusal, renamesOf, withNames } from '../../model/plan/plan.ts';
@@ -5,7 +6,7 @@ import { pointer, tokensOf } from '../../model/pointer.ts';
 import { type AccessReference, accessReferenceKind } from '../../model/protection/access-reference.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
-import { gainerText, isChanged } from '../../protection/permission/access-gains.ts';
+import { gainerText } from '../../protection/questions/new-access.ts';
 import { deciderTexts } from '../../protection/permission/access-test-findings.ts';
 import {
   checkAccessReferences,
@@ -14,7 +15,7 @@ import {
 } from '../../protection/permission/check-access-references.ts';
 import { deciderPositions } from '../../protection/permission/decider-positions.ts';
 import { type WeakenedReference, weakenedReferences } from '../../protection/permission/weakened-references.ts';
-import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot, rulesOn } from '../../protection/posture/protection-snapshot.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { type AccessLine, foldedTexts, foldLines, lineRefusals } from './access-lines.ts';
 import { type WeakenedFindings, weakenedFindings, type WeakenedStatement } from './weakened-checks.ts';
@@ -134,4 +135,13 @@ export function referenceLines(
 /** Returns lines as diagnostics: what is the same for several people, or on several connections, is one of them. */
 export function lineDiagnostics(head: Pick<Diagnostic, 'code' | 'severity'>, lines: readonly AccessLine[]): readonly Diagnostic[] {
   return foldLines(lines).map((all) => ({ ...head, ...foldedTexts(all) }));
+}
+
+/** Returns whether a connection, or something that decides its access, is another one. */
+function isChanged(...sides: readonly (readonly [ProtectionSnapshot, ResourceId])[]): boolean {
+  const texts = sides.map(([snapshot, id]) => {
+    const rules = [...rulesOn(snapshot, id)].toSorted(compareText);
+    return canonical([id, ...rules].map((one) => [kindOf(one), snapshot.resources.get(one)?.spec ?? null]));
+  });
+  return new Set(texts).size > 1;
 }

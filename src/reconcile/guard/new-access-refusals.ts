@@ -1,16 +1,17 @@
 import type { NewAccessLimit } from '../../model/config.ts';
 import { desiredByKey, type DesiredState } from '../../model/desired.ts';
 import type { Position } from '../../model/diagnostic.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { compareText, type JsonObject } from '../../model/json.ts';
 import { type Diff, liveKeyOf, type Refusal, renamesOf, withNames } from '../../model/plan/plan.ts';
-import type { Decider, Permission, PermissionPart } from '../../model/protection/permission.ts';
+import type { Decider, Permission } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { hasTags } from '../../protection/permission/check-access-tests.ts';
 import { extensionText, findExtensions } from '../../protection/permission/extensions.ts';
-import { type AccessGain, findAccessGains, gainerText } from '../../protection/permission/access-gains.ts';
+import { compare } from '../../protection/compare/compare.ts';
+import { type AccessGain, gainerText, gainsIn } from '../../protection/questions/new-access.ts';
 import { neededText, permissionOf, type PermissionSubject } from '../../protection/permission/permission.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
-import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import { allConnections, liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { type AccessLine, lineRefusals } from '../assess/access-lines.ts';
@@ -68,21 +69,22 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
   // Who removes a tag does not lift the limit in the same plan.
   const counts = (id: ResourceId, former: ResourceId | undefined): boolean =>
     limit === 'refuse' || hasTags(limit.tags, specIn(after, id)) || (former !== undefined && hasTags(limit.tags, specIn(before, former)));
-  const { gains, unknown } = findAccessGains({ before, after, formerOf, counts });
+  const counted = allConnections(after)
+    .toSorted(compareText)
+    .filter((id) => counts(id, formerOf(id)));
+  const { gains, unknown } = gainsIn(compare({ before, after, formerOf }, counted));
   const [postureBefore, postureAfter] = [readPostures(before), readPostures(after)];
   const subjectIn = (snapshot: ProtectionSnapshot, id: ResourceId | undefined): PermissionSubject | undefined => {
     const posture = id === undefined ? undefined : (snapshot === after ? postureAfter : postureBefore)(id);
     return id === undefined || posture === undefined ? undefined : { id, posture, snapshot };
   };
-  const isChanged = ({ id }: Decider): boolean => before.resources.get(id)?.spec !== after.resources.get(id)?.spec;
   const locate = ({ id, path }: Decider): Position | undefined => manifests.get(id)?.locate(path);
   return [
     ...gains.map((gain): AccessLine => {
-      const { connection, verb, who, runbook } = gain;
+      const { connection, verb, who, runbook, causes } = gain;
       const had = askedOf(subjectIn(before, formerOf(connection)), gain);
       const has = askedOf(subjectIn(after, connection), gain);
-      const deciders = [...factsFor(gain, had, has), { id: connection, path: '' } as const];
-      const at = [...deciders.filter(isChanged), ...deciders].map(locate).find((place) => place !== undefined);
+      const at = [...causes, { id: connection, path: '' } as const].map(locate).find((place) => place !== undefined);
       const what = `was ${termsText(gain, had, 'before')}, will be ${termsText(gain, has, 'after')}`;
       return { access: { connection, ...who, verb, ...(runbook === undefined ? {} : { runbook }) }, who: gainerText(who), verb, what, at };
     }),
@@ -102,16 +104,6 @@ function askedOf(subject: PermissionSubject | undefined, { who, verb }: AccessGa
   if ('machine' in who)
     return subject.posture.access.machines.includes(who.machine) ? permissionOf(subject, { groups: ['admin'], verb }) : undefined;
   return permissionOf(subject, { groups: who.groups, verb });
-}
-
-/** Lists what decides a gain, as it is after the plan first. */
-function factsFor({ of, verb }: AccessGain, had: Permission | undefined, has: Permission | undefined): readonly Decider[] {
-  const denied = (had?.facts ?? []).filter(({ answer }) => answer === 'no').map(({ part }) => part);
-  const entry: readonly PermissionPart[] = verb === 'runbooks' ? ['runbooks', 'sees it', 'open'] : ['sees it', 'open'];
-  const parts = of === 'use' ? (had?.answer === 'no' ? denied : entry) : [of];
-  return [has, had].flatMap((permission) =>
-    parts.flatMap((part) => (permission?.facts ?? []).filter((fact) => fact.part === part).flatMap(({ by }) => by)),
-  );
 }
 
 /** Returns what people need in words: `no`, `yes after approval by 1 of dba, for at most 1 h`. */

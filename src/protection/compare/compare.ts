@@ -1,0 +1,219 @@
+import { canonical, compareText, equal } from '../../model/json.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
+import type { Decider } from '../../model/protection/permission.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { accessModes, type MemberSort, memberSortsBy, seeingAll } from '../access/effective-access.ts';
+import { controlRow } from '../controls/control-table.ts';
+import { emptyPosture } from '../controls/control-row.ts';
+import { attributeOf, decidersOf, valueOf } from '../effective/deciders.ts';
+import { type Effective, effective, isUsable, type TermPart, type Terms } from '../effective/effective.ts';
+import { readPostures } from '../posture/posture.ts';
+import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { type AccessPart, compareTerms, type AccessDirection, type TermDifference } from './compare-terms.ts';
+
+/** One sort of people, or a machine identity, which acts as an admin with native access alone. */
+export type People = MemberSort | { readonly machine: string };
+
+/** One part of what some people may do on a connection that differs. Each direction has its own causes: one change may weaken what another one strengthens. */
+export type Difference = {
+  readonly connection: ResourceId;
+  /** The connection that it was before; undefined for a new one. */
+  readonly former: ResourceId | undefined;
+  readonly people: People;
+  readonly verb: AccessMode;
+  readonly part: AccessPart;
+  /** What people may do before and after; undefined where the connection does not exist. */
+  readonly terms: readonly [Terms | undefined, Terms | undefined];
+  /** The deciders that differ, by the direction of what they cause. */
+  readonly causes: Readonly<Partial<Record<AccessDirection, readonly Decider[]>>>;
+};
+
+/** Two states of a gateway; `formerOf` returns the connection of `before` that one of `after` was. */
+export type Compared = {
+  readonly before: ProtectionSnapshot;
+  readonly after: ProtectionSnapshot;
+  readonly formerOf: (id: ResourceId) => ResourceId | undefined;
+};
+
+/** One connection in two states. */
+type Sides = Omit<Compared, 'formerOf'> & {
+  readonly id: ResourceId;
+  readonly former: ResourceId | undefined;
+  readonly had: Effective | undefined;
+  readonly has: Effective | undefined;
+};
+
+/**
+ * Compares what everybody may do on connections in two states, exactly, over all combinations of groups. Connections that are equal on both sides
+ * share the answer. Those who see every connection gain and lose nothing by one that is new or gone.
+ */
+export function compare({ before, after, formerOf }: Compared, connections: readonly ResourceId[]): readonly Difference[] {
+  const known = new Map<string, readonly Difference[]>();
+  const analyzed = compareAnalyzers(before, after);
+  return connections.flatMap((id): readonly Difference[] => {
+    const former = formerOf(id);
+    const sides: Sides = {
+      before,
+      after,
+      id,
+      former,
+      had: former === undefined ? undefined : effective(before, former),
+      has: effective(after, id),
+    };
+    const { had, has } = sides;
+    if (had?.key === has?.key) return [];
+    const key = `${had?.key ?? ''}\n${has?.key ?? ''}\n${changesOf(sides)}`;
+    const shared = known.get(key);
+    if (shared !== undefined) return shared.map((one) => ofConnection(one, id, former));
+    const found = [...accessModes.flatMap((verb) => compareVerb(sides, verb, analyzed)), ...compareMachines(sides)];
+    known.set(key, found);
+    return found;
+  });
+}
+
+function ofConnection(one: Difference, id: ResourceId, former: ResourceId | undefined): Difference {
+  const own = (known: ResourceId): ResourceId => (known === one.connection ? id : known);
+  const renamed = (by: readonly Decider[]): readonly Decider[] =>
+    by.map((each) => ({ ...each, id: own(each.id), ...(each.edge === undefined ? {} : { edge: own(each.edge) }) }));
+  const causes = Object.fromEntries(Object.entries(one.causes).map(([direction, by]) => [direction, renamed(by)]));
+  return { ...one, connection: id, former, causes };
+}
+
+/** Describes what differs in the own fields and edges of a connection: equal connections that changed differently have different causes. */
+function changesOf({ before, after, id, former }: Sides): string {
+  if (former !== id) return id;
+  const [had, has] = [before.resources.get(id)?.spec ?? {}, after.resources.get(id)?.spec ?? {}];
+  const names = had === has ? [] : [...new Set([...Object.keys(had), ...Object.keys(has)])];
+  const fields = names.filter((name) => !equal(had[name] ?? null, has[name] ?? null));
+  const [from, to] = [before.edges.get(id) ?? [], after.edges.get(id) ?? []].map((rules) => [...rules].toSorted());
+  return canonical([fields.toSorted(), from ?? [], to ?? []]);
+}
+
+/** Compares everybody by one verb. People in several groups are among them, whether or not people in one of these groups differ in the same way. */
+function compareVerb(sides: Sides, verb: AccessMode, analyzed: AnalyzerComparison): readonly Difference[] {
+  const { id, former, had, has } = sides;
+  const values = [had, has].filter((one) => one !== undefined);
+  const isOnBoth = values.length === 2;
+  const analyzer = isOnBoth && verb !== 'connect' ? analyzed(sides) : [];
+  return peopleIn(values, verb).flatMap((people): readonly Difference[] => {
+    const { member } = people;
+    if (!isOnBoth && member.some((group) => seeingAll.includes(group))) return [];
+    const terms: Difference['terms'] = [had?.may(member, verb), has?.may(member, verb)];
+    const isSameUnread = (part: TermPart): boolean => !isOnBoth || had?.unread[part] === has?.unread[part];
+    const isUsed = terms.every((one) => one !== undefined && isUsable(one));
+    const ofAnalyzer: readonly TermDifference[] =
+      isUsed && analyzer.length > 0 ? [{ part: 'analyzer', of: ['analyzer'], directions: analyzer }] : [];
+    return [...compareTerms(terms, isSameUnread), ...ofAnalyzer].map((one): Difference => ({
+      connection: id,
+      former,
+      people,
+      verb,
+      part: one.part,
+      terms,
+      causes: causesOf(sides, { ...one, people, verb }),
+    }));
+  });
+}
+
+/** Lists one sort of people for each difference that the groups of some connections can make, and the auditors. */
+export function peopleIn(values: readonly Effective[], verb: AccessMode): readonly MemberSort[] {
+  const states = values.map(({ access }) => access);
+  const runners = verb === 'runbooks' ? states.flatMap(({ runbooks = [] }) => runbooks.map(({ groups }) => groups)) : [];
+  const sorts = memberSortsBy(
+    states,
+    runners.filter((groups) => groups.length > 0),
+  );
+  const isListed = sorts.some(({ member }) => member.length === 1 && member.includes('auditor'));
+  return isListed ? sorts : [...sorts, { member: ['auditor'], groups: ['auditor'], places: [['auditor']] }];
+}
+
+type Deciding = TermDifference & { readonly people: MemberSort; readonly verb: AccessMode };
+
+/**
+ * Returns the deciders that differ: what gives access causes more where it begins, and less where it ends; what limits it, both. What is new or gone,
+ * or replaces another connection, is caused by its creation or deletion.
+ */
+function causesOf(sides: Sides, { of, directions, people: { member, groups }, verb }: Deciding): Difference['causes'] {
+  const { had, has, id, former } = sides;
+  const values = [had, has].filter((one) => one !== undefined);
+  const whole: readonly Decider[] = values.length < 2 || former !== id ? [{ id, path: '' }] : [];
+  const sorts = member.length === 1 ? groups.map((group) => [group]) : [member];
+  const deciding = (some: readonly Effective[]): readonly Decider[] =>
+    differing(
+      sides,
+      some.flatMap((value) => of.flatMap((part) => sorts.flatMap((sort) => decidersOf(value, part, { member: sort, verb })))),
+    );
+  const gives = of.every((part) => part !== 'approval' && part !== 'longest');
+  const sided: Readonly<Record<AccessDirection, readonly (Effective | undefined)[]>> = { more: [has], less: [had], unclear: values };
+  return Object.fromEntries(
+    directions.map((direction) => {
+      const own = deciding(gives ? sided[direction].filter((one) => one !== undefined) : values);
+      return [direction, [...whole, ...(own.length > 0 ? own : deciding(values))]];
+    }),
+  );
+}
+
+/** Returns the deciders whose value differs; what a successor has is compared with what its predecessor had. */
+function differing({ before, after, id, former }: Sides, by: readonly Decider[]): readonly Decider[] {
+  const found = new Map<string, Decider>();
+  const isSuccessor = former !== id;
+  for (const one of by) {
+    const own: Decider = { ...one, id: one.id === former ? id : one.id, ...(one.edge === undefined ? {} : { edge: id }) };
+    const was: Decider = {
+      ...own,
+      id: own.id === id && former !== undefined ? former : own.id,
+      ...(own.edge === undefined ? {} : { edge: former ?? id }),
+    };
+    if (equal(valueOf(before, was), valueOf(after, own))) continue;
+    // What a successor has otherwise is its own creation, not what attaches a rule to it.
+    if (isSuccessor && (own.id === id || own.edge !== undefined || own.path === '' || attributeOf(own) !== undefined)) continue;
+    // The gateway takes a deleted attribute from what has it: its deletion is the cause.
+    const attribute = attributeOf(own);
+    const isSideEffect = attribute !== undefined && before.resources.has(attribute) && !after.resources.has(attribute);
+    const cause: Decider = isSideEffect ? { id: attribute, path: '' } : own;
+    found.set([cause.id, cause.path, cause.edge ?? ''].join(' '), cause);
+  }
+  return [...found.values()];
+}
+
+/** A machine identity acts as an admin, with native access alone; only that it gets a credential, or keeps none, is new. */
+function compareMachines(sides: Sides): readonly Difference[] {
+  const { had, has, id, former } = sides;
+  const names = new Set([...(had?.access.machines ?? []), ...(has?.access.machines ?? [])]);
+  return [...names].toSorted(compareText).flatMap((machine): readonly Difference[] => {
+    const terms: Difference['terms'] = [machineTerms(had, machine), machineTerms(has, machine)];
+    if (terms[0] !== undefined && terms[1] !== undefined) return [];
+    const attributes = [had, has].flatMap((side) =>
+      (side?.facts.attributes ?? []).map((name): Decider => ({ id, path: `/attributes/${name}` })),
+    );
+    const by = [...differing(sides, attributes), ...(former === id && had !== undefined ? [] : [{ id, path: '' as const }])];
+    return compareTerms(terms).map(({ part, directions }) => ({
+      connection: id,
+      former,
+      people: { machine },
+      verb: 'connect',
+      part,
+      terms,
+      causes: Object.fromEntries(directions.map((one) => [one, by])),
+    }));
+  });
+}
+
+function machineTerms(side: Effective | undefined, name: string): Terms | undefined {
+  return side?.access.machines.includes(name) === true ? side.may(['admin'], 'connect') : undefined;
+}
+
+type AnalyzerComparison = (sides: Sides) => readonly AccessDirection[];
+
+/** Returns a comparison of what the analyzer does with commands. */
+function compareAnalyzers(before: ProtectionSnapshot, after: ProtectionSnapshot): AnalyzerComparison {
+  const [postureBefore, postureAfter] = [readPostures(before), readPostures(after)];
+  const row = controlRow('analyzer');
+  return ({ id, former, had, has }) => {
+    if (had?.access.analyzer === undefined && has?.access.analyzer === undefined) return [];
+    const was = former === undefined ? undefined : postureBefore(former);
+    const { lost, gained, incomparable } = row.compare(was ?? emptyPosture, postureAfter(id) ?? emptyPosture);
+    const lists = { more: lost, less: gained, unclear: incomparable };
+    return (['more', 'less', 'unclear'] as const).filter((direction) => lists[direction].length > 0);
+  };
+}

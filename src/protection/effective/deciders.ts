@@ -1,0 +1,111 @@
+import { type Json, textsIn } from '../../model/json.ts';
+import { pointer, tokensOf } from '../../model/pointer.ts';
+import { type AccessMode, attributeId, isRunbookRule, requestRuleId, runbookRuleId } from '../../model/protection/access-objects.ts';
+import type { Decider } from '../../model/protection/permission.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
+import { reviewFor } from '../access/effective-access.ts';
+import { everywhereIn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { type Effective, stepOf, type TermPart } from './effective.ts';
+
+/** The access control of the gateway as such: the first row that a plan writes switches it on. */
+export const accessControl: Decider = { id: 'Gateway/access-control', path: '' };
+
+const askedFields = ['approval_required_groups', 'skip_review_groups'];
+const approvingFields = ['reviewers_groups', 'min_approvals', 'all_groups_must_approve', 'force_approval_groups'];
+const ownApprovalFields = ['reviewers', 'min_review_approvals', 'force_approve_groups'];
+
+/** Lists what decides a part of the terms of people in exactly some groups: fields, elements of lists, whole objects and edges. */
+export function decidersOf(
+  value: Effective,
+  part: TermPart,
+  { member, verb }: { readonly member: readonly string[]; readonly verb: AccessMode },
+): readonly Decider[] {
+  const { id, state, access, facts } = value;
+  const elements = (of: ResourceId, names: readonly string[]): readonly Decider[] =>
+    member.length === 0 ? fieldsOf(of, names) : names.flatMap((name) => member.map((group) => ({ id: of, path: pointer(name, group) })));
+  switch (part) {
+    case 'sees':
+      return [
+        ...elements(id, ['access_groups']),
+        ...facts.attributes.flatMap((name) => {
+          const attribute = attributeId(name);
+          return [
+            ...elements(attribute, ['access_groups']),
+            { id: attribute, path: '' as const },
+            { id, path: pointer('attributes', name) },
+          ];
+        }),
+        accessControl,
+      ];
+    case 'open':
+      return fieldsOf(id, [`access_mode_${verb}`]);
+    case 'runs':
+    case 'files': {
+      const own = (access.runbooks ?? []).map(({ name }) => runbookRuleId(name));
+      const deciding = own.flatMap((rule) => [
+        ...elements(rule, ['user_groups']),
+        ...fieldsOf(rule, ['runbooks']),
+        ...attaching(value, rule),
+      ]);
+      // The first rule of a gateway closes what it does not name.
+      return own.length > 0 ? deciding : [...state.resources.keys()].flatMap((one) => (isRunbookRule(one) ? [{ id: one, path: '' }] : []));
+    }
+    case 'approval':
+    case 'longest': {
+      const step = stepOf(verb);
+      const isLimit = part === 'longest';
+      const own = fieldsOf(id, isLimit ? ['access_max_duration'] : ownApprovalFields);
+      const rule = access.rules[step];
+      if (rule === undefined) return own;
+      const ruling = requestRuleId(rule.name);
+      // The reviewers of the connection decide only for those whom no rule asks.
+      const isAsked = reviewFor(access, member, step).rule !== undefined;
+      const terms = isAsked || isLimit ? fieldsOf(ruling, isLimit ? ['access_max_duration'] : approvingFields) : [];
+      return [
+        ...elements(ruling, askedFields),
+        ...fieldsOf(ruling, ['access_type']),
+        ...attaching(value, ruling),
+        ...terms,
+        ...(isAsked ? [] : own),
+      ];
+    }
+    case 'analyzer':
+      return [];
+  }
+}
+
+function fieldsOf(id: ResourceId, names: readonly string[]): readonly Decider[] {
+  return names.map((name) => ({ id, path: pointer(name) }));
+}
+
+/** Lists what attaches a rule to a connection: its existence, an edge, and an attribute of both. */
+function attaching({ id, state, facts }: Effective, rule: ResourceId): readonly Decider[] {
+  const shared = attachingAttributes(rule, state.resources.get(rule)?.spec).filter((one) => facts.attributes.includes(one));
+  return [
+    { id: rule, path: '' },
+    { id: rule, path: '', edge: id },
+    ...shared.flatMap((name) => [id, rule].map((one): Decider => ({ id: one, path: pointer('attributes', name) }))),
+  ];
+}
+
+/** Lists of groups of which an empty one stands for everybody. */
+const everybodyIfEmpty = ['approval_required_groups', 'user_groups'];
+
+/** Returns what a decider says in a state: of an element whether the list has it, of an object or an edge whether it exists, of a field its value. */
+export function valueOf(state: ProtectionSnapshot, { id, path, edge }: Decider): Json {
+  if (id === accessControl.id) return typeof state.listed.state?.['access-control'] === 'object';
+  if (edge !== undefined) return state.edges.get(edge)?.has(id) === true || (decidesAccess(kindOf(id)) && everywhereIn(state).has(id));
+  const spec = state.resources.get(id)?.spec;
+  if (path === '') return spec !== undefined;
+  const [field = '', element] = tokensOf(path);
+  const value = spec?.[field] ?? null;
+  if (element === undefined || !Array.isArray(value)) return value;
+  return (everybodyIfEmpty.includes(field) && value.length === 0) || textsIn(value).includes(element);
+}
+
+/** Returns the attribute that an element of a list of attributes names; undefined for other deciders. */
+export function attributeOf({ path }: Decider): ResourceId | undefined {
+  const [field, name] = tokensOf(path);
+  return field === 'attributes' && name !== undefined ? attributeId(name) : undefined;
+}

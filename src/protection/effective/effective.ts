@@ -1,0 +1,162 @@
+import { textsIn } from '../../model/json.ts';
+import { pointer } from '../../model/pointer.ts';
+import { type AccessMode, attributeId } from '../../model/protection/access-objects.ts';
+import type { AllowedRunbook } from '../../model/protection/permission.ts';
+import type { ControlType } from '../../model/protection/protection.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import {
+  accessOf,
+  type Approval,
+  type ConnectionAccess,
+  modesOfStep,
+  type NeededReview,
+  type ReviewStep,
+  reviewFor,
+  runbooksOf,
+  seesConnection,
+} from '../access/effective-access.ts';
+import type { AccessFacts } from '../access/access-index.ts';
+import { ownApproval } from '../controls/connection-rows.ts';
+import { controlRow } from '../controls/control-table.ts';
+import { type ProtectionSnapshot, readAccessIn, rulesOn } from '../posture/protection-snapshot.ts';
+
+/** The parts of the terms, each of which has its own deciders: who sees it, whether it is open and runs a file, after what, how long, which files. */
+export type TermPart = 'sees' | 'open' | 'runs' | 'approval' | 'longest' | 'files' | 'analyzer';
+
+/** What people in exactly some groups may do by one verb, as far as what is read decides it. */
+export type Terms = {
+  readonly sees: boolean;
+  readonly open: boolean;
+  readonly runs: boolean;
+  /** Undefined: none; `refused`: the gateway refuses what it cannot review. */
+  readonly approval: Approval | 'refused' | undefined;
+  /** In seconds: infinity without a limit, `unknown` where the gateway has one of its own and does not report it. */
+  readonly longest: number | 'unknown';
+  readonly files: readonly AllowedRunbook[];
+};
+
+/** Returns whether people can use what the terms are about, after whatever approval. */
+export function isUsable({ sees, open, runs, approval }: Terms): boolean {
+  return sees && open && runs && approval !== 'refused';
+}
+
+/** What a state of the gateway does for one connection. */
+export type Effective = {
+  readonly id: ResourceId;
+  readonly state: ProtectionSnapshot;
+  readonly access: ConnectionAccess;
+  readonly facts: AccessFacts;
+  readonly may: (member: readonly string[], verb: AccessMode) => Terms;
+  /** What could not be read and may decide a part, with what selects it; empty: everything is known. */
+  readonly unread: Readonly<Record<TermPart, string>>;
+  /** Equal keys: the same terms for everybody, decided by the same, and the same is unread. */
+  readonly key: string;
+};
+
+const readers = new WeakMap<ProtectionSnapshot, (id: ResourceId) => Effective | undefined>();
+
+/** Returns what a state does for a connection; undefined without it. The same object for each question about one state, which does not change. */
+export function effective(state: ProtectionSnapshot, id: ResourceId): Effective | undefined {
+  const read = readers.get(state) ?? onceForEach(createReader(state));
+  readers.set(state, read);
+  return read(id);
+}
+
+function onceForEach(read: (id: ResourceId) => Effective | undefined): typeof read {
+  const known = new Map<ResourceId, Effective | undefined>();
+  return (id) => {
+    if (!known.has(id)) known.set(id, read(id));
+    return known.get(id);
+  };
+}
+
+function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective | undefined {
+  const { lookup, license, longestAccess: longest } = readAccessIn(state);
+  // Where a rule keeps its attributes to itself, it may apply to every connection.
+  const hidingRules = [...state.resources.keys()].filter((id) => kindOf(id) !== 'Connection' && isHidden(state, id, 'attributes'));
+  return (id) => {
+    const spec = state.resources.get(id)?.spec;
+    if (spec === undefined) return undefined;
+    const found = lookup(nameOf(id), spec);
+    const facts = { ...found, attributes: [...new Set([...textsIn(spec['attributes']), ...found.attributes])] };
+    const access = accessOf({ spec, own: ownApproval(spec), facts, license, longest });
+    const value = { id, state, access, facts };
+    const unread = unreadOf(value, hidingRules);
+    return { ...value, may: (member, verb) => termsOf(access, member, verb), unread, key: accessKey(value, unread) };
+  };
+}
+
+/** Returns the step that reviews a verb. */
+export function stepOf(verb: AccessMode): ReviewStep {
+  return modesOfStep.jit.includes(verb) ? 'jit' : 'command';
+}
+
+function termsOf(access: ConnectionAccess, member: readonly string[], verb: AccessMode): Terms {
+  const isAuditor = member.includes('auditor') && !member.includes('admin');
+  const files = verb === 'runbooks' ? runbooksOf(access, member) : [];
+  const review = reviewFor(access, member, stepOf(verb));
+  return {
+    sees: seesConnection(access, member),
+    open: access.open.has(verb) && (verb === 'connect' || !isAuditor),
+    runs: verb !== 'runbooks' || files.length > 0,
+    approval: review.by,
+    longest: verb === 'connect' ? limitOf(access, review) : Number.POSITIVE_INFINITY,
+    files,
+  };
+}
+
+/** Returns the limit of native access: only what needs an approval has one. */
+function limitOf(access: ConnectionAccess, { by, longest }: NeededReview): Terms['longest'] {
+  return by !== undefined && longest === Number.POSITIVE_INFINITY && access.longest === undefined ? 'unknown' : longest;
+}
+
+type Read = Pick<Effective, 'id' | 'state' | 'access' | 'facts'>;
+
+/** The controls that decide each part of the terms. */
+const controlsOfPart: Readonly<Record<TermPart, readonly ControlType[]>> = {
+  sees: ['who'],
+  open: ['access'],
+  runs: ['runbooks'],
+  files: ['runbooks'],
+  approval: ['review', 'force', 'approval'],
+  longest: ['duration', 'review', 'force', 'approval'],
+  analyzer: ['analyzer'],
+};
+
+/** Returns what is unread of a part: lists of the gateway, and fields of everything that may decide it, with the attributes by which they apply. */
+function unreadOf({ id, state, facts }: Read, hidingRules: readonly ResourceId[]): Effective['unread'] {
+  const objects = [id, ...facts.attributes.map((name) => attributeId(name)), ...rulesOn(state, id)];
+  const hiding = [...new Set(objects)].filter((one) => (state.resources.get(one)?.unknown ?? []).length > 0);
+  const inPart = (controls: readonly ControlType[]): string => {
+    const found = controls.flatMap((control) => {
+      const { fields } = controlRow(control);
+      return [
+        ...(state.listed.incomplete.has(control) ? [control] : []),
+        ...hiding.flatMap((one) =>
+          (fields[kindOf(one)] ?? []).filter((field) => isHidden(state, one, field)).map((field) => `${one === id ? '' : one} ${field}`),
+        ),
+        ...hidingRules.filter((rule) => fields[kindOf(rule)]?.includes('attributes') === true),
+      ];
+    });
+    return found.length === 0 ? '' : [...new Set(found), ...facts.attributes].join('\n');
+  };
+  return {
+    sees: inPart(controlsOfPart.sees),
+    open: inPart(controlsOfPart.open),
+    runs: inPart(controlsOfPart.runs),
+    files: inPart(controlsOfPart.files),
+    approval: inPart(controlsOfPart.approval),
+    longest: inPart(controlsOfPart.longest),
+    analyzer: inPart(controlsOfPart.analyzer),
+  };
+}
+
+function isHidden(state: ProtectionSnapshot, id: ResourceId, field: string): boolean {
+  return state.resources.get(id)?.unknown.some((path) => path === '' || path === pointer(field)) === true;
+}
+
+/** Which attribute grants what is a decider, and so a part of the key; the row is it, too. */
+function accessKey({ id, state, access: { open, ...access }, facts }: Read, unread: Effective['unread']): string {
+  const granting = facts.attributes.filter((name) => state.resources.has(attributeId(name)));
+  return JSON.stringify([[...open].toSorted(), access, unread, granting, facts.row, state.resources.get(id)?.unknown ?? []]);
+}

@@ -1,0 +1,85 @@
+import { addToGroup } from '../../model/collections.ts';
+import { compareText } from '../../model/json.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
+import { type AllowedRunbook, type Decider, membersText } from '../../model/protection/permission.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { type MemberSort, sortPlaces } from '../access/effective-access.ts';
+import { machineName } from '../controls/access-rows.ts';
+import type { Difference, People } from '../compare/compare.ts';
+import { type AccessPart, uncoveredFiles } from '../compare/compare-terms.ts';
+
+/** Who gains: people in all of some groups (`[]`: people in no group that decides anything), or in one of each list; or a machine identity. */
+export type Gainer = { readonly groups: readonly string[]; readonly oneOfEach?: MemberSort['places'] } | { readonly machine: string };
+
+/** One way in which people can do more on a connection than before, or the same after less or other approval. */
+export type AccessGain = {
+  readonly connection: ResourceId;
+  readonly who: Gainer;
+  readonly verb: AccessMode;
+  readonly of: AccessPart;
+  /** The runbook, as `REPOSITORY:NAME`; absent for other verbs, and for every runbook. */
+  readonly runbook?: string;
+  /** What gives it. */
+  readonly causes: readonly Decider[];
+};
+
+/** What people gain, and the connections on which it cannot be known. */
+type AccessGains = { readonly gains: readonly AccessGain[]; readonly unknown: readonly ResourceId[] };
+
+/** Finds what people gain among differences: each group, and people in several groups only where none of these groups gains alone. */
+export function gainsIn(differences: readonly Difference[]): AccessGains {
+  const byQuestion = new Map<string, Difference[]>();
+  for (const one of differences) addToGroup(byQuestion, `${one.connection} ${one.verb}`, one);
+  const unknown = differences.filter(({ causes }) => causes.unclear !== undefined).map(({ connection }) => connection);
+  return { gains: [...byQuestion.values()].flatMap(gainsOfQuestion), unknown: [...new Set(unknown)] };
+}
+
+type FileGain = { readonly runbook: string | undefined; readonly gain: AccessGain };
+
+function gainsOfQuestion(differences: readonly Difference[]): readonly AccessGain[] {
+  const bySort = new Map<People, Difference[]>();
+  for (const one of differences) if (one.causes.more !== undefined) addToGroup(bySort, one.people, one);
+  const alone = new Set<string>();
+  return [...bySort].flatMap(([people, own]) => {
+    const gains = new Map<string | undefined, FileGain>();
+    for (const one of own) for (const found of fileGains(one)) if (!gains.has(found.runbook)) gains.set(found.runbook, found);
+    return [...gains.values()].flatMap(({ runbook, gain }): readonly AccessGain[] => {
+      const told = (group: string): string => `${runbook ?? ''} ${group}`;
+      if ('machine' in people) return [gain];
+      const { member, groups } = people;
+      if (member.length > 1) return member.some((group) => alone.has(told(group))) ? [] : [gain];
+      for (const group of member) alone.add(told(group));
+      return (member.length === 0 ? [[]] : groups.map((group) => [group])).map((one) => ({ ...gain, who: { groups: one } }));
+    });
+  });
+}
+
+/** Names the runbooks that people gain by a difference; those that they had already, if they need less for them. */
+function fileGains({ connection, people, verb, part, terms: [had, has], causes: { more = [] } }: Difference): readonly FileGain[] {
+  const gain = { connection, who: gainerOf(people), verb, causes: more };
+  if (verb !== 'runbooks') return [{ runbook: undefined, gain: { ...gain, of: part } }];
+  const all = has?.files ?? [];
+  const isNew = part === 'use' || part === 'files';
+  const added = part === 'use' ? all : uncoveredFiles(all, had?.files ?? []);
+  return (isNew ? added : all.filter((file) => !added.includes(file))).map((file) => {
+    const runbook = runbookName(file);
+    return { runbook, gain: { ...gain, of: isNew ? 'use' : part, ...(runbook === undefined ? {} : { runbook }) } };
+  });
+}
+
+function runbookName({ repository, name }: AllowedRunbook): string | undefined {
+  return repository === undefined ? undefined : `${repository}:${name}`;
+}
+
+function gainerOf(people: People): Gainer {
+  if ('machine' in people) return people;
+  const { member, places } = people;
+  return { groups: member, ...(places.some((list) => list.length > 1) && member.length > 1 ? { oneOfEach: sortPlaces(places) } : {}) };
+}
+
+/** Names people: `contractors`, `people in both a and b`, `people in no other group`, `machine identity ci`. */
+export function gainerText(who: Gainer): string {
+  if ('machine' in who) return machineName(who.machine);
+  const { groups, oneOfEach = groups.toSorted(compareText).map((group) => [group]) } = who;
+  return groups.length > 1 ? membersText(oneOfEach) : (groups[0] ?? 'people in no other group');
+}
