@@ -16,6 +16,8 @@ import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } f
 import { deletionPhrase, hiddenPhrase } from './controls/access-rows.ts';
 import { controlRow } from './controls/control-table.ts';
 import { extensionHeadlines } from './extension-headlines.ts';
+import { type DestinationGains, findDestinationGains } from './compare/destinations.ts';
+import { destinationHeadlines } from './questions/destination-texts.ts';
 import { givenUpHeadlines } from './given-up-headlines.ts';
 import { newAccessPhrase } from './new-access.ts';
 import { findGivenUp } from './risk/given-up.ts';
@@ -303,7 +305,10 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
   const effects = findEffects(diff, input);
   const changes = diff.changes.map((change) => ({ ...change, risks: effects.byChange.get(liveKeyOf(change)) ?? [] }));
   const summarize = (): Protection => {
-    const protection = withOwnHeadlines(summarizeAffected(findAffected(diff, input, effects)), changes, effects);
+    const protection = withOwnHeadlines(summarizeAffected(findAffected(diff, input, effects)), changes, {
+      ...effects,
+      desired: input.desired,
+    });
     const more = [
       ...extensionHeadlines(input, effects.snapshots),
       ...manifestHeadlines([...changes, ...effects.unwritten], effects.snapshots),
@@ -348,7 +353,7 @@ export function assessAcceptedDrift(diff: PlannedWrites, input: AssessInput, sta
     const key = liveKeyOf(change);
     return { ...change, risks: risksOf(key, effects.byChange.get(key) ?? []) };
   });
-  const { headlines, losing } = withOwnHeadlines(summarizeAffected(losses), changes, effects);
+  const { headlines, losing } = withOwnHeadlines(summarizeAffected(losses), changes, { ...effects, desired: input.desired });
   return { risks: new Map(changes.map((change) => [liveKeyOf(change), change.risks])), headlines, losing };
 }
 
@@ -356,6 +361,7 @@ export function assessAcceptedDrift(diff: PlannedWrites, input: AssessInput, sta
 type PlanEffects = ReturnType<typeof findRisks> & {
   readonly snapshots: PlanSnapshots;
   readonly givenUp: ReturnType<typeof findGivenUp>;
+  readonly destinations: DestinationGains;
   readonly attachments: AttachmentLookup;
 };
 
@@ -363,18 +369,22 @@ function findEffects(diff: PlannedWrites, { desired, live, base: applied, regist
   const snapshots = snapshotPlan(diff, live, registry, { desired, base: applied });
   const attachments = lookUpAttachments(desired, applied);
   const givenUp = findGivenUp({ plan: diff, desired, registry, ...snapshots });
+  const named = withNames(live, renamesOf(diff.changes));
+  const formerOf = (id: ResourceId): ResourceId => snapshots.predecessors.get(id) ?? id;
+  const destinations = findDestinationGains({ ...snapshots, plan: diff, live: named, desired, applied, formerOf });
   const risks = findRisks({
     plan: diff,
-    live: withNames(live, renamesOf(diff.changes)),
+    live: named,
     desired,
     base: applied === desired ? undefined : applied,
     registry,
     attachments,
     inherited,
     givenUp,
+    destinations,
     ...snapshots,
   });
-  return { ...risks, snapshots, givenUp, attachments };
+  return { ...risks, snapshots, givenUp, destinations, attachments };
 }
 
 function findAffected(
@@ -389,9 +399,13 @@ function findAffected(
 function withOwnHeadlines(
   protection: Protection,
   changes: readonly AssessedChange[],
-  { givenUp, snapshots }: Pick<PlanEffects, 'givenUp' | 'snapshots'>,
+  { givenUp, destinations, snapshots, desired }: Pick<PlanEffects, 'givenUp' | 'destinations' | 'snapshots'> & Pick<AssessInput, 'desired'>,
 ): Protection {
-  const more = [...givenUpHeadlines(changes, givenUp, snapshots), ...rerouteHeadlines(changes, snapshots)];
+  const more = [
+    ...destinationHeadlines(destinations.gains, snapshots, desired),
+    ...givenUpHeadlines(changes, givenUp, snapshots),
+    ...rerouteHeadlines(changes, snapshots),
+  ];
   return { ...protection, headlines: sortHeadlines([...protection.headlines, ...more]) };
 }
 

@@ -23,7 +23,7 @@ export function rerouteHeadlines(changes: readonly AssessedChange[], { postureBe
     const [subject, count] = ids.length > 0 ? ['connection', ids.length] : ['runbook configuration', members.length];
     return [
       {
-        direction: first.class === 'unknown' ? 'unknown' : 'reroutes',
+        direction: first.class === 'unknown' || first.class === 'weakens' ? first.class : 'reroutes',
         ...(first.class === 'reroutes' ? { target: rerouteTarget(first.code) } : {}),
         text: count === 1 ? `1 ${subject} ${phrase.one}` : `${count} ${subject}s ${phrase.many}`,
         connections: ids,
@@ -91,6 +91,7 @@ const unwatched = 'no longer watched';
 
 const manifestCodes = [
   { name: 'ignore-added', direction: 'weakens', what: unwatched },
+  { name: 'field-left', direction: 'weakens', what: unwatched },
   { name: 'secret-inlined', direction: 'weakens', what: 'stated in the manifest instead of a reference' },
   { name: 'secret-left', direction: 'unknown', what: unwatched },
 ] as const;

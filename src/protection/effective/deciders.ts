@@ -23,7 +23,9 @@ export function decidersOf(
 ): readonly Decider[] {
   const { id, state, access, facts } = value;
   const elements = (of: ResourceId, names: readonly string[]): readonly Decider[] =>
-    member.length === 0 ? fieldsOf(of, names) : names.flatMap((name) => member.map((group) => ({ id: of, path: pointer(name, group) })));
+    member.length === 0
+      ? fieldDeciders(of, names)
+      : names.flatMap((name) => member.map((group) => ({ id: of, path: pointer(name, group) })));
   switch (part) {
     case 'sees':
       return [
@@ -39,13 +41,13 @@ export function decidersOf(
         accessControl,
       ];
     case 'open':
-      return fieldsOf(id, [`access_mode_${verb}`]);
+      return fieldDeciders(id, [`access_mode_${verb}`]);
     case 'runs':
     case 'files': {
       const own = (access.runbooks ?? []).map(({ name }) => runbookRuleId(name));
       const deciding = own.flatMap((rule) => [
         ...elements(rule, ['user_groups']),
-        ...fieldsOf(rule, ['runbooks']),
+        ...fieldDeciders(rule, ['runbooks']),
         ...attaching(value, rule),
       ]);
       // The first rule of a gateway closes what it does not name.
@@ -55,16 +57,16 @@ export function decidersOf(
     case 'longest': {
       const step = stepOf(verb);
       const isLimit = part === 'longest';
-      const own = fieldsOf(id, isLimit ? ['access_max_duration'] : ownApprovalFields);
+      const own = fieldDeciders(id, isLimit ? ['access_max_duration'] : ownApprovalFields);
       const rule = access.rules[step];
       if (rule === undefined) return own;
       const ruling = requestRuleId(rule.name);
       // The reviewers of the connection decide only for those whom no rule asks.
       const isAsked = reviewFor(access, member, step).rule !== undefined;
-      const terms = isAsked || isLimit ? fieldsOf(ruling, isLimit ? ['access_max_duration'] : approvingFields) : [];
+      const terms = isAsked || isLimit ? fieldDeciders(ruling, isLimit ? ['access_max_duration'] : approvingFields) : [];
       return [
         ...elements(ruling, askedFields),
-        ...fieldsOf(ruling, ['access_type']),
+        ...fieldDeciders(ruling, ['access_type']),
         ...attaching(value, ruling),
         ...terms,
         ...(isAsked ? [] : own),
@@ -75,7 +77,7 @@ export function decidersOf(
   }
 }
 
-function fieldsOf(id: ResourceId, names: readonly string[]): readonly Decider[] {
+function fieldDeciders(id: ResourceId, names: readonly string[]): readonly Decider[] {
   return names.map((name) => ({ id, path: pointer(name) }));
 }
 

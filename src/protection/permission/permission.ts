@@ -107,8 +107,9 @@ type Limits = Pick<Permission, 'blocked' | 'masked' | 'facts'>;
 
 function limitsOf(subject: PermissionSubject): Limits {
   const hidden = hiddenLimits(subject.snapshot, subject.id);
-  const isKnown = ({ rules = [] }: Control, part: 'blocked' | 'masked'): boolean =>
-    rules.length === 0 || rules.some((rule) => !hidden[part].some(({ id }) => id === rule));
+  // A control without a rule is the connection's own.
+  const isKnown = ({ rules = [subject.id] }: Control, part: 'blocked' | 'masked'): boolean =>
+    rules.some((rule) => !hidden[part].some(({ id }) => id === rule));
   const controls = (type: ControlType, part: 'blocked' | 'masked'): readonly Control[] =>
     effectiveControls(subject.posture, type).filter((control) => isKnown(control, part));
   const [input, output] = [controls('input', 'blocked'), controls('output', 'blocked')];

@@ -71,7 +71,8 @@ function runbookName({ repository, name }: AllowedRunbook): string | undefined {
   return repository === undefined ? undefined : `${repository}:${name}`;
 }
 
-function gainerOf(people: People): Gainer {
+/** Returns people as gainers: all of their groups, and those of which each could be in the place of one. */
+export function gainerOf(people: People): Gainer {
   if ('machine' in people) return people;
   const { member, places } = people;
   return { groups: member, ...(places.some((list) => list.length > 1) && member.length > 1 ? { oneOfEach: sortPlaces(places) } : {}) };

@@ -1,5 +1,5 @@
 import type { InheritedKeys } from '../../model/live.ts';
-import { isCredential } from './secret-keys.ts';
+import { isCredential } from '../compare/secret-keys.ts';
 
 /** A connection on one side of a change: the resource that it inherits from, and the keys of its own secrets. */
 export type SecretUse = { readonly resource: string; readonly own: ReadonlySet<string> };

@@ -18,6 +18,7 @@ const codes = {
   'selector-narrowed': ['weakens', 'a selector no longer matches some connections'],
   'selector-widened': ['strengthens', 'a selector matches more connections'],
   'ignore-added': ['weakens', 'a protecting field is added to metadata.ignore'],
+  'field-left': ['weakens', 'a protecting field that the manifest stated is left to the gateway'],
   'ignore-removed': ['strengthens', 'a protecting field is removed from metadata.ignore'],
   'protect-removed': ['availability', 'metadata.protect is removed, so that Ostiary may delete the object'],
   'access-extended': ['weakens', 'the access of a group ends later, or no longer ends'],
@@ -62,6 +63,18 @@ const codes = {
     'a credential is used under another key, or by another object with another endpoint',
     ['uses', 'use', 'an existing credential under another key or at another endpoint'],
   ],
+  'program-changed': [
+    'reroutes',
+    'a connection that people use without review runs another command',
+    ['runs', 'run', 'another program, which people use without review'],
+  ],
+  'agent-opened': [
+    'weakens',
+    'a connection that people use without review and that leads to no server runs another command, or on another agent',
+    ['runs', 'run', 'code on its agent itself by another command or agent, which people use without review'],
+  ],
+  'destination-opened': ['weakens', 'people reach what another connection leads to, more easily than before'],
+  'destination-unknown': ['unknown', 'a connection leads elsewhere, and where cannot be read'],
   'runbooks-rerouted': [
     'reroutes',
     'runbooks from another repository or server can be run on connections, with their credentials',

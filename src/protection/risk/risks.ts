@@ -26,6 +26,8 @@ import { type RiskCode, type RiskDraft, unreviewedModes } from '../controls/cont
 import { edgeCauses, type AttachmentLookup } from '../posture/causes.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
 import { findContributions, type ChangeEffects, fieldReasons, type Reason, refusesSessions } from './contributions.ts';
+import type { DestinationGains } from '../compare/destinations.ts';
+import { destinationRisks, programRisks } from './destination-risks.ts';
 import type { GivenUp } from './given-up.ts';
 import { generalRisk, riskCode } from './risk-codes.ts';
 import {
@@ -54,6 +56,7 @@ type RiskInput = PlanSnapshots & {
   readonly inherited: InheritedKeys | undefined;
   /** What new objects give up of their defaults, by the live key of their change. */
   readonly givenUp: ReadonlyMap<ResourceId, readonly GivenUp[]>;
+  readonly destinations: DestinationGains;
 };
 
 /** The risks of every change by the id of its live object (one name of a runbook configuration can be two of them), and the risks of manifests that differ from the base without writing anything. */
@@ -207,23 +210,23 @@ function reasonsOf(change: Change, context: RiskContext): readonly Reason[] {
 
 /** Finds risks that are no effects on protection: credentials that move, hidden values, deletions, and new access. */
 function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
-  const { liveResources, resources, postureBefore, postureAfter, predecessors, baseResources, usersOf, membersOf, inherited } = context;
+  const { liveResources, resources, postureBefore, postureAfter, predecessors, baseResources, destinations } = context;
   const key = liveKeyOf(change);
   const isConnection = kindOf(key) === 'Connection';
   if (change.action === 'delete') return isConnection ? [{ code: generalRisk('deleted'), fields: [] }] : [];
   const predecessor = predecessors.get(key);
   const owners = {
+    ...context,
     subject: liveResources.get(key),
     predecessor: predecessor === undefined ? undefined : liveResources.get(predecessor),
     desired: resources.get(change.id),
     after: specIn(context.after, key),
     applied: baseResources.get(change.id) ?? (predecessor === undefined ? undefined : baseResources.get(predecessor)),
-    usersOf,
-    membersOf,
-    inherited,
   };
-  const reroutes = isConnection ? rerouteRisks(change, owners) : repositoryRisks(change, owners);
+  const moved = isConnection ? rerouteRisks(change, owners) : repositoryRisks(change, owners);
   const after = isConnection ? postureAfter(key) : undefined;
+  const program = moved.length > 0 ? [] : programRisks(change, after, destinations.bare.has(key));
+  const reroutes = [...moved, ...program, ...destinationRisks(key, destinations)];
   const had = isConnection ? postureBefore(key) : undefined;
   const hadAccess = predecessor === undefined ? had : postureBefore(predecessor);
   const isHidden =

@@ -12,13 +12,14 @@ import type { Kind } from '../../model/kind.ts';
 import { controlTypesOf } from '../controls/control-table.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { compareInherited, type SecretUse } from './inherited-secrets.ts';
-import { isCredential, isEndpoint, isSetting } from './secret-keys.ts';
+import { isCredential, isEndpoint, isSetting } from '../compare/secret-keys.ts';
 
 /** Finds differences between a manifest and the base that are not fields: its selector, its ignored paths, its protection from deletion and later ends of access. */
 export function manifestRisks(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
   return [
     ...selectorRisks(desired, base),
     ...ignoreRisks(kind, desired.ignore, base.ignore),
+    ...leftFields(kind, desired, base),
     ...protectRisks(desired, base),
     ...extensionRisks(desired, base),
   ];
@@ -72,6 +73,17 @@ function ignoreRisks(kind: Kind, current: readonly Pointer[], applied: readonly 
     ...added.map((path): RiskDraft => ({ code: generalRisk('ignore-added'), fields: tokensOf(path), isIgnore: true })),
     ...removed.map((path): RiskDraft => ({ code: generalRisk('ignore-removed'), fields: tokensOf(path), isIgnore: true })),
   ];
+}
+
+/** Finds protecting fields that a manifest no longer states, and whose live value stays, whatever it becomes. */
+function leftFields(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
+  return kind.fields.flatMap(({ name, omitted }): readonly RiskDraft[] => {
+    const path = pointer(name);
+    const isLeft = omitted === 'kept' && base.spec[name] !== undefined && desired.spec[name] === undefined;
+    // What is ignored has that risk already.
+    if (!isLeft || isWithinAny(path, desired.ignore) || !touchesProtection(kind, path)) return [];
+    return [{ code: generalRisk('field-left'), fields: [name] }];
+  });
 }
 
 /** Returns whether the path overlaps a protecting field or an edge field. */

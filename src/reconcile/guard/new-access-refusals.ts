@@ -1,5 +1,6 @@
 import type { NewAccessLimit } from '../../model/config.ts';
 import { desiredByKey, type DesiredState } from '../../model/desired.ts';
+import type { LiveState } from '../../model/live.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { compareText, type JsonObject } from '../../model/json.ts';
 import { type Diff, liveKeyOf, type Refusal, renamesOf, withNames } from '../../model/plan/plan.ts';
@@ -8,7 +9,9 @@ import type { ResourceId } from '../../model/resource.ts';
 import { hasTags } from '../../protection/permission/check-access-tests.ts';
 import { extensionText, findExtensions } from '../../protection/permission/extensions.ts';
 import { compare } from '../../protection/compare/compare.ts';
-import { type AccessGain, gainerText, gainsIn } from '../../protection/questions/new-access.ts';
+import { findDestinationGains } from '../../protection/compare/destinations.ts';
+import { destinationTerms, destinationText } from '../../protection/questions/destination-texts.ts';
+import { type AccessGain, gainerOf, gainerText, gainsIn } from '../../protection/questions/new-access.ts';
 import { neededText, permissionOf, type PermissionSubject } from '../../protection/permission/permission.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
 import { allConnections, liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
@@ -27,10 +30,12 @@ export function newAccessRefusals(prepared: Prepared, diff: Diff, accepted: Acce
   if (limits.newAccess === 'allow') return [];
   const after = plannedSnapshot(diff, live, registry);
   const since = { after, diff, limit: limits.newAccess, desired };
-  const states = accepted === undefined ? [live] : [live, accepted.live];
-  const lines = states.flatMap((state) =>
-    newAccessSince(liveSnapshot(withNames(state, renamesOf(diff.changes)), registry, diff.target.dialect), since),
-  );
+  const sides = [{ diff, live, desired }, ...(accepted === undefined ? [] : [accepted])];
+  const lines = sides.flatMap((side) => {
+    const named = withNames(side.live, renamesOf(diff.changes));
+    const before = liveSnapshot(named, registry, diff.target.dialect);
+    return newAccessSince(before, { ...since, plan: side.diff, live: named, stated: side.desired, applied: prepared.applied });
+  });
   return lineRefusals('plan/new-access', [...lines, ...extensionLines(prepared, since)]);
 }
 
@@ -62,7 +67,15 @@ function specIn({ resources }: ProtectionSnapshot, id: ResourceId): JsonObject |
   return resources.get(id)?.spec;
 }
 
-function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desired }: Since): readonly AccessLine[] {
+type SinceState = Since & {
+  /** What the manifests change since that state. */
+  readonly plan: Diff;
+  readonly live: LiveState;
+  readonly stated: DesiredState;
+  readonly applied: DesiredState | undefined;
+};
+
+function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desired, ...state }: SinceState): readonly AccessLine[] {
   const unfinished = new Set(diff.changes.filter(({ reasons }) => reasons.includes('unfinished')).map(liveKeyOf));
   const manifests = desiredByKey(desired.resources);
   const formerOf = formerIds(desired, before, unfinished);
@@ -78,8 +91,16 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
     const posture = id === undefined ? undefined : (snapshot === after ? postureAfter : postureBefore)(id);
     return id === undefined || posture === undefined ? undefined : { id, posture, snapshot };
   };
+  const found = findDestinationGains({ ...state, desired: state.stated, before, after, formerOf, postureBefore, postureAfter });
+  const leading = found.gains.filter(({ connection }) => counted.includes(connection));
   const locate = ({ id, path }: Decider): Position | undefined => manifests.get(id)?.locate(path);
   return [
+    ...leading.map((gain): AccessLine => {
+      const { connection, verb } = gain;
+      const who = gainerOf(gain.people);
+      const what = `will be yes ${destinationTerms(gain)} at ${destinationText(gain)}`;
+      return { access: { connection, ...who, verb }, who: gainerText(who), verb, what, at: locate({ id: connection, path: '/secret' }) };
+    }),
     ...gains.map((gain): AccessLine => {
       const { connection, verb, who, runbook, causes } = gain;
       const had = askedOf(subjectIn(before, formerOf(connection)), gain);
@@ -88,13 +109,15 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
       const what = `was ${termsText(gain, had, 'before')}, will be ${termsText(gain, has, 'after')}`;
       return { access: { connection, ...who, verb, ...(runbook === undefined ? {} : { runbook }) }, who: gainerText(who), verb, what, at };
     }),
-    ...unknown.map((connection): AccessLine => ({
-      access: { connection },
-      who: 'people',
-      verb: 'access',
-      what: 'cannot be compared, because the token may not read everything that decides it',
-      at: locate({ id: connection, path: '' }),
-    })),
+    ...[...unknown, ...found.unknown]
+      .filter((id) => counted.includes(id))
+      .map((connection): AccessLine => ({
+        access: { connection },
+        who: 'people',
+        verb: 'access',
+        what: 'cannot be compared, because the token may not read everything that decides it',
+        at: locate({ id: connection, path: '' }),
+      })),
   ];
 }
 

@@ -53,6 +53,6 @@ export const proxyRows: readonly Row[] = [
     scored('postgres'),
     scored('tcp'),
     ['unknown enforcement-changed'],
-    ['strengthens enforcement-changed'],
+    ['reroutes program-changed', 'strengthens enforcement-changed'],
   ],
 ];

@@ -1,3 +1,4 @@
+import { destinationRows } from './destination-rows.ts';
 import { credentialRows, credentialsOneWay, secret, type Row, type Side } from './credential-rows.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { Manifest } from '../../../support/scenario.ts';
@@ -354,30 +355,31 @@ export const rows: readonly Row[] = [
     [connection('orders'), masking('m', { ...registered('PERSON'), connection_ids: ['orders'] })],
     [connection('orders', { subtype: 'tcp' }), masking('m', { ...registered('PERSON'), connection_ids: ['orders'] })],
     ['weakens enforcement-changed'],
-    ['strengthens enforcement-changed'],
+    ['reroutes program-changed', 'strengthens enforcement-changed'],
   ],
   [
     'a type that forwards what it cannot read, with a guardrail',
     blocking(words('DROP')),
     [connection('orders', { subtype: 'tcp' }), ...blocking(words('DROP')).slice(1)],
     ['availability unenforceable', 'unknown enforcement-changed'],
-    ['unknown enforcement-changed'],
+    ['reroutes program-changed', 'unknown enforcement-changed'],
   ],
   [
     'a type that no documentation describes, with masking',
     [connection('orders'), masking('m', { ...registered('PERSON'), connection_ids: ['orders'] })],
     [connection('orders', { subtype: 'newdb' }), masking('m', { ...registered('PERSON'), connection_ids: ['orders'] })],
     ['unknown enforcement-changed'],
-    ['unknown enforcement-changed'],
+    ['reroutes program-changed', 'unknown enforcement-changed'],
   ],
   [
     'a type that forwards what it cannot read, without rules',
     own({}),
     own({ subtype: 'tcp' }),
     ['neutral enforcement-changed'],
-    ['neutral enforcement-changed'],
+    ['neutral enforcement-changed', 'reroutes program-changed'],
   ],
   ...credentialRows,
+  ...destinationRows,
   [
     'a guardrail where commands have no proxy',
     [connection('orders', { type: 'custom', subtype: 'dynamodb' }), guardrail('g', [words('DROP')])],

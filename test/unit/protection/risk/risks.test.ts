@@ -121,6 +121,8 @@ describe('the risks of a change', () => {
       'given-up',
       'secret-left',
       'closed-between',
+      'destination-unknown',
+      'field-left',
     ];
     expect(Object.keys(riskCodes).filter((name) => !met.has(name) && !elsewhere.includes(name))).toEqual([]);
   });

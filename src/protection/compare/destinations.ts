@@ -1,0 +1,243 @@
+import { addToGroup } from '../../model/collections.ts';
+import { desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
+import { compareText } from '../../model/json.ts';
+import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
+import { type Change, type FieldChange, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
+import { isWithinAny, type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
+import type { ControlType } from '../../model/protection/protection.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
+import { accessModes, memberSortsBy, seeingAll } from '../access/effective-access.ts';
+import { controlTable } from '../controls/control-table.ts';
+import type { Posture } from '../controls/control-row.ts';
+import { effective, type Effective, isUsable, type Terms } from '../effective/effective.ts';
+import type { PlannedWrites } from '../posture/diff-postures.ts';
+import type { PostureReader } from '../posture/posture.ts';
+import type { Compared, People } from './compare.ts';
+import { compareTerms } from './compare-terms.ts';
+import { isSameLead, type Lead, leadOf, leadsToSame, placesOf } from './leads.ts';
+
+/** People who reach what other connections lead to more easily than before, because a connection leads there now. */
+export type DestinationGain = {
+  readonly connection: ResourceId;
+  /** The connections that led there before; for no one of them do these people need as little. */
+  readonly guarded: readonly ResourceId[];
+  readonly people: People;
+  readonly verb: AccessMode;
+  readonly terms: Terms;
+  /** The controls of the other connections that this one has not, where people need the same as before. */
+  readonly without: readonly ControlType[];
+};
+
+/** What people gain at destinations, and the connections whose destination cannot be known although it may be another one. */
+export type DestinationGains = {
+  readonly gains: readonly DestinationGain[];
+  readonly unknown: readonly ResourceId[];
+  /** Those that lead to their agent itself. */
+  readonly bare: ReadonlySet<ResourceId>;
+};
+
+/** The plan, both of its sides, and the manifests that say where secrets come from: now, and as they were applied. */
+export type DestinationInput = Compared & {
+  readonly postureBefore: PostureReader;
+  readonly postureAfter: PostureReader;
+  readonly plan: PlannedWrites;
+  /** With the names after the plan. */
+  readonly live: LiveState;
+  readonly desired: DesiredState;
+  readonly applied: DesiredState | undefined;
+};
+
+/**
+ * Compares destinations: what people may do where a connection leads is the easiest of what the connections give that lead there. Only a connection that
+ * is new or leads elsewhere is asked, against all that led there before: one that stays says all about itself. Those who see every connection
+ * reach every destination. None of two terms need be the easier one, so people gain where no earlier term covers the new one.
+ */
+export function findDestinationGains(input: DestinationInput): DestinationGains {
+  const moved = movedConnections(input);
+  if (moved.length === 0) return { gains: [], unknown: [], bare: new Set() };
+  const led = leadsBefore(input);
+  const byPlace = new Map<string, ResourceId[]>();
+  for (const [id, lead] of led) for (const place of placesOf(lead)) addToGroup(byPlace, place, id);
+  const gains: DestinationGain[] = [];
+  const unknown: ResourceId[] = [];
+  for (const [id, lead] of moved) {
+    const own = led.get(id);
+    if (own !== undefined && isSameLead(own, lead)) continue;
+    if (lead.isHidden && lead.servers.size === 0 && own !== undefined) unknown.push(id);
+    const near = new Set(placesOf(lead).flatMap((place) => byPlace.get(place) ?? []));
+    const guarded = [...near].filter((other) => isSamePlace(led.get(other), lead)).toSorted(compareText);
+    // What it was before led there, too: how it differs from that, their comparison says.
+    const former = input.formerOf(id);
+    if (former !== undefined && guarded.includes(former)) continue;
+    for (const one of gainsAt(id, guarded, input)) gains.push(one);
+  }
+  const bare = moved.filter(([, { isBare }]) => isBare).map(([id]) => id);
+  return { gains, unknown, bare: new Set(bare) };
+}
+
+function isSamePlace(one: Lead | undefined, other: Lead): boolean {
+  return one !== undefined && leadsToSame(one, other);
+}
+
+const leadFields: readonly string[] = ['secret', 'agent_id', 'type', 'subtype', 'command', 'resource_name'];
+
+/** Returns where the connections lead that a plan creates, or that it may lead elsewhere. */
+function movedConnections({ plan, after, live, desired, applied, formerOf }: DestinationInput): readonly (readonly [ResourceId, Lead])[] {
+  const [manifests, before, found] = [desiredByKey(desired.resources), desiredByKey(applied?.resources ?? []), liveById(live.resources)];
+  return plan.changes.flatMap((change): readonly (readonly [ResourceId, Lead])[] => {
+    const key = liveKeyOf(change);
+    const spec = after.resources.get(key)?.spec;
+    const written = change.fields.filter(({ path, held }) => held !== true && leadFields.includes(tokensOf(path)[0] ?? ''));
+    if (!isWritten(change) || change.action === 'delete' || spec === undefined) return [];
+    const manifest = manifests.get(key);
+    const isNew = change.action === 'create' || change.reasons.includes('unfinished');
+    if (manifest === undefined || (!isNew && written.length === 0)) return [];
+    const former = formerOf(key);
+    const owner = found.get(key) ?? (former === undefined ? undefined : found.get(former));
+    const kept = owner === undefined ? {} : secretsOf(owner, before.get(owner.id), () => false);
+    return [[key, leadOf(spec, secretsAfter({ manifest, owner, kept, change }), isAnyHidden(owner, manifest))] as const];
+  });
+}
+
+type Secrets = Readonly<Record<Pointer, readonly (DesiredSecret | LiveSecret)[]>>;
+
+/** Returns the secrets that a connection has after its change: what its manifest states, and what it keeps of those that it has. */
+function secretsAfter({
+  manifest,
+  owner,
+  kept,
+  change,
+}: {
+  readonly manifest: DesiredResource;
+  readonly owner: LiveResource | undefined;
+  readonly kept: Secrets;
+  readonly change: Change;
+}): Secrets {
+  const isOwn = owner !== undefined && owner.id === liveKeyOf(change);
+  const removed = change.fields.filter(isRemoval).map(({ path }) => path);
+  const stated = Object.entries(manifest.secrets).flatMap(([path, secret]): readonly (readonly [Pointer, Secrets[Pointer]])[] => {
+    const isKept = secret.state === 'keep' || secret.source.startsWith('live:') || isWithinAny(path, manifest.ignore);
+    return isKept ? [[path, kept[path] ?? []]] : [[path, [secret]]];
+  });
+  const left = isOwn ? Object.entries(kept).filter(([path]) => !removed.includes(path)) : [];
+  return Object.fromEntries([...left, ...stated]);
+}
+
+function isRemoval({ after, held }: FieldChange): boolean {
+  return held !== true && ('absent' in after || ('secret' in after && after.state === 'removed'));
+}
+
+/** Returns where every live connection leads: by the values that the gateway shows, and by the sources of the manifests that were applied. */
+function leadsBefore({ plan, before, live, desired, applied }: DestinationInput): ReadonlyMap<ResourceId, Lead> {
+  const manifests = desiredByKey((applied ?? desired).resources);
+  const written = new Map(plan.changes.map((change) => [liveKeyOf(change), new Set(change.fields.map(({ path }) => path))]));
+  return new Map(
+    live.resources.flatMap((one): readonly (readonly [ResourceId, Lead])[] => {
+      const spec = before.resources.get(one.id)?.spec;
+      const manifest = manifests.get(one.id);
+      if (spec?.['access_mode_connect'] === undefined && spec?.['agent_id'] === undefined) return [];
+      // Without a record, a manifest says only of what the plan does not write where it comes from.
+      const isOther = (path: Pointer): boolean => applied === undefined && written.get(one.id)?.has(path) === true;
+      return [[one.id, leadOf(spec, secretsOf(one, manifest, isOther), isAnyHidden(one, manifest))]];
+    }),
+  );
+}
+
+/** Returns what is known of the secrets of a live connection: values of the gateway, and what its manifest states unless that is another value. */
+function secretsOf(live: LiveResource, manifest: DesiredResource | undefined, isOther: (path: Pointer) => boolean): Secrets {
+  const paths = new Set([...Object.keys(live.secrets), ...Object.keys(manifest?.secrets ?? {})]);
+  return Object.fromEntries(
+    [...paths].map((path) => {
+      const [found, stated] = [live.secrets[path], manifest?.secrets[path]];
+      const isStated = stated !== undefined && stated.state !== 'keep' && !isOther(path);
+      const isEqual = found?.state !== 'value' || stated?.state !== 'value' || stated.equals(found);
+      return [path, [...(found === undefined ? [] : [found]), ...(isStated && isEqual ? [stated] : [])]] as const;
+    }),
+  );
+}
+
+const wholeSecret = pointer('secret');
+
+/** Returns whether a connection may have secrets that neither the gateway shows nor its manifest states as a whole. */
+function isAnyHidden(live: LiveResource | undefined, manifest: DesiredResource | undefined): boolean {
+  const isUnread = live !== undefined && [...live.unknown, ...(live.leftOut ?? [])].some((path) => path === wholeSecret || path === '');
+  return isUnread && manifest?.wholeSecrets.includes(wholeSecret) !== true;
+}
+
+/** Native access gives what commands give, and commands what runbooks give. */
+const coveringVerbs: Readonly<Record<AccessMode, readonly AccessMode[]>> = {
+  connect: ['connect'],
+  exec: ['exec', 'connect'],
+  runbooks: ['runbooks', 'exec', 'connect'],
+};
+
+function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: DestinationInput): readonly DestinationGain[] {
+  const has = effective(input.after, id);
+  const before = distinctBefore(guarded, id, input);
+  if (has === undefined || before.length === 0) return [];
+  const sorts = memberSortsBy([has.access, ...before.map(({ had }) => had.access)]);
+  const people = accessModes.flatMap((verb) => {
+    const told = new Set<string>();
+    return sorts.flatMap((sort): readonly DestinationGain[] => {
+      const { member, groups } = sort;
+      if (member.some((group) => seeingAll.includes(group) || told.has(group))) return [];
+      const terms = withoutSelfReview(has.may(member, verb), member);
+      if (!isUsable(terms)) return [];
+      const covering = before.filter(({ had }) =>
+        coveringVerbs[verb].some((other) => covers(had.may(member, other), terms, other === verb)),
+      );
+      if (covering.some(({ without }) => without.length === 0)) return [];
+      if (member.length === 1) for (const group of groups) told.add(group);
+      return [{ connection: id, guarded, people: sort, verb, terms, without: covering[0]?.without ?? [] }];
+    });
+  });
+  const terms = has.may(['admin'], 'connect');
+  const machines = has.access.machines.filter((name) => isUsable(terms) && !before.some(({ had }) => had.access.machines.includes(name)));
+  return [
+    ...people,
+    ...machines.map((machine): DestinationGain => ({ connection: id, guarded, people: { machine }, verb: 'connect', terms, without: [] })),
+  ];
+}
+
+type Before = { readonly had: Effective; readonly without: readonly ControlType[] };
+
+/** Returns what the connections gave that led there, each once, with the controls that they had and the new one has not. */
+function distinctBefore(
+  guarded: readonly ResourceId[],
+  id: ResourceId,
+  { before, postureBefore, postureAfter }: DestinationInput,
+): readonly Before[] {
+  const all = guarded.flatMap((one): readonly (readonly [string, Before])[] => {
+    const had = effective(before, one);
+    if (had === undefined) return [];
+    const without = missingControls(postureBefore(one), postureAfter(id));
+    return [[`${had.key} ${without.join(' ')}`, { had, without }]];
+  });
+  return [...new Map(all).values()];
+}
+
+/** Returns whether people who could do something before need as little for it now; a limit of time or of files is one of the same verb alone. */
+function covers(before: Terms, after: Terms, isSameVerb: boolean): boolean {
+  const had = isSameVerb ? before : { ...before, longest: Number.POSITIVE_INFINITY, files: [{ name: '' }] };
+  return compareTerms([had, after]).every(({ directions }) => directions.every((one) => one === 'less'));
+}
+
+/** An approval that people give themselves is none. */
+function withoutSelfReview(terms: Terms, member: readonly string[]): Terms {
+  const { approval } = terms;
+  if (approval === undefined || approval === 'refused') return terms;
+  const { groups, needed, force } = approval;
+  const isEnough = force.some((group) => member.includes(group)) || groups.filter((group) => member.includes(group)).length >= needed;
+  return isEnough ? { ...terms, approval: undefined } : terms;
+}
+
+/** The controls of what people do there, whoever they are. */
+const aspects = controlTable.filter(({ type }) => ['input', 'output', 'masking', 'redaction'].includes(type));
+
+/** Lists the controls that one connection certainly loses by the other one. */
+function missingControls(had: Posture | undefined, has: Posture | undefined): readonly ControlType[] {
+  if (had === undefined || has === undefined) return [];
+  return aspects.filter((row) => row.compare(had, has).lost.length > 0).map(({ type }) => type);
+}

@@ -1,0 +1,61 @@
+import { addToGroup } from '../../model/collections.ts';
+import { desiredByKey, type DesiredState } from '../../model/desired.ts';
+import { formatPosition } from '../../model/diagnostic.ts';
+import type { Headline } from '../../model/protection/protection.ts';
+import { nameOf } from '../../model/resource.ts';
+import type { DestinationGain } from '../compare/destinations.ts';
+import { controlRow } from '../controls/control-table.ts';
+import type { PlanSnapshots } from '../posture/diff-postures.ts';
+import { sharedTags } from '../shared-tags.ts';
+import { gainerOf, gainerText } from './new-access.ts';
+
+const mostNames = 3;
+
+/** Names the connections that led to a destination before: `what ledger-db leads to`. */
+export function destinationText({ guarded }: Pick<DestinationGain, 'guarded'>): string {
+  const names = guarded.map(nameOf);
+  const more = names.length - mostNames;
+  const text = more > 0 ? `${names.slice(0, mostNames).join(', ')} and ${more} more` : names.join(' and ');
+  return `what ${text} ${names.length === 1 ? 'leads' : 'lead'} to`;
+}
+
+/** Says what people need at a destination: `without approval`, `after approval by 1 of dba`, `without guardrails`. */
+export function destinationTerms({ terms: { approval }, without }: DestinationGain): string {
+  const by =
+    approval === undefined || approval === 'refused'
+      ? 'without approval'
+      : `after approval by ${approval.needed} of ${approval.groups.join(', ')}`;
+  return without.length === 0 ? by : `without its ${without.map((control) => controlRow(control).about).join(' and ')}`;
+}
+
+/** Builds one headline for the people who reach a destination in the same way. */
+export function destinationHeadlines(
+  gains: readonly DestinationGain[],
+  { postureAfter }: Pick<PlanSnapshots, 'postureAfter'>,
+  desired: DesiredState,
+): readonly Headline[] {
+  const manifests = desiredByKey(desired.resources);
+  const groups = new Map<string, DestinationGain[]>();
+  for (const one of gains) addToGroup(groups, [destinationText(one), destinationTerms(one)].join('\n'), one);
+  return [...groups.values()].flatMap((members): readonly Headline[] => {
+    const [first] = members;
+    if (first === undefined) return [];
+    const people = [...new Set(members.map(({ people: one }) => gainerText(gainerOf(one))))];
+    const who =
+      people.length > mostNames ? `${people.slice(0, mostNames).join(', ')} and ${people.length - mostNames} more` : people.join(', ');
+    const connections = [...new Set(members.map(({ connection }) => connection))];
+    return [
+      {
+        direction: 'weakens',
+        text: `${who} can reach ${destinationText(first)}, ${destinationTerms(first)}, through ${connections.map(nameOf).slice(0, mostNames).join(', ')}`,
+        connections,
+        tags: sharedTags(connections.map((id) => postureAfter(id)?.tags ?? {})),
+        causes: connections.map((by) => {
+          const manifest = manifests.get(by);
+          return { by, ...(manifest === undefined ? {} : { place: formatPosition(manifest.locate('/secret')) }) };
+        }),
+        weight: controlRow('who').weight,
+      },
+    ];
+  });
+}
