@@ -180,8 +180,8 @@ export const accessChecks = [
   [
     'the last runbook rules are deleted after the one that replaces them, whatever window that opens',
     'reconcile/schedule/schedule-writes.ts',
-    'isOpen === true ? openCost : windowCost',
-    'windowCost',
+    'isOpen === true ? openCost : 1',
+    '1',
     ['hoop/runbook-rules.test.ts: 12 rules of other groups are not all deleted'],
   ],
   [

@@ -1,7 +1,7 @@
 import { addToGroup } from '../../model/collections.ts';
 import { compareText } from '../../model/json.ts';
 import { type ExposureWindow, liveKeyOf, otherEnd, type Plan, type SingleWrite, type WriteSlot } from '../../model/plan/plan.ts';
-import { compareTimes, type Schedule, type Stage, stages, stagesBetween, type Step } from '../../model/plan/schedule.ts';
+import { compareTimes, type Schedule, type Stage, stagesBetween, type Step } from '../../model/plan/schedule.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId, type Spec } from '../../model/resource.ts';
 import { specAfter } from '../../model/spec/edit.ts';
@@ -28,7 +28,7 @@ import {
   type WriteSlots,
 } from './schedule-steps.ts';
 
-/** Orders all writes of a plan; rules that the gateway accepts only as one write get the slots that expose the least. `indivisible` has its reasons. */
+/** Orders all writes of a plan; rules that the gateway accepts only as one write get the slots that open the fewest windows. `indivisible` has its reasons. */
 export function withExposureWindows(input: ScheduleInput, steps: readonly Step[], indivisible: Indivisible): Schedule {
   const deletions = lastDeletions(input);
   const all = singleWritesOf(input, new Map([...meetingChanges(input), ...deletions, ...indivisible]));
@@ -73,8 +73,8 @@ export function stepsInSlots(input: ScheduleInput, singleWrites: Plan['singleWri
 const slots: readonly [WriteSlot, ...WriteSlot[]] = ['before-objects', 'after-objects', 'first', 'last'];
 
 /**
- * Returns the rules that the gateway accepts only as one write, each in the slot that opens the fewest and shortest exposure
- * windows, and those windows. `indivisible` states the gateway's reason by the id of the change.
+ * Returns the rules that the gateway accepts only as one write, each in the slot that opens the fewest exposure windows, and those
+ * windows. `indivisible` states the gateway's reason by the id of the change.
  */
 export function singleWritesOf(input: ScheduleInput, indivisible: Indivisible): readonly SingleWrite[] {
   if (indivisible.size === 0) return [];
@@ -145,7 +145,6 @@ type Exposure = {
   readonly connection: ResourceId;
   readonly from: Effect;
   readonly until: Effect;
-  readonly length: number;
   /** Everything is open, and stays so if the next write is rejected. */
   readonly isOpen?: boolean;
 };
@@ -165,12 +164,12 @@ function listsToMove(ids: readonly ResourceId[], effects: ReadonlyMap<ResourceId
   return [...alike.values()];
 }
 
-/** Chooses the best slot of one list of writes after the other, twice: the second time with the slots of all others known. */
+/** Chooses the best slot of one list of writes after the other. */
 function chooseSlots(lists: readonly (readonly ResourceId[])[], costIn: (chosen: WriteSlots) => number): WriteSlots {
   let chosen: WriteSlots = new Map();
   let cost = costIn(chosen);
   // A plan without a window needs no other order.
-  for (const together of cost === 0 ? [] : [...lists, ...lists]) {
+  for (const together of cost === 0 ? [] : lists) {
     const current = chosen.get(together[0] ?? '/') ?? slots[0];
     const tried = slots.map((slot) => {
       const moved: WriteSlots = new Map([...chosen, ...together.map((id) => [id, slot] as const)]);
@@ -182,47 +181,16 @@ function chooseSlots(lists: readonly (readonly ResourceId[])[], costIn: (chosen:
   return chosen;
 }
 
-/**
- * The relative length of each stage, from its start to that of the next one: the stages that write all objects are long, the
- * slots around them are short.
- */
-const stageLengths: Readonly<Record<Stage, number>> = {
-  rename: 4,
-  'close-first': 4,
-  release: 4,
-  strengthen: 4,
-  create: 4,
-  'strengthen-created': 2,
-  'before-objects': 2,
-  update: 2,
-  close: 1,
-  'after-objects': 1,
-  weaken: 4,
-  delete: 4,
-  'delete-rules': 4,
-  'delete-attributes': 4,
-  reopen: 4,
-};
-
-/** More than the length of any window, so fewer windows are always better than shorter ones. */
-const windowCost = 400;
-
 /** More than any number of windows in which some rule is left. */
 const openCost = 1e6;
 
-function lengthBetween(from: Stage, until: Stage): number {
-  const passed = stages.slice(stages.indexOf(from), stages.indexOf(until));
-  return passed.reduce((sum, stage) => sum + stageLengths[stage], 0);
-}
-
-/** Returns the cost of exposures: each window has a fixed cost plus its length; two writes of one stage open one window, in either order. */
+/** Counts the windows of exposures, those in which everything is open before all others; two writes of one stage open one, in either order. */
 function costOf(open: readonly Exposure[], groups: ConnectionGroups): number {
-  const lengths = new Map(
+  const windows = new Map(
     open.map((one) => [[one.connection, one.isOpen, ...[one.from.change.id, one.until.change.id].toSorted()].join(' '), one]),
   );
-  return [...lengths.values()].reduce(
-    (sum, { connection, length, isOpen }) =>
-      sum + ((isOpen === true ? openCost : windowCost) + length) * (groups.get(connection)?.length ?? 1),
+  return [...windows.values()].reduce(
+    (sum, { connection, isOpen }) => sum + (isOpen === true ? openCost : 1) * (groups.get(connection)?.length ?? 1),
     0,
   );
 }
@@ -267,9 +235,7 @@ function findExposures(
       all.flatMap((until): readonly Exposure[] => {
         const isExposed = from.effect !== until.effect && from.weakens && until.strengthens && stagesBetween(from.stage, until.stage) >= 0;
         const isSingle = once.has(from.effect.change.id) || once.has(until.effect.change.id);
-        return isExposed && isSingle
-          ? [{ connection, from: from.effect, until: until.effect, length: lengthBetween(from.stage, until.stage) }]
-          : [];
+        return isExposed && isSingle ? [{ connection, from: from.effect, until: until.effect }] : [];
       }),
     );
   });
@@ -291,7 +257,7 @@ function jointExposures(connection: ResourceId, all: readonly ProtectionEvent[],
       const last = deciding.findLast(({ effect }) => state.has(liveKeyOf(effect.change)));
       if (next === undefined || last === undefined || !(keys.length > mostTogether || states.isExposed(connection, state))) continue;
       const isOpen = states.leavesNone(state);
-      found.push({ connection, from: last.effect, until: next.effect, length: lengthBetween(last.stage, next.stage), isOpen });
+      found.push({ connection, from: last.effect, until: next.effect, isOpen });
     }
     for (const key of keys) written.add(key);
   }
