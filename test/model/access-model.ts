@@ -112,10 +112,10 @@ export function reaches(state: AccessState, subject: Subject, name: string): boo
   );
 }
 
-/** Returns whether a subject may ask for this at all: the mode is open, and an auditor only connects. */
+/** Returns whether a subject may ask for this at all: the mode is open; the HTTP API alone refuses runs and credentials of an auditor, the gateway's own client does not. */
 export function mayAsk({ connections }: AccessState, subject: Subject, name: string, request: Request): boolean {
   const isOnlyAuditor = subject.groups.includes('auditor') && !isAdmin(subject);
-  if (isOnlyAuditor && request !== 'connect') return false;
+  if (isOnlyAuditor && (request === 'runbooks' || request === 'credential')) return false;
   if (subject.machine !== undefined && request !== 'connect') return false;
   return connections[name]?.open.includes(request === 'credential' ? 'connect' : request) === true;
 }

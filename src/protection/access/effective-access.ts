@@ -105,11 +105,11 @@ export function seesConnection({ groups }: ConnectionAccess, member: readonly st
   return groups === undefined || member.some((group) => seeingAll.includes(group) || groups.includes(group));
 }
 
-/** Returns whether a member of some groups may use a mode, whatever the review. Those who only audit have native access alone. */
+/** Returns whether a member of some groups may use a mode, whatever the review. Those who only audit run no runbooks: the gateway refuses them over HTTP, and its own client lets them use the rest. */
 export function canUse(access: ConnectionAccess, member: readonly string[], mode: AccessMode): boolean {
   if (!seesConnection(access, member) || !access.open.has(mode)) return false;
   if (member.includes('admin')) return true;
-  if (member.includes('auditor')) return mode === 'connect';
+  if (member.includes('auditor')) return mode !== 'runbooks';
   return mode !== 'runbooks' || runbooksOf(access, member).length > 0;
 }
 

@@ -97,7 +97,7 @@ function termsOf(access: ConnectionAccess, member: readonly string[], verb: Acce
   const review = reviewFor(access, member, stepOf(verb));
   return {
     sees: seesConnection(access, member),
-    open: access.open.has(verb) && (verb === 'connect' || !isAuditor),
+    open: access.open.has(verb) && (verb !== 'runbooks' || !isAuditor),
     runs: verb !== 'runbooks' || files.length > 0,
     approval: review.by,
     longest: verb === 'connect' ? limitOf(access, review) : Number.POSITIVE_INFINITY,

@@ -274,8 +274,8 @@ function runbookTerms({ posture: { access } }: PermissionSubject, { groups, verb
 function openFact({ id, posture, snapshot }: PermissionSubject, { groups, verb }: Question): PermissionFact {
   const field = `access_mode_${verb}`;
   const by = [ownField(id, field)];
-  if (verb !== 'connect' && groups.includes('auditor') && !groups.includes('admin'))
-    return { part: 'open', answer: 'no', text: 'auditors have native access alone', by: [] };
+  if (verb === 'runbooks' && groups.includes('auditor') && !groups.includes('admin'))
+    return { part: 'open', answer: 'no', text: 'auditors run no runbooks', by: [] };
   if (posture.access.open.has(verb)) return { part: 'open', answer: 'yes', text: `${verb} is enabled`, by };
   if (isHidden(snapshot, id, field)) return { part: 'open', answer: 'unknown', text: `${field} is kept as it is on the gateway`, by };
   return { part: 'open', answer: 'no', text: `${verb} is disabled`, by };

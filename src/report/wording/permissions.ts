@@ -47,15 +47,15 @@ export function permissionTexts(
     shortList(names, most)
       .map((text, index) => (index < most ? name(text) : text))
       .join(', ');
-  // Auditors have native access alone, whatever everybody can do.
-  const isLimited = !except.includes('auditor') && verbs.some((verb) => verb !== 'connect');
-  const hasConnect = verbs.includes('connect');
-  const others = [...(except.length === 0 ? [] : [listed(except, mostGroups)]), ...(isLimited && !hasConnect ? ['auditors'] : [])];
+  // Auditors run no runbooks, whatever everybody can do.
+  const isLimited = !except.includes('auditor') && verbs.includes('runbooks');
+  const hasOthers = verbs.length > 1;
+  const others = [...(except.length === 0 ? [] : [listed(except, mostGroups)]), ...(isLimited && !hasOthers ? ['auditors'] : [])];
   const but = others.length === 0 ? '' : ` but ${others.join(', ')}`;
   return {
     who:
       groups === undefined
-        ? `everybody${but}${isLimited && hasConnect ? ' (auditors: connect)' : ''}`
+        ? `everybody${but}${isLimited && hasOthers ? ' (auditors: no runbooks)' : ''}`
         : together === true
           ? membersText(oneOfEach ?? groups.map((group) => [group]), name)
           : listed(groups, mostGroups),
