@@ -2,8 +2,8 @@ import { Option } from 'commander';
 import { suggest } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { asObject, type Json, textsIn } from '../model/json.ts';
-import type { AccessMode } from '../model/protection/access-objects.ts';
-import type { Permission } from '../model/protection/permission.ts';
+import type { AccessMode, AccessUser } from '../model/protection/access-objects.ts';
+import type { Permission, PermissionFact } from '../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
 import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permission/permission.ts';
 import { accessModes, seeingAll } from '../protection/access/effective-access.ts';
@@ -92,8 +92,10 @@ async function runCan(flags: CanFlags, context: CliContext): Promise<number> {
       `example: ostiary can ${flags.user === undefined ? 'contractors' : '--user ana@example.com'} exec orders-db`,
     );
   const asked = await readSubjects(flags, context);
-  const people = flags.user === undefined ? groupsNamed(group) : await groupsOfUser(flags.user, flags, context);
-  const permission = permissionIn(asked, { groups: people, verb: verbNamed(verb), id: connectionNamed(connection, asked) });
+  const user = flags.user === undefined ? undefined : await userNamed(flags.user, flags, context);
+  const question = { groups: user?.groups ?? groupsNamed(group), verb: verbNamed(verb), id: connectionNamed(connection, asked) };
+  const answer = permissionIn(asked, question);
+  const permission = user?.isActive === false ? refusedTo(user, answer) : answer;
   const { printer, placeOf } = asked;
   if (format === 'json') printer.print(toJsonText(permissionObject(permission, placeOf)));
   else if (format === 'csv') printer.print(permissionsCsv([permission], placeOf));
@@ -158,14 +160,21 @@ function permissionIn(
   return permissionOf({ id, posture, snapshot: view.snapshot, endOf: view.endOf }, { groups: people, verb });
 }
 
-/** Returns the groups of a user. Throws UsageError if the gateway has no such user, or none at all. */
-async function groupsOfUser(name: string, flags: AccessFlags, context: CliContext): Promise<readonly string[]> {
+/** Returns the permission of a user who cannot sign in: none. */
+function refusedTo({ name }: AccessUser, answer: Permission): Permission {
+  const fact: PermissionFact = { part: 'sees it', answer: 'no', text: `${name} is not active, and cannot sign in`, by: [] };
+  const { connection, verb } = answer;
+  return { connection, groups: answer.groups, verb, answer: 'no', blocked: [], masked: [], facts: [fact] };
+}
+
+/** Returns a user of the gateway. Throws UsageError if the gateway has no such user, or none at all. */
+async function userNamed(name: string, flags: AccessFlags, context: CliContext): Promise<AccessUser> {
   return withService(resolveProject({ ...flags, only: [], paths: [] }, context).target, { flags, context }, async (service) => {
     const users = await service.access('users');
     if (users === undefined) throw new UsageError('this gateway has no users of its own', 'name a group instead of --user');
     const all = requireWhole(users);
     const found = all.find((user) => user.name === name || user.id === name);
-    if (found !== undefined) return found.groups;
+    if (found !== undefined) return found;
     const near = suggest(
       name,
       all.map((user) => user.name),

@@ -114,6 +114,13 @@ describe('can', () => {
       stderr: expect.not.stringContaining('nothing names'),
       lines: expect.arrayContaining(['Yes: payments, staff can use exec on orders-db after an approval.']),
     });
+    const user = { email: 'ana@example.com', name: 'Ana', groups: ['payments', 'staff'], status: 'inactive' };
+    await access.project.send('PUT', '/users/ana@example.com', user);
+    const inactive = await can('can --user ana@example.com exec orders-db');
+    expect([inactive.code, inactive.lines.join(' ')]).toEqual([
+      2,
+      expect.stringContaining('ana@example.com is not active, and cannot sign in'),
+    ]);
     expect(await can('can --user anna@example.com exec orders-db')).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('did you mean "ana@example.com"?'),
@@ -133,7 +140,7 @@ test('who and --matrix fold groups that need the same', async () => {
   const rows = (await access.run('can --matrix --format csv')).stdout.split('\r\n');
   expect(rows).toContainEqual(expect.stringMatching(/^orders-db,payments,exec,yes,dba; security,1,leads,,DROP; drop,,access/));
   const document: readonly { readonly answer: string }[] = JSON.parse((await access.run('can --matrix --format json')).stdout);
-  expect(document.filter(({ answer }) => answer === 'yes')).toHaveLength(9);
+  expect(document.filter(({ answer }) => answer === 'yes')).toHaveLength(10);
   const page = (await access.run('can --matrix --format html')).stdout;
   expect(page).toMatch(/^<!doctype html>.*<h1>What 5 groups can do on 1 connection of production<\/h1>/s);
   expect(page).toMatch(/<div>after approval by 1 of dba, security, or leads alone, at most 1 h<\/div><span[^>]*>access\/prod\.yaml:\d+/);

@@ -122,8 +122,8 @@ export type MachineIdentity = {
 /** A group of users. */
 export type AccessGroup = { readonly id: string; readonly name: string };
 
-/** A user by the email address, and the groups that the user is in. */
-export type AccessUser = { readonly id: string; readonly name: string; readonly groups: readonly string[] };
+/** A user by the email address, the groups that the user is in, and whether the user may sign in. */
+export type AccessUser = { readonly id: string; readonly name: string; readonly groups: readonly string[]; readonly isActive: boolean };
 
 /** The objects of a gateway that decide access to connections, by the name of their list. */
 export type AccessObjects = {

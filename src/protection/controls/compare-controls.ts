@@ -1,6 +1,14 @@
 import type { ControlType } from '../../model/protection/protection.ts';
 import { blocksText, coversAllTexts, type TextMatcher } from '../pattern/coverage.ts';
-import { controlsOf, controlTexts, exclusiveTexts, type Control, type ControlComparison, type Posture } from './control-row.ts';
+import {
+  controlsOf,
+  controlTexts,
+  effectiveControls,
+  exclusiveTexts,
+  type Control,
+  type ControlComparison,
+  type Posture,
+} from './control-row.ts';
 import { isSameEnforcement } from './enforcement.ts';
 
 /** Whether controls cover another one: certainly, certainly not, or nothing shows it. */
@@ -156,6 +164,17 @@ type Comparison = (before: Posture, after: Posture) => ControlComparison;
 /** Compares controls by their names: an added one protects more. */
 export function compareNamed(control: ControlType): Comparison {
   return (before, after) => compareSets(controlsOf(before, control), controlsOf(after, control), byName);
+}
+
+type Covering = { readonly before: Posture; readonly after: Posture; readonly by: ControlType };
+
+/** Leaves out the entity types that the other way of hiding them covers on the other side: a type that one of both still hides is no loss. */
+export function withoutCovered(found: ControlComparison, { before, after, by }: Covering): ControlComparison {
+  const notIn = (posture: Posture): ((control: Control) => boolean) => {
+    const hidden = new Set(effectiveControls(posture, by).flatMap(({ name, form }) => (form === undefined ? [name] : [])));
+    return ({ name, form }) => form !== undefined || !hidden.has(name);
+  };
+  return { ...found, lost: found.lost.filter(notIn(after)), gained: found.gained.filter(notIn(before)) };
 }
 
 /** Compares what a connection grants: an added one protects less. */

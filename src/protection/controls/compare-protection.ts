@@ -1,5 +1,6 @@
 import type { ControlType, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { controlTable } from './control-table.ts';
+import { withoutCovered } from './compare-controls.ts';
 import { type ControlRow, controlsOf, type Control, type ControlComparison, type Posture } from './control-row.ts';
 
 /** The difference of one control type between two states of a connection. */
@@ -33,7 +34,8 @@ export function compareProtection(
 function findDifferences({ before, after, known }: CacheInput): readonly ControlDifference[] {
   return controlTable.flatMap((row) => {
     if (controlsOf(before, row.type).length + controlsOf(after, row.type).length === 0) return [];
-    const found = compareCached(row, { before, after, known });
+    const compared = compareCached(row, { before, after, known });
+    const found = row.coveredBy === undefined ? compared : withoutCovered(compared, { before, after, by: row.coveredBy });
     const { lost, gained, incomparable, coexisting } = found;
     if (lost.length + gained.length + incomparable.length + coexisting.length === 0) return [];
     const control = row.type;

@@ -164,6 +164,8 @@ export type ControlRow = ControlWording & {
   readonly type: ControlType;
   /** The fields that form it, by kind. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
+  /** Another control that does the same for what both name. */
+  readonly coveredBy?: ControlType;
   /** The fields of a connection that decide whether the gateway enforces it. */
   readonly conditions?: readonly string[];
   /** The lists of the gateway that decide it beside manifests. */

@@ -270,6 +270,7 @@ export const maskingRow: Omit<ControlRow, 'type'> = {
     attached: strengthening('masking-attached', 'a masking rule is attached to a connection'),
   },
   compare: compareEnforced('masking', byMaskedText),
+  coveredBy: 'redaction',
   risks: { Connection: onConnection, DataMaskingRule: [ruleAttributeRisks, ...maskingRisks] },
   weight: 4,
   column: { heading: 'masked' },
@@ -289,22 +290,23 @@ function maskingPhrase(whole: VerbPhrase, some: VerbPhrase, direction: 'less' | 
     const others = controlsOf(other, 'masking');
     const gone = controls.map(entityTypeOf).filter((type) => others.every((one) => entityTypeOf(one) !== type));
     if (others.length === 0) return verbPhrase(whole.one, whole.many, `masking of ${namesText('entity type', gone, false)}`);
-    if (gone.length > 0) return verbPhrase(some.one, some.many, namesText('entity type', gone, false));
+    if (gone.length > 0) {
+      const rest = controls.filter((one) => !gone.includes(entityTypeOf(one)));
+      const also = rest.length === 0 ? '' : `, and masks ${scoresText(rest, others, direction)}`;
+      return verbPhrase(some.one, some.many, `${namesText('entity type', gone, false)}${also}`);
+    }
     const texts = controls.filter((one) => one.form !== undefined && others.every(({ name }) => name !== one.name));
     if (texts.length === controls.length) return verbPhrase(some.one, some.many, maskedNames(texts, direction === 'less'));
-    const types = namesText('entity type', controls.map(entityTypeOf), false);
-    const limits = new Set(
-      controls.map((one) =>
-        limitsText(
-          one,
-          others.find(({ name }) => name === one.name),
-          direction,
-        ),
-      ),
-    );
-    const [only = ''] = limits;
-    return verbPhrase('masks', 'mask', limits.size === 1 && only !== '' ? `${types} ${only}` : `${direction} of ${types}`);
+    return verbPhrase('masks', 'mask', scoresText(controls, others, direction));
   };
+}
+
+/** Names entity types with the score from which they are masked, if that is one for all. */
+function scoresText(controls: readonly Control[], others: readonly Control[], direction: 'less' | 'more'): string {
+  const types = namesText('entity type', controls.map(entityTypeOf), false);
+  const otherOf = (one: Control): Control | undefined => others.find(({ name }) => name === one.name);
+  const [only = '', ...more] = new Set(controls.map((one) => limitsText(one, otherOf(one), direction)));
+  return more.length === 0 && only !== '' ? `${types} ${only}` : `${direction} of ${types}`;
 }
 
 /** Returns the words and patterns of custom entity types, with the types that they belong to: `globex as VIP`. */

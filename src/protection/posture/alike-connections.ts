@@ -83,9 +83,11 @@ function ruleKey(id: ResourceId, { edges, resources }: ProtectionSnapshot, numbe
   return JSON.stringify([attached, textsIn(resources.get(id)?.spec['attributes']), resources.get(id)?.unknown ?? []]);
 }
 
-/** Returns a text that is the same for connections which enforce rules alike, and of which the same is unreadable. */
+/** Returns a text that is the same for connections which enforce rules alike, redact the same types, and of which the same is unreadable. */
 function enforcementKey(posture: Posture | undefined): string {
-  return posture === undefined ? '' : JSON.stringify([posture.enforcement, [...posture.incomplete].toSorted()]);
+  return posture === undefined
+    ? ''
+    : JSON.stringify([posture.enforcement, posture.controls.redaction ?? [], [...posture.incomplete].toSorted()]);
 }
 
 function protectionKey(spec: JsonObject): string {

@@ -225,3 +225,33 @@ describe('the causes of a headline', () => {
     expect(back?.causes).toEqual([{ by: 'Connection/new', place: 'access.yaml:7:1', byHand: true }]);
   });
 });
+
+function afterMasking(more: Readonly<Record<string, Json>>): readonly string[] {
+  const write = changeOf('DataMaskingRule/contacts', [
+    fieldOf('/score_threshold', 0.5, 0.9),
+    fieldOf('/supported_entity_types/GROUP/entity_types/PHONE_NUMBER', 'PHONE_NUMBER', undefined),
+  ]);
+  const { headlines } = protectionOfWrites(
+    [
+      connection('db', more),
+      masking('contacts', { score_threshold: 0.5, supported_entity_types: types('EMAIL_ADDRESS', 'PHONE_NUMBER') }, ['db']),
+    ],
+    [write],
+  );
+  return headlines.map(({ direction, text }) => `${direction}: ${text}`);
+}
+
+describe('headlines of masking', () => {
+  it('name a raised threshold beside a removed type', () => {
+    expect(afterMasking({})).toEqual([
+      'weakens: 1 connection no longer masks PHONE_NUMBER, and masks EMAIL_ADDRESS only from a score of 0.9 (was 0.5)',
+    ]);
+  });
+
+  it('leave out a type that the connection redacts itself', () => {
+    expect(afterMasking({ redact_types: ['PHONE_NUMBER'], redact_enabled: true })).toEqual([
+      'weakens: 1 connection masks EMAIL_ADDRESS only from a score of 0.9 (was 0.5)',
+    ]);
+    expect(afterMasking({ redact_types: ['PHONE_NUMBER', 'EMAIL_ADDRESS'], redact_enabled: true })).toEqual([]);
+  });
+});

@@ -87,7 +87,12 @@ export const access: WireAccess = {
   groups: { list: groupsList({ rows: [] }), read: readIdAndName },
   users: {
     list: restList('/users'),
-    read: (row) => ({ id: asText(row['id']), name: asText(row['email']), groups: textsIn(row['groups']) }),
+    read: (row) => ({
+      id: asText(row['id']),
+      name: asText(row['email']),
+      groups: textsIn(row['groups']),
+      isActive: ['', 'active'].includes(asText(row['status'])),
+    }),
   },
 };
 
