@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Output, CliContext } from '../../src/console/context/cli-context.ts';
 
 /** A context for tests, and the output written to it. */
@@ -39,6 +40,8 @@ export function createTestContext({
     stdout: output('stdout'),
     stderr: output('stderr'),
     now,
+    // Nobody waits for a gateway that a test makes fail.
+    sleep: (_, signal) => setTimeout(1, undefined, signal && { signal }),
     readStdin: () => Promise.resolve(stdin),
     interruptSignal: () => new AbortController().signal,
     confirm: () => Promise.resolve(false),

@@ -42,6 +42,8 @@ export type CliContext = {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly now: () => Date;
+  /** Waits before a request is sent again; a timer by default. */
+  readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   /**
    * Returns a signal that the first SIGINT or SIGTERM after this call aborts, instead of ending the process. The second one ends it,
    * after `beforeEnd`.
