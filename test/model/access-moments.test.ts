@@ -94,18 +94,18 @@ async function stopEachWrite(pair: AccessPair, counts: Counts, mustFinish: boole
   return found;
 }
 
-const timeout = runCount(240_000) + 120_000;
+const timeout = runCount(80_000) + 120_000;
 
 test(
   'an apply that stops after any of its writes leaves nothing possible that was possible neither before nor after',
   async () => {
     const found: string[] = [];
     const counts = { applied: 0, stops: 0, moves: 0 };
-    for (const pair of fc.sample(rulePairs, { numRuns: runCount(25), ...seedOfRound(13) }))
+    for (const pair of fc.sample(rulePairs, { numRuns: runCount(9), ...seedOfRound(13) }))
       found.push(...(await stopEachWrite(pair, counts, false)));
     process.stdout.write(`${counts.applied} applies, ${counts.stops} stops, ${found.length} findings\n`);
     expect(found.slice(0, 2)).toEqual([]);
-    expect(counts.stops).toBeGreaterThan(runCount(25));
+    expect(counts.stops).toBeGreaterThan(runCount(9));
   },
   timeout,
 );
@@ -115,11 +115,11 @@ test(
   async () => {
     const found: string[] = [];
     const counts = { applied: 0, stops: 0, moves: 0 };
-    for (const pair of fc.sample(movePairs, { numRuns: runCount(24), ...seedOfRound(14) }))
+    for (const pair of fc.sample(movePairs, { numRuns: runCount(9), ...seedOfRound(14) }))
       found.push(...(await stopEachWrite(pair, counts, true)));
     process.stdout.write(`${counts.applied} applies, ${counts.moves} moves, ${counts.stops} stops, ${found.length} findings\n`);
     expect(found.slice(0, 2)).toEqual([]);
-    expect(counts.moves).toBeGreaterThanOrEqual(runCount(4));
+    expect(counts.moves).toBeGreaterThanOrEqual(runCount(9) / 6);
   },
   timeout,
 );

@@ -13,6 +13,12 @@ export function runCount(count: number): number {
   return Math.ceil(count * times);
 }
 
+/** Returns every n-th of the cases, from one of the first n on; all of them where OSTIARY_TEST_RUNS is at least n. */
+export function everyNth<T>(cases: readonly T[], n: number, from = 0): readonly T[] {
+  const step = Math.max(1, Math.ceil(n / times));
+  return cases.filter((_, index) => index % step === from % step);
+}
+
 const seed = asked === 'random' ? undefined : Number(asked === '' ? usual : asked);
 
 /** Returns the seed option of one of several rounds, so that each round runs other cases. */

@@ -73,10 +73,19 @@ function text(schema: JsonObject): Arbitrary<string> {
   const { pattern } = schema;
   if (typeof pattern !== 'string')
     return fc.string({ ...lengths, maxLength: Math.max(lengths.minLength, Math.min(lengths.maxLength, 20)) });
-  const matching = fc.stringMatching(new RegExp(pattern), { maxLength: 60 });
+  const matching = textsLike(pattern);
   const others = textsIn(schema[otherPatterns]).map((one) => new RegExp(one, 'u'));
   const fits = (value: string): boolean => value.length >= lengths.minLength && value.length <= Math.max(lengths.maxLength, 60);
   return matching.filter((value) => fits(value) && others.every((one) => one.test(value)));
+}
+
+const matchingTexts = new Map<string, Arbitrary<string>>();
+
+/** Returns the texts of a pattern; they take long to make, and the schemas have few patterns. */
+function textsLike(pattern: string): Arbitrary<string> {
+  const known = matchingTexts.get(pattern) ?? fc.stringMatching(new RegExp(pattern), { maxLength: 60 });
+  matchingTexts.set(pattern, known);
+  return known;
 }
 
 function bounds(schema: JsonObject, least: string, most: string): { readonly min?: number; readonly max?: number } {

@@ -23,7 +23,7 @@ type Made = {
   readonly pick: number;
 };
 
-const rounds = runCount(15);
+const rounds = runCount(5);
 /** Operations that random requests rarely complete: an execution waits for the right approvals of others. */
 const rarely: ReadonlySet<string> = new Set(['/paths/~1reviews~1{id}~1execution/post']);
 
@@ -62,7 +62,7 @@ describe.each(databases)('requests generated from the API document on %s', (_nam
     const operations = operationsOf(document).toSorted((left, right) => turnOf(left) - turnOf(right));
     await tryAll(operations);
     // Tries the missing operations again, after all that create what they need.
-    for (let more = 0; more < 4 && neverDone().length > 0; more += 1) {
+    for (let more = 0; more < 8 && neverDone().length > 0; more += 1) {
       await tryAll(operations.filter((operation) => turnOf(operation) < 2 || neverDone().includes(operation.place)));
     }
     expect(neverDone()).toEqual([]);
