@@ -112,7 +112,7 @@ function sessionOptions(target: Target, { flags, context, onRequest, signal, isA
     dialect,
     readConcurrency,
     signal,
-    ...(context.sleep === undefined ? {} : { sleep: context.sleep }),
+    sleep: context.sleep,
     network: withTargetTls(readNetwork(context.env), target, context),
     onRetry: retryPrinter(flags, context, isAwaited),
     onRequest: observers.length === 0 ? undefined : (event) => observers.forEach((observe) => observe(event)),

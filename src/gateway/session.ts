@@ -40,7 +40,7 @@ export type SessionOptions = {
   readonly signal?: AbortSignal | undefined;
   readonly random?: () => number;
   readonly now?: () => number;
-  readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+  readonly sleep?: ((milliseconds: number, signal?: AbortSignal) => Promise<void>) | undefined;
   readonly timeouts?: Partial<TransportTimeouts>;
   readonly network?: NetworkOptions | undefined;
   readonly retries?: Partial<RetryLimits>;

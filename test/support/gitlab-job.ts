@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { builtPackage } from './cli.ts';
 import { projectId, type TestGitLab } from './gitlab.ts';
 import { gitEnv } from './repository.ts';
-import { git } from './workflow.ts';
+import { git, runShell } from './workflow.ts';
 
 /** What starts a pipeline: a push to main, its schedule, a merge request, or a webhook about one. */
 export type Pipeline =
@@ -16,18 +16,21 @@ export type Pipeline =
 /** The folder of a job and its variables, as the runner of GitLab makes them. */
 export type GitLabJob = { readonly cwd: string; readonly env: Readonly<Record<string, string>> };
 
+const checkout = `git init --quiet --initial-branch=none
+git remote add origin "$1"
+shift
+git fetch --quiet --depth=20 --no-tags origin "$@"
+git checkout --quiet --detach refs/pipelines/1
+git rev-parse HEAD`;
+
 /** Checks out a pipeline in an empty folder, as the runner does: 20 commits, without a branch; and returns the variables of its jobs. */
 export function prepareJob(cwd: string, origin: string, { url, token, requests }: TestGitLab, pipeline: Pipeline): GitLabJob {
   const iid = 'iid' in pipeline ? pipeline.iid : undefined;
   const request = requests.find((one) => one.iid === iid);
   const isOfRequest = pipeline.source === 'merge_request_event' && request !== undefined;
   const ref = isOfRequest ? `refs/merge-requests/${request.iid}/head` : 'refs/heads/main';
-  const commit = git(origin, ['rev-parse', ref]);
-  git(cwd, 'init --quiet --initial-branch=none');
-  git(cwd, ['remote', 'add', 'origin', `file://${origin}`]);
   const refs = isOfRequest ? [`+${ref}:refs/pipelines/1`] : [`+${ref}:refs/pipelines/1`, '+refs/heads/main:refs/remotes/origin/main'];
-  git(cwd, ['fetch', '--quiet', '--depth=20', '--no-tags', 'origin', ...refs]);
-  git(cwd, ['checkout', '--quiet', '--detach', commit]);
+  const commit = runShell(cwd, checkout, [`file://${origin}`, ...refs]);
   const payload = join(cwd, '.git', 'payload');
   if (pipeline.source === 'trigger')
     writeFileSync(payload, JSON.stringify({ object_kind: 'merge_request', object_attributes: { iid, action: 'update' } }));

@@ -72,14 +72,12 @@ export function useRepositories(): {
     },
     makeOrigin(of) {
       const origin = repositoryAt(place(), true);
-      origin.git('init', '--quiet', '--template=', '--bare', '--initial-branch=main');
-      of.git('remote', 'add', 'origin', origin.folder);
-      of.git('push', '--quiet', 'origin', '--all');
+      runIn(of.folder, 'sh', ['-ec', originScript, 'sh', origin.folder]);
       return origin;
     },
     clone(of, ...args) {
       const folder = place();
-      of.git('clone', '--quiet', '--template=', ...args, `file://${of.folder}`, folder);
+      runIn(of.folder, 'sh', ['-ec', args.length === 0 ? cloneScript : partScript, 'sh', of.folder, folder, ...args]);
       return repositoryAt(folder);
     },
   };
@@ -88,6 +86,13 @@ export function useRepositories(): {
 // Starting a process from a process of this size takes longer than git itself, so one shell runs several commands.
 const commitScript = 'git add --all --force; git commit --quiet --allow-empty --message "$1"; git rev-parse HEAD';
 const initScript = 'git init --quiet --template= --initial-branch=main';
+const originScript = `git init --quiet --template= --bare --initial-branch=main "$1"
+  git remote add origin "$1"
+  git push --quiet origin --all`;
+// Copies the files instead of sending the objects; for a part of them, git needs the address of a remote.
+const cloneScript = `git clone --quiet --template= --no-hardlinks "$1" "$2"
+  git -C "$2" remote set-url origin "file://$1"`;
+const partScript = 'from="file://$1"; to="$2"; shift 2; git clone --quiet --template= "$@" "$from" "$to"';
 
 /** Runs git, or a script with git, and returns what it prints. */
 function runIn(folder: string, program: 'git' | 'sh', args: readonly string[]): string {
@@ -128,10 +133,9 @@ function repositoryAt(folder: string, isNew = false): TestRepository {
 export function withPush(repository: TestRepository): TestRepository {
   return {
     ...repository,
-    save(files, message) {
-      const commit = repository.save(files, message);
-      repository.git('push', '--quiet', 'origin', 'HEAD');
-      return commit;
+    save(files, message = 'change') {
+      writeFiles(repository.folder, files);
+      return runIn(repository.folder, 'sh', ['-ec', `${commitScript}; git push --quiet origin HEAD`, 'sh', message]);
     },
   };
 }

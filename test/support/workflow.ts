@@ -113,6 +113,11 @@ export function git(cwd: string, line: string | readonly string[], login?: strin
   return runIn(cwd, 'git', typeof line === 'string' ? line.split(' ') : line, login);
 }
 
+/** Runs a script with several commands of git: starting a process takes longer than git itself. */
+export function runShell(cwd: string, script: string, args: readonly string[] = [], login?: string): string {
+  return runIn(cwd, 'sh', ['-ec', script, 'sh', ...args], login);
+}
+
 function runIn(cwd: string, program: 'git' | 'sh', args: readonly string[], login = 'ada'): string {
   const person = ['GIT_AUTHOR', 'GIT_COMMITTER'].flatMap((who) => [
     [`${who}_NAME`, `${login.slice(0, 1).toUpperCase()}${login.slice(1)}`],
@@ -122,7 +127,6 @@ function runIn(cwd: string, program: 'git' | 'sh', args: readonly string[], logi
   return execFileSync(program, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }
 
-// One process for all: starting a process takes longer than git itself.
 const commits = `if ! [ -e .git ]; then git init --quiet --initial-branch=main; fi
 git add --all
 git -c maintenance.auto=false commit --quiet --allow-empty "--message=$1"
@@ -130,14 +134,14 @@ git rev-parse HEAD`;
 
 /** Turns the folder into a repository with one commit. */
 export function commitAll(cwd: string, message = 'First', login?: string): string {
-  return runIn(cwd, 'sh', ['-ec', commits, 'sh', message], login);
+  return runShell(cwd, commits, [message], login);
 }
 
 /** Turns an empty folder into the origin of a checkout, pushes main to it, and returns the folder. */
 export function pushToOrigin(cwd: string, origin: string): string {
-  git(origin, 'init --quiet --bare --initial-branch=main');
-  git(cwd, ['remote', 'add', 'origin', `file://${origin}`]);
-  git(cwd, 'push --quiet origin main');
+  runShell(cwd, 'git init --quiet --bare --initial-branch=main "$1"; git remote add origin "file://$1"; git push --quiet origin main', [
+    origin,
+  ]);
   return origin;
 }
 

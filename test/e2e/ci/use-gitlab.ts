@@ -3,7 +3,7 @@ import { startGitLab, type TestGitLab } from '../../support/gitlab.ts';
 import { type Pipeline, prepareJob } from '../../support/gitlab-job.ts';
 import type { Ended } from '../../support/cli.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
-import { commitAll, git, pushToOrigin } from '../../support/workflow.ts';
+import { commitAll, git, pushToOrigin, runShell } from '../../support/workflow.ts';
 import { writeFiles, type Files } from '../project.ts';
 import type { Gateway } from '../use-gateway.ts';
 
@@ -23,6 +23,10 @@ export type GitLabBench = {
   readonly planRequest: (iid: number, line?: string, options?: Options) => Promise<Ended>;
   readonly notesOn: (iid: number) => readonly string[];
 };
+
+// A branch that the origin does not have begins at main.
+const checkoutBranch = `git fetch --quiet origin
+git checkout --quiet -B "$1" "origin/$1" 2>/dev/null || git checkout --quiet -B "$1" origin/main`;
 
 /** Sets up a GitLab with a project for the tests of one file. */
 export function useGitLab(makeFolder: (files: Files) => string, gateway: Gateway, first: () => Files): GitLabBench {
@@ -45,8 +49,7 @@ export function useGitLab(makeFolder: (files: Files) => string, gateway: Gateway
   async function ci(line: string, pipeline: Pipeline, { env = {}, checkout }: Options = {}): Promise<Ended> {
     const job = prepareJob(makeFolder({}), origin, running(), pipeline);
     if (checkout !== undefined) {
-      git(job.cwd, ['fetch', '--quiet', 'origin', checkout]);
-      git(job.cwd, 'checkout --quiet --detach FETCH_HEAD');
+      runShell(job.cwd, 'git fetch --quiet origin "$1"; git checkout --quiet --detach FETCH_HEAD', [checkout]);
     }
     return ostiaryInProcess(['ci', ...line.split(' ')], { cwd: job.cwd, env: { ...job.env, ...gateway.env(), ...env } });
   }
@@ -57,9 +60,7 @@ export function useGitLab(makeFolder: (files: Files) => string, gateway: Gateway
     clone: () => clone,
     ci,
     push(branch, files, message = branch, login = 'ada') {
-      git(clone, 'fetch --quiet origin');
-      const known = git(clone, 'branch --list --all').includes(`origin/${branch}`);
-      git(clone, ['checkout', '--quiet', '-B', branch, known ? `origin/${branch}` : 'origin/main']);
+      runShell(clone, checkoutBranch, [branch]);
       writeFiles(clone, files);
       const commit = commitAll(clone, message, login);
       git(clone, ['push', '--quiet', 'origin', branch]);

@@ -3,10 +3,9 @@ import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { playPullRequests } from '../../support/pull-request-story.ts';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
 import { appAccount } from '../../support/github.ts';
-import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { expectStory } from '../action/expect-story.ts';
 import { useAction } from '../action/use-action.ts';
 import { useProjects } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -96,18 +95,6 @@ describe('a clone of the branch release', () => {
   });
 
   test('plans, applies and reports drift without an installation', { timeout: 240_000 }, async () => {
-    const titles: string[] = [];
-    const { url, key } = gateway.server();
-    await playPullRequests({
-      folder: makeFolder({}),
-      gateway: { url, key },
-      github: bench.github(),
-      step: bench.bundled,
-      ostiary: ostiaryInProcess,
-      title: (text) => void titles.push(text),
-      say: () => undefined,
-    });
-    expect(titles).toHaveLength(10);
-    expect(await gateway.names('/connections')).toEqual(['reports-db', 'sales-db']);
+    await expectStory({ folder: makeFolder({}), gateway, bench });
   });
 });
