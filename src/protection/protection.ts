@@ -16,7 +16,7 @@ import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } f
 import { deletionPhrase, hiddenPhrase } from './controls/access-rows.ts';
 import { controlRow } from './controls/control-table.ts';
 import { extensionHeadlines } from './extension-headlines.ts';
-import { type DestinationGains, findDestinationGains } from './compare/destinations.ts';
+import { type DestinationGain, type DestinationGains, findDestinationGains } from './compare/destinations.ts';
 import { destinationHeadlines } from './questions/destination-texts.ts';
 import { givenUpHeadlines } from './given-up-headlines.ts';
 import { newAccessPhrase } from './new-access.ts';
@@ -296,12 +296,14 @@ type ProtectionAssessment = {
   readonly changes: readonly AssessedChange[];
   readonly unwritten: readonly UnwrittenRisks[];
   readonly protection: Protection;
+  /** What people gain where connections lead now. */
+  readonly destinations: readonly DestinationGain[];
 };
 
 /** Assesses the effect of changes and edges on the protection of connections. */
 export function assessProtection(diff: PlannedWrites, input: AssessInput): ProtectionAssessment {
   const isUnchanged = input.base === undefined || input.base === input.desired;
-  if (diff.changes.length === 0 && isUnchanged) return { changes: [], unwritten: [], protection: noProtectionChange };
+  if (diff.changes.length === 0 && isUnchanged) return { changes: [], unwritten: [], protection: noProtectionChange, destinations: [] };
   const effects = findEffects(diff, input);
   const changes = diff.changes.map((change) => ({ ...change, risks: effects.byChange.get(liveKeyOf(change)) ?? [] }));
   const summarize = (): Protection => {
@@ -316,7 +318,7 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
     const permissions = diffPermissions(diff, effects.snapshots, input);
     return { ...protection, headlines: sortHeadlines([...protection.headlines, ...more]), permissions };
   };
-  return { changes, unwritten: effects.unwritten, protection: summarizeOnUse(summarize) };
+  return { changes, unwritten: effects.unwritten, protection: summarizeOnUse(summarize), destinations: effects.destinations.gains };
 }
 
 /** Returns a summary that is made when one of its parts is first read: an apply that prints no plan reads none of them. */

@@ -222,3 +222,23 @@ describe('access tests', () => {
     expect((await access.run('plan')).stdout).toContain('No changes.');
   });
 });
+
+/** A connection that leads to a server. */
+function leading(name: string, host: string, spec: Parameters<typeof connection>[1]): string {
+  return connection(name, { ...spec, secret: { 'envvar:HOST': { value: host }, 'envvar:USER': { value: 'app' } } });
+}
+
+test('counts on another way to the same place, too', async () => {
+  const project = await appliedProject();
+  const sandbox = { ...open, access_mode_runbooks: 'disabled', access_groups: ['contractors'] };
+  const placed = { ...files, [file('orders-db')]: leading('orders-db', 'orders.internal', orders) };
+  project.commit({ ...placed, [file('sandbox')]: leading('sandbox', 'sandbox.internal', sandbox) });
+  const applied = await project.run('apply --yes');
+  expect([applied.code, applied.stderr]).toEqual([0, expect.any(String)]);
+  project.commit({ ...placed, [file('sandbox')]: leading('sandbox', 'Orders.internal', sandbox) });
+  const { code, stdout } = await project.run('plan');
+  expect([code, oneLine(stdout)]).toEqual([
+    6,
+    expect.stringMatching(/plan\/access-test .* contractors on env=prod: denied, but on orders-db through sandbox: connect, exec allowed/),
+  ]);
+});

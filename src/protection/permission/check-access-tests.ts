@@ -66,6 +66,34 @@ export function checkAccessTests(
   );
 }
 
+/** A connection that leads where another one led before. */
+export type OtherWay = { readonly guarded: ResourceId; readonly through: ResourceId };
+
+/** Checks access tests of connections on other ways to the same place, for people who get there by them; lists only what fails. */
+export function checkOtherWays(
+  tests: readonly AccessTest[],
+  ways: readonly OtherWay[],
+  snapshot: ProtectionSnapshot,
+  tools: TestTools,
+): readonly AccessTestResult[] {
+  const postures = readPostures(snapshot);
+  return ways.flatMap(({ guarded, through }): readonly AccessTestResult[] => {
+    const posture = postures(through);
+    if (posture === undefined) return [];
+    const subject: PermissionSubject = { id: through, posture, snapshot };
+    const about = tests.flatMap(({ name, expectations }) => expectations.map((expectation) => ({ name, expectation })));
+    return about.flatMap(({ name, expectation }): readonly AccessTestResult[] => {
+      const { on, groups, verbs = accessModes, at } = expectation;
+      if (!isAbout(on, nameOf(guarded), snapshot.resources.get(guarded)?.spec)) return [];
+      if (verbs.every((verb) => permissionOf(subject, { groups, verb }).answer === 'no')) return [];
+      const found = resultOf(expectation, subject, tools);
+      if (found.outcome !== 'failed') return [];
+      const connection = `${nameOf(guarded)} through ${nameOf(through)}`;
+      return [{ test: name, at, about: statedText(expectation), expected: expectedText(expectation), connection, ...found }];
+    });
+  });
+}
+
 /** Returns the names that match no connection: a test of nothing would always pass. */
 function missingNames({ on }: AccessExpectation, subjects: readonly PermissionSubject[]): readonly string[] {
   if ('tags' in on) return subjects.some((subject) => isMeant({ on }, subject)) ? [] : [tagsText(on.tags)];

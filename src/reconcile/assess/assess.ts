@@ -13,6 +13,8 @@ import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import type { LeftMatch, PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
 import { type Headline, type Protection, sortHeadlines } from '../../model/protection/protection.ts';
 import { compareText } from '../../model/json.ts';
+import type { DestinationGain } from '../../protection/compare/destinations.ts';
+import type { OtherWay } from '../../protection/permission/check-access-tests.ts';
 import { assessProtection } from '../../protection/protection.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
@@ -74,7 +76,12 @@ export function assess(
   const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
   const former = readFormerConnections(prepared);
   const policyResults = checkPlannedPolicies(prepared, diff, policies, former);
-  const tested = checkPlannedAccess(prepared, diff, { reviewed: policies.accessTests, rules, former });
+  const tested = checkPlannedAccess(prepared, diff, {
+    reviewed: policies.accessTests,
+    rules,
+    former,
+    ways: otherWays(stated.destinations),
+  });
   const access = [tested, checkReferencedAccess(prepared, diff, policies.accessReferences)];
   const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.flatMap((one) => one.headlines)], losing);
   const { changedSamples, diagnostics: ruleDiagnostics } = checkRules(prepared, diff, rules);
@@ -89,6 +96,12 @@ export function assess(
     uncovered: [...leftPolicies(policyResults.report), ...tested.uncovered],
     ruleDiagnostics,
   };
+}
+
+/** Returns the ways by which people reach where other connections led before. */
+function otherWays(gains: readonly DestinationGain[]): readonly OtherWay[] {
+  const ways = gains.flatMap(({ connection, guarded }) => guarded.map((one): OtherWay => ({ guarded: one, through: connection })));
+  return [...new Map(ways.map((way) => [`${way.guarded} ${way.through}`, way])).values()];
 }
 
 /** Returns the policies that no longer apply to a connection. */

@@ -12,7 +12,14 @@ import {
   type RemovedExpectation,
   removedExpectations,
 } from '../../protection/permission/access-test-findings.ts';
-import { checkAccessTests, isAbout, noConnection, statedText } from '../../protection/permission/check-access-tests.ts';
+import {
+  checkAccessTests,
+  checkOtherWays,
+  isAbout,
+  noConnection,
+  type OtherWay,
+  statedText,
+} from '../../protection/permission/check-access-tests.ts';
 import { readDeclaredAttachments } from '../../protection/posture/declared-attachments.ts';
 import type { FormerConnections } from '../../protection/policy/match.ts';
 import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
@@ -39,10 +46,12 @@ export function checkPlannedAccess(
     reviewed = [],
     rules,
     former,
+    ways,
   }: {
     readonly reviewed?: readonly AccessTest[] | undefined;
     readonly rules: RuleChecks | undefined;
     readonly former: FormerConnections;
+    readonly ways: readonly OtherWay[];
   },
 ): AccessTestFindings {
   const tests = desired.accessTests ?? [];
@@ -61,7 +70,7 @@ export function checkPlannedAccess(
   };
   const tools = { textOf: deciderTexts(desired, planned), newPatterns: rules?.newPatterns };
   const after = checkAccessTests(tests, planned, tools);
-  const broken = after.filter(({ outcome }) => outcome !== 'passed');
+  const broken = [...after.filter(({ outcome }) => outcome !== 'passed'), ...checkOtherWays(tests, ways, planned, tools)];
   // What fails because a connection is missing says nothing about the connection that the plan creates.
   const keyOf = ({ at, connection, found }: (typeof after)[number]): string =>
     [formatPosition(at), connection, found === noConnection ? 'missing' : ''].join('\n');

@@ -136,3 +136,10 @@ test('a credential never appears in the plan of a connection that leads elsewher
   const plan = planWithRisks(before, [sandbox({ CONNECTION_STRING: 'postgres://app:canary@ledger.internal/main' }, 'canary'), ledger]);
   expect(JSON.stringify(plan)).not.toContain('canary');
 });
+
+test('the headline names a review by those who ask as none', () => {
+  const after = [sandbox(ledgerPlace, fromLedger, { ...open, reviewers: ['contractors'] }), ledger];
+  expect(planWithRisks(before, after).protection.headlines[0]?.text).toBe(
+    'contractors can reach what ledger leads to, without approval, through sandbox',
+  );
+});

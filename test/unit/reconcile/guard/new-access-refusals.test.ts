@@ -79,19 +79,19 @@ describe('new access', () => {
       'one approval less',
       [db({ ...exec, reviewers: ['a', 'b'], min_review_approvals: 2 })],
       [db({ ...exec, reviewers: ['a', 'b'], min_review_approvals: 1 })],
-      ['dba, admin: exec on db: was yes after approval by a and b, will be yes after approval by 1 of a, b'],
+      ['dba, admin, auditor: exec on db: was yes after approval by a and b, will be yes after approval by 1 of a, b'],
     ],
     [
       'other reviewers',
       [db({ ...exec, reviewers: ['a'] })],
       [db({ ...exec, reviewers: ['b'] })],
-      ['dba, admin: exec on db: was yes after approval by a, will be yes after approval by b'],
+      ['dba, admin, auditor: exec on db: was yes after approval by a, will be yes after approval by b'],
     ],
     [
       'one more group that can force an approval',
       [db({ ...exec, reviewers: ['a'], force_approve_groups: [] })],
       [db({ ...exec, reviewers: ['a'], force_approve_groups: ['sre'] })],
-      ['dba, admin: exec on db: was yes after approval by a, will be yes after approval by a; sre can force it'],
+      ['dba, admin, auditor: exec on db: was yes after approval by a, will be yes after approval by a; sre can force it'],
     ],
     [
       'longer access',
@@ -194,11 +194,12 @@ describe('new access', () => {
     const more = { live: { ...liveAs(desiredState(ruled(2))), access } };
     const [refusal, ...others] = refusalsOf({ live: ruled(2), head: ruled(1) }, 'refuse', more);
     expect(refusal).toMatchObject({
-      message: 'dba, admin: exec on a, b, c and 2 more: was yes after approval by r1 and r2, will be yes after approval by 1 of r1, r2',
+      message:
+        'dba, admin, auditor: exec on a, b, c and 2 more: was yes after approval by r1 and r2, will be yes after approval by 1 of r1, r2',
       allowable: true,
     });
     expect(refusal?.at).toBeDefined();
-    expect(refusal?.newAccess).toHaveLength(10);
+    expect(refusal?.newAccess).toHaveLength(15);
     expect(others).toEqual([]);
     const allowed = [{ code: 'plan/new-access', reason: 'approved' }];
     expect(refusalsOf({ live: ruled(2), head: ruled(1) }, 'refuse', { ...more, allowed })).toEqual([]);
