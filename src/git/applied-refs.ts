@@ -5,7 +5,8 @@ import { runGit } from './run-git.ts';
 import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
 import { mergeBaseOf, readCommit, type Repository } from './repository.ts';
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { commonFolderOf } from './git-environment.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 
 /** The records of applies by ref name: as this clone has them, and as origin had them when it was last read. */
@@ -113,16 +114,14 @@ export async function setAppliedRef(repository: Repository, name: string, id: st
     // The push before it moves the ref too in a clone that fetches all refs of origin.
     if (current === id && id !== '') return;
     const isUnmoved = expected === undefined || current === expected;
-    throw (
-      (isUnmoved || current === '' ? await findDamage(repository, name, error) : undefined) ?? (isUnmoved ? error : movedRef(name, error))
-    );
+    throw (isUnmoved || current === '' ? findDamage(repository, name, error) : undefined) ?? (isUnmoved ? error : movedRef(name, error));
   }
 }
 
 /** Returns the error for a ref that git cannot move, or cannot read although its file exists: a git that was killed left it so; undefined if it is in order. */
-async function findDamage(repository: Repository, name: string, cause?: unknown): Promise<AppError | undefined> {
-  const { stdout } = await runGit(repository, ['rev-parse', '--git-path', appliedRef(name)]);
-  const file = resolve(repository.folder, stdout.toString().trimEnd());
+function findDamage(repository: Repository, name: string, cause?: unknown): AppError | undefined {
+  // The worktrees of a clone share its refs.
+  const file = join(commonFolderOf(repository.gitFolder ?? join(repository.folder, '.git')), appliedRef(name));
   const lock = `${file}.lock`;
   if (cause !== undefined && existsSync(lock)) {
     return new AppError('git/ref-damaged', 4, `git cannot move ${appliedRef(name)} of this clone: ${lock} exists`, {
@@ -202,7 +201,7 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   const originNames = originRefs instanceof AppError ? [] : originRefs.keys();
   const name = findRecordedName(repository, query, new Set([...refs.local.keys(), ...originNames]));
   const local = refs.local.get(name);
-  const damage = local === undefined ? await findDamage(repository, name) : undefined;
+  const damage = local === undefined ? findDamage(repository, name) : undefined;
   if (damage !== undefined) throw damage;
   const localId = local?.id ?? '';
   const seen = refs.origin.get(name);

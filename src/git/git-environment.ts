@@ -304,7 +304,8 @@ function isGitFolder(folder: string): boolean {
   return ['objects', 'refs'].every((name) => statOf(join(common, name))?.isDirectory() === true);
 }
 
-function commonFolderOf(gitFolder: string): string {
+/** Returns the folder that the worktrees of a clone share. */
+export function commonFolderOf(gitFolder: string): string {
   const file = join(gitFolder, 'commondir');
   if (statOf(file)?.isFile() !== true) return gitFolder;
   return resolve(gitFolder, readFileSync(file, 'utf8').trimEnd());

@@ -68,9 +68,17 @@ export async function committedAt(repository: Repository, commit: string): Promi
   return new Date(Number(seconds) * 1000);
 }
 
+/** By two commits: what git found in a whole clone, where more history changes nothing. */
+const mergeBases = new WeakMap<Repository, Map<string, string | undefined>>();
+
 /** Returns the last common ancestor; undefined if the history has none. */
 export async function mergeBaseOf(repository: Repository, left: string, right: string): Promise<string | undefined> {
-  return (await readGitLines(repository, ['merge-base', left, right], { allowedExitCodes: [0, 1] }))[0];
+  const known = mergeBases.get(repository) ?? new Map<string, string | undefined>();
+  const key = `${left} ${right}`;
+  if (known.has(key)) return known.get(key);
+  const [found] = await readGitLines(repository, ['merge-base', left, right], { allowedExitCodes: [0, 1] });
+  if (!repository.shallow) mergeBases.set(repository, known.set(key, found));
+  return found;
 }
 
 /** Returns the root commits of HEAD, which identify the repository; empty in a shallow clone. */

@@ -6,7 +6,7 @@ import { connection, guardrail } from '../e2e/project.ts';
 import { hoopProject, type CommandResult, type HoopProject, userToken } from '../support/hoop-project.ts';
 import { useHoopRepositories } from '../support/hoop-repository.ts';
 
-const count = 1000;
+const count = 300;
 const names: readonly string[] = Array.from({ length: count }, (_, index) => `connection-${String(index).padStart(4, '0')}`);
 
 const secret = { 'envvar:PASS': { value: 'canary-value' }, 'envvar:HOST': { value: '10.0.0.5' } };
@@ -31,23 +31,23 @@ function planElsewhere(project: HoopProject): Promise<CommandResult> {
   return project.runIn(folder, unchanged);
 }
 
-test('plans of 1,000 connections after an apply make at most 25 requests, none per object', { timeout: 120_000 }, async () => {
+test('plans of many connections after an apply make at most 25 requests, none per object', { timeout: 120_000 }, async () => {
   const project = await hoopProject();
   project.write(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { secret, reviewers: ['dba'] })])));
-  project.write({ 'access/no-drop.yaml': guardrail('no-drop', ['DROP'], { connection_ids: names.slice(0, 500) }) });
+  project.write({ 'access/no-drop.yaml': guardrail('no-drop', ['DROP'], { connection_ids: names.slice(0, 150) }) });
   const applied = await project.ostiary(['apply', '--yes', '--quiet']);
   expect([applied.code, applied.stderr]).toEqual([0, '']);
   expect(applied.requests.length).toBeLessThanOrEqual(count + 40);
   await expectFewRequests(project.ostiary(unchanged));
   await expectFewRequests(planElsewhere(project));
   const rotated = { ...secret, 'envvar:PASS': { value: 'canary-rotated' } };
-  project.write(Object.fromEntries(names.slice(0, 30).map((name) => [`access/${name}.yaml`, connection(name, { secret: rotated })])));
+  project.write(Object.fromEntries(names.slice(0, 9).map((name) => [`access/${name}.yaml`, connection(name, { secret: rotated })])));
   const second = await project.ostiary(['apply', '--yes', '--quiet', '--allow', 'plan/too-many-weaker=test']);
   expect([second.code, second.stderr]).toEqual([0, '']);
   await expectFewRequests(project.ostiary(unchanged));
 });
 
-test('plans of 1,000 connections after a pull make at most 25 requests, none per object', { timeout: 120_000 }, async () => {
+test('plans of many connections after a pull make at most 25 requests, none per object', { timeout: 120_000 }, async () => {
   const project = await hoopProject();
   project.write(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { secret })])));
   await project.ostiary(['apply', '--yes', '--quiet']);

@@ -1,15 +1,15 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { runGit } from '../../../src/git/run-git.ts';
 import type { GitContext } from '../../../src/git/git-environment.ts';
-import { mayBeInRepository, openRepository } from '../../../src/git/repository.ts';
+import { mayBeInRepository, mergeBaseOf, openRepository } from '../../../src/git/repository.ts';
 import { allowNetwork } from '../../../src/git/origin.ts';
 import { AppError } from '../../../src/model/errors.ts';
 import { installProgram } from '../../support/git-repository.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 
-const { make, makeOrigin, place } = useRepositories();
+const { make, makeOrigin, clone, place } = useRepositories();
 
 /** The error that a promise is rejected with. */
 async function failureOf(action: Promise<unknown>): Promise<AppError> {
@@ -45,6 +45,19 @@ describe('openRepository', () => {
     for (const folder of [makeOrigin(repository).folder, join(repository.folder, '.git')])
       expect(await failureOf(openRepository({ folder, env: gitEnv }))).toMatchObject({ code: 'git/no-working-tree', exitCode: 3 });
   });
+});
+
+test('git is asked once for the last common ancestor of two commits, unless the clone may get more history', async () => {
+  const repository = make({ 'x.yaml': 'one' });
+  const [first, last] = [repository.git('rev-parse', 'HEAD'), repository.save({ 'x.yaml': 'two' })];
+  const part = makeOrigin(repository);
+  const shallow = await clone(part, '--depth', '1').open();
+  const whole = await repository.open();
+  expect([await mergeBaseOf(whole, first, last), await mergeBaseOf(shallow, last, last)]).toEqual([first, last]);
+  for (const { folder } of [whole, shallow]) rmSync(join(folder, '.git', 'objects'), { recursive: true });
+  expect(await mergeBaseOf(whole, first, last)).toBe(first);
+  await failureOf(mergeBaseOf(whole, last, first));
+  await failureOf(mergeBaseOf(shallow, last, last));
 });
 
 /** A setting of the user, in the environment. */
