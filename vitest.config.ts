@@ -11,8 +11,11 @@ const mainJob = ['main-job', 'action/pull-request-story'].map((name) => `test/e2
 /** Properties that take as long as all others together. */
 const longProperties = ['deletions', 'hoop-stops'].map((name) => `test/property/${name}.test.ts`);
 
-/** Races that take minutes, which the nightly run has. */
-const slowRaces: readonly string[] = [];
+/** Races that kill programs again and again, which the nightly run has; a comment names the tests that notice the same faults in less time. */
+const slowRaces: readonly string[] = [
+  // e2e/apply/interrupted (a gateway that is killed), server/objects/concurrent-writes, server/audit/audit-chain
+  'test/server/process/crash.test.ts',
+];
 
 /** Tests that start processes: git, the built command, a browser. */
 const startsProcesses = /\/test\/(?:e2e|git|unit\/git|browser)\//;
