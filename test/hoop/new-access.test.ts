@@ -30,7 +30,7 @@ test('new access by groups, rules and runbooks is refused, and so is drift that 
     ],
     [
       { 'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, min_approvals: 1 }) },
-      'payments, admin: exec on orders-db: was yes after approval by dba and security, will be yes after approval by 1 of dba, security',
+      'payments, admin, auditor: exec on orders-db: was yes after approval by dba and security, will be yes after approval by 1 of dba, security',
     ],
     [
       { 'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, skip_review_groups: ['payments'] }) },

@@ -57,8 +57,14 @@ function partOrder(part: TermPart & AccessPart, isMore: boolean, isLess: boolean
 function compareLimits(had: Terms, has: Terms): TermDifference {
   const [from, to] = [had.longest, has.longest];
   const isSame = from === to || (had.approval === undefined) !== (has.approval === undefined);
-  const direction = from === 'unknown' || to === 'unknown' ? 'unclear' : to > from ? 'more' : 'less';
-  return { part: 'longest', of: ['longest'], directions: isSame ? [] : [direction] };
+  return { part: 'longest', of: ['longest'], directions: isSame ? [] : [limitDirection(from, to)] };
+}
+
+/** No limit is never shorter than one that is not known. */
+function limitDirection(from: Terms['longest'], to: Terms['longest']): AccessDirection {
+  if (to === 'unknown') return from === Number.POSITIVE_INFINITY ? 'less' : 'unclear';
+  if (from === 'unknown') return 'unclear';
+  return to > from ? 'more' : 'less';
 }
 
 /** Lists the runbooks that others do not certainly cover. */

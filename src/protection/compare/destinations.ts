@@ -177,7 +177,11 @@ function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: Destinat
   const has = effective(input.after, id);
   const before = distinctBefore(guarded, id, input);
   if (has === undefined || before.length === 0) return [];
-  const sorts = memberSortsBy([has.access, ...before.map(({ had }) => had.access)]);
+  const values = [has, ...before.map(({ had }) => had)];
+  const sorts = memberSortsBy(
+    values.map(({ access }) => access),
+    approverLists(values),
+  );
   const people = accessModes.flatMap((verb) => {
     const told = new Set<string>();
     return sorts.flatMap((sort): readonly DestinationGain[] => {
@@ -186,7 +190,7 @@ function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: Destinat
       const terms = withoutSelfReview(has.may(member, verb), member);
       if (!isUsable(terms)) return [];
       const covering = before.filter(({ had }) =>
-        coveringVerbs[verb].some((other) => covers(had.may(member, other), terms, other === verb)),
+        coveringVerbs[verb].some((other) => covers(withoutSelfReview(had.may(member, other), member), terms, other === verb)),
       );
       if (covering.some(({ without }) => without.length === 0)) return [];
       if (member.length === 1) for (const group of groups) told.add(group);
@@ -199,6 +203,20 @@ function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: Destinat
     ...people,
     ...machines.map((machine): DestinationGain => ({ connection: id, guarded, people: { machine }, verb: 'connect', terms, without: [] })),
   ];
+}
+
+/** More groups that approve are not told apart: who is in several of them may approve alone. */
+const mostApprovers = 5;
+
+/** Lists the groups that approve, each alone: who is in enough of them needs nobody else. */
+function approverLists(values: readonly Effective[]): readonly (readonly string[])[] {
+  const approvals = values.flatMap(({ access: { own, rules } }) => [
+    ...(own?.groups ?? []),
+    ...(own?.force ?? []),
+    ...[rules.jit, rules.command].flatMap((rule) => (rule === undefined ? [] : [...rule.reviewers_groups, ...rule.force_approval_groups])),
+  ]);
+  const groups = [...new Set(approvals)];
+  return groups.length > mostApprovers ? [groups] : groups.map((group) => [group]);
 }
 
 type Before = { readonly had: Effective; readonly without: readonly ControlType[] };
@@ -224,13 +242,13 @@ function covers(before: Terms, after: Terms, isSameVerb: boolean): boolean {
   return compareTerms([had, after]).every(({ directions }) => directions.every((one) => one === 'less'));
 }
 
-/** An approval that people give themselves is none. */
+/** An approval that people give themselves is none, and so is its limit of time: they ask again. */
 function withoutSelfReview(terms: Terms, member: readonly string[]): Terms {
   const { approval } = terms;
   if (approval === undefined || approval === 'refused') return terms;
   const { groups, needed, force } = approval;
   const isEnough = force.some((group) => member.includes(group)) || groups.filter((group) => member.includes(group)).length >= needed;
-  return isEnough ? { ...terms, approval: undefined } : terms;
+  return isEnough ? { ...terms, approval: undefined, longest: Number.POSITIVE_INFINITY } : terms;
 }
 
 /** The controls of what people do there, whoever they are. */
