@@ -68,7 +68,7 @@ const models: readonly (readonly [string, HoopOptions, boolean])[] = [
 /** The gateway of the environment instead of the model, if there is one. */
 const targets = url === undefined ? models : [['of the environment', {}, switched === 'on'] as const];
 
-const predictors = { model: [modelPredictor, 168], ostiary: [ostiaryPredictor, 112] } as const;
+const predictors = { model: [modelPredictor, 152], ostiary: [ostiaryPredictor, 96] } as const;
 const checks = targets.flatMap(([name, ...target]) => (['model', 'ostiary'] as const).map((by) => [name, by, ...target] as const));
 
 test.each(checks)('a gateway %s answers as %s predicts', async (_, by, options, isAccessControlled) => {

@@ -50,12 +50,16 @@ test('what changes for those who see every connection is in the block, after the
     access.repository.write({ 'access/prod.yaml': rule({ approval_required_groups: ['payments', 'admin'], ...change }) });
     return (await blockOf(access)).map((line) => line.slice(0, line.indexOf(':', line.indexOf(':') + 1)));
   };
-  expect(await who({ approval_required_groups: [] })).toEqual(['auditor: connect on orders-db']);
+  expect(await who({ approval_required_groups: [] })).toEqual(['auditor: connect, exec on orders-db']);
   expect(await who({ reviewers_groups: ['dba'] })).toEqual(['admin, payments: connect, exec, runbooks on orders-db']);
   expect(await who({ approval_required_groups: ['payments', 'dev'] })).toEqual(['admin: connect, exec, runbooks on orders-db']);
   access.repository.write({ [file('orders-db')]: grouped('orders-db', ['payments'], { access_mode_exec: 'disabled' }) });
   access.repository.write({ [file('new-db')]: grouped('new-db', ['payments']) });
-  expect(await who({})).toEqual(['payments: connect, exec, runbooks on new-db', 'admin, payments: exec on orders-db']);
+  expect(await who({})).toEqual([
+    'payments: connect, exec, runbooks on new-db',
+    'admin, payments: exec on orders-db',
+    'auditor: exec on orders-db',
+  ]);
 });
 
 test('the first and the last runbook rule are the cause of what they do not name', async () => {

@@ -167,7 +167,7 @@ test('to delete the last rule has to be allowed; another one takes its place wit
 
   commit({}, ['access/two.yaml']);
   expect(summaryOf(await run('plan --prune --format json'))).toEqual({
-    headlines: ['weakens: 2 connections let everybody run every runbook: no runbook rule is left'],
+    headlines: ['weakens: 2 connections let everybody with access run every runbook: no runbook rule is left'],
     refusals: ['plan/last-runbook-rule'],
   });
   expect(writes(await run('apply --yes --prune'))).toEqual([]);

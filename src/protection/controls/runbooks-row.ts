@@ -123,7 +123,7 @@ export const runbooksRow: Omit<ControlRow, 'type'> = {
   about: 'runbooks',
   loses: (controls, { access: { runbooks } }) =>
     runbooks === undefined
-      ? verbPhrase('lets', 'let', 'everybody who sees it run every runbook: no runbook rule is left')
+      ? verbPhrase('lets', 'let', 'everybody with access run every runbook: no runbook rule is left')
       : runbookPhrase(controls, 'can run', 'more runbooks'),
   gains: (controls, { access: { runbooks } }) =>
     runbooks === undefined

@@ -173,7 +173,7 @@ const changes: Readonly<Record<string, Change>> = {
       'plan/last-runbook-rule  RunbookRule/nightly: no runbook rule would be left, so everybody could run every runbook on every connection that they see',
       'keep a rule, such as one for a group without members, or close access_mode_runbooks of the connections first',
       'override: --allow plan/last-runbook-rule=REASON',
-      '3 connections let everybody run every runbook: no runbook rule is left (orders-db, orders-test-db, warehouse-db)  RunbookRule/nightly removed in COMMIT "the last runbook rule is deleted"',
+      '3 connections let everybody with access run every runbook: no runbook rule is left (orders-db, orders-test-db, warehouse-db)  RunbookRule/nightly removed in COMMIT "the last runbook rule is deleted"',
     ],
     allow: 'plan/last-runbook-rule',
   },
