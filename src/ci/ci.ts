@@ -5,7 +5,6 @@ import { configLabelHint, type DefineCommand, refuseForgottenValues, refuseRepea
 import { printerFor } from '../console/output/printer.ts';
 import type { CiSystem, JobEnvironment } from '../forge/ci-system.ts';
 import { UsageError } from '../model/errors.ts';
-import { riskClasses } from '../model/plan/plan.ts';
 import { type ActionInputs, type ActionMode, actionModes, flagInputs, inputsOf } from './inputs.ts';
 import type { OnReported } from './report-run.ts';
 import { runJob } from './run-job.ts';
@@ -28,7 +27,6 @@ export function ciCommand(findSystem: (env: JobEnvironment) => Promise<CiSystem>
       .option('--digest <digest>', 'apply: apply only the plan with this digest; "comment" is that of the comment on the merged request')
       .option('--config-ref <ref>', 'the branch or commit whose history is reviewed (default: the default branch)')
       .option('--detailed-exitcode', 'plan, drift: exit 2 if there are changes')
-      .option('--fail-on <class>', `plan, apply: refuse this risk and higher ones: ${riskClasses.slice(1).join(', ')}`)
       .option('--overrides', 'plan, apply: comments of people with write access (GitLab: maintainers) override refusals')
       .option('--environment <name>', 'apply: environment of the deployment (GitHub); {target} is the name of the target')
       .option('--sarif <file>', 'file for findings in SARIF 2.1.0')

@@ -1,5 +1,4 @@
 import { UsageError } from '../model/errors.ts';
-import { riskClasses } from '../model/plan/plan.ts';
 import { suggest } from '../model/diagnostic.ts';
 import { configLabelHint, isConfigLabel } from '../console/options.ts';
 
@@ -79,7 +78,6 @@ export const ownInputs = [
   'assignees',
   'comment',
   'environment',
-  'fail-on',
   'github-token',
   'issue',
   'labels',
@@ -164,8 +162,6 @@ export function inputsOf(given: ReadonlyMap<string, string>): ActionInputs {
     if (!of.includes(mode)) throw meaningless(name, mode);
     flags[name] = value;
   }
-  const most = belowClass(mode, given);
-  if (most !== undefined) flags['max-risk'] = most;
   for (const name of ['labels', 'assignees']) if (given.has(name) && mode !== 'drift') throw meaningless(name, mode);
   if (given.has('environment') && mode !== 'apply') throw meaningless('environment', mode);
   for (const name of ['sarif', 'working-directory']) if (given.get(name) === '-') throw wrongInput(name, '-', 'expected a path');
@@ -207,18 +203,6 @@ function namesIn(text: string): readonly string[] {
 
 function formOf({ becomes, switches = [] }: ActionInput, mode: ActionMode): FlagForm {
   return switches.includes(mode) ? 'switch' : becomes;
-}
-
-/** Returns the highest risk class that does not fail the step, from the input with the lowest class that does. */
-function belowClass(mode: ActionMode, given: ReadonlyMap<string, string>): string | undefined {
-  const value = given.get('fail-on');
-  if (value === undefined) return undefined;
-  if (flagInputs['max-risk']?.of.includes(mode) !== true) throw meaningless('fail-on', mode);
-  if (given.has('max-risk')) throw new UsageError('the inputs "fail-on" and "max-risk" have the same meaning', 'remove one of them');
-  const [, ...failing] = riskClasses;
-  const at = failing.findIndex((one) => one === value);
-  if (at === -1) throw wrongInput('fail-on', value, `expected one of: ${failing.join(', ')}`);
-  return riskClasses[at];
 }
 
 function meaningless(name: string, mode: ActionMode): UsageError {

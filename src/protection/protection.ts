@@ -10,7 +10,6 @@ import {
   type ProtectionVerdict,
   type Impact,
   sortHeadlines,
-  type TagCount,
 } from '../model/protection/protection.ts';
 import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
 import { deletionPhrase, hiddenPhrase } from './controls/access-rows.ts';
@@ -35,7 +34,7 @@ import {
 } from './posture/diff-postures.ts';
 import { liveSnapshot } from './posture/protection-snapshot.ts';
 import { type AttachmentLookup, createCauseFinder, lookUpAttachments, type CauseFinder, type Contribution } from './posture/causes.ts';
-import { canonical, compareText, type Json } from '../model/json.ts';
+import { canonical, compareText } from '../model/json.ts';
 import { type ResourceId, kindOf, nameOf } from '../model/resource.ts';
 import type { DesiredState } from '../model/desired.ts';
 import {
@@ -200,7 +199,7 @@ type ImpactGroup = {
 };
 
 /**
- * Lists for each cause the connections whose protection it changes, with their tags. Weakening causes come first, then those
+ * Lists for each cause the connections whose protection it changes. Weakening causes come first, then those
  * with the most connections. All attachments (or detachments) of one rule are one cause; so is one field of many connections.
  */
 function computeImpacts(all: readonly AffectedConnection[]): readonly Impact[] {
@@ -227,7 +226,6 @@ function computeImpacts(all: readonly AffectedConnection[]): readonly Impact[] {
     ...cause,
     places: [...places],
     connections: members.map(({ change }) => change.connection),
-    tags: tagsOf(members),
   }));
   return impacts
     .filter((one) => !isCoveredByRule(one, impacts))
@@ -264,21 +262,6 @@ function isCoveredByRule({ by, path, edges, direction, connections }: Impact, al
   if (whole === undefined) return false;
   const covered = new Set(whole.connections);
   return connections.every((id) => covered.has(id));
-}
-
-/** Counts the connections for each tag, the most frequent tag first. */
-function tagsOf(members: readonly AffectedConnection[]): readonly TagCount[] {
-  const counts = new Map<string, number>();
-  for (const { change } of members) {
-    for (const [key, value] of Object.entries(change.tags)) counts.set(tagText(key, value), (counts.get(tagText(key, value)) ?? 0) + 1);
-  }
-  return [...counts]
-    .map(([tag, connections]) => ({ tag, connections }))
-    .toSorted((left, right) => right.connections - left.connections || compareText(left.tag, right.tag));
-}
-
-function tagText(key: string, value: Json): string {
-  return `${key}=${typeof value === 'string' ? value : canonical(value)}`;
 }
 
 type AssessInput = {

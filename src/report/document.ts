@@ -5,7 +5,6 @@ import type {
   PermissionDelta,
   ControlColumn,
   Headline,
-  Impact,
   PostureChange,
   ProtectionMatrix,
   SampleChange,
@@ -84,7 +83,6 @@ export type ReportBlock =
   | { readonly type: 'notices'; readonly lines: readonly string[] }
   | { readonly type: 'permissions'; readonly changes: readonly PermissionChange[] }
   | { readonly type: 'permission-matrix'; readonly delta: PermissionDelta }
-  | { readonly type: 'impact'; readonly causes: readonly Impact[]; readonly orphans: Orphans }
   | { readonly type: 'changes'; readonly group: ChangeGroup; readonly warnings?: ChangeWarnings }
   | { readonly type: 'drifted'; readonly rows: readonly DriftedObject[] }
   | { readonly type: 'choices'; readonly choices: readonly DriftChoice[] }

@@ -298,7 +298,6 @@ test('without a changed protecting field or edge there is no diff, and every dif
       expect([...weakened].toSorted()).toEqual(losing);
       const reached = new Set(impact.flatMap((cause) => cause.connections));
       expect([...reached].toSorted()).toEqual(changed.map(({ connection }) => connection));
-      for (const { tags, connections: all } of impact) for (const tag of tags) expect(tag.connections).toBeLessThanOrEqual(all.length);
     }),
     { numRuns: runCount(12) },
   );

@@ -177,9 +177,6 @@ export function sortHeadlines(headlines: readonly Headline[]): readonly Headline
 /** The kinds of reroutes: a credential goes to another endpoint, agent or command, or code of another repository uses it. */
 export type RerouteTarget = 'endpoint' | 'agent' | 'command' | 'code' | 'other';
 
-/** A tag and the number of connections with it. */
-export type TagCount = { readonly tag: string; readonly connections: number };
-
 /** The connections that one cause affects: a field, attached or detached edges, or a created or deleted rule. */
 export type Impact = {
   /** The rule; absent when the connections' own fields are the cause. */
@@ -193,8 +190,6 @@ export type Impact = {
   /** The plan reverts a drift. */
   readonly byHand?: true;
   readonly connections: readonly ResourceId[];
-  /** Their tags, most frequent first. */
-  readonly tags: readonly TagCount[];
 };
 
 /** A sample of a live rule whose result changes with the plan: `blocked`, `allowed`, `masked`, `in clear`, or unknown. */

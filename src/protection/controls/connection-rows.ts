@@ -2,7 +2,7 @@ import { joinWords } from '../../model/collections.ts';
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { accessModes, type Approval } from '../access/effective-access.ts';
 import { approvalCount, compareDuration, compareForce, compareReview, reviewersPhrase } from './compare-approvals.ts';
-import { approvalCodes, requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';
+import { approvalCodes, requestRuleFields, requestRuleLimits, requestRuleRisks, requestRules } from './request-rule-fields.ts';
 import { byName, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import {
   controlsOf,
@@ -184,7 +184,7 @@ export const forceRow: Omit<ControlRow, 'type'> = {
 /** The longest access. */
 export const durationRow: Omit<ControlRow, 'type'> = {
   lists: ruleLists,
-  fields: { Connection: ['access_max_duration', 'attributes'], AccessRequestRule: requestRuleFields },
+  fields: { Connection: ['access_max_duration', 'attributes'], AccessRequestRule: requestRuleLimits },
   ofConnection: ({ access_max_duration: limit }, { is: { rules } }) => [
     ...(typeof limit === 'number' ? [{ name: 'session', text: `${limit} s`, limit }] : none),
     ...(typeof rules.jit?.access_max_duration === 'number' ? [{ name: rules.jit.name, text: `${rules.jit.access_max_duration} s` }] : none),

@@ -85,7 +85,7 @@ export const requestRuleRisks: readonly FieldRisks[] = [
   attributeRisks,
 ];
 
-/** The fields of an access-request rule that decide about approval: all of them, because one rule replaces the others. */
+/** The fields of an access-request rule that decide about approval: one rule replaces the others. */
 export const requestRuleFields: readonly string[] = [
   'access_type',
   'attributes',
@@ -95,8 +95,10 @@ export const requestRuleFields: readonly string[] = [
   'all_groups_must_approve',
   'force_approval_groups',
   'skip_review_groups',
-  'access_max_duration',
 ];
+
+/** All fields of an access-request rule that protect: beside the approval, how long it lasts. */
+export const requestRuleLimits: readonly string[] = [...requestRuleFields, 'access_max_duration'];
 
 /** How access-request rules reach connections. */
 export const requestRules: NonNullable<ControlRow['ofAccess']> = {

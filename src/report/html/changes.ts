@@ -1,6 +1,6 @@
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { EdgeChange } from '../../model/plan/plan.ts';
-import type { Cause, ConnectionRule, ControlChange, ControlColumn, Impact, PostureChange } from '../../model/protection/protection.ts';
+import type { Cause, ConnectionRule, ControlChange, ControlColumn, PostureChange } from '../../model/protection/protection.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { controlText, pathText, sampleChangeText, sampleSign } from '../wording/value.ts';
 import { foldSimilar, likenessOfChange, othersText, sortByRisk } from '../rows/fold-similar.ts';
@@ -12,7 +12,7 @@ import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { columnOf, element, type Html, joinHtml, type PageVerdict, positionHtml, searchText, verdictBadge } from './markup.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
-import { attachmentsText, causeName, driftCause, tagTexts } from '../wording/impact.ts';
+import { attachmentsText, driftCause } from '../wording/causes.ts';
 
 const mostLines = 200;
 const mostUnfolded = 20;
@@ -145,10 +145,6 @@ function outcomeLine(outcome: Outcome): Html {
 
 const mostParts = 40;
 const mostCauses = 5;
-const mostImpacts = 100;
-const mostNames = 12;
-const mostTags = 12;
-const mostPlaces = 3;
 
 type PostureTable = { readonly columns: readonly ControlColumn[]; readonly sides?: PostureSides };
 
@@ -252,43 +248,4 @@ function causesHtml(causes: readonly Cause[], linkOf: LinkOf | undefined): reado
   });
   const more = causes.length - shown.length;
   return more > 0 ? [...shown, element('div', { class: 'quiet' }, `and ${more} more`)] : shown;
-}
-
-const impactHeaders = ['cause', 'effect', 'connections', 'tags'];
-
-/** Returns the impact as a table: each cause with the connections that it affects. */
-export function impactTable(causes: readonly Impact[], linkOf: LinkOf | undefined): readonly Html[] {
-  const head = element('thead', {}, [
-    element(
-      'tr',
-      {},
-      impactHeaders.map((text) => element('th', { scope: 'col' }, text)),
-    ),
-  ]);
-  const rows = causes.slice(0, mostImpacts).map((cause) => impactRow(cause, linkOf));
-  const more = causes.length - mostImpacts;
-  return [
-    element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Impact' }, [
-      element('table', { class: 'stack' }, [head, element('tbody', {}, rows)]),
-    ]),
-    ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more`)] : []),
-  ];
-}
-
-function impactRow(cause: Impact, linkOf: LinkOf | undefined): Html {
-  const { connections, places, byHand, direction } = cause;
-  const names = shortList(connections.map(nameOf), mostNames).join(', ');
-  const lines = places.slice(0, mostPlaces).flatMap((place) => parsePosition(place) ?? []);
-  const more = places.length - lines.length;
-  return element('tr', {}, [
-    element('th', { scope: 'row' }, [
-      element('div', { class: 'mono' }, causeName(cause)),
-      ...(byHand === true ? [element('div', { class: 'quiet' }, driftCause(''))] : []),
-      ...lines.map((at) => element('div', {}, [positionHtml(at, linkOf)])),
-      ...(more > 0 ? [element('div', { class: 'quiet' }, `and ${more} more`)] : []),
-    ]),
-    element('td', {}, [verdictBadge(direction)]),
-    element('td', {}, [element('strong', {}, String(connections.length)), ' ', element('span', { class: 'mono' }, names)]),
-    element('td', { class: 'tags mono' }, tagTexts(cause, mostTags).join(', ')),
-  ]);
 }

@@ -15,7 +15,7 @@ import { nameOf } from '../../model/resource.ts';
 import type { LinkOf } from '../links.ts';
 import { escapeHtmlText } from '../escape.ts';
 import { clip } from '../wrap.ts';
-import { attachmentsText } from '../wording/impact.ts';
+import { attachmentsText } from '../wording/causes.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { controlText } from '../wording/value.ts';
 

@@ -7,12 +7,12 @@ import { type Diagnostic, parsePosition, type Position, sortDiagnostics } from '
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { planSummaryText, plural, policiesText, shortList, showsSeveral, stayingEdgesText, verdictText } from '../wording/summary.ts';
-import { driftCause, headlineObjects } from '../wording/impact.ts';
+import { driftCause, headlineObjects } from '../wording/causes.ts';
 import type { RowPart } from '../rows/change-rows.ts';
 import type { GroupedChange, SideList } from '../rows/groups.ts';
 import type { OutsideSection } from '../rows/outside-rows.ts';
 import { choiceList, driftedSection } from './drifted.ts';
-import { groupSection, impactTable, outcomeSection, postureDetails, unfoldFirst } from './changes.ts';
+import { groupSection, outcomeSection, postureDetails, unfoldFirst } from './changes.ts';
 import {
   element,
   empty,
@@ -116,9 +116,6 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
       isSingle && blocksOfType(blocks, 'permissions').every(({ changes: unstated }) => unstated.length === 0)
         ? []
         : permissionSection(delta, linkOf),
-    ),
-    ...blocksOfType(blocks, 'impact').flatMap(({ causes }) =>
-      causes.length === 0 ? [] : [element('h2', {}, 'Other impact'), ...impactTable(causes, linkOf)],
     ),
     ...blocksOfType(blocks, 'postures').flatMap((block) =>
       block.connections.length === 0 || isSingle

@@ -22,11 +22,10 @@ import { plural, policiesText, shortList, showsSeveral, stayingEdgesText, type V
 import { driftedBlocks, groupBlocks, outsideObjectBlocks, rankOf } from './changes.ts';
 import { blank, commentLimit, diagnosticsMarkdown, equalPlaces, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
-import type { PermissionChange, Headline, Impact, SampleChange } from '../../model/protection/protection.ts';
-import { nameOf } from '../../model/resource.ts';
+import type { PermissionChange, Headline, SampleChange } from '../../model/protection/protection.ts';
 import { morePermissionsText, mostPermissions, permissionPlaces, permissionsTitle, permissionTable } from '../wording/permissions.ts';
 import { sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
-import { causeName, causePlaces, causesText, effectWord, headlineConnections, tagTexts } from '../wording/impact.ts';
+import { causesText, headlineConnections } from '../wording/causes.ts';
 
 const longestText = 1000;
 const listed = 10;
@@ -79,7 +78,6 @@ function sectionBlocks(
     ...blocksOfType(blocks, 'permissions').flatMap(({ changes }) =>
       permissionBlocks(changes, isDense ? fewPermissions : mostPermissions, linkOf),
     ),
-    ...(isDense ? [] : blocksOfType(blocks, 'impact').flatMap(({ causes, orphans }) => impactBlocks(causes, orphans, linkOf))),
     ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceBlocks(allowed)),
     ...groups.flatMap((group) => groupBlocks(group, { linkOf, isOnly, isDense })),
     ...blocksOfType(blocks, 'drifted').flatMap(({ rows }) => driftedBlocks(rows, linkOf)),
@@ -254,8 +252,6 @@ function failureBlock(outcome: Outcome): MarkdownBlock {
 
 const longestCauses = 3000;
 
-const mostTags = 4;
-const mostNames = 3;
 const longestName = 60;
 const longestCause = 200;
 
@@ -332,33 +328,6 @@ function permissionBlocks(changes: readonly PermissionChange[], most: number, li
   return [
     { text: `**${permissionsTitle}:**\n\n`, rank: 2, label: 'blank' },
     ...paragraph(more === '' ? rows : [...rows, { text: `- ${more}\n`, rank: 2, label: 'blank' }]),
-  ];
-}
-
-/** Returns the impact as a table: each cause with the connections that it affects. */
-function impactBlocks(causes: readonly Impact[], orphans: Orphans, linkOf?: LinkOf): readonly MarkdownBlock[] {
-  if (causes.length === 0) return [];
-  const rows = causes.slice(0, listed).map((cause): MarkdownBlock => {
-    const places = causePlaces(cause, orphans, { place: (text) => placeLink(text, linkOf), name: escapeMarkdown });
-    const names = shortList(
-      cause.connections.map((id) => codeSpan(clip(nameOf(id), longestName))),
-      mostNames,
-    );
-    const tags = tagTexts(cause, mostTags).map((text, index) => (index < mostTags ? codeSpan(text) : text));
-    const cells = [
-      `${codeSpan(clip(causeName(cause), longestCause))}${places === '' ? '' : ` ${places}`}`,
-      effectWord(cause),
-      `${cause.connections.length}: ${names.join(', ')}`,
-      tags.join(', '),
-    ];
-    return { text: `| ${cells.join(' | ')} |\n`, rank: 4, label: 'cause' };
-  });
-  const more = causes.length - listed;
-  const head = '| Cause | Effect | Connections | Tags |\n|---|---|---|---|\n';
-  return [
-    { text: head, rank: 3, label: 'blank' },
-    ...rows,
-    { text: more > 0 ? `\nand ${plural(more, 'more cause')}\n\n` : '\n', rank: 3, label: 'blank' },
   ];
 }
 

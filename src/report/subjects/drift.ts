@@ -16,7 +16,6 @@ import { plural, shortList, type Verdict, withEffect } from '../wording/summary.
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { timeText } from '../../model/time.ts';
-import { unstatedImpact } from '../wording/impact.ts';
 
 /** Returns the document of drifts. Only pages show the columns of protection; `config` names the config in force. */
 export function driftDocument(drifts: readonly Drift[], columns: readonly ControlColumn[] = [], config?: string): ReportDocument {
@@ -38,7 +37,6 @@ function driftSection(drift: Drift, columns: readonly ControlColumn[], config: s
     blocks: [
       { type: 'notices', lines: [...expiredNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)] },
       { type: 'headlines', headlines: protection.headlines, changedSamples: [], deletions: [], orphans: new Map() },
-      { type: 'impact', causes: unstatedImpact(protection.impact ?? [], protection.headlines), orphans: new Map() },
       { type: 'drifted', rows },
       ...outsideBlocks(plan),
       ...[unwatchedList(plan), unmanagedList(plan), notComparedList(plan)]

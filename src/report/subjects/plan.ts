@@ -32,7 +32,6 @@ import type { ChangeWarnings, Deletion, ReportBlock, ReportDocument } from '../d
 import { blockedNotices, groupPlan, orphanNotices, sideLists } from '../rows/groups.ts';
 import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
 import { checkNotices, countActions, planVerdict } from '../wording/summary.ts';
-import { unstatedImpact } from '../wording/impact.ts';
 import { unstatedPermissions } from '../wording/permissions.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
@@ -86,7 +85,6 @@ export function planBlocks(plan: Plan, warnings: ChangeWarnings = new Map()): re
       orphans,
     },
     { type: 'permissions', changes: unstatedPermissions(protection) },
-    { type: 'impact', causes: unstatedImpact(protection.impact ?? [], protection.headlines), orphans },
     ...groups.map((group) => ({ type: 'changes', group, warnings }) as const),
     ...outsideBlocks(plan),
     ...sideLists(plan, others).map((list) => ({ type: 'list', list }) as const),
@@ -363,7 +361,7 @@ function causeObject({ by, path, edge, place, byHand }: Cause): JsonObject {
   return definedFields({ by, path, edge, place, byHand });
 }
 
-function reachObject({ by, path, edges, direction, places, byHand, connections, tags }: Impact): JsonObject {
+function reachObject({ by, path, edges, direction, places, byHand, connections }: Impact): JsonObject {
   return definedFields({
     by,
     path,
@@ -372,7 +370,6 @@ function reachObject({ by, path, edges, direction, places, byHand, connections, 
     places,
     byHand,
     connections,
-    tags: tags.map((one) => ({ tag: one.tag, connections: one.connections })),
   });
 }
 

@@ -1,6 +1,6 @@
 import { appendAll, largestOf } from '../../model/collections.ts';
 import { type AssessedChange, type Change, highestRisk, isWritten, type Orphans, type RiskClass } from '../../model/plan/plan.ts';
-import type { Headline, HeadlineVerdict, Impact, ProtectionVerdict, SampleChange } from '../../model/protection/protection.ts';
+import type { Headline, HeadlineVerdict, ProtectionVerdict, SampleChange } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
 import {
   actionSymbols,
@@ -19,7 +19,7 @@ import type { ChangeWarnings } from '../document.ts';
 import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
 import type { OutsideSection } from '../rows/outside-rows.ts';
 import { plural, shortList } from '../wording/summary.ts';
-import { distinctParts, pathText, sampleChangeLine, sampleSign, shortPlace, shortPosition } from '../wording/value.ts';
+import { distinctParts, pathText, sampleChangeLine, sampleSign, shortPosition } from '../wording/value.ts';
 import {
   clip,
   gap,
@@ -34,7 +34,7 @@ import {
   words,
   wrap,
 } from '../wrap.ts';
-import { causeName, causePlaces, causesText, effectWord, headlineConnections, tagTexts } from '../wording/impact.ts';
+import { causesText, headlineConnections } from '../wording/causes.ts';
 
 const indent = 6;
 const widestLabel = 28;
@@ -295,10 +295,6 @@ function signPaint(sign: DriftedObject['sign'], { cyan, red, yellow, green }: Pa
   return { '+': green, '~': yellow, '-': red, '!': cyan }[sign];
 }
 
-const listed = 5;
-const mostTags = 4;
-const longestName = 60;
-
 /** Returns the lines of headlines: the connections that become less or more protected, and the manifest lines that cause it. */
 export function headlineLines(headlines: readonly Headline[], orphans: Orphans, terminal: Terminal): readonly string[] {
   return headlines.flatMap((headline) => {
@@ -308,26 +304,6 @@ export function headlineLines(headlines: readonly Headline[], orphans: Orphans, 
     const beside = headlineConnections(headline, escapeTerminal);
     return wrap([{ text: '  ' }, ...text, ...(beside === '' ? [] : words(beside)), ...because], terminal, 6);
   });
-}
-
-/** Returns the lines of the impact: each cause with the connections that it affects. */
-export function impactLines(causes: readonly Impact[], orphans: Orphans, terminal: Terminal): readonly string[] {
-  if (causes.length === 0) return [];
-  const lines = causes.slice(0, listed).flatMap((cause) => {
-    const name: Span = { text: escapeTerminal(clip(causeName(cause), longestName)), paint: wayPaint(cause.direction, terminal.color) };
-    const tags = tagTexts(cause, mostTags).map(escapeTerminal).join(', ');
-    const effect = words(effectWord(cause), wayPaint(cause.direction, terminal.color));
-    const connections = `${plural(cause.connections.length, 'connection')}${tags === '' ? '' : ` (${tags})`}`;
-    const places = causePlaces(cause, orphans, { place: (text) => escapeTerminal(shortPlace(text)), name: String });
-    const where = places === '' ? [] : [...gap, ...withoutBreak(words(places, terminal.color.dim))];
-    return wrap(
-      [{ text: '    ' }, name, ...gap, ...withoutBreak(effect), ...gap, ...withoutBreak(words(connections)), ...where],
-      terminal,
-      8,
-    );
-  });
-  const more = causes.length - listed;
-  return ['  Other impact:', ...lines, ...(more > 0 ? [`    and ${plural(more, 'more cause')}`] : [])];
 }
 
 function wayPaint(direction: HeadlineVerdict | ProtectionVerdict, { green, red, yellow }: Palette): Paint {

@@ -2,7 +2,7 @@ import { parsePosition } from '../../model/diagnostic.ts';
 import type { ExplainedPart, ExplainedRule, Explanation, ExplanationRow } from '../../model/result/drift.ts';
 import type { Value } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import { attachmentsText } from '../wording/impact.ts';
+import { attachmentsText } from '../wording/causes.ts';
 import { changeRows } from '../rows/change-rows.ts';
 import { shortList } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';

@@ -9,7 +9,7 @@ import { mergeEqual } from '../rows/equal-findings.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../rows/fold-similar.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
 import { hasNothingToShow, planSummaryText, policiesText, shortList, showsSeveral, verdictText } from '../wording/summary.ts';
-import { driftedLines, groupLines, headlineLines, impactLines, outsideLines, riskClassPaint } from './changes.ts';
+import { driftedLines, groupLines, headlineLines, outsideLines, riskClassPaint } from './changes.ts';
 import { diagnosticsLines, equalPlaceLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
 import { peopleText, permissionLines } from './permissions.ts';
@@ -74,8 +74,6 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
       return noticeLines(block.lines, terminal);
     case 'permissions':
       return permissionLines(block.changes, terminal);
-    case 'impact':
-      return impactLines(block.causes, block.orphans, terminal);
     case 'changes':
       return groupLines(block.group, terminal, block.warnings);
     case 'drifted':

@@ -12,7 +12,7 @@ function field(name: string, more: Partial<FieldChange> = {}): FieldChange {
 }
 
 function effect(name: string, direction: ProtectionVerdict): Impact {
-  return { path: `/${name}`, direction, places: [], connections: [id], tags: [] };
+  return { path: `/${name}`, direction, places: [], connections: [id] };
 }
 
 const drift = {

@@ -82,22 +82,14 @@ export const sampleProtection: Protection = {
       direction: 'weakens',
       places: ['manifests/rules.yaml:8:7', 'manifests/rules.yaml:9:7', 'manifests/rules.yaml:10:7', 'manifests/rules.yaml:11:7'],
       connections: ['Connection/a', 'Connection/b', 'Connection/billing-db', 'Connection/sandbox'],
-      tags: [
-        { tag: 'env=staging', connections: 4 },
-        { tag: 'team=`@everyone` <b>', connections: 3 },
-        { tag: 'team=a', connections: 1 },
-        { tag: 'tier=3', connections: 1 },
-        { tag: 'zone=eu', connections: 1 },
-      ],
     },
-    { by: 'GuardrailRule/retired', direction: 'weakens', places: [], connections: ['Connection/sandbox'], tags: [] },
+    { by: 'GuardrailRule/retired', direction: 'weakens', places: [], connections: ['Connection/sandbox'] },
     {
       path: '/access_mode_exec',
       direction: 'strengthens',
       places: [],
       byHand: true,
       connections: ['Connection/billing-db'],
-      tags: [{ tag: 'env=staging', connections: 1 }],
     },
   ],
 };

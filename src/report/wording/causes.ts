@@ -1,15 +1,14 @@
 import { parsePosition, type Position } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
 import type { Orphan, Orphans } from '../../model/plan/plan.ts';
-import type { Attachment, Cause, Headline, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
+import type { Attachment, Cause, Headline } from '../../model/protection/protection.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import { pathText, removalText } from './value.ts';
+import { removalText } from './value.ts';
 import { clip } from '../wrap.ts';
 import { shortList } from './summary.ts';
 
 const longestName = 60;
 const mostCauses = 3;
-const mostPlaces = 3;
 
 /** How a format prints positions and names; `orphans` are the objects that were removed from the manifests. */
 type CauseFormat = {
@@ -92,95 +91,8 @@ export function headlineConnections(headline: Headline, escape: (text: string) =
 const mostConnections = 5;
 const mostSharedTags = 3;
 
-/**
- * Returns the causes that headlines do not state: a loss states also what is less certain about its line, and a connection that no group
- * sees what its groups lose. A headline that does not list all its connections states a cause of the same connections and tags alone.
- */
-export function unstatedImpact(causes: readonly Impact[], headlines: readonly Headline[]): readonly Impact[] {
-  return causes.filter((cause) => {
-    const stating = headlines.filter((headline) => states(headline, cause));
-    const stated = new Set(stating.flatMap(({ connections }) => connections));
-    const places = new Set(stating.flatMap((headline) => headline.causes.map(({ place }) => place)));
-    if (cause.direction === 'strengthens' && isOutweighed(cause, headlines)) return false;
-    return !(stating.length > 0 && cause.connections.every((id) => stated.has(id)) && cause.places.every((place) => places.has(place)));
-  });
-}
-
-/** Returns whether connections only lose, so that what one of the causes gains is no effect. */
-function isOutweighed({ connections }: Impact, headlines: readonly Headline[]): boolean {
-  const lose = new Set(headlines.flatMap((headline) => (headline.direction === 'weakens' ? headline.connections : [])));
-  const gain = new Set(headlines.flatMap((headline) => (headline.direction === 'strengthens' ? headline.connections : [])));
-  return connections.every((id) => lose.has(id) && !gain.has(id));
-}
-
-/** The verdicts of causes that a headline states beside its own. */
-const alsoStated: Readonly<Partial<Record<Headline['direction'], readonly ProtectionVerdict[]>>> = {
-  weakens: ['both', 'unknown'],
-  availability: ['strengthens'],
-  strengthens: ['both'],
-};
-
-function states({ direction, connections, causes }: Headline, { by, direction: own, places, ...cause }: Impact): boolean {
-  const isListed = connections.length <= mostConnections;
-  const isSame = isListed && connections.length === cause.connections.length;
-  return (
-    (direction === own || alsoStated[direction]?.includes(own) === true) &&
-    (isListed || (connections.length === cause.connections.length && hasSharedTags(cause))) &&
-    (isSame || new Set(causes.map(({ by: one, place }) => place ?? one)).size <= Math.max(mostCauses, places.length)) &&
-    (by === undefined ? places.length > 0 : causes.some((one) => one.by === by)) &&
-    (places.length === 0 || causes.some(({ place }) => place !== undefined && places.includes(place)))
-  );
-}
-
-/** Returns whether a headline has room for all tags of a cause, because all its connections share them. */
-function hasSharedTags({ tags, connections }: Pick<Impact, 'tags' | 'connections'>): boolean {
-  return tags.length <= mostSharedTags && tags.every((tag) => tag.connections === connections.length);
-}
-
 function tagText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** Returns the name of a cause: a rule and its path, or the path of the connections themselves; only the path is escaped. */
-export function causeName({ by, path, edges }: Impact): string {
-  const what = path === undefined ? (edges === true ? ['attachments'] : []) : [pathText(path)];
-  return [...(by === undefined ? [] : [by]), ...what].join(' ');
-}
-
-const effectWords: Readonly<Record<ProtectionVerdict, string>> = {
-  weakens: 'weakens',
-  both: 'weakens and strengthens',
-  unknown: 'cannot be compared',
-  neutral: 'no effect',
-  strengthens: 'strengthens',
-};
-
-/** Returns the effect of a cause on protection in words. */
-export function effectWord({ direction }: Impact): string {
-  return effectWords[direction];
-}
-
-/** Returns the tags of the connections that a cause affects, each with its number of connections: `env=prod: 12`. */
-export function tagTexts({ tags, connections: { length } }: Impact, most: number): readonly string[] {
-  return shortList(
-    tags.map(({ tag, connections }) => (length === 1 ? clip(tag, longestName) : `${clip(tag, longestName)}: ${connections}`)),
-    most,
-  );
-}
-
-/** Returns the positions of a cause, or the commit that removed its manifest; and whether it was a manual change. */
-export function causePlaces(
-  impact: Impact,
-  orphans: Orphans,
-  { place, name }: { readonly place: (text: string) => string; readonly name: (text: string) => string },
-): string {
-  const { by, places, byHand } = impact;
-  const shown = shortList(places.map(place), mostPlaces).join(', ');
-  if (byHand === true) return driftCause(shown);
-  if (shown !== '' || by === undefined || causeName(impact) !== by) return shown;
-  const orphan = orphans.get(by);
-  const removed = orphan === undefined ? '' : removalText(orphan);
-  return removed === '' ? 'deleted' : name(removed);
 }
 
 /** Returns the attachments of a rule in words: `direct`, `by selector`, `by attribute pci`. */
