@@ -253,6 +253,26 @@ test('a connection keeps the attribute of a rule while the rule that governs it 
   expect([failed.code, project.model.store.connectionAttributes.leftsOf('orders-db')]).toEqual([5, ['tag']]);
 });
 
+test('a connection keeps the attribute of a guardrail while the guardrail that makes up for it cannot be written', async () => {
+  const project = await hoopProject({});
+  const blocking = { input: { rules: [{ name: 'words', type: 'deny_words_list', words: ['DROP'] }] } };
+  project.write({
+    'access/a.yaml': connection('orders-db', { attributes: ['tag'] }),
+    'access/b.yaml': manifest('GuardrailRule', 'named', { ...blocking, connection_ids: [] }),
+    'access/c.yaml': manifest('GuardrailRule', 'tagged', { ...blocking, attributes: ['tag'] }),
+  });
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
+  project.write({
+    'access/a.yaml': connection('orders-db', { attributes: [] }),
+    'access/b.yaml': manifest('GuardrailRule', 'named', { ...blocking, connection_ids: ['orders-db'] }),
+  });
+  project.model.setFault(({ route }) =>
+    route.startsWith('PUT /guardrails') ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
+  );
+  const failed = await project.ostiary(['apply', '--yes']);
+  expect([failed.code, project.model.store.connectionAttributes.leftsOf('orders-db')]).toEqual([5, ['tag']]);
+});
+
 test('a group gets access only after the rule that may govern instead of a new one has let go', async () => {
   const project = await hoopProject({});
   expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);

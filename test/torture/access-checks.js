@@ -144,7 +144,9 @@ export const accessChecks = [
     'reconcile/schedule/schedule-steps.ts',
     'ownDirection(effect).weakens || changesAttributes(effect)',
     'change.fields.length < 0',
-    ['hoop/exposure-windows.test.ts: a connection keeps the attribute of a rule while the rule that governs it next cannot be written'],
+    [
+      'hoop/exposure-windows.test.ts: a connection keeps the attribute of a guardrail while the guardrail that makes up for it cannot be written',
+    ],
   ],
   [
     'the rule that governs beside a new one counts as either of them',
