@@ -146,11 +146,15 @@ async function tryImage({ config, root }) {
   }
 }
 
+/** The exit code for an image that cannot be tried here. */
+const notTried = 77;
+
 const missing = ['buildah', 'mmdebstrap', 'unshare', 'nsenter', 'ip'].filter(
   (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0,
 );
 if (process.getuid?.() !== 0 || missing.length > 0) {
   process.stdout.write(`the image is not tried: ${missing.length > 0 ? `${missing.join(', ')} not installed` : 'only root can'}\n`);
+  process.exitCode = notTried;
 } else {
   try {
     makeBaseImages();

@@ -96,7 +96,10 @@ const parts = {
     withInstalled(installFromNpm('yaml-language-server@2.0.0'), (modules) =>
       node('test/editors.js', join(modules, 'yaml-language-server/bin/yaml-language-server')),
     ),
-  container: () => node('test/container.js'),
+  container: async () => {
+    const code = await node('test/container.js');
+    return code === 77 ? 'not installed' : code;
+  },
 };
 
 /** Runs the chosen parts one after the other and prints the table of their counts; returns the exit code. */
@@ -108,7 +111,7 @@ async function runParts(names, strict) {
     const result = await parts[name]();
     const counts =
       result === 'not installed'
-        ? { passed: 0, failed: strict ? 1 : 0, note: 'not run: a registry of this machine does not have what it needs' }
+        ? { passed: 0, failed: strict ? 1 : 0, note: 'not run: this machine does not have what it needs' }
         : typeof result === 'number'
           ? { passed: result === 0 ? 1 : 0, failed: result === 0 ? 0 : 1 }
           : result;
