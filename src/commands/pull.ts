@@ -7,7 +7,7 @@ import { resolvePullProject, withDialect } from '../pull/pull-project.ts';
 import type { readOwnedObjects } from '../pull/write-project.ts';
 import { formatsFor, preloadFormat } from '../report/formats.ts';
 import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from '../console/options.ts';
-import { connect, readLive, readLiveAndAccess } from '../console/connect.ts';
+import { connect, readLive } from '../console/connect.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { isStdin, stdinName } from '../console/context/stdin.ts';
 import type { PullFlags } from './pulling/pull-objects.ts';
@@ -26,7 +26,6 @@ export const definePull: DefineCommand = (command, run) => {
     .option('--dry-run', 'write nothing; print what a pull would write', false)
     .option('-y, --yes', 'overwrite local edits without asking for confirmation', false)
     .option('--from-state <file>', 'pull only objects owned by this Terraform or OpenTofu state (- for stdin), and write removed blocks')
-    .option('--tests', 'also write access-tests.yaml: what groups can do now, as access tests', false)
     .addOption(readConcurrencyOption())
     .addOption(formatOption(formatsFor('pull', 'print')))
     .addHelpText(
@@ -52,8 +51,6 @@ async function readState(path: string, context: CliContext): Promise<ReturnType<
 async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
   if (flags.fromState !== undefined && isPartialSelection(flags))
     throw new UsageError('--from-state cannot be combined with --only, --tag and --exclude', 'pass one of them');
-  if (flags.tests && (flags.fromState !== undefined || isPartialSelection(flags)))
-    throw new UsageError('--tests describes all connections', 'remove --only, --tag, --exclude and --from-state, or --tests');
   const project = resolvePullProject(flags, context);
   const owned = flags.fromState === undefined ? undefined : await readState(flags.fromState, context);
   const taken = takenNames(project.folder);
@@ -61,7 +58,7 @@ async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
   try {
     // The code that makes, writes and reports manifests loads while the gateway answers.
     const [listed, { pullObjects }] = await Promise.all([
-      (flags.tests ? readLiveAndAccess : readLive)(gateway, [...registry.keys()], { flags, context }),
+      readLive(gateway, [...registry.keys()], { flags, context }),
       import('./pulling/pull-objects.ts'),
       preloadFormat(flags.format),
     ]);

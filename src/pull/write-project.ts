@@ -42,13 +42,10 @@ export function writeProject(
     drafts,
     inherited,
     edited,
-    added,
     preview,
   }: PullManifests & {
     readonly inherited: StateHandover | undefined;
     readonly edited: readonly SourceFile[];
-    /** Other new files of the manifests. */
-    readonly added: readonly SourceFile[];
     readonly preview: boolean;
   },
 ): Pick<PullResult, 'files' | 'edited' | 'terraform'> {
@@ -57,7 +54,6 @@ export function writeProject(
   const create = (path: string, text: string): void => void (writer.create(path, text) && files.push(path));
   if (manifests.length > 0 || config !== undefined) for (const [path, text] of schemaFiles()) create(path, text);
   writer.createAll(manifests);
-  for (const { path, text } of added) create(path, text);
   const read = new Map([...sources.files, ...sources.overlays.flat()].map(({ path, text }) => [resolve(context.cwd, path), text]));
   for (const { path, text } of edited) writer.replace(relative(root, path), text, read.get(path));
   const extend = (path: string, textAfter: (before: string | undefined) => string): void => {
@@ -67,8 +63,7 @@ export function writeProject(
   if (open.length > 0) extend('secrets.env.example', (before) => environmentText(before, open.map(variableOf)));
   if (inherited !== undefined && inherited.blocks.length > 0) extend(removals, (before) => removedBlocks(before, inherited.blocks));
   // The config names the folder, and neither a plan nor git accepts an empty one.
-  if (config !== undefined && manifests.length + added.length + sources.files.length === 0)
-    create(join(relative(root, folder), '.gitkeep'), '');
+  if (config !== undefined && manifests.length + sources.files.length === 0) create(join(relative(root, folder), '.gitkeep'), '');
   if (config !== undefined) create('.gitignore', '.ostiary/\nsecrets.env\n');
   if (config !== undefined) create('ostiary.yaml', config(target));
   const show = shower(context.cwd);

@@ -1,4 +1,4 @@
-import { asObject, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { memoizeByText } from '../model/collections.ts';
 import type { ReportDocument } from './document.ts';
 import { escapeJson, escapeTerminal, escapeYaml } from './escape.ts';
@@ -211,46 +211,6 @@ export function manifestText(value: JsonObject, schema: string): string {
 /** Returns the comment that names the schema of a file for editors. */
 export function schemaLine(schema: string): string {
   return `# yaml-language-server: $schema=${schema}\n`;
-}
-
-/** A document with access tests; without targets it counts for all. */
-export type AccessTestEntry = { readonly name: string; readonly targets: readonly string[]; readonly spec: readonly JsonObject[] };
-
-/** Returns access tests as people write them: one line for each expectation that fits. */
-export function accessTestsText(tests: readonly AccessTestEntry[], schema: string): string {
-  const documents = tests.map(({ name, targets, spec }) => {
-    const metadata = { name, ...(targets.length === 0 ? {} : { targets }) };
-    const head = toYamlText({ apiVersion: 'ostiary/v1', kind: 'AccessTest', metadata }, columns);
-    return `${head}spec:\n${spec.map(expectationText).join('')}`;
-  });
-  return `${schemaLine(schema)}${documents.join('---\n')}`;
-}
-
-/** The longest line of an expectation. */
-const longestLine = 140;
-
-function expectationText(entry: JsonObject): string {
-  const line = escapeYaml(`  - ${inlineText(entry)}\n`);
-  if (line.length <= longestLine) return line;
-  const parts = definedEntries(entry).map(([key, one]) => {
-    const part = escapeYaml(`    ${inlineKey(key)}: ${inlineText(one)}\n`);
-    return part.length <= longestLine ? part : `    ${inlineKey(key)}:\n${toYamlText(one, columns, '      ')}`;
-  });
-  return `  - ${parts.join('').trimStart()}`;
-}
-
-/** Returns a value on one line, with everything in it. */
-function inlineText(value: Json): string {
-  if (typeof value === 'string' && /^\d+[smhd]$/.test(value)) return value;
-  if (isScalar(value)) return scalarOf(value);
-  if (Array.isArray(value)) return `[${value.map(inlineText).join(', ')}]`;
-  const parts = definedEntries(asObject(value)).map(([key, one]) => `${inlineKey(key)}: ${inlineText(one)}`);
-  return `{ ${parts.join(', ')} }`;
-}
-
-/** Returns a key; people write `on`, which is a word in YAML 1.2, without quotes. */
-function inlineKey(key: string): string {
-  return key === 'on' ? key : yamlKey(key);
 }
 
 /** Returns a top-level key; metadata and spec are always blocks. */

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { matchState } from '../../manifest/pull/terraform-state.ts';
 import { desiredByKey } from '../../model/desired.ts';
 import type { SourceFile } from '../../model/diagnostic.ts';
@@ -19,7 +18,6 @@ import { plural, shortList } from '../../report/wording/summary.ts';
 import type { CliContext } from '../../console/context/cli-context.ts';
 import { trackSecretReads } from '../../console/connect.ts';
 import type { TargetFlags } from '../../console/options.ts';
-import type { draftAccessTests } from './draft-access-tests.ts';
 import { emit } from '../../console/output/emit.ts';
 import { printerFor } from '../../console/output/printer.ts';
 import { recordSecrets, secretCacheOf, withReliableVersion } from '../../planning/read-secrets.ts';
@@ -31,12 +29,8 @@ export type PullFlags = TargetFlags & {
   readonly fromState?: string;
   readonly format: 'text' | 'json';
   readonly dryRun: boolean;
-  /** Whether to write access tests, too. */
-  readonly tests: boolean;
   readonly yes: boolean;
 };
-
-type DraftAccessTests = typeof draftAccessTests;
 
 /** The data that a pull has read before it makes and writes manifests. */
 type PullInput = {
@@ -67,19 +61,15 @@ export async function pullObjects({ project, owned, taken, gateway, identity, li
   const updating = { live, identity, asked };
   const update = await updateExisting(project, updating);
   const drafted = makeManifests({ ids, managed, live, project: update.project, identity, taken, secrets: flags.secrets });
-  const { edits: edited, made: plain } = await updateForNewManifests(update, drafted, updating);
+  const { edits, made: plain } = await updateForNewManifests(update, drafted, updating);
   const checks = { checkedDialect: identity.dialect, inspect: ruleInspector('warning') };
-  const made = { ...plain, manifests: acknowledgeFindings(plain.manifests, edited.project, checks) };
-  const described = flags.tests ? await draftTests({ project: edited.project, manifests: made.manifests, live, identity }) : undefined;
-  const tests = described === 'none' ? undefined : described;
-  const edits = tests === undefined || tests.isNew ? edited : withEdit(edited, tests.file);
+  const made = { ...plain, manifests: acknowledgeFindings(plain.manifests, edits.project, checks) };
   const inherited = matched && handOver(matched, made, project.declared);
   if (!flags.dryRun && !flags.yes) await confirmOverwriting(project, edits.files, context);
   const written = writeProject(project, {
     ...made,
     inherited,
     edited: edits.files,
-    added: tests?.isNew === true ? [tests.file] : [],
     preview: flags.dryRun,
   });
   recordRead(live, detailed, { project, identity, flags });
@@ -87,16 +77,7 @@ export async function pullObjects({ project, owned, taken, gateway, identity, li
   const printer = printerFor(context, flags);
   context.onEvent?.({ diagnostics: edits.diagnostics });
   printer.diagnostics(edits.diagnostics);
-  if (described === 'none') printer.hint('no access tests: no group decides what people can do\n');
   await emit(pullDocument(pulled, project.configInForce), { flags, context, printer });
-}
-
-async function draftTests(drafting: Parameters<DraftAccessTests>[0]): Promise<ReturnType<DraftAccessTests>> {
-  return (await import('./draft-access-tests.ts')).draftAccessTests(drafting);
-}
-
-function withEdit(update: ProjectUpdate, { path, text }: SourceFile): ProjectUpdate {
-  return { ...update, files: [...update.files, { path: join(update.project.root, path), text }] };
 }
 
 type RecordContext = {

@@ -66,8 +66,8 @@ describe.skipIf(!canMount)('a full disk and a read-only one are named by', () =>
   test.each([
     { line: 'init sub --github', state: fill, code: 3, text: `${noRoom}\n  hint: free space on that disk` },
     { line: 'init sub --github', state: seal, code: 3, text: `${sealed}\n  hint: use a path on a file system that can be written` },
-    { line: 'pull --tests --yes', state: `rm -r access; ${fill}`, code: 3, text: noRoom },
-    { line: 'pull --tests --yes', state: `rm -r access; ${seal}`, code: 3, text: sealed },
+    { line: 'pull --yes', state: `rm -r access; ${fill}`, code: 3, text: noRoom },
+    { line: 'pull --yes', state: `rm -r access; ${seal}`, code: 3, text: sealed },
     { line: 'plan --out saved.json', state: fill, code: 3, text: noRoom },
     { line: 'plan --out saved.json', state: seal, code: 3, text: sealed },
     {
