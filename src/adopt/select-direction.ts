@@ -14,16 +14,14 @@ export function selectDirection(
 ): { readonly plan: Pick<Plan, 'changes' | 'edges'>; readonly mixed: readonly Diagnostic[] } {
   const parts = [
     ...plan.changes.flatMap((change) =>
-      change.fields.map(({ path, held, incomparable }) => {
+      change.fields.map(({ path, held }) => {
         // What is held is provably stricter beside all else.
-        const isStricter = held === true && incomparable !== true;
-        const effect = isStricter ? 'strengthens' : effectOfPart(impact, { id: liveKeyOf(change), path });
+        const effect = held === true ? 'strengthens' : effectOfPart(impact, { id: liveKeyOf(change), path });
         return { what: path, key: `${change.id} ${path}`, isField: true, effect, resource: change.id, at: change.at };
       }),
     ),
-    ...plan.edges.map(({ rule, connection, action, incomparable }) => {
-      const isStricter = action === 'held' && incomparable !== true;
-      const effect = isStricter ? 'strengthens' : effectOfPart(impact, { rule, connection });
+    ...plan.edges.map(({ rule, connection, action }) => {
+      const effect = action === 'held' ? 'strengthens' : effectOfPart(impact, { rule, connection });
       return {
         what: `the attachment to ${connection}`,
         key: `${rule} ${connection}`,

@@ -205,15 +205,12 @@ export type ExecutedStep = { readonly part: StepPart; readonly result: StepResul
 const ranks: Readonly<Record<OutcomeStatus, number>> = { failed: 0, blocked: 1, held: 2, interrupted: 3, skipped: 4, done: 5, already: 6 };
 
 /** Combines the results of a change's steps, in their order: the worst result decides. A blocked or held change has no steps. */
-export function outcomeOf({ id, action, managedBy, error, fields }: Change, steps: readonly ExecutedStep[]): Outcome {
+export function outcomeOf({ id, action, managedBy, error }: Change, steps: readonly ExecutedStep[]): Outcome {
   if (error !== undefined) return { id, action, status: 'blocked', ...error };
   if (action === 'blocked') {
     return { id, action, status: 'blocked', code: 'plan/managed', message: `managed by ${managedBy ?? 'another manager'}` };
   }
-  if (action === 'held') {
-    const did = fields.some(({ incomparable }) => incomparable === true) ? 'changed' : 'tightened';
-    return { id, action, status: 'held', code: 'plan/held', message: `drift held: ${did} outside Ostiary` };
-  }
+  if (action === 'held') return { id, action, status: 'held', code: 'plan/held', message: 'drift held: tightened outside Ostiary' };
   const results = steps.map((step) => step.result);
   const worst = results.reduce((left, right) => (ranks[right.status] < ranks[left.status] ? right : left));
   const [first] = steps;

@@ -4,7 +4,6 @@ import {
   type Config,
   defaultLimits,
   defaultReadConcurrency,
-  incomparableDriftChoices,
   type Limits,
   type PemSource,
   type Target,
@@ -243,8 +242,6 @@ function toLimits(limits: JsonObject): Limits {
     updates: parsePercentage(limits['updates'], defaultLimits.updates),
     deletes: parsePercentage(limits['deletes'], defaultLimits.deletes),
     protections: parsePercentage(limits['protections'], defaultLimits.protections),
-    incomparableDrift:
-      incomparableDriftChoices.find((choice) => choice === limits['incomparable_drift']) ?? defaultLimits.incomparableDrift,
     newAccess: toNewAccessLimit(limits['new_access']),
   };
 }

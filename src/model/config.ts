@@ -52,9 +52,6 @@ export type Target = {
 /** How many objects are read at the same time unless the config or an option says otherwise. */
 export const defaultReadConcurrency = 16;
 
-/** What a plan does with drift of a protection that cannot be compared with the manifest. */
-export const incomparableDriftChoices = ['revert', 'hold', 'refuse'] as const;
-
 /**
  * Limits on changes that no reviewer saw, without an override. Those on mass changes count from `from` objects on. The shares are 0
  * to 1: of the managed objects for updates and deletes, of the live connections for lost protections.
@@ -64,7 +61,6 @@ export type Limits = {
   readonly updates: number;
   readonly deletes: number;
   readonly protections: number;
-  readonly incomparableDrift: (typeof incomparableDriftChoices)[number];
   readonly newAccess: NewAccessLimit;
 };
 
@@ -76,7 +72,6 @@ export const defaultLimits: Limits = {
   updates: 0.3,
   deletes: 0.3,
   protections: 0.3,
-  incomparableDrift: 'revert',
   newAccess: 'allow',
 };
 

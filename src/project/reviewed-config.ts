@@ -133,7 +133,7 @@ function checkFieldsOf({
   released,
   reviewed,
 }: Target): ReadonlyMap<string, string> {
-  const { incomparableDrift, newAccess, ...rest } = limits;
+  const { newAccess, ...rest } = limits;
   const shares = Object.entries(rest).map(([key, value]) => [`limits.${key}`, String(value)] as const);
   const fields = [
     ['url', url],
@@ -150,7 +150,6 @@ function checkFieldsOf({
     ['expire', expire],
     ['released', released.length === 0 ? 'none' : released.join(', ')],
     ['reviewed', reviewed ?? 'the default branch'],
-    ['limits.incomparable_drift', incomparableDrift],
     ['limits.new_access', newAccessText(newAccess)],
   ] as const;
   return new Map([...fields, ...shares]);

@@ -1,6 +1,5 @@
 import { addToGroup } from '../model/collections.ts';
 import type { DesiredResource } from '../model/desired.ts';
-import type { Limits } from '../model/config.ts';
 import type { FieldRule, Kind } from '../model/kind.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { type FieldChange, shownValue, type Value } from '../model/plan/plan.ts';
@@ -22,18 +21,10 @@ import {
 } from './posture/protection-snapshot.ts';
 
 /**
- * What a revert of drift does to the whole protection of the connections it affects. `stricter`: it only loses, so the drift is provably
- * stricter. `incomparable`: it gains nothing, and something cannot be compared. `other`: all else.
+ * Returns whether the drifted spec of a resource is provably stricter than the reverted one: the revert makes a connection lose
+ * protection, and gains nothing and changes nothing that cannot be compared.
  */
-export type DriftVerdict = 'stricter' | 'incomparable' | 'other';
-
-/** Returns which drift is held: what is provably stricter and, if the config says so, what cannot be compared. */
-export function holdsDrift({ incomparableDrift }: Pick<Limits, 'incomparableDrift'>): (verdict: DriftVerdict) => boolean {
-  return (verdict) => verdict === 'stricter' || (verdict === 'incomparable' && incomparableDrift === 'hold');
-}
-
-/** Compares the drifted spec of a resource with the reverted one. */
-export type DriftCheck = (id: ResourceId, drifted: JsonObject, reverted: JsonObject) => DriftVerdict;
+export type DriftCheck = (id: ResourceId, drifted: JsonObject, reverted: JsonObject) => boolean;
 
 /**
  * Returns a check of two specs of one resource that compares the whole protection of the connections it affects. `snapshot`
@@ -59,41 +50,38 @@ export function createDriftCheck(snapshot: ProtectionSnapshot): DriftCheck {
     if (original === undefined) resources.delete(id);
     else resources.set(id, original);
     const compared = createComparisonCache();
-    return driftVerdict(before.flatMap((one, index) => compareProtection(one ?? emptyPosture, after[index] ?? emptyPosture, compared)));
+    return onlyLoses(before.flatMap((one, index) => compareProtection(one ?? emptyPosture, after[index] ?? emptyPosture, compared)));
   };
 }
 
-function driftVerdict(differences: readonly ControlDifference[]): DriftVerdict {
-  if (differences.some(({ gained, coexisting }) => gained.length + coexisting.length > 0)) return 'other';
-  if (differences.some(({ incomparable }) => incomparable.length > 0)) return 'incomparable';
-  return differences.some(({ lost }) => lost.length > 0) ? 'stricter' : 'other';
+function onlyLoses(differences: readonly ControlDifference[]): boolean {
+  const isCertain = differences.every(
+    ({ gained, coexisting, incomparable }) => gained.length + coexisting.length + incomparable.length === 0,
+  );
+  return isCertain && differences.some(({ lost }) => lost.length > 0);
 }
 
 /**
- * Compares attachments that were made outside Ostiary, one after the other, with their removal. `snapshot` is the state after a
- * plan that keeps all of them; those that `isHeld` does not hold are removed from it.
+ * Returns the keys of attachments that were made outside Ostiary and are not provably stricter than their removal. It compares one after
+ * the other. `snapshot` is the state after a plan that keeps all of them; those that it returns are removed from it.
  */
-export function compareAttachments(
-  snapshot: ProtectionSnapshot,
-  attachments: readonly EdgeEnds[],
-  isHeld: (verdict: DriftVerdict) => boolean,
-): ReadonlyMap<string, DriftVerdict> {
+export function findAttachmentsToRevert(snapshot: ProtectionSnapshot, attachments: readonly EdgeEnds[]): ReadonlySet<string> {
   const edges = new Map([...snapshot.edges].map(([connection, rules]) => [connection, new Set(rules)] as const));
   for (const { rule, connection } of attachments) edges.get(connection)?.delete(rule);
   const build = createPostureBuilder({ access: readAccessIn(snapshot), samples: snapshot.samples });
   const compared = createComparisonCache();
   const shared = attachments.some(({ rule }) => decidesAccess(kindOf(rule))) ? undefined : readPostures({ ...snapshot, edges }, build);
-  return new Map(
-    attachments.map((ends) => {
+  return new Set(
+    attachments.flatMap((ends) => {
       const rules = edges.get(ends.connection) ?? new Set();
       const ids = includesEvery(ends.rule, { resources: snapshot.resources, edges }) ? allConnections(snapshot) : [ends.connection];
       const read = (): readonly Posture[] =>
         ids.map(shared ?? readPostures({ ...snapshot, edges }, build)).map((one) => one ?? emptyPosture);
       const without = read();
       edges.set(ends.connection, rules.add(ends.rule));
-      const verdict = driftVerdict(read().flatMap((one, index) => compareProtection(one, without[index] ?? emptyPosture, compared)));
-      if (!isHeld(verdict)) rules.delete(ends.rule);
-      return [edgeKey(ends), verdict] as const;
+      if (onlyLoses(read().flatMap((one, index) => compareProtection(one, without[index] ?? emptyPosture, compared)))) return [];
+      rules.delete(ends.rule);
+      return [edgeKey(ends)];
     }),
   );
 }
@@ -119,17 +107,15 @@ export function isProtectionDrift(kind: Kind, { path, origin, before, after }: F
 }
 
 /**
- * Lists the paths of the drift that is provably stricter than the manifest (reverting it would only weaken protection), and of
- * drift that cannot be compared, each with its verdict. Drift that `isHeld` does not hold counts as reverted, and so
- * does what every gateway rejects.
+ * Returns the paths of the drift that is provably stricter than the manifest: reverting it would only weaken protection. All other drift
+ * counts as reverted, and so does what every gateway rejects.
  */
 export function findStricterDrift(
   { id, kind, desired, live, reverted, fields }: DriftedResource,
-  compare: DriftCheck,
-  isHeld: (verdict: DriftVerdict) => boolean,
-): ReadonlyMap<Pointer, Exclude<DriftVerdict, 'other'>> {
+  isStricter: DriftCheck,
+): ReadonlySet<Pointer> {
   let current = reverted;
-  const found = new Map<Pointer, Exclude<DriftVerdict, 'other'>>();
+  const found = new Set<Pointer>();
   for (const unit of driftUnits(kind, fields, [reverted, live])) {
     const edited = editSpec(
       kind.fields,
@@ -138,9 +124,9 @@ export function findStricterDrift(
     );
     const kept = { ...edited, ...derivedValues(kind, desired, edited) };
     // Each unit is held beside those before it, so that all of them together are stricter, too.
-    const verdict = isRejected(kind, kept) ? 'other' : compare(id, kept, current);
-    if (isHeld(verdict)) current = kept;
-    if (verdict !== 'other') for (const { path } of unit) found.set(path, verdict);
+    if (isRejected(kind, kept) || !isStricter(id, kept, current)) continue;
+    current = kept;
+    for (const { path } of unit) found.add(path);
   }
   return found;
 }

@@ -10,7 +10,7 @@ import type { Plan } from '../../src/model/plan/plan.ts';
 import { reconcile, rescheduleSteps, type ReviewInput } from '../../src/reconcile/reconcile.ts';
 import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
 
-export const noLimits: Limits = { from: 10, updates: 1, deletes: 1, protections: 1, incomparableDrift: 'revert', newAccess: 'allow' };
+export const noLimits: Limits = { from: 10, updates: 1, deletes: 1, protections: 1, newAccess: 'allow' };
 export const testTarget = { name: 'test', url: 'http://memory.test', dialect: 'interface' } as const;
 
 /** The input of a plan; a test gives the manifests and the live state, and optionally the rest. */

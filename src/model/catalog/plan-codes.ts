@@ -116,13 +116,6 @@ export const planCodes = {
     example:
       'it looks like a rename of Connection/orders-db; names are immutable, so the gateway would have both: Connection/orders-db stays accessible, and its secrets are not copied',
   },
-  'plan/incomparable-drift': {
-    level: 'refusal',
-    meaning: 'Apply would revert drift that cannot be compared with the manifest',
-    cause: '[`limits.incomparable_drift`](config.md) is `refuse`',
-    fix: 'Look at both; then `--revert KIND/NAME`, or `ostiary drift --adopt`',
-    example: 'apply would revert drift that cannot be compared with the manifest: command',
-  },
   'plan/deleted-outside': {
     level: 'warning',
     meaning: 'An object was deleted on the gateway, and its manifest keeps secrets that the gateway no longer has',

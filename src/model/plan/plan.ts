@@ -89,10 +89,8 @@ export type FieldChange = {
   readonly origin?: Origin;
   /** The pull request itself makes this change; absent when that was not computed. */
   readonly own?: boolean;
-  /** The drift stays: the write carries `before` and does not revert it. The gateway is stricter, or `incomparable`. */
+  /** The drift stays, because the gateway is stricter: the write carries `before` and does not revert it. */
   readonly held?: true;
-  /** The drift cannot be compared with the manifest; absent if the config reverts such drift, which is the default. */
-  readonly incomparable?: true;
   /** The reason why a secret with an unchanged source differs; absent for drift that was compared. */
   readonly cause?: SecretCause;
   /** The ends that the manifest gives the groups of this field; one that is over is why the group is removed. */
@@ -236,8 +234,6 @@ export type EdgeChange = {
   /** The change that writes the edge, for attach and detach. */
   readonly by?: ResourceId;
   readonly origin?: Origin;
-  /** It was attached outside Ostiary, and its removal cannot be compared; absent if the config reverts such drift. */
-  readonly incomparable?: true;
   /** The pull request itself adds or removes the declaration; absent when that was not computed. */
   readonly own?: boolean;
 };

@@ -14,7 +14,7 @@ import {
   type UnwrittenSecret,
 } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
-import { type ResourceId, edgeKey, kindOf } from '../../model/resource.ts';
+import { type ResourceId, kindOf } from '../../model/resource.ts';
 import { closableFields } from '../../model/kind.ts';
 import { isClosed, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import { unplannableChange } from '../prepare/omissions.ts';
@@ -34,7 +34,7 @@ import { findExposed } from './unplannable-dependents.ts';
 import { declaredEnds, type EdgeInput, indexEdges } from '../compare/edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
 import { explainMissing } from './missing-objects.ts';
-import { type HoldableChange, holdStricterDrift, judgeAttachments } from './held-drift.ts';
+import { type HoldableChange, findRevertedAttachments, holdStricterDrift } from './held-drift.ts';
 import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
 import { findRemovedDefaults } from './removed-defaults.ts';
 import { needsOf, orderByNeeds } from './order-by-needs.ts';
@@ -86,9 +86,8 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
     return { edges, diagnostics, reasons, changesOf, compared: compareResources(prepared, { resources, kinds, reasons }) };
   };
   const holding = compareWith();
-  const { reverted, incomparable } = judgeAttachments(prepared, holding.compared.drafted, holding);
-  const { diagnostics, reasons, changesOf, compared, ...final } = reverted.size === 0 ? holding : compareWith(reverted);
-  const edges = incomparable.size === 0 ? final.edges : final.edges.map((edge) => markEdge(edge, incomparable));
+  const reverted = findRevertedAttachments(prepared, holding.compared.drafted, holding);
+  const { edges, diagnostics, reasons, changesOf, compared } = reverted.size === 0 ? holding : compareWith(reverted);
   const ofObjects = explainMissing(
     prepared,
     compared.drafted.flatMap((one) => one.diagnostics),
@@ -112,10 +111,6 @@ type Compared = {
   readonly changesOf: (drafts: readonly ChangeDraft[]) => readonly Change[];
   readonly compared: Comparison;
 };
-
-function markEdge(edge: EdgeChange, incomparable: ReadonlySet<string>): EdgeChange {
-  return incomparable.has(edgeKey(edge)) ? { ...edge, incomparable: true } : edge;
-}
 
 /** Sorts diagnostics, and reports one that is found in several places once, at the first of them. */
 function unrepeated(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {

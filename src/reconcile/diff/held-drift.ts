@@ -6,13 +6,11 @@ import type { Pointer } from '../../model/pointer.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { plannedSnapshot, samplesOf, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import {
-  compareAttachments,
   createDriftCheck,
   type DriftCheck,
+  findAttachmentsToRevert,
   findStricterDrift,
-  holdsDrift,
   isProtectionDrift,
-  type DriftVerdict,
 } from '../../protection/stricter-drift.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { ChangeDraft, DraftedChange } from './draft-change.ts';
@@ -53,10 +51,7 @@ function checkDrift(prepared: Prepared, drafts: readonly ChangeDraft[], rest: Re
   const { rowFields, ...live } = prepared.live;
   if (!Object.values(rowFields ?? {}).includes('off')) return check;
   const whileOff = createDriftCheck(stateAfter({ ...prepared, live }, drafts, rest));
-  return (id, drifted, reverted) => {
-    const verdict = check(id, drifted, reverted);
-    return verdict === whileOff(id, drifted, reverted) ? verdict : 'other';
-  };
+  return (id, drifted, reverted) => check(id, drifted, reverted) && whileOff(id, drifted, reverted);
 }
 
 /**
@@ -66,55 +61,32 @@ function checkDrift(prepared: Prepared, drafts: readonly ChangeDraft[], rest: Re
 export function holdStricterDrift(prepared: Prepared, drafts: readonly HoldableChange[], rest: RestOfPlan): readonly ChangeDraft[] {
   const all = drafts.map(({ draft }) => draft);
   if (!drafts.some(hasDrift)) return all;
-  const [isHeld, compare] = [holdsDrift(prepared.input.limits), checkDrift(prepared, all, rest)];
-  const marks = prepared.input.limits.incomparableDrift !== 'revert';
+  const isStricter = checkDrift(prepared, all, rest);
   return drafts.map((one) => {
     const { draft, holdable } = one;
     if (holdable === undefined || !hasDrift(one)) return draft;
     const { kind, desired, live: found } = holdable;
     const sides = { kind, desired, live: found.spec, reverted: specAfter(draft, kind, found.spec) };
-    const verdicts = findStricterDrift({ ...sides, id: liveKeyOf(draft), fields: draft.fields }, compare, isHeld);
-    const held = [...verdicts].flatMap(([path, verdict]) => (isHeld(verdict) ? [path] : []));
-    const drafted = held.length === 0 ? draft : holdable.redraft(new Set(held));
-    return marks ? markIncomparable(drafted, verdicts) : drafted;
+    const held = findStricterDrift({ ...sides, id: liveKeyOf(draft), fields: draft.fields }, isStricter);
+    return held.size === 0 ? draft : holdable.redraft(held);
   });
 }
 
-function markIncomparable(draft: ChangeDraft, verdicts: ReadonlyMap<Pointer, DriftVerdict>): ChangeDraft {
-  const fields = draft.fields.map((field) =>
-    verdicts.get(field.path) === 'incomparable' ? { ...field, incomparable: true as const } : field,
-  );
-  return { ...draft, fields };
-}
-
-/** The verdicts about attachments that were made outside Ostiary, by edge key. */
-type AttachmentDrift = {
-  readonly reverted: ReadonlySet<string>;
-  /** Held or reverted although they cannot be compared; empty if the config reverts such drift. */
-  readonly incomparable: ReadonlySet<string>;
-};
-
 /**
- * Decides about the attachments that `edges` holds because they were made outside Ostiary: held only if their removal would weaken
- * the connection, and strengthen nothing.
+ * Returns the keys of the attachments that `edges` holds because they were made outside Ostiary, and that the plan reverts: their removal
+ * does not only weaken the connection.
  */
-export function judgeAttachments(prepared: Prepared, drafts: readonly HoldableChange[], rest: RestOfPlan): AttachmentDrift {
+export function findRevertedAttachments(prepared: Prepared, drafts: readonly HoldableChange[], rest: RestOfPlan): ReadonlySet<string> {
   // A replacement attached what its predecessor had; that is no drift.
   const successors = new Set(prepared.named.desired.resources.flatMap(({ key, replaces }) => (replaces === undefined ? [] : [key])));
   const attachments = rest.edges.filter(({ action, connection }) => action === 'held' && !successors.has(connection));
-  if (attachments.length === 0) return { reverted: new Set(), incomparable: new Set() };
+  if (attachments.length === 0) return new Set();
   const snapshot = stateAfter(
     prepared,
     drafts.map(({ draft }) => draft),
     rest,
   );
-  const isHeld = holdsDrift(prepared.input.limits);
-  const verdicts = [...compareAttachments(snapshot, attachments, isHeld)];
-  const marks = prepared.input.limits.incomparableDrift !== 'revert';
-  return {
-    reverted: new Set(verdicts.flatMap(([key, verdict]) => (isHeld(verdict) ? [] : [key]))),
-    incomparable: new Set(verdicts.flatMap(([key, verdict]) => (marks && verdict === 'incomparable' ? [key] : []))),
-  };
+  return findAttachmentsToRevert(snapshot, attachments);
 }
 
 function hasDrift({ draft, holdable }: HoldableChange): boolean {

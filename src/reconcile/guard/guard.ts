@@ -1,14 +1,10 @@
 import { addToGroup } from '../../model/collections.ts';
 import { desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
-import type { Limits } from '../../model/config.ts';
 import type { PreflightResult } from '../../model/gateway.ts';
 import {
   type Allowance,
   type Change,
   type Diff,
-  type EdgeChange,
-  liveKeyOf,
-  otherEnd,
   type OutsideReference,
   pluralOf,
   type Plan,
@@ -23,7 +19,6 @@ import { findLosses, limitRefusals, type ProtectionLosses, type SortedRefusals, 
 import { canonical, compareText, equal } from '../../model/json.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
-import { type Pointer, tokensOf } from '../../model/pointer.ts';
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
 import type { RemovedObject } from '../diff/removed-objects.ts';
 import type { Prepared } from '../prepare/prepare.ts';
@@ -138,17 +133,13 @@ function joinWithAnd(texts: readonly string[]): string {
 
 /** Refuses mass changes, unconfirmed imports, and changed names; measures all differences, even if the command applies only some. */
 export function checkLimits(prepared: Prepared, { diff, removed }: StateDiff, accepted: AcceptedDiff | undefined): SortedRefusals {
-  const { input, base, named, desired, incomparable } = prepared;
+  const { input, base, named, desired } = prepared;
   const { registry, limits, allowed, consent } = input;
   let managed = removed.length;
   for (const id of declaredKeys(named.desired)) if (named.liveById.has(id)) managed += 1;
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const created = diff.changes.filter(({ id, action }) => action === 'create' && !applied.has(id));
-  const others = [
-    ...changedNames(created, named.desired.resources, removed, registry),
-    ...incomparableRefusals(diff, limits, incomparable),
-  ];
-  return limitRefusals(diff.changes, others, {
+  return limitRefusals(diff.changes, changedNames(created, named.desired.resources, removed, registry), {
     ours: managed,
     resumed: findResumed(prepared),
     losses: withAccepted(findLosses(diff, named.live, { registry, desired: named.desired }), accepted, registry),
@@ -178,40 +169,6 @@ function findResumed({ input, own, named }: Prepared): readonly ResourceId[] {
     if (manifest === undefined || applied.has(key) || !named.liveById.has(manifest.id)) return [];
     return unfinished === true || equal(resource?.spec, manifest.spec) ? [manifest.id] : [];
   });
-}
-
-/** Refuses to revert drift that cannot be compared with the manifests, if the config says so; a replacement reverts that of its predecessor. */
-function incomparableRefusals(
-  { changes, edges }: Diff,
-  { incomparableDrift }: Limits,
-  ofPredecessors: Prepared['incomparable'],
-): readonly Refusal[] {
-  if (incomparableDrift !== 'refuse') return [];
-  const detachedBy = new Map<ResourceId | undefined, EdgeChange[]>();
-  for (const edge of edges) if (edge.incomparable === true) addToGroup(detachedBy, edge.by, edge);
-  return changes.flatMap((change): readonly Refusal[] => {
-    const own = change.fields.flatMap(({ path, incomparable }) => (incomparable === true ? [path] : []));
-    const former = (ofPredecessors.get(change.id) ?? []).filter((path) => !own.includes(path));
-    const fields = [...own.map(fieldText), ...former.map((path) => `${fieldText(path)} of its predecessor`)];
-    const detached = detachedBy.get(liveKeyOf(change)) ?? [];
-    const ends = detached.map((edge) => `the attachment of ${otherEnd(edge, liveKeyOf(change))}`);
-    if (fields.length + ends.length === 0) return [];
-    const adopting = former.length > 0 ? 'state it in the manifest' : 'accept it with ostiary drift --adopt';
-    return [
-      {
-        code: 'plan/incomparable-drift',
-        message: `apply would revert drift that cannot be compared with the manifest: ${[...fields, ...ends].join(', ')}`,
-        hint: `look at both; then undo it with --revert ${change.id}, or ${adopting}`,
-        allowable: true,
-        resource: change.id,
-        at: change.at,
-      },
-    ];
-  });
-}
-
-function fieldText(path: Pointer): string {
-  return tokensOf(path).join('.');
 }
 
 /** Refuses new names for removed objects that are still live and the same otherwise. */

@@ -7,7 +7,6 @@ import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Allowance, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
-import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { adaptToDialect, ambiguousNames, type UnplannableObject, frozenKeys, unreadKinds, withoutUnplannable } from './omissions.ts';
 import { withoutEndedGrants } from './ended-grants.ts';
@@ -75,8 +74,6 @@ export type Prepared = {
   readonly frozen: ReadonlySet<ResourceId>;
   /** Those of them that something else may have created. */
   readonly uncertain: ReadonlySet<ResourceId>;
-  /** Drift of predecessors that cannot be compared with the manifest of the successor, by the id of the successor. */
-  readonly incomparable: ReadonlyMap<ResourceId, readonly Pointer[]>;
   readonly named: NamedStates;
 };
 
@@ -103,15 +100,10 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   const known = withRemembered(input.base, input.remembered, own);
   const linked = withResolvedEdges(adapted, known && adaptToDialect(known.desired, fields, registry).desired, { live, registry });
   const base = known && linked.base && { ...known, desired: linked.base };
-  const {
-    desired,
-    incomparable,
-    diagnostics: replaced,
-  } = resolveReplacements(linked.desired, live, {
+  const { desired, diagnostics: replaced } = resolveReplacements(linked.desired, live, {
     registry,
     dialect: target.dialect,
     base,
-    limits: input.limits,
     revert: input.consent?.revert ?? [],
     onlyReads: readOnly,
   });
@@ -124,7 +116,7 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   if (hasErrors(refused)) return { diagnostics };
   const applied = known?.desired === input.desired ? desired : base?.desired;
   const frozen = frozenKeys(input.desired, unplannable);
-  const value = { input, desired, live, base, applied, own, frozen, uncertain, incomparable, named: nameStates(desired, live) };
+  const value = { input, desired, live, base, applied, own, frozen, uncertain, named: nameStates(desired, live) };
   return { value, diagnostics };
 }
 

@@ -10,15 +10,7 @@ import { withNames } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { liveSnapshot, samplesOf } from '../../protection/posture/protection-snapshot.ts';
-import {
-  createDriftCheck,
-  type DriftCheck,
-  type DriftVerdict,
-  findStricterDrift,
-  holdsDrift,
-  isProtectionDrift,
-} from '../../protection/stricter-drift.ts';
-import type { Limits } from '../../model/config.ts';
+import { createDriftCheck, type DriftCheck, findStricterDrift, isProtectionDrift } from '../../protection/stricter-drift.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
 import { declaredEnds, edgeField, indexEdges } from '../compare/edge-index.ts';
 import { resolveFormerNames } from './former-names.ts';
@@ -39,18 +31,15 @@ export function predecessorsOf(desired: DesiredState, live: LiveState): Readonly
 
 type ResolvedReplacements = {
   readonly desired: DesiredState;
-  /** Drift of predecessors that cannot be compared with the manifest of the successor, by the id of the successor. */
-  readonly incomparable: ReadonlyMap<ResourceId, readonly Pointer[]>;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** What decides what a successor inherits: the state of its predecessor when it was applied, and which drift is held. */
+/** What decides what a successor inherits: the state of its predecessor when it was applied, and which drift is reverted. */
 type ReplacementOptions = {
   readonly registry: Registry;
   readonly dialect: string;
   readonly base: BaseState | undefined;
   readonly onlyReads?: boolean;
-  readonly limits: Pick<Limits, 'incomparableDrift'>;
   /** The successors and predecessors whose drift is reverted. */
   readonly revert: readonly string[];
 };
@@ -63,10 +52,10 @@ type ReplacementOptions = {
 export function resolveReplacements(
   desired: DesiredState,
   live: LiveState,
-  { registry, dialect, base, limits, revert, onlyReads = false }: ReplacementOptions,
+  { registry, dialect, base, revert, onlyReads = false }: ReplacementOptions,
 ): ResolvedReplacements {
   const predecessors = predecessorsOf(desired, live);
-  if (predecessors.size === 0) return { desired, incomparable: new Map(), diagnostics: [] };
+  if (predecessors.size === 0) return { desired, diagnostics: [] };
   const state = withNames(live, resolveFormerNames(desired, live).renames);
   const present = liveById(live.resources);
   const applied = desiredByKey(base?.desired.resources ?? []);
@@ -75,21 +64,15 @@ export function resolveReplacements(
   const shut = new Set(live.resources.flatMap((resource) => (isClosed(registry.get(kindOf(resource.id)), resource) ? [resource.id] : [])));
   const successors = new Map([...predecessors].filter(([id]) => !present.has(id) || shut.has(id)));
   const diagnostics: Diagnostic[] = [];
-  const incomparable = new Map<ResourceId, readonly Pointer[]>();
   const snapshot = { ...liveSnapshot(state, registry, dialect), samples: base === undefined ? undefined : samplesOf(base.desired) };
-  const compare = createDriftCheck(snapshot);
+  const isStricter = createDriftCheck(snapshot);
   const resources = desired.resources.map((resource) => {
     const predecessor = successors.get(resource.id);
     const kind = registry.get(kindOf(resource.id));
     if (predecessor === undefined || kind === undefined) return resource;
-    const context = { predecessor, state, base: applied.get(predecessor.id), compare, isHeld: holdsDrift(limits) };
+    const context = { predecessor, state, base: applied.get(predecessor.id), isStricter };
     const isReverted = [resource.id, predecessor.id].some((id) => revert.includes(id));
-    const keepDrift = (successor: DesiredResource): DesiredResource => {
-      if (isReverted) return successor;
-      const kept = keepHeldDrift(kind, successor, context);
-      if (kept.incomparable.length > 0) incomparable.set(resource.id, kept.incomparable);
-      return kept.successor;
-    };
+    const keepDrift = (successor: DesiredResource): DesiredResource => (isReverted ? successor : keepHeldDrift(kind, successor, context));
     const created = present.get(resource.id);
     if (created !== undefined) {
       const successor = inheritRows(resource, predecessor, { created, live });
@@ -102,7 +85,7 @@ export function resolveReplacements(
   const edges = edgesToMove(successors, { desired, live: state, registry, base: base?.desired });
   for (const { successor, ends } of edges)
     if (!canMove(ends, successor, desired, registry)) diagnostics.push(edgeCannotMove(successor, ends, desired));
-  return { desired: { ...desired, resources, edges: [...desired.edges, ...edges.map(declareEdge)] }, incomparable, diagnostics };
+  return { desired: { ...desired, resources, edges: [...desired.edges, ...edges.map(declareEdge)] }, diagnostics };
 }
 
 /**
@@ -167,30 +150,22 @@ type DriftContext = {
   readonly predecessor: LiveResource;
   readonly state: LiveState;
   readonly base: DesiredResource | undefined;
-  readonly compare: DriftCheck;
-  readonly isHeld: (verdict: DriftVerdict) => boolean;
+  readonly isStricter: DriftCheck;
 };
 
-type KeptDrift = { readonly successor: DesiredResource; readonly incomparable: readonly Pointer[] };
-
-/** Keeps on the successor the drift of its predecessor that is held, and lists the drift that cannot be compared. */
-function keepHeldDrift(kind: Kind, successor: DesiredResource, { predecessor, state, base, compare, isHeld }: DriftContext): KeptDrift {
-  const unchanged = { successor, incomparable: [] };
-  if (base === undefined) return unchanged;
+/** Returns the successor with the drift of its predecessor that is held. */
+function keepHeldDrift(kind: Kind, successor: DesiredResource, { predecessor, state, base, isStricter }: DriftContext): DesiredResource {
+  if (base === undefined) return successor;
   const fields = compareSpecs(comparedFields(kind), successor.spec, predecessor.spec, successor.ignore);
   const drift = withOrigins(fields, { base }, { kind, desired: successor, live: predecessor, state });
-  if (!drift.some((field) => isProtectionDrift(kind, field))) return unchanged;
+  if (!drift.some((field) => isProtectionDrift(kind, field))) return successor;
   const reverted = { ...predecessor.spec, ...successor.spec };
   const sides = { id: predecessor.id, kind, desired: successor, live: predecessor.spec, reverted, fields: drift };
-  const verdicts = findStricterDrift(sides, compare, isHeld);
-  const edits = drift.flatMap(({ path, before }) => {
-    const verdict = verdicts.get(path);
-    return verdict !== undefined && isHeld(verdict) ? [{ path, value: 'value' in before ? before.value : undefined }] : [];
-  });
-  return {
-    successor: edits.length === 0 ? successor : { ...successor, spec: editSpec(kind.fields, successor.spec, edits) },
-    incomparable: [...verdicts].flatMap(([path, verdict]) => (verdict === 'incomparable' ? [path] : [])),
-  };
+  const held = findStricterDrift(sides, isStricter);
+  const edits = drift.flatMap(({ path, before }) =>
+    held.has(path) ? [{ path, value: 'value' in before ? before.value : undefined }] : [],
+  );
+  return edits.length === 0 ? successor : { ...successor, spec: editSpec(kind.fields, successor.spec, edits) };
 }
 
 function inheritSecret(secret: LiveSecret, from: ResourceId): DesiredSecret {

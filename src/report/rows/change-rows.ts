@@ -95,9 +95,8 @@ function rowNote({ action }: Pick<Change, 'action'>, field: FieldChange, said: b
 }
 
 /** Returns `held`, `drift` or `conflict`; empty text if only the manifests changed, or the origin is unknown. */
-function originNote({ origin, held, incomparable }: Pick<FieldChange, 'origin' | 'held' | 'incomparable'>): string {
-  if (held === true) return incomparable === true ? 'held, cannot be compared' : 'held';
-  if (incomparable === true) return 'drift, cannot be compared';
+function originNote({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): string {
+  if (held === true) return 'held';
   return origin === 'both' ? 'conflict' : origin === 'drift' ? 'drift' : '';
 }
 
@@ -131,11 +130,10 @@ function stayingText({ before, after }: FieldChange): string {
   return 'absent' in before ? `without ${valueText(after)}` : valueText(before);
 }
 
-function heldText({ before, after, incomparable }: FieldChange): string {
-  const tail = incomparable === true ? ', cannot be compared' : '';
-  if ('absent' in after) return `not in the manifest${tail}`;
-  if ('value' in after && after.value === null) return `not set in the manifest${tail}`;
-  return 'absent' in before ? `in the manifest${tail}` : `manifest: ${clip(valueText(after), longestHint)}${tail}`;
+function heldText({ before, after }: FieldChange): string {
+  if ('absent' in after) return 'not in the manifest';
+  if ('value' in after && after.value === null) return 'not set in the manifest';
+  return 'absent' in before ? 'in the manifest' : `manifest: ${clip(valueText(after), longestHint)}`;
 }
 
 function partOf(before: Value, after: Value): RowPart {
@@ -273,10 +271,6 @@ export function changePosition(change: Change): string {
   return change.at === undefined ? '' : shortPosition(change.at);
 }
 
-function isIncomparable({ fields }: Change): boolean {
-  return fields.some(({ incomparable }) => incomparable === true);
-}
-
 /** Returns the note of a change's headline: its manager, its former name, the commit that removed its manifest. */
 export function changeNote(change: Change, orphan?: Orphan): string {
   if (isDeletedOutside(change)) return 'deleted outside Ostiary, not recreated';
@@ -286,7 +280,7 @@ export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.reasons.includes('replaced')) return replacedText(change);
   if (isClosedBetween(change)) return 'closed while its access-request rules change';
   if (change.adoption === true) return 'import: it exists already';
-  if (change.action === 'held') return `held: ${isIncomparable(change) ? 'changed' : 'made stricter'} outside Ostiary`;
+  if (change.action === 'held') return 'held: made stricter outside Ostiary';
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
   if (change.reasons.includes('unfinished')) return 'unfinished: created closed by an interrupted apply';
   if (change.action === 'create' && isLost(change)) return 'deleted outside Ostiary, will be recreated';

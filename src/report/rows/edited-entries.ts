@@ -46,7 +46,7 @@ function likest(entry: Entry, others: readonly Entry[]): Entry | undefined {
 }
 
 function differences({ value, field, list }: Entry, { value: wanted }: Entry): readonly FieldChange[] {
-  const { origin, own, held, incomparable } = field;
+  const { origin, own, held } = field;
   const name = textOfBoth(value, wanted);
   const at = [...tokensOf(list), ...(name === undefined ? [] : [name])];
   const sides = (path: Pointer, had: Json | undefined, has: Json | undefined): FieldChange => ({
@@ -56,7 +56,6 @@ function differences({ value, field, list }: Entry, { value: wanted }: Entry): r
     ...(origin === undefined ? {} : { origin }),
     ...(own === undefined ? {} : { own }),
     ...(held === undefined ? {} : { held }),
-    ...(incomparable === undefined ? {} : { incomparable }),
   });
   return [...new Set([...Object.keys(value), ...Object.keys(wanted)])].flatMap((key): readonly FieldChange[] => {
     const [had, has] = [value[key], wanted[key]];

@@ -132,11 +132,9 @@ function isSameSide(before: Value, after: Value | undefined): boolean {
 
 const acceptedTitle = 'Drift accepted in the manifests: the gateway already has these changes, so apply writes nothing for them';
 
-function titleOf({ name, changes: entries, edges }: Untitled, plan: Plan): string {
-  const drift = [...edges, ...entries.flatMap(({ change }) => change.fields)];
-  const did = drift.some(({ incomparable }) => incomparable === true) ? 'changed' : 'made stricter';
+function titleOf({ name, changes: entries }: Untitled, plan: Plan): string {
   const titles: Readonly<Record<GroupName, string>> = {
-    held: `Held: ${did} outside Ostiary; apply keeps these values`,
+    held: 'Held: made stricter outside Ostiary; apply keeps these values',
     accepted: acceptedTitle,
     changed: 'Changed in the manifests',
     own: `This ${plan.request ?? 'pull request'}`,

@@ -118,14 +118,10 @@ type DriftedPart = FieldChange | EdgeChange;
 function nextWrite(part: DriftedPart, change: Change): string {
   const isEdge = 'action' in part;
   if (change.action === 'blocked' || (isEdge && part.action === 'blocked')) return `not written: managed by ${managerOf(change)}`;
-  if (isEdge ? part.action === 'held' : part.held === true) return `held: left in place because ${heldReason(part)}`;
+  if (isEdge ? part.action === 'held' : part.held === true) return 'held: left in place because it is stricter';
   if (part.origin === 'both') return 'conflict: writes the manifest';
   const expiry = isEdge ? undefined : expiryOf(part);
   return `reverts it${expiry === undefined ? '' : `: expired on ${timeText(expiry.until)}`}`;
-}
-
-function heldReason({ incomparable }: Pick<DriftedPart, 'incomparable'>): string {
-  return incomparable === true ? 'apply cannot compare it' : 'it is stricter';
 }
 
 function managerOf({ managedBy = 'another manager' }: Change): string {
@@ -145,15 +141,13 @@ const undone: Readonly<Record<Action, Action>> = {
 function noteOf(change: Change): string {
   const { id, action, key, fields } = change;
   const undo = `apply --revert ${escapeTerminal(id)} undoes it`;
-  if (action === 'held')
-    return `held: left in place because ${heldReason(fields.find(({ incomparable }) => incomparable === true) ?? {})}; ${undo}`;
+  if (action === 'held') return `held: left in place because it is stricter; ${undo}`;
   if (action === 'create')
     return fields.some(({ origin }) => origin !== undefined) ? 'deleted outside Ostiary' : 'deleted outside Ostiary, or never created';
   if (action === 'rename' && key !== undefined) return `renamed from ${escapeTerminal(nameOf(key))}`;
   if (action === 'update' && fields.some(({ cause }) => cause === 'gateway'))
     return `secrets of ${escapeTerminal(nameOf(id))} changed on the gateway`;
-  const held = fields.find((field) => field.held === true);
-  if (held !== undefined && action === 'update') return `held in part because ${heldReason(held)}; ${undo}`;
+  if (action === 'update' && fields.some(({ held }) => held === true)) return `held in part because it is stricter; ${undo}`;
   return action === 'blocked' ? `managed by ${managerOf(change)}, not reverted` : '';
 }
 

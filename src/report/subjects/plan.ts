@@ -213,10 +213,7 @@ function acceptedObject(drift: AcceptedDrift): JsonObject {
   });
 }
 
-function fieldObject(
-  { path, before, after, origin, own, held, incomparable, cause, ends }: FieldChange,
-  at: Position | undefined,
-): JsonObject {
+function fieldObject({ path, before, after, origin, own, held, cause, ends }: FieldChange, at: Position | undefined): JsonObject {
   const position = at && positionObject(at);
   const sides = { before: valueObject(before), after: valueObject(after) };
   return definedFields({
@@ -226,7 +223,6 @@ function fieldObject(
     origin,
     own,
     held,
-    incomparable,
     cause,
     ends: ends?.map((end) => definedFields({ ...end })),
   });
@@ -245,8 +241,8 @@ function unwrittenSecretObject({ id, path, before, after }: UnwrittenSecret): Js
   return { id, path, before: valueObject(before), after: valueObject(after) };
 }
 
-function edgeObject({ rule, connection, action, declared, bySelector, by, origin, incomparable, own }: EdgeChange): JsonObject {
-  return definedFields({ rule, connection, action, declared, bySelector, by, origin, incomparable, own });
+function edgeObject({ rule, connection, action, declared, bySelector, by, origin, own }: EdgeChange): JsonObject {
+  return definedFields({ rule, connection, action, declared, bySelector, by, origin, own });
 }
 
 function singleWriteObject({ id, why, slot, windows }: SingleWrite): JsonObject {

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { agentId, idOf } from '../../server/client.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { useGateway } from '../use-gateway.ts';
-import type { JsonObject } from '../../../src/model/json.ts';
-import { config, connection, guardrail, manifest } from '../project.ts';
+import { config, connection, guardrail } from '../project.ts';
 
 const gateway = useGateway();
 const { make } = useRepositories();
@@ -48,46 +47,4 @@ test('a stricter live value is held, also through a rename, until a user reverts
 
   expect((await run('apply --yes --revert Connection/shop-db')).stdout).toContain(': 1 updated.');
   expect((await run('plan')).stdout).toContain('No changes.');
-});
-
-function pattern(regex: string): JsonObject {
-  return { rules: [{ name: 'one', type: 'pattern_match', pattern_regex: regex }] };
-}
-
-test('limits.incomparable_drift holds or refuses a drift that cannot be compared, until a user overrides or reverts it', async () => {
-  const configured = (choice: string): string =>
-    `${config(gateway.url()).trimEnd().slice(0, -1)}, limits: { incomparable_drift: ${choice} } }\n`;
-  const repository = make({
-    'ostiary.yaml': config(gateway.url()),
-    'access/inventory.yaml': connection('inventory-db'),
-    'access/no-truncate.yaml': manifest('GuardrailRule', 'no-truncate', {
-      input: pattern('(?i)truncate'),
-      connection_ids: ['inventory-db'],
-    }),
-  });
-  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
-  expect((await run('apply --yes')).code).toBe(0);
-  const readRule = async (): Promise<JsonObject> =>
-    (await gateway.call('GET', '/guardrails')).list.find(({ name }) => name === 'no-truncate') ?? {};
-  const rule = await readRule();
-  const changed = { ...rule, input: pattern('zzzz') };
-  expect((await gateway.call('PUT', `/guardrails/${idOf({ body: rule })}`, { body: changed })).status).toBe(200);
-
-  repository.save({ 'ostiary.yaml': configured('keep') });
-  expect(await run('plan')).toMatchObject({ code: 3, stderr: expect.stringMatching(/ostiary\.yaml:\d+:\d+ .*incomparable_drift/) });
-
-  repository.save({ 'ostiary.yaml': configured('hold') });
-  const held = await run('plan');
-  expect(held).toMatchObject({ code: 0, stdout: expect.stringContaining('held: changed outside Ostiary') });
-  expect(held.stdout).toContain('zzzz  (manifest: (?i)truncate, cannot be compared)');
-  expect((await run('apply --yes')).stdout).toContain('1 held');
-  expect(await run('drift')).toMatchObject({ code: 2, stdout: expect.stringContaining('cannot be compared') });
-
-  repository.save({ 'ostiary.yaml': configured('refuse') });
-  expect(await run('plan')).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/incomparable-drift') });
-  expect((await run('apply --yes')).code).toBe(6);
-  expect(await readRule()).toMatchObject({ input: pattern('zzzz') });
-  const override = await run('apply --yes --allow plan/incomparable-drift=reviewed');
-  expect(override).toMatchObject({ code: 0, stdout: expect.stringContaining('reviewed') });
-  expect(await readRule()).toMatchObject({ input: pattern('(?i)truncate') });
 });

@@ -140,6 +140,8 @@ describe('a drift of a connection is held only if it is provably stricter', () =
       ['/access_mode_exec'],
       { access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' },
     ],
+    ['a longest session', { applied: {}, live: { access_max_duration: 600 } }, [], {}],
+    ['no longest session', { applied: { access_max_duration: 600 }, live: {} }, [], { access_max_duration: 600 }],
     [
       'a tag',
       { applied: { connection_tags: { env: 'prod' } }, live: { connection_tags: { env: 'dev' } } },
