@@ -46,12 +46,6 @@ const commandsByHeading: CommandList['byHeading'] = {
       load: async () => (await import('./commands/test.ts')).defineTest,
     },
     {
-      name: 'policy',
-      usage: '<what>',
-      summary: 'list the present violations in the policies, so that only new ones refuse',
-      load: async () => (await import('./commands/policy/policy.ts')).definePolicy,
-    },
-    {
       name: 'schema',
       usage: '<kind>',
       summary: 'print an example manifest of a kind, or its schema',

@@ -145,7 +145,7 @@ const inside: Readonly<Record<string, string>> = {
   planning:
     'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts create-plan.ts decided-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts',
   commands:
-    'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts can.ts reporting policy test.ts fmt.ts init.ts schema.ts pull.ts review.ts get.ts list.ts search.ts ' +
+    'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts can.ts reporting test.ts fmt.ts init.ts schema.ts pull.ts review.ts get.ts list.ts search.ts ' +
     'record.ts serve.ts completion.ts version.ts workflow-commands.ts',
   forge:
     'forge.ts ci-system.ts answers.ts requests.ts git-credentials.ts forge-errors.ts comment-commands.ts sticky-body.ts sticky-posts.ts comment-sections.ts run-history.ts approved-plan.ts override-comments.ts',

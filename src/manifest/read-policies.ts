@@ -1,9 +1,9 @@
 import schema from '../../schemas/documents/policy.schema.json' with { type: 'json' };
 import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
-import { canonical, isObject, type Json, type JsonObject, objectsIn } from '../model/json.ts';
+import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import type { Policy, Requirement, Waiver } from '../model/protection/policy.ts';
-import { toText, readEntries, readObject, readStrings } from './json-values.ts';
+import { toText, readEntries, readObject } from './json-values.ts';
 import { placeDiagnostic, type SourceMap } from './source-map.ts';
 import { dateProblems } from './validate/check-manifest.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
@@ -21,23 +21,17 @@ export function readPolicies(
   documents: readonly ManifestDocument[],
   target: DocumentTarget,
 ): { readonly policies: readonly Policy[]; readonly diagnostics: readonly Diagnostic[] } {
-  const read = (document: ManifestDocument, value: JsonObject): Policy => toPolicy(sources, document, { value, target });
+  const read = (document: ManifestDocument, value: JsonObject): Policy => toPolicy(sources, document, value);
   const reader = { noun: 'policy', schema, validator, check: waiverProblems, read };
   const { found, diagnostics } = readTargetDocuments(sources, documents, { target, reader });
   return { policies: found, diagnostics };
 }
 
-function toPolicy(
-  sources: SourceMap,
-  document: ManifestDocument,
-  { value, target }: { readonly value: JsonObject; readonly target: DocumentTarget },
-): Policy {
+function toPolicy(sources: SourceMap, document: ManifestDocument, value: JsonObject): Policy {
   const spec = readObject(value, 'spec');
-  const metadata = readObject(value, 'metadata');
-  const name = toText(metadata['name']);
-  const targets = readStrings(metadata['targets']);
+  const name = toText(readObject(value, 'metadata')['name']);
   const match = readObject(spec, 'match');
-  const { message, require, waivers, baseline } = spec;
+  const { message, require, waivers } = spec;
   return {
     name,
     at: document.locate(''),
@@ -52,12 +46,6 @@ function toPolicy(
     message: typeof message === 'string' ? message : `violates ${name}`,
     severity: spec['severity'] === 'warning' ? 'warning' : 'error',
     waivers: readEntries(waivers).flatMap((entry, index) => toWaivers(document, entry, index)),
-    baseline: objectsIn(baseline).map((entry, index) => ({
-      require: toText(entry['require']),
-      connections: readStrings(entry['connections']),
-      at: document.locate(pointer('spec', 'baseline', String(index))),
-    })),
-    isShared: (targets.length === 0 ? target.all : targets).length > 1,
     text: canonical(value),
   };
 }

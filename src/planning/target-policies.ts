@@ -31,7 +31,7 @@ export async function compileTargetPolicies(project: OpenProject, desired: Desir
   const { rules, diagnostics } = compilePolicies(policies, registry, spelling);
   const later = reviewed === undefined ? [] : compilePolicies(proposed, registry, spelling).diagnostics;
   if (hasErrors([...diagnostics, ...later])) throw new InputError([...diagnostics, ...later]);
-  return { rules, today, ...tests, ...(reviewed === undefined ? {} : { isReviewed: true }) };
+  return { rules, today, ...tests };
 }
 
 /** Returns the time at which ends of waivers and of access are checked (ISO 8601), or the day of `--today`. */
@@ -108,7 +108,6 @@ export async function checkManifestPolicies(desired: DesiredState, target: Targe
   const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
   const { rules, diagnostics } = compilePolicies(policies, registry, spellingOf([target]));
   const { checkPolicies, namingConnection, policyDiagnostic } = await import('../protection/policy/check-policies.ts');
-  const { baselineNotices } = await import('../protection/policy/baseline.ts');
   const { desiredSnapshot } = await import('../protection/posture/protection-snapshot.ts');
   const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
   const { resources, unselected } = desired;
@@ -120,7 +119,6 @@ export async function checkManifestPolicies(desired: DesiredState, target: Targe
     ...diagnostics,
     ...failed.map((one) => namingConnection(policyDiagnostic(one))),
     ...checked.diagnostics,
-    ...baselineNotices(policies, checked.report),
     ...(unevaluated.length === 0 ? [] : [deferredNotice(unevaluated)]),
   ];
 }

@@ -4,15 +4,13 @@ import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import type { PolicyReport } from '../../src/model/protection/policy.ts';
-import { neededBaseline, type StatedBaseline } from '../../src/protection/policy/baseline.ts';
 import { checkPolicies } from '../../src/protection/policy/check-policies.ts';
 import { compilePolicies, type CompiledPolicy } from '../../src/protection/policy/compile-policies.ts';
 import { liveSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { findScalarOffset } from '../../src/manifest/yaml/locate.ts';
 import { runCount } from '../support/property-runs.ts';
 import { desiredState } from '../support/desired-state.ts';
-import { checkManifests, loadText, policyText, someConnection } from '../support/policies.ts';
+import { loadText, policyText, someConnection } from '../support/policies.ts';
 import { connectionManifest, liveAs } from '../support/risks.ts';
 
 /** Fields that may be hidden, with the values that may lie behind. */
@@ -128,36 +126,3 @@ test('the position of a character is found in every scalar style', () => {
     { numRuns: runCount(100) },
   );
 });
-
-const reviewers = 'size(connection.reviewers) > 0';
-const exec = 'connection.access_mode_exec == "disabled"';
-const requirements = fc.uniqueArray(fc.oneof(fc.constantFrom(reviewers, exec), expression), { minLength: 1, maxLength: 4 });
-const names = ['a', 'b', 'c', 'd'];
-const checked = fc.record({ reviewers: fc.constantFrom([], ['dba']), access_mode_exec: fc.constantFrom('enabled', 'disabled') });
-const estate = fc.tuple(...names.map(() => checked)).map((all) => names.map((name, index) => connectionManifest(name, all[index])));
-
-test('with the baseline just written no violation refuses, a second one is the same, and each new violation refuses', () => {
-  fc.assert(
-    fc.property(requirements, estate, estate, (required, before, after) => {
-      const textWith = (baseline: readonly StatedBaseline[]): string => {
-        const entries = baseline.length === 0 ? '' : `  baseline: ${JSON.stringify(baseline)}\n`;
-        return policyText(required.map((one) => `    - ${JSON.stringify(one)}`).join('\n'), entries);
-      };
-      const baselineWith = (baseline: readonly StatedBaseline[]): readonly StatedBaseline[] => {
-        const [policy] = loadText(`${someConnection}---\n${textWith(baseline)}`).value?.policies ?? [];
-        return policy === undefined ? [] : neededBaseline(policy, [checkManifests(before, textWith(baseline)).report], true);
-      };
-      const written = baselineWith([]);
-      expect(baselineWith(written)).toEqual(written);
-      expect(violations(checkManifests(before, textWith(written)).report)).toEqual([]);
-      const known = new Set(violations(checkManifests(before, textWith([])).report));
-      const all = violations(checkManifests(after, textWith([])).report);
-      expect(violations(checkManifests(after, textWith(written)).report)).toEqual(all.filter((one) => !known.has(one)));
-    }),
-    { numRuns: runCount(15) },
-  );
-});
-
-function violations({ findings }: PolicyReport): readonly string[] {
-  return findings.flatMap(({ connection, expression: one, result }) => (result === 'violated' ? [`${connection} ${one}`] : []));
-}

@@ -79,20 +79,6 @@ export const ruleCodes = {
 
 /** The messages of the section "Policies". */
 export const policyCodes = {
-  'policy/baseline': {
-    level: 'notice',
-    meaning: 'Connections violate a policy, and its baseline lists them',
-    cause: 'They did so when `ostiary policy baseline` ran',
-    fix: 'Change the manifests, then run `ostiary policy baseline`',
-    example: '1 connection of the baseline still violates policy "reviewed": orders-db',
-  },
-  'policy/baseline-unused': {
-    level: 'warning',
-    meaning: 'A baseline lists a connection that does not violate the policy',
-    cause: 'It was changed or removed, or the expression was',
-    fix: 'Run `ostiary policy baseline`',
-    example: 'the baseline of "reviewed" has entries that it does not need: no such violation: orders-db',
-  },
   'policy/deferred': {
     level: 'notice',
     meaning: '`validate` cannot evaluate some policies',

@@ -14,9 +14,6 @@ export type Requirement = {
 /** An exemption of connections (a glob with `*` and `?`) from a policy, up to and including the day `until`. */
 export type Waiver = { readonly connection: string; readonly until: string; readonly reason: string; readonly at: Position };
 
-/** Connections whose violation of one expression (the text of a requirement) is known and does not refuse a plan. */
-export type BaselineEntry = { readonly require: string; readonly connections: readonly string[]; readonly at: Position };
-
 /** Requirements on connections after a plan. */
 export type Policy = {
   readonly name: string;
@@ -34,9 +31,6 @@ export type Policy = {
   readonly message: string;
   readonly severity: 'error' | 'warning';
   readonly waivers: readonly Waiver[];
-  readonly baseline: readonly BaselineEntry[];
-  /** Other targets have the policy, too. */
-  readonly isShared: boolean;
   /** The content of the document in canonical form. */
   readonly text: string;
 };
@@ -59,9 +53,6 @@ export type PolicyFinding = {
 
 /** A finding that a waiver exempts. */
 export type WaivedFinding = Pick<PolicyFinding, 'policy' | 'connection' | 'result'> & Pick<Waiver, 'until' | 'reason'>;
-
-/** A violation that is in the baseline of its policy. */
-export type BaselineFinding = Pick<PolicyFinding, 'policy' | 'connection' | 'expression'>;
 
 /** A condition of a policy's match that held before a plan and does not hold after it: `type`, `subtype`, `name` or `tags.KEY`. */
 export type MatchCondition = { readonly field: string; readonly before: string; readonly after?: string };
@@ -90,7 +81,6 @@ export type PolicyReport = {
   readonly connections: number;
   readonly findings: readonly PolicyFinding[];
   readonly waived: readonly WaivedFinding[];
-  readonly baseline: readonly BaselineFinding[];
   readonly left: readonly LeftMatch[];
 };
 
@@ -98,7 +88,7 @@ export type PolicyReport = {
 export type PolicyResult = {
   readonly policy: string;
   readonly at: Position;
-  readonly result: 'passes' | 'violated' | 'unknown' | 'waived' | 'baseline';
+  readonly result: 'passes' | 'violated' | 'unknown' | 'waived';
   /** The messages of the violated requirements. */
   readonly messages: readonly string[];
   /** The last day of the waiver, and its reason. */

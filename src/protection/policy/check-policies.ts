@@ -3,20 +3,10 @@ import type { DesiredResource } from '../../model/desired.ts';
 import { type Diagnostic, formatPosition, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type {
-  BaselineFinding,
-  LeftMatch,
-  PolicyResult,
-  PolicyFinding,
-  PolicyReport,
-  WaivedFinding,
-  Policy,
-  Waiver,
-} from '../../model/protection/policy.ts';
+import type { LeftMatch, PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
-import { splitByBaseline } from './baseline.ts';
 import { findLeftMatch, type FormerConnections, policyMatches } from './match.ts';
 import { matchesGlob } from '../pattern/glob.ts';
 import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
@@ -87,7 +77,6 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
   const findings: PolicyFinding[] = [];
   const waived: WaivedFinding[] = [];
   const left: LeftMatch[] = [];
-  const baseline: BaselineFinding[] = [];
   const reached = new Set<string>();
   const declared = resources.map((desired) => ({ id: desired.id, key: desired.key, desired }));
   const others = unmanaged.map((id) => ({ id, key: id, desired: undefined }));
@@ -121,15 +110,10 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
         continue;
       }
       reached.add(id);
-      const { known, others: open } = splitByBaseline(one.policy, results);
-      appendAll(
-        baseline,
-        known.map(({ policy, connection, expression }) => ({ policy, connection, expression })),
-      );
-      const waiver = open.length === 0 ? undefined : waiverFor(one.policy, nameOf(id), today);
-      if (waiver === undefined) appendAll(findings, open);
+      const waiver = results.length === 0 ? undefined : waiverFor(one.policy, nameOf(id), today);
+      if (waiver === undefined) appendAll(findings, results);
       else {
-        const result = open.some((each) => each.result === 'violated') ? 'violated' : 'unknown';
+        const result = results.some((each) => each.result === 'violated') ? 'violated' : 'unknown';
         waived.push({ policy: one.policy.name, connection: id, result, until: waiver.until, reason: waiver.reason });
       }
     }
@@ -138,7 +122,7 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
     .filter((id) => kindOf(id) === 'Connection')
     .map(nameOf);
   const policies = rules.map(({ policy }) => policy);
-  const report = { today, policies: rules.length, connections: reached.size, findings, waived, baseline, left };
+  const report = { today, policies: rules.length, connections: reached.size, findings, waived, left };
   return { report, diagnostics: waiverDiagnostics(policies, names, today) };
 }
 
@@ -165,13 +149,11 @@ export function policiesOn(
     const results = findingsOf(one, subject, asked);
     if (results === undefined) return [];
     const { name: policy, at } = one.policy;
-    const { others } = splitByBaseline(one.policy, results);
-    const messages = (others.length === 0 ? results : others).map(({ message }) => message);
+    const messages = results.map(({ message }) => message);
     if (results.length === 0) return [{ policy, at, result: 'passes', messages }];
-    if (others.length === 0) return [{ policy, at, result: 'baseline', messages }];
     const waiver = waiverFor(one.policy, nameOf(id), today);
     if (waiver !== undefined) return [{ policy, at, result: 'waived', messages, until: waiver.until, reason: waiver.reason }];
-    return [{ policy, at, result: others.some(({ result }) => result === 'violated') ? 'violated' : 'unknown', messages }];
+    return [{ policy, at, result: results.some(({ result }) => result === 'violated') ? 'violated' : 'unknown', messages }];
   });
 }
 

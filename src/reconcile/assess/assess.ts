@@ -32,7 +32,6 @@ import {
   policyDiagnostic,
   type PolicyCheckInput,
 } from '../../protection/policy/check-policies.ts';
-import { baselineNotices, unusedBaselines } from '../../protection/policy/baseline.ts';
 import { leftMatchDiagnostic, type FormerConnection, type FormerConnections } from '../../protection/policy/match.ts';
 import type { CompiledPolicy } from '../../protection/policy/compile-policies.ts';
 import { plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
@@ -141,8 +140,6 @@ function withAcceptedLosses(protection: Protection, headlines: readonly Headline
 export type CompiledPolicies = {
   readonly rules: readonly CompiledPolicy[];
   readonly today: string;
-  /** The policies are those of the reviewed commit: what they do not need any more is not reported, because the proposal may remove it. */
-  readonly isReviewed?: boolean;
   /** The access tests of the reviewed commit, if the proposal does not choose its own. */
   readonly accessTests?: readonly AccessTest[];
   /** The access references of that commit. */
@@ -160,7 +157,7 @@ type PolicyResults = {
 function checkPlannedPolicies(
   prepared: Prepared,
   diff: Diff,
-  { rules, today, isReviewed }: CompiledPolicies,
+  { rules, today }: CompiledPolicies,
   former: FormerConnections,
 ): PolicyResults {
   const { input, desired, live } = prepared;
@@ -180,14 +177,7 @@ function checkPlannedPolicies(
   const checked = checkPolicies(checking);
   const { findings, left } = checked.report;
   const remedyFor = heldRemedies(checking, prepared, diff);
-  const policies = rules.map(({ policy }) => policy);
-  const found = [
-    ...findings.map((one) => policyDiagnostic(one, remedyFor(one))),
-    ...left.map(leftMatchDiagnostic),
-    ...checked.diagnostics,
-    ...baselineNotices(policies, checked.report),
-    ...(isReviewed === true ? [] : unusedBaselines(policies, checked.report, desired.unselected)),
-  ];
+  const found = [...findings.map((one) => policyDiagnostic(one, remedyFor(one))), ...left.map(leftMatchDiagnostic), ...checked.diagnostics];
   return {
     report: checked.report,
     refusals: found.filter(({ severity }) => severity === 'error').map(refusalOf),

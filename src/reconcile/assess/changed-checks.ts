@@ -23,18 +23,13 @@ export function changedByProposal({ config, reviewed }: ProposedChecks, desired:
 
 function documentChecks({ policies = [], accessTests = [], accessReferences = [] }: DesiredState): ReadonlyMap<string, StatedCheck> {
   return new Map<string, StatedCheck>([
-    ...policies.flatMap(({ name, at, match, require, message, severity, waivers, baseline }) => {
+    ...policies.flatMap(({ name, at, match, require, message, severity, waivers }) => {
       const requirements = require.map((one) => [one.expression, one.message ?? '']);
       return [
         [`policy ${name}`, { text: canonical([{ ...match, at: '' }, requirements, message, severity]), at }] as const,
         ...waivers.map(
           ({ connection, until, at: place }) =>
             [`waiver of policy ${name} for ${connection}`, { text: until, value: `until ${until}`, at: place }] as const,
-        ),
-        ...baseline.flatMap(({ require: requirement, connections, at: place }) =>
-          connections.map(
-            (connection) => [`baseline of policy ${name} for ${connection}: ${requirement}`, { text: '', at: place }] as const,
-          ),
         ),
       ];
     }),

@@ -64,13 +64,13 @@ function ruleLines(rules: readonly ExplainedRule[], terminal: Terminal): readonl
 const stays = { sign: '', paint: undefined } as const;
 const nowhere = { by: [] } as const;
 
-const judgments = { passes: 'passes', violated: 'violated', unknown: 'unknown', waived: 'waived', baseline: 'in the baseline' } as const;
+const judgments = { passes: 'passes', violated: 'violated', unknown: 'unknown', waived: 'waived' } as const;
 
 /** Returns the results of policies; passing policies come last. */
 function policyLines(policies: Explanation['policies'] = [], terminal: Terminal): readonly string[] {
   if (policies.length === 0) return [];
   const { color } = terminal;
-  const paints = { passes: color.green, violated: color.red, unknown: color.yellow, waived: color.yellow, baseline: color.yellow } as const;
+  const paints = { passes: color.green, violated: color.red, unknown: color.yellow, waived: color.yellow } as const;
   const order = Object.keys(judgments).toReversed();
   const sorted = policies.toSorted((left, right) => order.indexOf(left.result) - order.indexOf(right.result));
   const lines = sorted.flatMap(({ policy, at, result, messages, until, reason }) => {

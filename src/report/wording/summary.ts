@@ -161,7 +161,7 @@ export function shortList(entries: readonly string[], most: number): readonly st
 /** Returns `5 policies on 31 connections as of 2026-11-21: 1 violated, 2 unknown, 1 waived`; empty text without policies. */
 export function policiesText(report: PolicyReport | undefined): string {
   if (report === undefined) return '';
-  const { today, policies, connections, findings, waived, baseline, left } = report;
+  const { today, policies, connections, findings, waived, left } = report;
   const violations = findings.filter(({ result }) => result === 'violated');
   const violated = violations.length;
   const errors = violations.filter(({ severity }) => severity === 'error').length;
@@ -171,7 +171,6 @@ export function policiesText(report: PolicyReport | undefined): string {
     ...(violated === 0 ? [] : [`${violated} violated${warnings === 0 ? '' : ` (${severities})`}`]),
     ...(findings.length === violated ? [] : [`${findings.length - violated} unknown`]),
     ...(waived.length === 0 ? [] : [`${waived.length} waived`]),
-    ...(baseline.length === 0 ? [] : [`${baseline.length} in the baseline`]),
     ...(left.length === 0 ? [] : [`${left.length} no longer ${left.length === 1 ? 'applies' : 'apply'} to a connection`]),
   ];
   const many = policies === 1 ? '1 policy' : `${policies} policies`;

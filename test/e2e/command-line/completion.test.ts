@@ -24,7 +24,7 @@ async function suggested(words: readonly string[], cwd = make(files)): Promise<r
 
 test('commands, flags, choices, targets, kinds and names are suggested', async () => {
   const cwd = make(files);
-  expect(await suggested(['p'], cwd)).toEqual(['pull', 'policy', 'plan']);
+  expect(await suggested(['p'], cwd)).toEqual(['pull', 'plan']);
   expect(await suggested(['help', 'dr'], cwd)).toEqual(['drift']);
   expect(await suggested(['plan', '--pru'], cwd)).toEqual(['--prune']);
   expect(await suggested(['plan', '--max-risk', 'neu'], cwd)).toEqual(['neutral']);

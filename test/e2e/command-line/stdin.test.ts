@@ -53,7 +53,6 @@ describe('"-"', () => {
       apply: ['--yes'],
       pull: ['--dry-run'],
       record: ['key'],
-      policy: ['baseline'],
       who: ['piped'],
       report: ['access'],
       ci: ['validate'],

@@ -61,9 +61,25 @@ describe('a waiver', () => {
     expect(first).toBe(expected);
   });
 
-  test('for an unknown connection is reported', () => {
-    const { diagnostics } = asked('2026-01-01', '2026-11-21', 'order');
-    expect(diagnostics).toMatchObject([{ code: 'policy/waiver-unused', severity: 'warning', hint: 'did you mean "orders"?' }]);
+  test.each([
+    ['orders*', ['orders', 'orders-readonly']],
+    ['?esk', ['desk']],
+    ['*', ['desk', 'orders', 'orders-readonly']],
+  ])('exempts all connections with a name like %s', (pattern, names) => {
+    const { report, diagnostics } = asked('2026-01-01', '2026-11-21', pattern);
+    expect(report.waived.map(({ connection }) => connection.slice('Connection/'.length))).toEqual(names);
+    expect(report.findings).toHaveLength(3 - names.length);
+    expect(diagnostics).toEqual([]);
+  });
+
+  test.each([
+    ['order', 'did you mean "orders"?'],
+    ['legacy-*', 'remove it'],
+    ['desk?', 'did you mean "desk"?'],
+  ])('for %s, which matches no connection, is reported', (pattern, hint) => {
+    const { report, diagnostics } = asked('2026-01-01', '2026-11-21', pattern);
+    expect(report.waived).toEqual([]);
+    expect(diagnostics).toMatchObject([{ code: 'policy/waiver-unused', severity: 'warning', hint }]);
   });
 });
 
