@@ -6,7 +6,7 @@ import type { ExplanationRow } from '../model/result/drift.ts';
 import { fieldName, type KindNames, respellPath, respellSide } from '../model/spec/spelling.ts';
 import { spellingOf } from '../gateway/dialects/choose-dialect.ts';
 import { differingRows, explain as explainResource } from '../reconcile/explain/explain.ts';
-import { connectionRules, snapshotPlan } from '../protection/posture/diff-postures.ts';
+import { connectionRules } from '../protection/posture/diff-postures.ts';
 import { explainDocument } from '../report/subjects/explain.ts';
 import { plural } from '../report/wording/summary.ts';
 import { formatsFor } from '../report/formats.ts';
@@ -95,11 +95,10 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
       near === undefined ? 'check the name; ostiary list prints the managed objects' : `did you mean "${near}"?`,
     );
   }
-  const policies = flags.field === undefined ? await policyResultsOf(id, plan, planned) : [];
+  const policies = flags.field === undefined ? await policyResultsOf(id, planned) : [];
   const nothing = flags.field === undefined || explanation.rows.length > 0 ? '' : `; ${flags.field} has no desired and no live value`;
   const summary = `${explanation.summary}${nothing}`;
-  const views = snapshotPlan(plan, live, registry, { desired, base: base?.desired });
-  const rules = flags.field === undefined ? connectionRules(id, views, desired) : [];
+  const rules = flags.field === undefined ? connectionRules(id, planned.snapshots(), desired) : [];
   const listed = flags.field === undefined && !flags.all ? differingRows(explanation.rows) : explanation.rows;
   const names = spelling?.toGateway.get(kindName);
   const rows = names === undefined ? listed : listed.map((row) => respellRow(row, names));

@@ -8,6 +8,7 @@ import type { Step } from '../model/plan/schedule.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { PlanBase } from '../project/plan-base.ts';
 import type { OpenProject } from '../project/project.ts';
+import type { PlanSnapshots } from '../protection/posture/diff-postures.ts';
 import type { DriftResult } from '../reconcile/drift/filter-drift.ts';
 import type { CompiledPolicies } from '../reconcile/assess/assess.ts';
 
@@ -47,5 +48,7 @@ type RunParts = {
   readonly gateway: Gateway;
   readonly plan: Plan;
   readonly steps: readonly Step[];
+  /** The gateway before and after the plan. */
+  readonly snapshots: () => PlanSnapshots;
   readonly warnings: readonly Diagnostic[];
 };

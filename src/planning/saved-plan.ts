@@ -15,6 +15,8 @@ import { sealedTree } from '../reconcile/saved-plan/content-seal.ts';
 import { longestPlan, openPlan, sealedPlan } from '../reconcile/saved-plan/saved-plan.ts';
 import { refuseAgain, withoutLimits } from '../reconcile/guard/refusals.ts';
 import { riskRefusals } from '../protection/risk/risk-codes.ts';
+import { onFirstUse } from '../model/collections.ts';
+import { snapshotPlan } from '../protection/posture/diff-postures.ts';
 import { rescheduleSteps } from '../reconcile/reconcile.ts';
 import { jsonPieces } from '../report/serialize.ts';
 import { outsideChangesObject, planDocument } from '../report/subjects/plan.ts';
@@ -144,7 +146,8 @@ export async function resumeSavedPlan(
     await requireNone(refusals);
     const seen = plannedObjectsOf(saved, desired, registry);
     const plan = withoutLimits(saved.plan);
-    const steps = rescheduleSteps(plan, live, registry);
+    const snapshots = onFirstUse(() => snapshotPlan(plan, live, registry, { desired }));
+    const steps = rescheduleSteps(plan, live, registry, snapshots);
     // Whether a record was missing was decided when the plan was made.
     const decided = new Set<string>(['git/no-record', ...plan.refusals.map(({ code }) => code)]);
     const recorded = recordRefusals(plan, { project, desired: manifests, planBase, live }, flags).filter(({ code }) => !decided.has(code));
@@ -161,6 +164,7 @@ export async function resumeSavedPlan(
       whole: saved.whole,
       reportsOutside: isSameOutside(saved.plan.outside, readOutsideAccess({ project, planBase, live, identity, desired })),
       steps,
+      snapshots,
       plan: refuseAgain(plan, [...riskRefusals(plan, flags.maxRisk), ...recorded, ...stale], flags.allow),
       warnings: loaded.diagnostics,
     };

@@ -12,6 +12,7 @@ import type { ResourceId } from '../model/resource.ts';
 import type { OpenProject } from '../project/project.ts';
 import { readReviewedChecks } from '../project/reviewed-config.ts';
 import type { CompiledPolicies } from '../reconcile/assess/assess.ts';
+import type { ReviewedPlan } from '../reconcile/reconcile.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { plural } from '../report/wording/summary.ts';
 
@@ -50,14 +51,11 @@ type PlannedPolicies = { readonly policies: CompiledPolicies; readonly desired: 
 /** Returns the results of all policies for one connection, as the plan would leave it. */
 export async function policyResultsOf(
   id: ResourceId,
-  plan: Plan,
-  { policies: { rules, today }, desired, live }: PlannedPolicies,
+  { policies: { rules, today }, desired, live, snapshots }: PlannedPolicies & Pick<ReviewedPlan, 'snapshots'>,
 ): Promise<readonly PolicyResult[]> {
   if (rules.length === 0) return [];
   const { policiesOn } = await import('../protection/policy/check-policies.ts');
-  const { plannedSnapshot } = await import('../protection/posture/protection-snapshot.ts');
-  const snapshot = plannedSnapshot(plan, live, registry);
-  return policiesOn(id, { rules, snapshot, resources: desired.resources, live: live.resources, registry, today });
+  return policiesOn(id, { rules, snapshot: snapshots().after, resources: desired.resources, live: live.resources, registry, today });
 }
 
 type LivePolicyCheck = {

@@ -1,5 +1,3 @@
-import type { Registry } from '../model/kind.ts';
-import type { LiveState } from '../model/live.ts';
 import type { Plan } from '../model/plan/plan.ts';
 import {
   type ProtectionMatrix,
@@ -10,19 +8,17 @@ import {
   type PostureChange,
 } from '../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
-import { snapshotPlan, type AttachmentSources } from './posture/diff-postures.ts';
+import type { PlanSnapshots } from './posture/diff-postures.ts';
 import { controlColumns } from './controls/control-table.ts';
 import { controlTexts, effectiveControls, emptyPosture, type Posture } from './controls/control-row.ts';
 
-/** Builds one row per connection with its controls before and after a plan, including unchanged connections; sorted by id. There are no rows without the live state. */
+/** Builds one row per connection with its controls before and after a plan, including unchanged connections; sorted by id. There are no rows without snapshots. */
 export function buildProtectionMatrix(
   plan: Plan,
-  live: LiveState | undefined,
-  registry: Registry,
-  manifests?: AttachmentSources,
+  snapshots: Pick<PlanSnapshots, 'before' | 'after' | 'postureBefore' | 'postureAfter'> | undefined,
 ): ProtectionMatrix {
-  if (live === undefined) return { columns: controlColumns, rows: [] };
-  const { before, after, postureBefore: had, postureAfter: has } = snapshotPlan(plan, live, registry, manifests);
+  if (snapshots === undefined) return { columns: controlColumns, rows: [] };
+  const { before, after, postureBefore: had, postureAfter: has } = snapshots;
   const changed = new Map(plan.protection.connections.map((change) => [change.connection, change]));
   const ids = new Set([...before.resources.keys(), ...after.resources.keys()].filter((id) => kindOf(id) === 'Connection'));
   const rows = [...ids].toSorted().map((id) => rowOf(id, had(id), has(id), changed.get(id)));

@@ -267,6 +267,7 @@ function isCoveredByRule({ by, path, edges, direction, connections }: Impact, al
 type AssessInput = {
   readonly desired: DesiredState;
   readonly live: LiveState;
+  readonly snapshots: PlanSnapshots;
   /** The manifests that were last applied. */
   readonly base: DesiredState | undefined;
   readonly registry: Registry;
@@ -350,8 +351,7 @@ type PlanEffects = ReturnType<typeof findRisks> & {
   readonly attachments: AttachmentLookup;
 };
 
-function findEffects(diff: PlannedWrites, { desired, live, base: applied, registry, inherited }: AssessInput): PlanEffects {
-  const snapshots = snapshotPlan(diff, live, registry, { desired, base: applied });
+function findEffects(diff: PlannedWrites, { desired, live, snapshots, base: applied, registry, inherited }: AssessInput): PlanEffects {
   const attachments = lookUpAttachments(desired, applied);
   const givenUp = findGivenUp({ plan: diff, desired, registry, ...snapshots });
   const named = withNames(live, renamesOf(diff.changes));

@@ -8,6 +8,8 @@ import { deletedOutside, type Diff, type ForgeRequest, type Plan, type RiskClass
 import type { Step } from '../model/plan/schedule.ts';
 import type { AuditedChanges } from './accepted/assess-accepted.ts';
 import { type AcceptedDiff, diffAccepted } from './accepted/diff-accepted.ts';
+import type { PlanSnapshots } from '../protection/posture/diff-postures.ts';
+import { snapshotsOf } from './prepare/snapshots.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
 import { changedByProposal } from './assess/changed-checks.ts';
 import { unplannableDependents } from './diff/unplannable-dependents.ts';
@@ -58,6 +60,8 @@ export type PlanDraft = {
   readonly steps: readonly Step[];
   /** What the order of the writes depends on. */
   readonly writes: ScheduleInput;
+  /** The gateway before and after the plan. */
+  readonly snapshots: () => PlanSnapshots;
   /** The drift that the manifests accept; undefined if there is none. */
   readonly accepted: AcceptedDiff | undefined;
   /** The input of the gateway's preflight. */
@@ -79,8 +83,8 @@ export type ReviewInput = AssessmentChecks & {
   readonly audit?: AuditedChanges | undefined;
 };
 
-/** A complete plan, and the steps that `apply` executes. */
-export type ReviewedPlan = { readonly plan: Plan; readonly steps: readonly Step[] };
+/** A complete plan, the steps that `apply` executes, and the gateway before and after them. */
+export type ReviewedPlan = { readonly plan: Plan; readonly steps: readonly Step[]; readonly snapshots: () => PlanSnapshots };
 
 /**
  * Plans the difference between manifests and gateway. Pure and synchronous: the same input gives the same plan, byte for byte.
@@ -105,7 +109,7 @@ export function draftPlan(input: ReconcileInput): Checked<PlanDraft> {
     const more =
       value === undefined
         ? unplannableByErrors(diagnostics, withoutUnplannable(input.desired, unplannable))
-        : unplannableDependents(value.prepared, value.diff);
+        : unplannableDependents(value.prepared, value);
     if (more.length === 0) return drafted;
     unplannable = [...unplannable, ...more];
   }
@@ -118,14 +122,20 @@ function draftOnce(input: ReconcileInput): Checked<PlanDraft> {
   const { value: accepted, diagnostics: accepting } = diffAccepted(prepared, states.diff);
   const diagnostics = [...comparing, ...accepting];
   if (hasErrors(accepting)) return { diagnostics };
-  const { diff, blocked } = closeForMoves(prepared, states.diff);
+  const { diff, blocked } = closeForMoves(prepared, { diff: states.diff, snapshots: comparison.snapshots });
   const draft = draftOf(comparison, diff, accepted);
   const preflightRequest = { ...draft.preflightRequest, blockedMoves: blocked };
   return { value: { ...draft, preflightRequest, diagnostics }, diagnostics };
 }
 
 /** Both sides of a plan in one form, and everything that differs. */
-export type Comparison = { readonly prepared: Prepared; readonly states: StateDiff; readonly diagnostics: readonly Diagnostic[] };
+export type Comparison = {
+  readonly prepared: Prepared;
+  readonly states: StateDiff;
+  /** The gateway before and after everything that differs is written. */
+  readonly snapshots: () => PlanSnapshots;
+  readonly diagnostics: readonly Diagnostic[];
+};
 
 /**
  * Finds everything that differs: prepare → diff. Without a value on errors in the manifests. Objects that were deleted outside Ostiary, and
@@ -144,7 +154,8 @@ function compareOnce(input: ReconcileInput): Checked<Comparison> {
   if (prepared === undefined) return { diagnostics: preparing };
   const { value: states, diagnostics: comparing } = diffStates(prepared);
   const diagnostics = [...preparing, ...comparing];
-  return states === undefined ? { diagnostics } : { value: { prepared, states, diagnostics }, diagnostics };
+  if (states === undefined) return { diagnostics };
+  return { value: { prepared, states, snapshots: snapshotsOf(prepared, states.diff), diagnostics }, diagnostics };
 }
 
 /** Drafts the plan of a part of what differs, such as the drift. Limits count everything that differs; such a plan accepts no drift. */
@@ -155,13 +166,16 @@ export function draftPart(comparison: Comparison, part: Diff): PlanDraft {
   return { ...draft, limits: { ...draft.limits, refusals } };
 }
 
-function draftOf({ prepared, states, diagnostics }: Comparison, diff: Diff, accepted: AcceptedDiff | undefined): PlanDraft {
+function draftOf(comparison: Comparison, diff: Diff, accepted: AcceptedDiff | undefined): PlanDraft {
+  const { prepared, states, diagnostics } = comparison;
   const { input, desired, live } = prepared;
-  const writes = scheduleInput(diff, live, input.registry);
+  const snapshots = diff === states.diff ? comparison.snapshots : snapshotsOf(prepared, diff);
+  const writes = scheduleInput(diff, live, input.registry, snapshots);
   const steps = scheduleSteps(writes);
   const joined = joinedSpecs(steps, diff.changes, live);
   const preflightRequest = { plan: diff, accepted: accepted?.entries ?? [], desired, live, joined };
-  return { prepared, diff, limits: checkLimits(prepared, states, accepted), steps, writes, accepted, preflightRequest, diagnostics };
+  const limits = checkLimits(prepared, states, comparison.snapshots, accepted);
+  return { prepared, diff, limits, steps, writes, snapshots, accepted, preflightRequest, diagnostics };
 }
 
 /**
@@ -172,14 +186,14 @@ export function reviewPlan(
   draft: PlanDraft,
   { preflight, policies, rules, maxRisk, own, request, audit, proposed }: ReviewInput,
 ): Checked<ReviewedPlan> {
-  const { prepared, diff, limits } = draft;
+  const { prepared, diff, limits, snapshots } = draft;
   const { input, desired } = prepared;
   const { registry, allowed } = input;
   // The preflight checks writes, and a preview has none.
   const refused = input.previewOnly === true ? [] : preflight.diagnostics;
   if (hasErrors(refused)) return { diagnostics: sortDiagnostics([...draft.diagnostics, ...refused]) };
   const schedule = withExposureWindows(draft.writes, draft.steps, preflight.indivisible);
-  const assessment = assess(prepared, diff, {
+  const assessment = assess(prepared, draft, {
     policies,
     rules,
     inherited: preflight.inherited,
@@ -195,7 +209,7 @@ export function reviewPlan(
       schedule,
       assessment,
       limits,
-      accessRefusals: [...accessRefusals(prepared, diff), ...newAccessRefusals(since.prepared, diff, since.accepted)],
+      accessRefusals: [...accessRefusals(prepared, draft), ...newAccessRefusals(since.prepared, draft, since.accepted)],
     },
     { preflight, maxRisk, allowed },
   );
@@ -207,7 +221,7 @@ export function reviewPlan(
     ...(checks.length === 0 ? {} : { checks: sortChangedChecks(checks) }),
   };
   const diagnostics = [...draft.diagnostics, ...refused, ...assessment.diagnostics, ...assessment.ruleDiagnostics];
-  return { value: { plan, steps: schedule.steps }, diagnostics };
+  return { value: { plan, steps: schedule.steps, snapshots }, diagnostics };
 }
 
 /**
@@ -234,9 +248,10 @@ function newAccessBasis(
 
 /** Orders the writes of an earlier plan for the gateway as it is now: single writes keep their slots. */
 export function rescheduleSteps(
-  plan: Pick<Diff, 'changes' | 'edges'> & Pick<Plan, 'singleWrites'>,
+  plan: Pick<Plan, 'target' | 'changes' | 'edges' | 'singleWrites'>,
   live: LiveState,
   registry: Registry,
+  snapshots?: () => PlanSnapshots,
 ): readonly Step[] {
-  return stepsInSlots(scheduleInput(plan, live, registry), plan.singleWrites);
+  return stepsInSlots(scheduleInput(plan, live, registry, snapshots), plan.singleWrites);
 }

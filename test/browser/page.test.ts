@@ -4,6 +4,7 @@ import type { DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { LiveState } from '../../src/model/live.ts';
+import { snapshotPlan } from '../../src/protection/posture/diff-postures.ts';
 import { assessProtection } from '../../src/protection/protection.ts';
 import { buildProtectionMatrix } from '../../src/protection/protection-matrix.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
@@ -41,8 +42,9 @@ async function pageOf(before: readonly Manifest[], after: readonly Manifest[], r
   const { plan, live }: { readonly plan: typeof applied.plan; readonly live: LiveState } = await planAgainst(gateway, desired, {
     borrowed: dialect.borrowed,
   });
-  const assessed = { ...plan, ...assessProtection(plan, { desired, live, base: first, registry }) };
-  const matrix = buildProtectionMatrix(assessed, live, registry, { desired, base: first });
+  const snapshots = snapshotPlan(plan, live, registry, { desired, base: first });
+  const assessed = { ...plan, ...assessProtection(plan, { desired, live, snapshots, base: first, registry }) };
+  const matrix = buildProtectionMatrix(assessed, snapshots);
   if (result === undefined) return renderHtml(planDocument([assessed], { matrix }));
   return renderHtml(applyDocument([{ plan: assessed, result }], () => [...planBlocks(assessed), ...pageBlocks(assessed, matrix)]));
 }

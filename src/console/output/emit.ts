@@ -2,7 +2,6 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { reasonOf } from '../../disk/text-file.ts';
 import { writeReport } from '../../disk/write.ts';
-import { registry } from '../../kinds/index.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { systemCodeOf, UsageError } from '../../model/errors.ts';
 import type { ProtectionMatrix } from '../../model/protection/protection.ts';
@@ -22,11 +21,11 @@ import { locateRepository } from '../../git/git-environment.ts';
 import type { Printer } from './printer.ts';
 import { warningsOfChanges } from './change-warnings.ts';
 import { repositoryPaths } from '../../disk/walk.ts';
-import type { BaseState, DesiredState } from '../../model/desired.ts';
+import type { DesiredState } from '../../model/desired.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { respellPlan } from '../../model/spec/spelling.ts';
 import { spellingOf } from '../../gateway/dialects/choose-dialect.ts';
-import type { LiveState } from '../../model/live.ts';
+import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 
 /** The formats of a command's output, and the files that it writes beside it. */
 type OutputOptions = {
@@ -42,9 +41,8 @@ type OutputOptions = {
 /** A plan with the states that it compares, as far as they are known. */
 type PlanWithStates = {
   readonly plan: Plan;
-  readonly live?: LiveState;
   readonly desired?: DesiredState;
-  readonly base?: BaseState | undefined;
+  readonly snapshots?: () => PlanSnapshots;
   readonly project?: WholeProject;
 };
 
@@ -158,10 +156,10 @@ async function emitBeforeWarnings(document: ReportDocument, warnings: readonly D
 }
 
 /** Computes the protection of all connections if a page is asked for; otherwise, and for unknown states, it is empty. */
-async function matrixFor({ plan, live, desired, base }: PlanWithStates, { flags }: OutputOptions): Promise<ProtectionMatrix> {
+async function matrixFor({ plan, snapshots }: PlanWithStates, { flags }: OutputOptions): Promise<ProtectionMatrix> {
   if (flags.report?.some(({ format }) => format === 'html') !== true) return { columns: [], rows: [] };
   const { buildProtectionMatrix } = await import('../../protection/protection-matrix.ts');
-  return buildProtectionMatrix(plan, live, registry, { desired, base: base?.desired });
+  return buildProtectionMatrix(plan, snapshots?.());
 }
 
 /** Throws a UsageError if a file cannot be written, before the command does anything. */

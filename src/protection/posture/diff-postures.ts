@@ -62,15 +62,12 @@ export type PlanSnapshots = {
 /** The manifests that declare attachments, with resolved edges: those of the plan, and those that were applied last. */
 export type AttachmentSources = { readonly desired?: DesiredState | undefined; readonly base?: DesiredState | undefined };
 
-/** `replacing` has the connections that replace others, which are those of `desired` unless no attachments are asked for. */
-type SnapshotSources = AttachmentSources & { readonly replacing?: DesiredState | undefined };
-
 /** Takes the snapshots before and after a plan. */
 export function snapshotPlan(
   plan: PlannedWrites,
   live: LiveState,
   registry: Registry,
-  { desired, base, replacing = desired }: SnapshotSources = {},
+  { desired, base }: AttachmentSources = {},
 ): PlanSnapshots {
   const named = withNames(live, renamesOf(plan.changes));
   const samples = base === undefined ? undefined : samplesOf(base);
@@ -79,7 +76,7 @@ export function snapshotPlan(
   const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : snapshot;
   const after = desired === undefined ? planned : { ...planned, declaredAttachments: readDeclaredAttachments(desired) };
   const build = createPostureBuilder({ access: readAccessIn(before), samples });
-  const predecessors = predecessorsIn(replacing, before);
+  const predecessors = predecessorsIn(desired, before);
   return {
     before,
     after,

@@ -1,15 +1,13 @@
 import { type BaseState, type DesiredResource, type DesiredState, type Sample, desiredById, desiredByKey } from '../../model/desired.ts';
 import { suggest } from '../../model/diagnostic.ts';
 import { asText, type JsonObject, canonical, textsIn } from '../../model/json.ts';
-import type { Registry } from '../../model/kind.ts';
-import type { LiveState } from '../../model/live.ts';
-import { type Change, isWritten, liveKeyOf, renamesOf, withNames } from '../../model/plan/plan.ts';
+import { type Change, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { RuleSampleResults, SampleChange, SampleResult } from '../../model/protection/protection.ts';
 import { kindOf } from '../../model/resource.ts';
 import { registeredTypes } from '../controls/rule-rows.ts';
 import { type PatternCompiler, patternCache } from '../pattern/compile.ts';
-import type { PlannedWrites } from '../posture/diff-postures.ts';
-import { type ProtectionSnapshot, liveSnapshot, plannedSnapshot } from '../posture/protection-snapshot.ts';
+import type { PlannedWrites, PlanSnapshots } from '../posture/diff-postures.ts';
+import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { type GuardrailHit, type GuardrailResult, customTypes, guardrailEntries, simulateGuardrail, simulateMasking } from './simulate.ts';
 
 /** The sources of samples: the manifests and the base, because a change may remove a sample together with the entry it tests. */
@@ -19,16 +17,13 @@ type SampleSources = { readonly desired: DesiredState; readonly base: BaseState 
 export function findSampleChanges(
   plan: PlannedWrites,
   { desired, base }: SampleSources,
-  snapshots: { readonly live: LiveState; readonly registry: Registry },
+  { before, after }: Pick<PlanSnapshots, 'before' | 'after'>,
 ): readonly SampleChange[] {
   const changes = plan.changes.filter((change) => isWritten(change) && change.action !== 'create');
   const wanted = changes
     .map((change) => ({ change, samples: samplesOf(change, desired, base) }))
     .filter(({ samples }) => samples.length > 0);
   if (wanted.length === 0) return [];
-  const { live, registry } = snapshots;
-  const before = liveSnapshot(withNames(live, renamesOf(plan.changes)), registry, plan.target.dialect);
-  const after = plannedSnapshot(plan, live, registry);
   const patterns = patternCache();
   return wanted.flatMap(({ change, samples }) => samples.flatMap((sample) => changesOfSample(change, sample, { before, after, patterns })));
 }

@@ -15,6 +15,8 @@ import {
 import { type ResourceId, edgeKey } from '../../model/resource.ts';
 import { diffStates } from '../diff/diff-states.ts';
 import { nameStates, type Prepared } from '../prepare/prepare.ts';
+import { snapshotsOf } from '../prepare/snapshots.ts';
+import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 import { liveAtBase } from './live-at-base.ts';
 
 /** Accepted drift whose effect is not assessed yet. */
@@ -27,6 +29,8 @@ export type AcceptedDiff = {
   /** The gateway as the base left it. */
   readonly live: LiveState;
   readonly desired: DesiredState;
+  /** That gateway, and as everything together leaves it. */
+  readonly snapshots: () => PlanSnapshots;
   readonly entries: readonly UnassessedDrift[];
   /** Whether something was certainly changed outside Ostiary, so that the audit log may name who did. */
   readonly isAudited: boolean;
@@ -41,12 +45,13 @@ export function diffAccepted(prepared: Prepared, plan: Diff): Checked<AcceptedDi
   const undone = liveAtBase(prepared, plan);
   if (undone === undefined) return { diagnostics: [] };
   const desired = { ...prepared.desired, resources: undone.resources, edges: undone.edges };
-  const { value, diagnostics } = diffStates(withLiveAtBase(prepared, undone, desired));
+  const atBase = withLiveAtBase(prepared, undone, desired);
+  const { value, diagnostics } = diffStates(atBase);
   if (value === undefined) return { diagnostics: diagnostics.map(beforeDrift) };
   const { diff } = value;
   const entries = findEntries(diff, plan);
   const isAudited = entries.some(({ action, fields, edges }) => action === 'create' || fields.length + edges.length > 0);
-  return { value: { diff, live: undone.live, desired, entries, isAudited }, diagnostics: [] };
+  return { value: { diff, live: undone.live, desired, snapshots: snapshotsOf(atBase, diff), entries, isAudited }, diagnostics: [] };
 }
 
 /** Says that an error is one of the gateway as it was before it was changed outside Ostiary. */

@@ -18,6 +18,7 @@ import type { OtherWay } from '../../protection/permission/check-access-tests.ts
 import { assessProtection } from '../../protection/protection.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import type { PlannedStates } from '../prepare/snapshots.ts';
 import { type AuditedChanges, assessAccepted } from '../accepted/assess-accepted.ts';
 import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
 import type { AccessReference } from '../../model/protection/access-reference.ts';
@@ -34,7 +35,7 @@ import {
 } from '../../protection/policy/check-policies.ts';
 import { leftMatchDiagnostic, type FormerConnection, type FormerConnections } from '../../protection/policy/match.ts';
 import type { CompiledPolicy } from '../../protection/policy/compile-policies.ts';
-import { plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import { plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import { desiredByKey } from '../../model/desired.ts';
 import { liveById, type InheritedKeys } from '../../model/live.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
@@ -66,16 +67,17 @@ type AcceptedInput = { readonly drift: AcceptedDiff | undefined; readonly audit?
 /** Assesses the effect of the differences on connections. */
 export function assess(
   prepared: Prepared,
-  diff: Diff,
+  { diff, snapshots: take }: PlannedStates,
   { policies, rules, inherited, accepted: { drift, audit } }: AssessmentChecks & GatewayReport & { readonly accepted: AcceptedInput },
 ): Assessment {
   const { input, desired, live, applied } = prepared;
-  const stated = assessProtection(diff, { desired, live, base: applied, registry: input.registry, inherited });
+  const snapshots = take();
+  const stated = assessProtection(diff, { desired, live, snapshots, base: applied, registry: input.registry, inherited });
   const { changes, unwritten } = stated;
   const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
   const former = readFormerConnections(prepared);
-  const policyResults = checkPlannedPolicies(prepared, diff, policies, former);
-  const tested = checkPlannedAccess(prepared, diff, {
+  const policyResults = checkPlannedPolicies(prepared, { diff, after: snapshots.after }, policies, former);
+  const tested = checkPlannedAccess(prepared, snapshots, {
     reviewed: policies.accessTests,
     rules,
     former,
@@ -83,7 +85,7 @@ export function assess(
   });
   const access = [tested, checkReferencedAccess(prepared, diff, policies.accessReferences)];
   const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.flatMap((one) => one.headlines)], losing);
-  const { changedSamples, diagnostics: ruleDiagnostics } = checkRules(prepared, diff, rules);
+  const { changedSamples, diagnostics: ruleDiagnostics } = checkRules(prepared, { diff, ...snapshots }, rules);
   return {
     changes,
     unwritten: [...withoutNamed(unwritten, accepted, diff), ...access.flatMap((one) => one.unwritten)],
@@ -156,13 +158,12 @@ type PolicyResults = {
 /** Checks the connections as they are after the plan against policies. */
 function checkPlannedPolicies(
   prepared: Prepared,
-  diff: Diff,
+  { diff, after: snapshot }: { readonly diff: Diff; readonly after: ProtectionSnapshot },
   { rules, today }: CompiledPolicies,
   former: FormerConnections,
 ): PolicyResults {
   const { input, desired, live } = prepared;
   if (rules.length === 0) return { report: undefined, refusals: [], diagnostics: [] };
-  const snapshot = plannedSnapshot(diff, live, input.registry);
   const checking: PolicyCheckInput = {
     rules,
     snapshot,

@@ -2,7 +2,7 @@ import type { DesiredState } from '../../model/desired.ts';
 import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import { type AccessExpectation, type AccessTest, accessTestKind } from '../../model/protection/access-test.ts';
 import { type Diagnostic, formatPosition, type Position } from '../../model/diagnostic.ts';
-import { type Diff, type Refusal, renamesOf, withNames } from '../../model/plan/plan.ts';
+import type { Refusal } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import {
@@ -20,9 +20,9 @@ import {
   type OtherWay,
   statedText,
 } from '../../protection/permission/check-access-tests.ts';
-import { readDeclaredAttachments } from '../../protection/posture/declared-attachments.ts';
 import type { FormerConnections } from '../../protection/policy/match.ts';
-import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
+import type { ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { type WeakenedFindings, weakenedFindings, type WeakenedStatement } from './weakened-checks.ts';
@@ -40,8 +40,8 @@ export type AccessTestFindings = WeakenedFindings & {
  * than the plan break is a warning, because the plan may be what repairs it. What the applied manifests or the reviewed ones expect, and these do not, is named.
  */
 export function checkPlannedAccess(
-  { input, desired, live, applied }: Prepared,
-  diff: Diff,
+  { desired, applied }: Prepared,
+  { before, after: planned }: Pick<PlanSnapshots, 'before' | 'after'>,
   {
     reviewed = [],
     rules,
@@ -58,7 +58,6 @@ export function checkPlannedAccess(
   const removed = removedExpectations(tests, [...(applied?.accessTests ?? []), ...reviewed]);
   const gone = weakenedFindings('access-test-removed', removed.map(removedStatement));
   if (tests.length === 0) return { refusals: [], diagnostics: [], uncovered: [], ...gone };
-  const planned = { ...plannedSnapshot(diff, live, input.registry), declaredAttachments: readDeclaredAttachments(desired) };
   const left = leftExpectations(tests, { desired, planned, former });
   const leaving = weakenedFindings('access-test-uncovered', left.map(leftStatement));
   const weakened = {
@@ -74,15 +73,8 @@ export function checkPlannedAccess(
   // What fails because a connection is missing says nothing about the connection that the plan creates.
   const keyOf = ({ at, connection, found }: (typeof after)[number]): string =>
     [formatPosition(at), connection, found === noConnection ? 'missing' : ''].join('\n');
-  const before =
-    broken.length === 0
-      ? new Map<string, string>()
-      : new Map(
-          checkAccessTests(tests, liveSnapshot(withNames(live, renamesOf(diff.changes)), input.registry, diff.target.dialect), tools).map(
-            (one) => [keyOf(one), one.outcome],
-          ),
-        );
-  const isOld = (one: (typeof after)[number]): boolean => before.get(keyOf(one)) === one.outcome;
+  const had = new Map((broken.length === 0 ? [] : checkAccessTests(tests, before, tools)).map((one) => [keyOf(one), one.outcome]));
+  const isOld = (one: (typeof after)[number]): boolean => had.get(keyOf(one)) === one.outcome;
   return {
     refusals: foldResults(broken.filter((one) => !isOld(one))).map((one) => ({
       code: 'plan/access-test',

@@ -6,6 +6,7 @@ import type { SampleChange } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { needsPatterns } from '../../protection/permission/check-access-tests.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
+import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 
 /** The samples whose result a plan changes, and the diagnostics of the rules that it writes. */
@@ -20,11 +21,13 @@ export function needsRuleChecks({ input, base }: Prepared, diff: Diff): boolean 
   return writesRule || base?.desired.resources.some(({ id, samples = [] }) => samples.length > 0 && ids.has(id)) === true;
 }
 
+type CheckedPlan = { readonly diff: Diff } & Pick<PlanSnapshots, 'before' | 'after'>;
+
 /** Checks the rules that a plan writes, and tries their samples before and after; an error is a warning when the live rule has it already. */
-export function checkRules({ input, base, live }: Prepared, diff: Diff, checks: RuleChecks | undefined): RuleResults {
+export function checkRules({ input, base, live }: Prepared, { diff, ...states }: CheckedPlan, checks: RuleChecks | undefined): RuleResults {
   if (checks === undefined) return { changedSamples: [], diagnostics: [] };
   const ids = writtenIds(diff);
-  const { desired, registry } = input;
+  const { desired } = input;
   const { diagnose } = desired;
   const rules = desired.resources.filter(({ id, written }) => written !== undefined && ids.has(id));
   const found =
@@ -36,7 +39,7 @@ export function checkRules({ input, base, live }: Prepared, diff: Diff, checks: 
             .flatMap((finding) => diagnose(rule.id, isLive(rule, finding, live) ? { ...finding, severity: 'warning' } : finding) ?? []),
         );
   if (hasErrors(found)) return { changedSamples: [], diagnostics: sortDiagnostics(found) };
-  return { changedSamples: checks.findSampleChanges(diff, { desired, base }, { live, registry }), diagnostics: found };
+  return { changedSamples: checks.findSampleChanges(diff, { desired, base }, states), diagnostics: found };
 }
 
 function writtenIds({ changes }: Diff): ReadonlySet<ResourceId> {

@@ -10,7 +10,7 @@ import { attachingAttributes, decidesAccess } from '../../protection/access/deci
 import { effectsOfDifferences, type ProtectionEffect } from '../../protection/controls/compare-protection.ts';
 import { compareOwn } from '../../protection/posture/causes.ts';
 import { affectsEveryConnection, allConnections } from '../../protection/posture/protection-snapshot.ts';
-import { jointStates, type JointStates } from './joint-states.ts';
+import { type BothSnapshots, jointStates, type JointStates } from './joint-states.ts';
 
 /** What a write does to protection. Where both states cannot be compared, it may do both. */
 export type Direction = { readonly strengthens: boolean; readonly weakens: boolean };
@@ -64,8 +64,13 @@ export function affectedBy({ change, kind, connections }: Effect): readonly Reso
 export type PlanEffects = { readonly effects: readonly Effect[]; readonly states: JointStates };
 
 /** Returns the effects of all changes that write. */
-export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): PlanEffects {
-  const states = jointStates(plan, live, registry);
+export function effectsOf(
+  plan: Pick<Diff, 'changes' | 'edges'>,
+  live: LiveState,
+  registry: Registry,
+  snapshots: () => BothSnapshots,
+): PlanEffects {
+  const states = jointStates(plan, snapshots);
   const written = plan.changes.filter(isWritten);
   if (written.length === 0) return { effects: [], states };
   const byId = liveById(live.resources);

@@ -1,6 +1,4 @@
 import { onFirstUse } from '../../model/collections.ts';
-import type { Registry } from '../../model/kind.ts';
-import type { LiveState } from '../../model/live.ts';
 import { type Diff, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import { isRequestRule } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
@@ -17,15 +15,14 @@ import { groupAlike } from '../../protection/posture/alike-connections.ts';
 import { createPostureBuilder, type PostureReader, readPostures } from '../../protection/posture/posture.ts';
 import {
   allConnections,
-  liveSnapshot,
   mixSnapshots,
-  plannedSnapshot,
   type ProtectionSnapshot,
   readAccessIn,
   withoutConnections,
 } from '../../protection/posture/protection-snapshot.ts';
 
-type BothSnapshots = { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
+/** The states before and after a plan. */
+export type BothSnapshots = { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
 
 /** Returns whether a connection is less protected than both before and after a plan while only some of its changes are written. */
 type ExposureCheck = (connection: ResourceId, written: ReadonlySet<ResourceId>) => boolean;
@@ -43,8 +40,7 @@ export type JointStates = {
 };
 
 /** Returns the states between the writes of a plan. */
-export function jointStates(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): JointStates {
-  const snapshots = onFirstUse(() => bothSnapshots(plan, live, registry));
+export function jointStates(plan: Pick<Diff, 'changes'>, snapshots: () => BothSnapshots): JointStates {
   const alike = onFirstUse(() => firstsOf(plan, snapshots()));
   const few = onFirstUse(() => readStates(snapshots(), alike()));
   const lists = onFirstUse(() =>
@@ -59,15 +55,6 @@ export function jointStates(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveSta
       const [had = [], has = []] = lists();
       return had.length > 0 && has.length > 0 && had.every((id) => written.has(id)) && !has.some((id) => written.has(id));
     },
-  };
-}
-
-/** Takes the snapshots before and after a plan; only where the gateway was not asked what decides access would a dialect matter. */
-function bothSnapshots({ changes, edges }: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): BothSnapshots {
-  const dialect = changes.map(({ id }) => registry.get(kindOf(id))?.dialect).find((one) => one !== undefined) ?? '';
-  return {
-    before: liveSnapshot(live, registry, dialect),
-    after: plannedSnapshot({ changes, edges, target: { dialect } }, live, registry),
   };
 }
 

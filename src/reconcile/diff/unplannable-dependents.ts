@@ -1,10 +1,11 @@
-import { type Diff, liveKeyOf } from '../../model/plan/plan.ts';
+import { liveKeyOf } from '../../model/plan/plan.ts';
 import { desiredByKey } from '../../model/desired.ts';
 import { liveEdges } from '../../model/live.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { effectOn, effectsOf, isRule, ownDirection } from '../compare/effects.ts';
 import type { UnplannableObject } from '../prepare/omissions.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import type { PlannedStates } from '../prepare/snapshots.ts';
 import { declaredEnds, indexEdges } from '../compare/edge-index.ts';
 
 /**
@@ -25,12 +26,12 @@ export function findExposed({ named, frozen, input: { registry } }: Prepared): R
  * Returns the objects that depend on unplannable ones: their changes weaken or open a connection before an unplannable object protects it.
  * What an apply skips after a failed write, a plan blocks by the same rule.
  */
-export function unplannableDependents(prepared: Prepared, diff: Diff): readonly UnplannableObject[] {
+export function unplannableDependents(prepared: Prepared, { diff, snapshots }: PlannedStates): readonly UnplannableObject[] {
   const exposed = findExposed(prepared);
   if (exposed.size === 0) return [];
   const { desired, live } = prepared.named;
   const manifests = desiredByKey(desired.resources);
-  return effectsOf(diff, live, prepared.input.registry).effects.flatMap((effect): readonly UnplannableObject[] => {
+  return effectsOf(diff, live, prepared.input.registry, snapshots).effects.flatMap((effect): readonly UnplannableObject[] => {
     const key = liveKeyOf(effect.change);
     const resource = manifests.get(key);
     if (resource === undefined) return [];

@@ -1,22 +1,22 @@
-import type { Diff, Refusal } from '../../model/plan/plan.ts';
+import type { Refusal } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { rowFieldsOf } from '../../model/live.ts';
 import { decidingLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
-import { readPostures } from '../../protection/posture/posture.ts';
-import { plannedSnapshot, runbookRulesIn } from '../../protection/posture/protection-snapshot.ts';
+import { runbookRulesIn } from '../../protection/posture/protection-snapshot.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import type { PlannedStates } from '../prepare/snapshots.ts';
 
 /** Refuses to change access for a whole gateway unless the user allows it: to switch on access control, and to delete the last runbook rule. */
-export function accessRefusals(prepared: Prepared, diff: Diff): readonly Refusal[] {
-  return [...accessControlRefusals(prepared, diff), ...lastRuleRefusals(prepared, diff)];
+export function accessRefusals(prepared: Prepared, planned: PlannedStates): readonly Refusal[] {
+  return [...accessControlRefusals(prepared, planned), ...lastRuleRefusals(planned)];
 }
 
 /** Refuses to delete the last runbook rule: without rules, everybody can run every runbook. */
-function lastRuleRefusals({ input: { registry }, named: { live } }: Prepared, diff: Diff): readonly Refusal[] {
+function lastRuleRefusals({ diff, snapshots }: PlannedStates): readonly Refusal[] {
   const deleted = diff.changes.filter(({ id, action }) => action === 'delete' && decidingLists[kindOf(id)] === 'runbook-rules');
   const [last] = deleted;
-  if (last === undefined || runbookRulesIn(plannedSnapshot(diff, live, registry)) > 0) return [];
+  if (last === undefined || runbookRulesIn(snapshots().after) > 0) return [];
   return [
     {
       code: 'plan/last-runbook-rule',
@@ -30,16 +30,15 @@ function lastRuleRefusals({ input: { registry }, named: { live } }: Prepared, di
 }
 
 /** Refuses to switch on access control for a whole gateway; lists all live connections that only admins see then, and that no manifest means to hide. */
-function accessControlRefusals({ input: { registry }, named: { live } }: Prepared, diff: Diff): readonly Refusal[] {
+function accessControlRefusals({ named: { live } }: Prepared, { diff, snapshots }: PlannedStates): readonly Refusal[] {
   const planned = accessRowsOf(diff.changes, live);
   if (planned === undefined) return [];
-  const after = plannedSnapshot(diff, live, registry);
-  const postureOf = readPostures(after);
+  const { after, postureAfter } = snapshots();
   const fields = rowFieldsOf(live, planned.kind).map(({ name }) => name);
   const hidden = live.resources.filter(({ id }) => {
     const spec = after.resources.get(id)?.spec;
     const isStated = spec === undefined || fields.some((field) => Array.isArray(spec[field]));
-    return kindOf(id) === planned.kind && !isStated && postureOf(id)?.access.groups?.length === 0;
+    return kindOf(id) === planned.kind && !isStated && postureAfter(id)?.access.groups?.length === 0;
   });
   const names = hidden.map(({ id }) => nameOf(id)).toSorted();
   const count = `${names.length} connection${names.length === 1 ? '' : 's'}`;

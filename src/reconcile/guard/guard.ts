@@ -22,6 +22,7 @@ import { closableFields, comparedFields, type Kind, type Registry } from '../../
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
 import type { RemovedObject } from '../diff/removed-objects.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 import { sealsWithUnwritten } from '../saved-plan/plan-digest.ts';
 
 /** The results of the stages before. */
@@ -132,7 +133,12 @@ function joinWithAnd(texts: readonly string[]): string {
 }
 
 /** Refuses mass changes, unconfirmed imports, and changed names; measures all differences, even if the command applies only some. */
-export function checkLimits(prepared: Prepared, { diff, removed }: StateDiff, accepted: AcceptedDiff | undefined): SortedRefusals {
+export function checkLimits(
+  prepared: Prepared,
+  { diff, removed }: StateDiff,
+  snapshots: () => PlanSnapshots,
+  accepted: AcceptedDiff | undefined,
+): SortedRefusals {
   const { input, base, named, desired } = prepared;
   const { registry, limits, allowed, consent } = input;
   let managed = removed.length;
@@ -142,7 +148,7 @@ export function checkLimits(prepared: Prepared, { diff, removed }: StateDiff, ac
   return limitRefusals(diff.changes, changedNames(created, named.desired.resources, removed, registry), {
     ours: managed,
     resumed: findResumed(prepared),
-    losses: withAccepted(findLosses(diff, named.live, { registry, desired: named.desired }), accepted, registry),
+    losses: withAccepted(findLosses({ diff, snapshots }, { ...named, registry }), accepted, registry),
     limits,
     allowed,
     adopts: new Set([...(consent?.imports ?? []), ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),
@@ -152,8 +158,7 @@ export function checkLimits(prepared: Prepared, { diff, removed }: StateDiff, ac
 /** Adds the connections that lose a protection by drift that the manifests accept. */
 function withAccepted(losses: ProtectionLosses, accepted: AcceptedDiff | undefined, registry: Registry): ProtectionLosses {
   if (accepted === undefined) return losses;
-  const { diff, live, desired } = accepted;
-  const { losing } = findLosses(diff, live, { registry, desired });
+  const { losing } = findLosses(accepted, { ...accepted, registry });
   return { ...losses, losing: new Set([...losses.losing, ...losing]) };
 }
 

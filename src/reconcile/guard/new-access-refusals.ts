@@ -14,9 +14,10 @@ import { destinationTerms, destinationText } from '../../protection/questions/de
 import { type AccessGain, gainerOf, gainerText, gainsIn } from '../../protection/questions/new-access.ts';
 import { neededText, permissionOf, type PermissionSubject } from '../../protection/permission/permission.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
-import { allConnections, liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import { allConnections, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import type { PlannedStates } from '../prepare/snapshots.ts';
 import { type AccessLine, lineRefusals } from '../assess/access-lines.ts';
 import { formerIds } from '../assess/check-access-references.ts';
 
@@ -24,17 +25,20 @@ import { formerIds } from '../assess/check-access-references.ts';
  * Refuses a plan after which people can do more than on the gateway as it is, or than on the gateway as the last apply left it. So drift
  * that the manifests accept is new access, and so is access that was taken away outside Ostiary and that the plan restores.
  */
-export function newAccessRefusals(prepared: Prepared, diff: Diff, accepted: AcceptedDiff | undefined): readonly Refusal[] {
-  const { input, live, desired } = prepared;
-  const { registry, limits } = input;
-  if (limits.newAccess === 'allow') return [];
-  const after = plannedSnapshot(diff, live, registry);
-  const since = { after, diff, limit: limits.newAccess, desired };
-  const sides = [{ diff, live, desired }, ...(accepted === undefined ? [] : [accepted])];
+export function newAccessRefusals(
+  prepared: Prepared,
+  { diff, snapshots }: PlannedStates,
+  accepted: AcceptedDiff | undefined,
+): readonly Refusal[] {
+  const { input, live, desired, applied } = prepared;
+  const { newAccess: limit } = input.limits;
+  if (limit === 'allow') return [];
+  const { after } = snapshots();
+  const since = { after, diff, limit, desired };
+  const sides = [{ diff, live, desired, snapshots }, ...(accepted === undefined ? [] : [accepted])];
   const lines = sides.flatMap((side) => {
-    const named = withNames(side.live, renamesOf(diff.changes));
-    const before = liveSnapshot(named, registry, diff.target.dialect);
-    return newAccessSince(before, { ...since, plan: side.diff, live: named, stated: side.desired, applied: prepared.applied });
+    const named = withNames(side.live, renamesOf(side.diff.changes));
+    return newAccessSince(side.snapshots().before, { ...since, plan: side.diff, live: named, stated: side.desired, applied });
   });
   return lineRefusals('plan/new-access', [...lines, ...extensionLines(prepared, since)]);
 }

@@ -2,7 +2,8 @@ import type { Limits } from '../../model/config.ts';
 import { type Allowance, type Change, type Diff, isWritten, type Plan, type Refusal, type SingleWrite } from '../../model/plan/plan.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
 import type { DesiredState } from '../../model/desired.ts';
-import { findLosing, type PlannedWrites, snapshotPlan } from '../../protection/posture/diff-postures.ts';
+import { findLosing, type PlannedWrites } from '../../protection/posture/diff-postures.ts';
+import type { PlannedStates } from '../prepare/snapshots.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
@@ -133,14 +134,13 @@ export type ProtectionLosses = {
 
 /** Finds the connections that certainly lose a control, by comparing the protection of each before and after. */
 export function findLosses(
-  plan: PlannedWrites,
-  live: LiveState,
-  { registry, desired }: { readonly registry: Registry; readonly desired: DesiredState },
+  { diff, snapshots }: PlannedStates,
+  { live, desired, registry }: { readonly live: LiveState; readonly desired: DesiredState; readonly registry: Registry },
 ): ProtectionLosses {
   const guarded = guardedKinds(registry);
   let connections = 0;
   for (const { id } of live.resources) if (guarded.has(kindOf(id))) connections += 1;
-  const losing = canLose(plan, desired) ? findLosing(plan, snapshotPlan(plan, live, registry, { replacing: desired })) : [];
+  const losing = canLose(diff, desired) ? findLosing(diff, snapshots()) : [];
   return { connections, losing: new Set(losing), guarded };
 }
 

@@ -11,10 +11,11 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { sharesSlot } from '../../protection/access/rule-moves.ts';
 import type { Posture } from '../../protection/controls/control-row.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
-import { liveSnapshot, mixSnapshots, plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import { mixSnapshots, plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import { affectedBy, type Effect, effectsOf, isRule } from '../compare/effects.ts';
 import { losesAny } from '../compare/joint-states.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import type { PlannedStates } from '../prepare/snapshots.ts';
 import { isClosed, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import { sealsOf } from '../saved-plan/plan-digest.ts';
 import { findMoves, type RuleMoves } from './rule-moves.ts';
@@ -26,7 +27,8 @@ export type ClosedMoves = { readonly diff: Diff; readonly blocked: readonly Bloc
  * Closes each connection that is less protected than before and after the plan while it moves from one access-request rule to another: the gateway
  * lets the second rule take it only after the first one has let go. It is opened at the end, as its manifest says.
  */
-export function closeForMoves(prepared: Prepared, diff: Diff): ClosedMoves {
+export function closeForMoves(prepared: Prepared, planned: PlannedStates): ClosedMoves {
+  const { diff } = planned;
   const { input, desired } = prepared;
   const { registry } = input;
   const live = withNames(prepared.live, renamesOf(diff.changes));
@@ -41,7 +43,7 @@ export function closeForMoves(prepared: Prepared, diff: Diff): ClosedMoves {
     why: keepsType(from) ? 'nothing would be left that it governs' : 'it would no longer govern what it keeps',
   }));
   const closed = new Map<ResourceId, Change>();
-  for (const id of connectionsToClose(prepared, diff, moves)) {
+  for (const id of connectionsToClose(prepared, planned, moves)) {
     const [kind, at, resource, change] = [registry.get(kindOf(id)), found.get(id), resources.get(id), changes.get(id)];
     if (kind === undefined || at === undefined) continue;
     if (isClosedThroughout(kind, at, change)) continue;
@@ -75,21 +77,19 @@ export function closeForMoves(prepared: Prepared, diff: Diff): ClosedMoves {
  */
 function connectionsToClose(
   { live: current, desired, input: { registry, remembered } }: Prepared,
-  diff: Diff,
+  { diff, snapshots }: PlannedStates,
   moves: RuleMoves,
 ): readonly ResourceId[] {
   const live = withNames(current, renamesOf(diff.changes));
-  const before = liveSnapshot(live, registry, diff.target.dialect);
-  const after = plannedSnapshot(diff, current, registry);
+  const { before, after, postureBefore, postureAfter } = snapshots();
   const between = roundsOf(moves).map((part) => plannedSnapshot({ target: diff.target, ...part }, live, registry));
-  const [beforeOf, afterOf] = [readPostures(before), readPostures(after)];
   const betweenOf = between.map((snapshot) => readPostures(snapshot));
   const takenOf = readPostures(plannedSnapshot({ target: diff.target, ...ruleChanges(diff) }, live, registry));
-  const { effects } = effectsOf(diff, live, registry);
+  const { effects } = effectsOf(diff, live, registry, snapshots);
   const changes = new Map(diff.changes.map((change) => [liveKeyOf(change), change]));
   const found = liveById(live.resources);
   const isExposed = (id: ResourceId): boolean => {
-    const [had, has] = [beforeOf(id), afterOf(id)];
+    const [had, has] = [postureBefore(id), postureAfter(id)];
     if (had === undefined || has === undefined) return false;
     const moments = betweenOf.map((postureOf) => postureOf(id));
     const taken = [takenOf(id)];

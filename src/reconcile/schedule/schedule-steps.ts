@@ -1,4 +1,4 @@
-import { addToGroup, largestOf } from '../../model/collections.ts';
+import { addToGroup, largestOf, onFirstUse } from '../../model/collections.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { closableFields, type Registry } from '../../model/kind.ts';
 import { equal } from '../../model/json.ts';
@@ -18,6 +18,7 @@ import {
   uniqueStepKeys,
 } from '../../model/plan/schedule.ts';
 import { sharesSlot } from '../../protection/access/rule-moves.ts';
+import { type PlannedWrites, snapshotPlan } from '../../protection/posture/diff-postures.ts';
 import {
   affectedBy,
   type Effect,
@@ -30,6 +31,7 @@ import {
   totalDirection,
 } from '../compare/effects.ts';
 import { mergeStrictest } from '../../model/spec/merge-strictest.ts';
+import type { BothSnapshots } from '../compare/joint-states.ts';
 import { findMoves, type RuleMoves } from './rule-moves.ts';
 
 /** The slot of each rule that the gateway accepts only as one write, by the id of its change. */
@@ -47,9 +49,14 @@ export type ScheduleInput = PlanEffects & {
 };
 
 /** Reads what the order of writes depends on. */
-export function scheduleInput(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): ScheduleInput {
+export function scheduleInput(
+  plan: PlannedWrites,
+  live: LiveState,
+  registry: Registry,
+  snapshots: () => BothSnapshots = onFirstUse(() => snapshotPlan(plan, live, registry)),
+): ScheduleInput {
   const named = withNames(live, renamesOf(plan.changes));
-  return { plan, live: named, registry, moves: findMoves(plan, named, registry), ...effectsOf(plan, named, registry) };
+  return { plan, live: named, registry, moves: findMoves(plan, named, registry), ...effectsOf(plan, named, registry, snapshots) };
 }
 
 /** Orders the writes of a plan so that no connection is ever less protected than both before and after. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
+import { snapshotPlan } from '../../../src/protection/posture/diff-postures.ts';
 import { buildProtectionMatrix } from '../../../src/protection/protection-matrix.ts';
 import { driftMarkdown, planJson, planMarkdown, planText } from '../../../src/report/reports.ts';
 import { renderHtml } from '../../../src/report/html/page.ts';
@@ -43,7 +44,7 @@ test('long values are shortened in every report for people, and whole in JSON', 
   const lengths = {
     text: planText([plan], { color: plainPalette }).length,
     markdown: planMarkdown([plan]).length,
-    html: renderHtml(planDocument([plan], { matrix: buildProtectionMatrix(plan, live, registry) })).length,
+    html: renderHtml(planDocument([plan], { matrix: buildProtectionMatrix(plan, snapshotPlan(plan, live, registry)) })).length,
     drift: renderReportText(driftDocument([drift]), { color: plainPalette }).length,
     issue: driftMarkdown([drift]).length,
   };

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import { assessProtection } from '../../../../src/protection/protection.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
+import type { LiveState } from '../../../../src/model/live.ts';
 import { planRisks } from '../../../../src/model/plan/plan.ts';
+import { snapshotPlan } from '../../../../src/protection/posture/diff-postures.ts';
 import { riskCodes, riskRefusals } from '../../../../src/protection/risk/risk-codes.ts';
 import { stateOf, wantedOf } from '../../../support/resources.ts';
 import { desiredState } from '../../../support/desired-state.ts';
@@ -49,6 +51,13 @@ const drifted = own({ command: ['bash'], secret: { 'envvar:PASS': { value: 'othe
 
 const stored = (value: string): JsonObject => ({ 'envvar:HOST': { value: 'one' }, 'envvar:PASS': { value } });
 
+type Risky = Parameters<typeof assessProtection>[0];
+
+/** Assesses a plan that no manifest makes. */
+function assess(plan: Risky, live: LiveState): ReturnType<typeof assessProtection> {
+  return assessProtection(plan, { desired: wantedOf([]), live, snapshots: snapshotPlan(plan, live, registry), base: undefined, registry });
+}
+
 describe('the risks of a change', () => {
   test.each(rows)('%s', (_, first, second, there) => {
     expect(riskTexts(planWithRisks(first, second))).toEqual(there);
@@ -91,19 +100,14 @@ describe('the risks of a change', () => {
     const change = changeOf('Connection/a', [fieldOf('/access_max_duration', 1, 1, hidden)]);
     const live = stateOf(liveConnection('a', {}, { unknown: ['/access_max_duration'] }));
     const made = { ...planWithRisks(own({}), own({})), changes: [change] };
-    const plan = assessProtection(made, { desired: wantedOf([]), live, base: undefined, registry });
+    const plan = assess(made, live);
     expect(riskTexts(plan)).toContain('unknown unknown');
   });
 
   test('held and blocked changes have no risk', () => {
     const change = changeOf('Connection/a', [fieldOf('/reviewers/dba', 'dba', undefined)], { action: 'blocked' });
     const made = { ...planWithRisks(own({}), own({})), changes: [change] };
-    const plan = assessProtection(made, {
-      desired: wantedOf([]),
-      live: stateOf(liveConnection('a', { reviewers: ['dba'] })),
-      base: undefined,
-      registry,
-    });
+    const plan = assess(made, stateOf(liveConnection('a', { reviewers: ['dba'] })));
     expect(riskTexts(plan)).toEqual([]);
   });
 
