@@ -237,7 +237,7 @@ const namesKinds = [
     'risk-headlines.ts',
     'protection.ts',
     'lint/lint-guardrail.ts',
-    'permission/check-access-tests.ts',
+    'permission/check-expectation.ts',
     'policy/check-policies.ts',
     'policy/compile-policies.ts',
     'policy/subject.ts',

@@ -5,6 +5,7 @@ import { asObject, type Json, textsIn } from '../model/json.ts';
 import type { AccessMode, AccessUser } from '../model/protection/access-objects.ts';
 import type { Permission, PermissionFact } from '../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
+import { namedGroups } from '../model/protection/access-test.ts';
 import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permission/permission.ts';
 import { accessModes, seeingAll } from '../protection/access/effective-access.ts';
 import { readPostures } from '../protection/posture/posture.ts';
@@ -214,7 +215,7 @@ function connectionNamed(name: string, { connections, view: { source } }: Asked)
 function groupsNamedIn({ snapshot: { resources }, desired }: AccessView): readonly string[] {
   const reviewing = [...resources.values()].flatMap(({ spec }) => reviewerFields.flatMap((field) => textsIn(spec[field])));
   const ended = (desired?.resources ?? []).flatMap(({ grants = [] }) => grants.map(({ group }) => group));
-  const tested = (desired?.accessTests ?? []).flatMap(({ expectations }) => expectations.flatMap((one) => one.groups));
+  const tested = (desired?.accessTests ?? []).flatMap(({ expectations }) => expectations.flatMap(namedGroups));
   return [...reviewing, ...ended, ...tested];
 }
 

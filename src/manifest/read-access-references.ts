@@ -48,8 +48,13 @@ function toAccessReference(document: ManifestDocument, value: JsonObject): Acces
 }
 
 function toEntry({ most, ...entry }: JsonObject, at: ReferenceEntry['at']): ReferenceEntry {
-  const read = toExpectation({ ...entry, ...(most === undefined ? {} : { expect: most }) }, at);
+  const read = toExpectation({ ...entry, ...(most === undefined ? {} : { expect: most }) }, { at });
   const { expect } = read;
   const bound = typeof expect === 'string' ? expect : { ...expect, forcedBy: expect.forcedBy ?? [] };
-  return { ...read, expect: bound, text: canonical({ ...entry, most: most ?? null }) };
+  return {
+    ...read,
+    groups: 'groups' in read.people ? read.people.groups : [],
+    expect: bound,
+    text: canonical({ ...entry, most: most ?? null }),
+  };
 }

@@ -1,10 +1,9 @@
 import schema from '../../schemas/documents/access-test.schema.json' with { type: 'json' };
 import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
-import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { AccessMode } from '../model/protection/access-objects.ts';
 import { pointer } from '../model/pointer.ts';
-import { everyGroup } from '../model/protection/access-reference.ts';
-import type { AccessExpectation, AccessTest } from '../model/protection/access-test.ts';
+import { type AccessExpectation, type AccessTest, othersGroup } from '../model/protection/access-test.ts';
 import { quoteValue, readEntries, readObject, toText } from './json-values.ts';
 import type { SourceMap } from './source-map.ts';
 import { type DocumentTarget, oneOrMore, readTargetDocuments } from './target-documents.ts';
@@ -32,24 +31,42 @@ export function readAccessTests(
 }
 
 function toAccessTest(document: ManifestDocument, value: JsonObject): AccessTest {
+  const entries = readEntries(value['spec']);
+  const named = entries.flatMap((entry) => (isObject(entry) ? oneOrMore(entry['group']) : [])).filter((group) => group !== othersGroup);
+  const outside = [...new Set(named)].toSorted(compareText);
   return {
     name: toText(readObject(value, 'metadata')['name']),
     at: document.locate(''),
-    expectations: readEntries(value['spec']).flatMap((entry, index) =>
-      isObject(entry) ? [toExpectation(entry, document.locate(pointer('spec', String(index))))] : [],
+    expectations: entries.flatMap((entry, index) =>
+      isObject(entry) ? [toExpectation(entry, { at: document.locate(pointer('spec', String(index))), outside })] : [],
     ),
   };
 }
 
 const modes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 
-/** Finds a group that means all groups in an access reference: a test with it would be about nothing. */
+/** The group of those who look for a pattern. */
+const everyGroup = '*';
+
+/** Finds groups that a test cannot be about: every one, which would be a name that no group has, and others together with named ones. */
 function groupProblems(entries: Json | undefined): readonly DocumentDiagnostic[] {
   return readEntries(entries).flatMap((entry, index): readonly DocumentDiagnostic[] => {
-    if (!isObject(entry) || !oneOrMore(entry['group']).includes(everyGroup)) return [];
-    const message = `invalid value ${quoteValue(everyGroup)} of group: a test is about people in one group, or in all of a list`;
-    const hint = `name the groups; an AccessReference with group: "${everyGroup}" bounds all of them`;
-    return [{ code: 'manifest/not-allowed-value', severity: 'error', pointer: pointer('spec', String(index), 'group'), message, hint }];
+    const groups = isObject(entry) ? oneOrMore(entry['group']) : [];
+    const problem = (group: string, why: string, hint: string): DocumentDiagnostic => {
+      const message = `invalid value ${quoteValue(group)} of group: ${why}`;
+      return { code: 'manifest/not-allowed-value', severity: 'error', pointer: pointer('spec', String(index), 'group'), message, hint };
+    };
+    if (groups.includes(everyGroup))
+      return [
+        problem(
+          everyGroup,
+          'a test is about people in one group, or in all of a list',
+          `name the groups; ${othersGroup} is everybody in none of the groups that the test names`,
+        ),
+      ];
+    if (groups.length < 2 || !groups.includes(othersGroup)) return [];
+    const others = groups.filter((group) => group !== othersGroup).join(', ');
+    return [problem(othersGroup, `others are in none of the groups that the test names, such as ${others}`, 'write one entry for each')];
   });
 }
 
@@ -96,14 +113,22 @@ export function uncheckedProblems(entries: Json | undefined, place: readonly str
   });
 }
 
+type Place = {
+  readonly at: AccessExpectation['at'];
+  /** The groups that the entries of the test name, and its others are not in; absent where no entry is about others. */
+  readonly outside?: readonly string[];
+};
+
 /** Returns an entry that the schema has checked. */
-export function toExpectation(entry: JsonObject, at: AccessExpectation['at']): AccessExpectation {
+export function toExpectation(entry: JsonObject, { at, outside }: Place): AccessExpectation {
   const { group, on, verb, expect, max_duration: longest, masked, blocked } = entry;
   const asked = oneOrMore(verb);
   const tags = isObject(on) ? readObject(on, 'match_tags') : undefined;
+  const groups = oneOrMore(group);
+  const people = outside !== undefined && groups.includes(othersGroup) ? { outside } : { groups };
   return {
     at,
-    groups: oneOrMore(group),
+    people,
     on:
       tags === undefined
         ? { names: oneOrMore(on) }
@@ -113,7 +138,7 @@ export function toExpectation(entry: JsonObject, at: AccessExpectation['at']): A
     longest: typeof longest === 'string' ? secondsIn(longest) : undefined,
     masked: oneOrMore(masked),
     blocked: oneOrMore(blocked),
-    text: canonical(entry),
+    text: canonical('outside' in people ? { ...entry, group: people } : entry),
   };
 }
 

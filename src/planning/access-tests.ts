@@ -5,7 +5,7 @@ import { assumedDialect } from '../model/gateway.ts';
 import { asObject, asText } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import { everyGroup } from '../model/protection/access-reference.ts';
-import { accessTestKind, type AccessTestResult } from '../model/protection/access-test.ts';
+import { accessTestKind, type AccessTestResult, namedGroups } from '../model/protection/access-test.ts';
 import type { RuleSampleResults } from '../model/protection/protection.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
 import type { Project } from '../project/project.ts';
@@ -92,12 +92,12 @@ export function misspelledEntries(desired: DesiredState, project: Pick<Project, 
  */
 function misspelledGroups(desired: DesiredState, project: Pick<Project, 'target'>): readonly Diagnostic[] {
   const { accessTests = [], accessReferences = [], unselected } = desired;
-  const entries = [...accessTests.flatMap(({ expectations }) => expectations), ...accessReferences.flatMap((one) => one.entries)];
-  if (entries.length === 0 || unselected.length > 0) return [];
+  const expectations = [...accessTests.flatMap((one) => one.expectations), ...accessReferences.flatMap((one) => one.entries)];
+  if (expectations.length === 0 || unselected.length > 0) return [];
   const known = groupsIn(declaredSnapshot(desired, project));
   const names = new Set([...known, ...seeingAll, everyGroup]);
-  return entries.flatMap(({ groups, at }) =>
-    groups.flatMap((group): readonly Diagnostic[] => {
+  return expectations.flatMap((one) =>
+    namedGroups(one).flatMap((group): readonly Diagnostic[] => {
       const near = names.has(group) ? undefined : suggest(group, known);
       if (near === undefined) return [];
       return [
@@ -106,7 +106,7 @@ function misspelledGroups(desired: DesiredState, project: Pick<Project, 'target'
           severity: 'warning',
           message: `nothing names the group "${group}"`,
           hint: `did you mean "${near}"?`,
-          at,
+          at: one.at,
         },
       ];
     }),
@@ -151,14 +151,14 @@ export function accessTrials(results: readonly AccessTestResult[], { accessTests
     .map(({ name, at }): RuleSampleResults => {
       const id: ResourceId = `${accessTestKind}/${name}`;
       const own = results.filter(({ test }) => test === name);
-      const trials = own.map(({ at: place, about, connection, outcome, expected, found, because }) => ({
+      const trials = own.map(({ at: place, about, connection, who, outcome, expected, found, because }) => ({
         at: place,
         name: `${about}, ${connection}`,
         side: 'access' as const,
         text: '',
         outcome: outcome === 'unknown' ? ('not-simulated' as const) : outcome,
         expected,
-        found,
+        found: who === undefined ? found : `${who}: ${found}`,
         ...(because.length === 0 ? {} : { why: `decided by ${because.join(', ')}` }),
       }));
       return { rule: id, at, trials, untried: [], notSimulated: [] };

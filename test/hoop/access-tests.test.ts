@@ -152,6 +152,11 @@ describe('access tests', () => {
     ['{ group: a, on: [orders-db], expect: deny }', 'manifest/not-allowed-value', 'invalid value "deny" of spec[0].expect'],
     ['{ group: "*", on: [orders-db], expect: denied }', 'manifest/not-allowed-value', 'a test is about people in one group'],
     [
+      '{ group: [others, a], on: [orders-db], expect: denied }',
+      'manifest/not-allowed-value',
+      'others are in none of the groups that the test names, such as a',
+    ],
+    [
       '{ group: a, on: [orders-db], expect: denied, masked: [US_SSN] }',
       'manifest/not-allowed-value',
       'masked has no effect with expect: denied',
@@ -220,6 +225,80 @@ describe('access tests', () => {
     expect(oneLine((await access.run('plan')).stdout)).toContain('access test people no longer expects contractors on env=prod: denied');
     expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
     expect((await access.run('plan')).stdout).toContain('No changes.');
+  });
+});
+
+const withGroups = (...groups: readonly string[]): Readonly<Record<string, string>> => ({
+  [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', ...groups] }),
+});
+const failing = (who: string): string => `others on env=prod: denied, but ${who} on orders-db: connect, exec allowed`;
+
+describe('others', () => {
+  const others = '{ group: others, on: { match_tags: { env: prod } }, expect: denied }';
+  const tested = { ...files, 'access/people.yaml': accessTest(...expectations, others) };
+
+  test('are every group that the test does not name: validate, test and plan say which, and where', async () => {
+    access = await appliedProject();
+    access.commit(tested);
+    for (const line of ['validate', 'test', 'plan']) expect(await access.run(line)).toMatchObject({ code: 0 });
+    const validated = await after(withGroups('interns', 'temps'), 'validate');
+    expect(validated).toMatchObject({ code: 3, text: expect.stringContaining(failing('interns, temps')) });
+    expect(validated.text).toMatch(/access\/people\.yaml:8:\d+ error manifest\/access-test/);
+    expect(validated.text).toMatch(/decided by access\/orders-db\.yaml:\d+/);
+    expect((await access.run('test')).stdout).toContain('interns, temps: connect, exec allowed');
+    const planned = await access.run('plan');
+    expect([planned.code, oneLine(planned.stdout)]).toEqual([6, expect.stringContaining(failing('interns, temps'))]);
+    expect(await access.run('apply --yes')).toMatchObject({ code: 6 });
+  });
+
+  test('who get in already do not let another group in', async () => {
+    access = await appliedProject();
+    access.commit({ ...tested, ...withGroups('interns') });
+    expect(await access.run('apply --yes --allow plan/access-test=agreed')).toMatchObject({ code: 0 });
+    expect(await after({}, 'plan')).toMatchObject({ code: 0, text: expect.stringContaining('plan/access-test-failing') });
+    const planned = await after(withGroups('interns', 'temps'), 'plan');
+    expect([planned.code, planned.text]).toEqual([6, expect.stringMatching(/plan\/access-test .* but temps on orders-db/)]);
+    expect(planned.text).toMatch(/plan\/access-test-failing .* but interns on orders-db/);
+    // Who loses access is not refused.
+    const [both, less] = [withGroups('interns', 'temps'), withGroups('temps')];
+    access.commit({ ...tested, ...both });
+    expect(await access.run('apply --yes --allow plan/access-test=agreed')).toMatchObject({ code: 0 });
+    expect((await after(less, 'plan')).code).toBe(0);
+  });
+
+  test('are those who get into a connection that only the gateway has', async () => {
+    access = await appliedProject();
+    access.commit(tested);
+    const { project, grant } = access;
+    const { agent_id: agent, type, subtype, command } = Object((await project.send('GET', '/connections/orders-db')).body);
+    const modes = {
+      access_mode_runbooks: 'disabled',
+      access_mode_exec: 'enabled',
+      access_mode_connect: 'disabled',
+      access_schema: 'disabled',
+    };
+    const body = { name: 'left-db', agent_id: agent, type, subtype, command, ...modes, connection_tags: { env: 'prod' } };
+    expect((await project.send('POST', '/connections', body)).status).toBe(201);
+    await grant('left-db', ['payments', 'temps']);
+    const planned = await access.run('plan');
+    expect(planned.code).toBe(0);
+    expect(oneLine(planned.stderr)).toMatch(
+      /plan\/access-test-failing .*others on env=prod: denied, but temps on left-db: exec allowed decided by Connection\/left-db/,
+    );
+  });
+
+  test('a group that the test names from now on is in the first lines', async () => {
+    access = await appliedProject();
+    access.commit(tested);
+    expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
+    const named = accessTest(...expectations, others, '{ group: interns, on: [orders-db], verb: exec, expect: allowed }');
+    const planned = await after({ ...withGroups('interns'), 'access/people.yaml': named }, 'plan');
+    expect(planned).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('access test people no longer expects interns on env=prod: denied'),
+    });
+    const denied = accessTest(...expectations, others, '{ group: interns, on: { match_tags: { env: prod } }, expect: denied }');
+    expect((await after({ ...files, 'access/people.yaml': denied }, 'plan')).text).not.toContain('no longer expects');
   });
 });
 

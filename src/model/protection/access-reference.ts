@@ -11,7 +11,7 @@ export type AccessReference = {
 };
 
 /** The most that one group, or `*`, may have; `expect` is the most, and `forcedBy` is always known. */
-export type ReferenceEntry = AccessExpectation;
+export type ReferenceEntry = AccessExpectation & { readonly groups: readonly string[] };
 
 /** The kind of documents with the most that may be granted. */
 export const accessReferenceKind = 'AccessReference';

@@ -10,11 +10,16 @@ export type ExpectedApproval = {
   readonly forcedBy: readonly string[] | undefined;
 };
 
-/** What must be true of people in some groups on some connections. */
+/** People: one person in all of some groups and in no other, or everybody in none of the groups that the test names, except admins and auditors. */
+export type ExpectedPeople = { readonly groups: readonly string[] } | { readonly outside: readonly string[] };
+
+/** The group of an expectation about everybody in none of the groups that its test names. */
+export const othersGroup = 'others';
+
+/** What must be true of people on some connections. */
 export type AccessExpectation = {
   readonly at: Position;
-  /** All groups of one person. */
-  readonly groups: readonly string[];
+  readonly people: ExpectedPeople;
   readonly on: { readonly names: readonly string[] } | { readonly tags: Readonly<Record<string, string>> };
   /** Undefined: in no way, or in at least one. */
   readonly verbs: readonly AccessMode[] | undefined;
@@ -23,12 +28,17 @@ export type AccessExpectation = {
   readonly longest: number | undefined;
   readonly masked: readonly string[];
   readonly blocked: readonly string[];
-  /** The entry in canonical form. */
+  /** The entry, and the groups that it leaves out, in canonical form. */
   readonly text: string;
 };
 
 /** Expectations about access, beside the manifests. */
 export type AccessTest = { readonly name: string; readonly at: Position; readonly expectations: readonly AccessExpectation[] };
+
+/** Lists the groups that an expectation names. */
+export function namedGroups({ people }: Pick<AccessExpectation, 'people'>): readonly string[] {
+  return 'groups' in people ? people.groups : [];
+}
 
 /** The result of one expectation for one connection. */
 export type AccessTestResult = {
@@ -38,7 +48,11 @@ export type AccessTestResult = {
   readonly about: string;
   /** The connection; empty where none matches. */
   readonly connection: string;
+  /** Those of the people for whom it is not as expected; absent where they are one person. */
+  readonly who?: string | undefined;
   readonly outcome: 'passed' | 'failed' | 'unknown';
+  /** The outcome for the same people in an earlier state; absent without one. */
+  readonly before?: 'passed' | 'failed' | 'unknown' | undefined;
   readonly expected: string;
   readonly found: string;
   /** The lines, or the objects without a manifest, that decide it. */

@@ -88,6 +88,7 @@ spec:
 spec:
   - { group: contractors, on: { match_tags: { env: prod } }, expect: denied }
   - { group: developers, on: [orders-db], verb: exec, expect: { approval: { from: [dba-team] } } }
+  - { group: others, on: [orders-db], expect: denied }
 `,
   AccessReference: `metadata:
   name: contractors

@@ -177,7 +177,19 @@ export function memberSortsBy(states: readonly ConnectionAccess[], others: reado
   const asked = states.flatMap(({ rules }) =>
     [rules.jit, rules.command].flatMap((rule) => [rule?.approval_required_groups ?? [], rule?.skip_review_groups ?? []]),
   );
-  const lists = [...asked, ...states.map(({ groups }) => groups ?? []), ...others];
+  const sorts = sortsByLists([...asked, ...states.map(({ groups }) => groups ?? []), ...others]);
+  const isRestricted = states.some(({ groups, runbooks }) => groups !== undefined || runbooks !== undefined);
+  return [...sorts.map(({ sort }) => sort), ...sortsSeeingAll(sorts, asked, isRestricted)];
+}
+
+/** A sort of people, and in which of the lists that tell sorts apart it is. */
+export type SortOfLists = { readonly bits: readonly boolean[]; readonly sort: MemberSort };
+
+/**
+ * Returns one sort of people for each difference that being in some of the groups of lists can make, without the groups that see every
+ * connection; those in the fewest groups first, and first those in none.
+ */
+export function sortsByLists(lists: readonly (readonly string[])[]): readonly SortOfLists[] {
   const alike = new Map<string, { readonly bits: readonly boolean[]; readonly groups: string[] }>();
   const sets = lists.map((list) => new Set(list));
   for (const group of new Set(lists.flat())) {
@@ -188,7 +200,7 @@ export function memberSortsBy(states: readonly ConnectionAccess[], others: reado
     known.groups.push(group);
     alike.set(key, known);
   }
-  const sorts = new Map<string, { readonly bits: readonly boolean[]; readonly sort: MemberSort }>();
+  const sorts = new Map<string, SortOfLists>();
   const nowhere = lists.map(() => false);
   sorts.set(nowhere.join(), { bits: nowhere, sort: { member: [], groups: [], places: [] } });
   for (const { bits, sort } of sorts.values()) {
@@ -206,11 +218,8 @@ export function memberSortsBy(states: readonly ConnectionAccess[], others: reado
       });
     }
   }
-  const isRestricted = states.some(({ groups, runbooks }) => groups !== undefined || runbooks !== undefined);
-  return [...[...sorts.values()].map(({ sort }) => sort), ...sortsSeeingAll([...sorts.values()], asked, isRestricted)];
+  return [...sorts.values()];
 }
-
-type SortOfLists = { readonly bits: readonly boolean[]; readonly sort: MemberSort };
 
 /** Returns the sorts of people who see every connection, and for whom the rules differ; where nothing is restricted, people in neither group need the same. */
 function sortsSeeingAll(

@@ -1,12 +1,19 @@
 import { addToGroup } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { formatPosition, type Position } from '../../model/diagnostic.ts';
-import { accessTestKind, type AccessExpectation, type AccessTest, type AccessTestResult } from '../../model/protection/access-test.ts';
+import {
+  accessTestKind,
+  type AccessExpectation,
+  type AccessTest,
+  type AccessTestResult,
+  namedGroups,
+} from '../../model/protection/access-test.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { accessModes } from '../access/effective-access.ts';
+import { accessModes, seeingAll } from '../access/effective-access.ts';
 import { matchesGlob } from '../pattern/glob.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { isForUsersAlone } from './check-expectation.ts';
 import { deciderPositions } from './decider-positions.ts';
 
 /** Returns what names an object or a field: the line of its manifest, or the object where the gateway alone decides. */
@@ -24,10 +31,10 @@ export function deciderTexts(
 /** Results of one expectation with the same finding, for several connections. */
 export type FoldedResult = Omit<AccessTestResult, 'connection'> & { readonly connections: readonly string[] };
 
-/** Folds the results of an expectation that found the same for several connections. */
+/** Folds the results of an expectation that found the same of the same people for several connections. */
 export function foldResults(results: readonly AccessTestResult[]): readonly FoldedResult[] {
   const groups = new Map<string, AccessTestResult[]>();
-  for (const one of results) addToGroup(groups, [formatPosition(one.at), one.about, one.found].join('\n'), one);
+  for (const one of results) addToGroup(groups, [formatPosition(one.at), one.about, one.who, one.found].join('\n'), one);
   return [...groups.values()].flatMap((all): readonly FoldedResult[] => {
     const [first] = all;
     if (first === undefined) return [];
@@ -36,9 +43,12 @@ export function foldResults(results: readonly AccessTestResult[]): readonly Fold
   });
 }
 
-/** Returns what an expectation found, and what decides it. */
-export function failureTexts({ about, connections, found, because }: FoldedResult): { readonly message: string; readonly hint?: string } {
-  const message = `${about}, but on ${firstOf(connections, 3)}: ${found}`;
+/** Returns what an expectation found, of whom, and what decides it. */
+export function failureTexts({ about, who, connections, found, because }: FoldedResult): {
+  readonly message: string;
+  readonly hint?: string;
+} {
+  const message = `${about}, but ${who === undefined ? '' : `${who} `}on ${firstOf(connections, 3)}: ${found}`;
   return because.length === 0 ? { message } : { message, hint: `decided by ${firstOf(because, 5)}` };
 }
 
@@ -50,26 +60,51 @@ function firstOf(texts: readonly string[], most: number): string {
 /** An expectation that the applied manifests have and the current ones do not, and where its test is or was. */
 export type RemovedExpectation = { readonly id: ResourceId; readonly about: AccessExpectation; readonly at: Position | undefined };
 
-/** Lists the expectations that access tests no longer have, in whichever test they were; one that asks for as much or more replaces another one. */
+/**
+ * Lists the expectations that access tests no longer have, in whichever test they were; one that asks for as much or more replaces another one. Of
+ * groups that are no longer among the others, those count of which nothing else asks for as much.
+ */
 export function removedExpectations(tests: readonly AccessTest[], applied: readonly AccessTest[]): readonly RemovedExpectation[] {
   const now = tests.flatMap(({ expectations }) => expectations);
   const kept = new Set(now.map(({ text }) => text));
   const places = new Map(tests.map(({ name, at }) => [name, at]));
   const gone = applied.flatMap(({ name, expectations }) =>
     expectations
-      .filter((one) => !kept.has(one.text) && !now.some((other) => covers(other, one)))
+      .filter((one) => !kept.has(one.text))
+      .flatMap((one) => lostParts(one, now))
       .map((about): RemovedExpectation => ({ id: `${accessTestKind}/${name}`, about, at: places.get(name) })),
   );
   return [...new Map(gone.map((one) => [`${one.id} ${one.about.text}`, one])).values()];
 }
 
-/** Returns whether an expectation asks for everything that another one asks for. */
-export function covers(one: AccessExpectation, other: AccessExpectation): boolean {
+/** Returns what no other expectation asks for: nothing, all of it, or the same of the groups that are no longer among the others. */
+function lostParts(lost: AccessExpectation, now: readonly AccessExpectation[]): readonly AccessExpectation[] {
+  if (now.some((one) => coversPeople(one, lost) && covers(one, lost))) return [];
+  const { people } = lost;
+  if ('groups' in people) return [lost];
+  const narrower = now.flatMap((one) => ('outside' in one.people && covers(one, lost) ? [one.people.outside] : []));
+  const parts = narrower.map((outside) =>
+    outside
+      .filter((group) => !people.outside.includes(group))
+      .filter((group) => !now.some((one) => namedGroups(one).join() === group && covers(one, lost)))
+      .map((group): AccessExpectation => ({ ...lost, people: { groups: [group] }, text: `${group}\n${lost.text}` })),
+  );
+  return parts.toSorted((left, right) => left.length - right.length)[0] ?? [lost];
+}
+
+/** Returns whether an expectation is about all people of another one. An approval that others need does not let each of them in. */
+function coversPeople(one: AccessExpectation, other: AccessExpectation): boolean {
+  const [own, asked] = [one.people, other.people];
+  if ('groups' in own) return 'groups' in asked && includesAll(own.groups, asked.groups) && includesAll(asked.groups, own.groups);
+  if ('outside' in asked) return includesAll(asked.outside, own.outside);
+  return !isForUsersAlone(one) && !asked.groups.some((group) => own.outside.includes(group) || seeingAll.includes(group));
+}
+
+/** Returns whether an expectation asks, of the people that it is about, for everything that another one asks of its own. */
+function covers(one: AccessExpectation, other: AccessExpectation): boolean {
+  if (!coversPlaces(one.on, other.on) || !coversVerbs(one, other)) return false;
+  if (isForUsersAlone(other) && one.expect === 'denied') return true;
   return (
-    includesAll(one.groups, other.groups) &&
-    includesAll(other.groups, one.groups) &&
-    coversPlaces(one.on, other.on) &&
-    coversVerbs(one, other) &&
     coversAnswer(one.expect, other.expect) &&
     (other.longest === undefined || (one.longest !== undefined && one.longest <= other.longest)) &&
     includesAll(one.masked, other.masked) &&
@@ -91,9 +126,10 @@ function coversName(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => pattern === name || (!pattern.includes('?') && matchesGlob(pattern, name)));
 }
 
-/** Without verbs, `denied` is about all of them, and everything else about those that are possible. */
+/** Without verbs, `denied` and the least approval of others are about all of them, and everything else about those that are possible. */
 function coversVerbs(one: AccessExpectation, other: AccessExpectation): boolean {
-  const [own, asked] = [one, other].map(({ verbs, expect }) => verbs ?? (expect === 'denied' ? accessModes : undefined));
+  const isAboutAll = isForUsersAlone(other);
+  const [own, asked] = [one, other].map(({ verbs, expect }) => verbs ?? (isAboutAll || expect === 'denied' ? accessModes : undefined));
   return own === undefined ? asked === undefined : asked !== undefined && includesAll(own, asked);
 }
 

@@ -9,7 +9,9 @@ import { accessModes, seeingAll } from '../access/effective-access.ts';
 import { isEasierApproval } from '../controls/compare-approvals.ts';
 import { readPostures } from '../posture/posture.ts';
 import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import { entryParts, expectedText, isAbout, termsProblem } from './check-access-tests.ts';
+import { isAbout } from './check-access-tests.ts';
+import { entryParts, termsProblem } from './check-expectation.ts';
+import { expectedText } from './expectation-texts.ts';
 import { decidingFacts, listsDeciding, neededText, permissionTerms, type PermissionSubject } from './permission.ts';
 
 /** People who could do more than a reference allows, or of whom that cannot be known. */

@@ -8,7 +8,7 @@ import { accessModes, seeingAll } from '../access/effective-access.ts';
 import { allConnections, connectionId, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { coversAnswer } from './access-test-findings.ts';
 import { type Bound, boundsOf, entriesAbout, type EarlierConnection, formerEntries } from './check-access-references.ts';
-import { expectedText, tagsText } from './check-access-tests.ts';
+import { expectedText, tagsText } from './expectation-texts.ts';
 
 /** What a reference grants more than an earlier one. */
 export type WeakenedReference = {

@@ -1,7 +1,7 @@
 import { type DesiredResource, desiredById, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import { canonical } from '../../model/json.ts';
 import { type ChangedCheck, compareChecks, type ProposedChecks, type StatedCheck } from '../../model/plan/changed-check.ts';
-import { statedText } from '../../protection/permission/check-access-tests.ts';
+import { statedText } from '../../protection/permission/expectation-texts.ts';
 
 /**
  * Returns what a proposal changes of its own checks: of the config, of policies with their waivers, of access tests and references, and of objects that

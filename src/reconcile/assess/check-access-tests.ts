@@ -1,7 +1,7 @@
 import type { DesiredState } from '../../model/desired.ts';
 import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import { type AccessExpectation, type AccessTest, accessTestKind } from '../../model/protection/access-test.ts';
-import { type Diagnostic, formatPosition, type Position } from '../../model/diagnostic.ts';
+import type { Diagnostic, Position } from '../../model/diagnostic.ts';
 import type { Refusal } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
@@ -12,14 +12,8 @@ import {
   type RemovedExpectation,
   removedExpectations,
 } from '../../protection/permission/access-test-findings.ts';
-import {
-  checkAccessTests,
-  checkOtherWays,
-  isAbout,
-  noConnection,
-  type OtherWay,
-  statedText,
-} from '../../protection/permission/check-access-tests.ts';
+import { checkAccessTests, checkOtherWays, isAbout, type OtherWay } from '../../protection/permission/check-access-tests.ts';
+import { statedText } from '../../protection/permission/expectation-texts.ts';
 import type { FormerConnections } from '../../protection/policy/match.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 import type { ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
@@ -68,13 +62,9 @@ export function checkPlannedAccess(
     }),
   };
   const tools = { textOf: deciderTexts(desired, planned), newPatterns: rules?.newPatterns };
-  const after = checkAccessTests(tests, planned, tools);
+  const after = checkAccessTests(tests, planned, tools, before);
   const broken = [...after.filter(({ outcome }) => outcome !== 'passed'), ...checkOtherWays(tests, ways, planned, tools)];
-  // What fails because a connection is missing says nothing about the connection that the plan creates.
-  const keyOf = ({ at, connection, found }: (typeof after)[number]): string =>
-    [formatPosition(at), connection, found === noConnection ? 'missing' : ''].join('\n');
-  const had = new Map((broken.length === 0 ? [] : checkAccessTests(tests, before, tools)).map((one) => [keyOf(one), one.outcome]));
-  const isOld = (one: (typeof after)[number]): boolean => had.get(keyOf(one)) === one.outcome;
+  const isOld = ({ before: had, outcome }: (typeof after)[number]): boolean => had === outcome;
   return {
     refusals: foldResults(broken.filter((one) => !isOld(one))).map((one) => ({
       code: 'plan/access-test',
