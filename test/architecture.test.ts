@@ -129,7 +129,7 @@ test('imports point one way', () => {
  */
 const inside: Readonly<Record<string, string>> = {
   protection:
-    'pattern access controls posture effective compare shared-tags.ts questions risk samples permission lint policy accepted-effects.ts extension-headlines.ts given-up-headlines.ts risk-headlines.ts new-access.ts protection-matrix.ts ' +
+    'pattern access controls posture effective compare shared-tags.ts questions risk samples permission lint policy accepted-effects.ts extension-headlines.ts risk-headlines.ts new-access.ts protection-matrix.ts ' +
     'rule-inspector.ts stricter-drift.ts protection.ts',
   reconcile: 'compare prepare saved-plan diff schedule drift accepted assess guard explain record own-changes.ts reconcile.ts',
   manifest:
@@ -233,7 +233,6 @@ const namesKinds = [
   // An example of each kind.
   'src/project/templates/example-documents.ts',
   ...[
-    'given-up-headlines.ts',
     'risk-headlines.ts',
     'protection.ts',
     'lint/lint-guardrail.ts',
@@ -256,7 +255,6 @@ const namesKinds = [
     'effective/effective.ts',
     'protection-matrix.ts',
     'risk/contributions.ts',
-    'risk/given-up.ts',
     'risk/risks.ts',
     'samples/try-samples.ts',
     'stricter-drift.ts',

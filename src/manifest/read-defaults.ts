@@ -62,13 +62,6 @@ export function readDefaults(sources: SourceMap, files: readonly DefaultsFile[],
     merged.set(key, result);
     return result;
   };
-  const mergeInner = (outer: Manifest | undefined, inner: Manifest): Manifest => {
-    const { view, document } = inner;
-    // Without outer defaults the merge only drops the keys that the inner ones remove.
-    const { manifest, problems } = mergeLayers(outer ?? makeManifest(view, noFields, [document]), inner, 'defaults');
-    for (const problem of problems) report(document, problem);
-    return outer === undefined ? makeManifest(view, manifest, [document]) : manifest;
-  };
   const has = byFolder.size > 0;
   return {
     find: (path, view) => (has ? findIn(folderOf(placeOf(path)), view) : undefined),
@@ -99,6 +92,13 @@ function findProblems({ value, incomplete }: ManifestDocument): readonly Documen
 }
 
 const noFields = { metadata: {}, spec: {} };
+
+/** Merges defaults into those of the folder above. Without any there, it only drops the keys that they remove. */
+function mergeInner(outer: Manifest | undefined, inner: Manifest): Manifest {
+  const { view, document } = inner;
+  if (outer !== undefined) return mergeLayers(outer, inner, outer.document);
+  return makeManifest(view, mergeLayers(makeManifest(view, noFields, [document]), inner, document), [document]);
+}
 
 /** Returns what the document states for a kind, with the places of a manifest; undefined if it states nothing. */
 function kindDefaults(document: ManifestDocument, view: KindView): Manifest | undefined {

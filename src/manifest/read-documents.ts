@@ -8,7 +8,7 @@ import { readObject, suggestWord } from './json-values.ts';
 import { createSourceMap, locateDiagnostic, maskFrames, type SourceMap } from './source-map.ts';
 import { type ManifestDocument, parseDocuments, parseLeniently } from './yaml/parse-documents.ts';
 import { createManifestLocate, makeManifest, type Manifest } from './manifest.ts';
-import { mergeLayers, validateMerged } from './merge-layers.ts';
+import { mergeLayers, validateMerged, warnOfLosses } from './merge-layers.ts';
 import { respellDocument } from './respell-document.ts';
 import type { Spelling } from '../model/spec/spelling.ts';
 import { defaultsSchema, type FolderDefaults, readDefaults } from './read-defaults.ts';
@@ -167,8 +167,8 @@ function readDocument(document: ManifestDocument, { views, form, defaults }: Doc
       ]);
       const id = own.name === '' ? {} : { id: own.id };
       if (below === undefined || problems.length > 0 || document.incomplete === true) return { manifest: own, problems, ...id };
-      const { manifest, problems: losses } = mergeLayers(below, own, 'manifest');
-      return { manifest, problems: [...losses, ...validateMerged(manifest)], ...id };
+      const manifest = mergeLayers(below, own, document);
+      return { manifest, problems: validateMerged(manifest), ...id };
     }
   }
 }
@@ -300,10 +300,10 @@ export function mergeOverlays(
         if (known.complete && !known.declared.has(overlay.id)) diagnostics.push(noManifest(sources, overlay, byId));
         continue;
       }
-      const { manifest, problems } = mergeLayers(below, overlay, 'overlay');
+      const manifest = mergeLayers(below, overlay, below.document);
       appendAll(
         diagnostics,
-        problems.map((problem) => locateDiagnostic(sources, createManifestLocate(overlay), problem, overlay.id)),
+        warnOfLosses(below, overlay).map((problem) => locateDiagnostic(sources, createManifestLocate(overlay), problem, overlay.id)),
       );
       byId.set(manifest.id, manifest);
       touched.add(manifest.id);

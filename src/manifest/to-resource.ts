@@ -1,6 +1,6 @@
 import type { DocumentDiagnostic } from '../model/diagnostic.ts';
-import type { DesiredResource, OverriddenLayer, Sample } from '../model/desired.ts';
-import { asObject, equal, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { DesiredResource, Sample } from '../model/desired.ts';
+import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredSecrets } from '../model/kind.ts';
 import { normalizeValue } from '../model/spec/normalize.ts';
 import { appendAll } from '../model/collections.ts';
@@ -10,7 +10,6 @@ import { timedGrants, withoutEnds } from '../model/protection/timed-grants.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
 import { readStrings } from './json-values.ts';
 import { type KindView, type SecretField, toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
-import type { ManifestDocument } from './yaml/parse-documents.ts';
 import { readSecret, type SecretSlot, type SecretRules } from './secrets/read-secret.ts';
 
 /** Converts a valid manifest to the normalized resource that plans compare. */
@@ -42,44 +41,10 @@ export function toResource(
   if (selector !== undefined) resource.selector = selector;
   if (typeof replaces === 'string') resource.replaces = replaces;
   if (typeof renamedFrom === 'string') resource.renamedFrom = renamedFrom;
-  if (manifest.layers.length > 1) {
-    const overridden = manifest.layers.flatMap((layer) => overriddenBy(layer, manifest, spec));
-    if (overridden.length > 0) resource.overridden = overridden;
-  }
   if (raw !== manifest.spec) resource.grants = timedGrants(view.plain, manifest.spec);
   if (view.sampled) Object.assign(resource, { written: raw, samples: readSamples(manifest) });
   if (findings.length === 0) return { resource, problems };
   return { resource, problems: [...findings.map((finding) => ({ ...finding, pointer: `/spec${finding.pointer}` })), ...problems] };
-}
-
-/** Returns what a layer states and the merged manifest does not keep; nothing if the manifest keeps all of it. */
-function overriddenBy(
-  { value: content, locate }: ManifestDocument,
-  { view, spec: merged }: Manifest,
-  spec: JsonObject,
-): readonly OverriddenLayer[] {
-  const raw = withoutEnds(view.plain, isObject(content) ? asObject(content['spec']) : {});
-  const fields = view.plain.flatMap((field): readonly (readonly [string, Json])[] => {
-    const value = raw[field.name] ?? null;
-    const own = value === null ? null : normalizeValue(field, value);
-    return own === null || equal(own, spec[field.name] ?? null) ? [] : [[field.name, own]];
-  });
-  const edges = view.edges.flatMap(({ name }) => {
-    const kept = new Set(readStrings(merged[name]));
-    const lost = readStrings(raw[name]).filter((end) => !kept.has(end));
-    return lost.length === 0 ? [] : [[name, lost] as const];
-  });
-  const selector = readSelector(view, raw);
-  const isKept = selector === undefined || equal(selector.value, readSelector(view, merged)?.value ?? null);
-  if (fields.length + edges.length === 0 && isKept) return [];
-  const stated = Object.fromEntries(fields);
-  const derived = fields.length === 0 ? {} : view.kind.derived({ ...spec, ...stated });
-  const following = view.derived.flatMap(({ name }) => {
-    const value = raw[name] === undefined ? derived[name] : undefined;
-    return value === undefined || equal(value, spec[name] ?? null) ? [] : [[name, value] as const];
-  });
-  const own = { file: locate('').file, spec: { ...stated, ...Object.fromEntries(following) }, edges: Object.fromEntries(edges) };
-  return [isKept ? own : { ...own, selector }];
 }
 
 function readSelector({ selectors: [selector] }: KindView, raw: JsonObject): DesiredResource['selector'] {

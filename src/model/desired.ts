@@ -51,8 +51,6 @@ export type DesiredResource = {
   readonly grants?: readonly TimedGrant[];
   /** The samples of the rule; they are neither compared nor written. */
   readonly samples?: readonly Sample[];
-  /** What lower layers state otherwise; absent where the manifest keeps all of it. */
-  readonly overridden?: readonly OverriddenLayer[];
   /**
    * Returns the position of a value in spec (`/reviewers/0`, or a set's element by its value), or of its nearest parent that
    * has one. The empty pointer returns the position of the manifest.
@@ -60,17 +58,6 @@ export type DesiredResource = {
   readonly locate: (path: Pointer) => Position;
   /** Returns the position of `metadata.ignore`; that of the manifest's metadata without it. */
   readonly locateIgnore: () => Position;
-};
-
-/** What one layer of a manifest states and the layers above it do not keep; the layers are defaults, the manifest, and overlays. */
-export type OverriddenLayer = {
-  readonly file: string;
-  /** The fields with other values, normalized. */
-  readonly spec: Spec;
-  /** The ends of edges that are no longer listed, by edge field. */
-  readonly edges: Readonly<Record<string, readonly string[]>>;
-  /** The selector, if the manifest has another one or none. */
-  readonly selector?: DesiredResource['selector'];
 };
 
 /** Indexes desired resources by id. */

@@ -17,9 +17,7 @@ import { controlRow } from './controls/control-table.ts';
 import { extensionHeadlines } from './extension-headlines.ts';
 import { type DestinationGain, type DestinationGains, findDestinationGains } from './compare/destinations.ts';
 import { destinationHeadlines } from './questions/destination-texts.ts';
-import { givenUpHeadlines } from './given-up-headlines.ts';
 import { newAccessPhrase } from './new-access.ts';
-import { findGivenUp } from './risk/given-up.ts';
 import { sharedTags } from './shared-tags.ts';
 import { isSameEnforcement } from './controls/enforcement.ts';
 import {
@@ -346,14 +344,12 @@ export function assessAcceptedDrift(diff: PlannedWrites, input: AssessInput, sta
 /** The effects of a plan: the risks of its changes, and what shows whose protection changes. */
 type PlanEffects = ReturnType<typeof findRisks> & {
   readonly snapshots: PlanSnapshots;
-  readonly givenUp: ReturnType<typeof findGivenUp>;
   readonly destinations: DestinationGains;
   readonly attachments: AttachmentLookup;
 };
 
 function findEffects(diff: PlannedWrites, { desired, live, snapshots, base: applied, registry, inherited }: AssessInput): PlanEffects {
   const attachments = lookUpAttachments(desired, applied);
-  const givenUp = findGivenUp({ plan: diff, desired, registry, ...snapshots });
   const named = withNames(live, renamesOf(diff.changes));
   const formerOf = (id: ResourceId): ResourceId => snapshots.predecessors.get(id) ?? id;
   const destinations = findDestinationGains({ ...snapshots, plan: diff, live: named, desired, applied, formerOf });
@@ -365,11 +361,10 @@ function findEffects(diff: PlannedWrites, { desired, live, snapshots, base: appl
     registry,
     attachments,
     inherited,
-    givenUp,
     destinations,
     ...snapshots,
   });
-  return { ...risks, snapshots, givenUp, destinations, attachments };
+  return { ...risks, snapshots, destinations, attachments };
 }
 
 function findAffected(
@@ -380,17 +375,13 @@ function findAffected(
   return diffPostures(diff, snapshots, createCauseFinder(diff, { registry, snapshots, attachments }));
 }
 
-/** Adds the headlines of what changes give up and of credentials that they redirect. */
+/** Adds the headlines of where changed connections lead, and of credentials that changes redirect. */
 function withOwnHeadlines(
   protection: Protection,
   changes: readonly AssessedChange[],
-  { givenUp, destinations, snapshots, desired }: Pick<PlanEffects, 'givenUp' | 'destinations' | 'snapshots'> & Pick<AssessInput, 'desired'>,
+  { destinations, snapshots, desired }: Pick<PlanEffects, 'destinations' | 'snapshots'> & Pick<AssessInput, 'desired'>,
 ): Protection {
-  const more = [
-    ...destinationHeadlines(destinations.gains, snapshots, desired),
-    ...givenUpHeadlines(changes, givenUp, snapshots),
-    ...rerouteHeadlines(changes, snapshots),
-  ];
+  const more = [...destinationHeadlines(destinations.gains, snapshots, desired), ...rerouteHeadlines(changes, snapshots)];
   return { ...protection, headlines: sortHeadlines([...protection.headlines, ...more]) };
 }
 

@@ -6,13 +6,6 @@ export const nameCodes = {
     fix: 'Move all fields into one document',
     example: 'more than one Defaults in one file',
   },
-  'defaults/loses-protection': {
-    level: 'warning',
-    meaning: 'A manifest, or an inner `_defaults.yaml`, removes a protection that a folder states by default',
-    cause: 'A list replaces the list of the defaults',
-    fix: 'Repeat the entries that you want to keep',
-    example: 'the manifest removes "dba-team" from reviewers',
-  },
   'defaults/misplaced': {
     meaning: 'Defaults are in a file where Ostiary does not read them, or a `_defaults.yaml` has another kind',
     cause: 'The file name has a typo, the file begins without `kind: Defaults`, or it is among the overlays',

@@ -83,7 +83,6 @@ const codes = {
   'replacement-differs': ['unknown', 'a connection has another protection than the connection that it replaces'],
   'combined-effect': ['unknown', 'several changes together have an effect that none has alone'],
   exposed: ['exposes', 'a new connection has an open access mode that requires no review'],
-  'given-up': ['weakens', 'a new object gives up protection that its defaults, or the manifest below its overlay, give'],
   unenforceable: ['availability', 'the proxy of this type cannot enforce a guardrail, so it refuses sessions'],
   hidden: ['availability', 'no group can see the connection, only admins and auditors'],
   deleted: ['availability', 'a connection is deleted'],

@@ -28,7 +28,6 @@ import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../postu
 import { findContributions, type ChangeEffects, fieldReasons, type Reason, refusesSessions } from './contributions.ts';
 import type { DestinationGains } from '../compare/destinations.ts';
 import { destinationRisks, programRisks } from './destination-risks.ts';
-import type { GivenUp } from './given-up.ts';
 import { generalRisk, riskCode } from './risk-codes.ts';
 import {
   isOtherRepository,
@@ -54,8 +53,6 @@ type RiskInput = PlanSnapshots & {
   readonly registry: Registry;
   readonly attachments: AttachmentLookup;
   readonly inherited: InheritedKeys | undefined;
-  /** What new objects give up of their defaults, by the live key of their change. */
-  readonly givenUp: ReadonlyMap<ResourceId, readonly GivenUp[]>;
   readonly destinations: DestinationGains;
 };
 
@@ -154,7 +151,6 @@ function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {
   const placing = { change, resource, connections: context.connectionsOf(key) };
   const risks = [
     ...explained.flatMap((one) => explainedRisks(one, { placing, isRule })),
-    ...placeRisks(givenUpDrafts(context.givenUp.get(key)), placing),
     ...placeRisks([...ownDrafts(change, context), ...(resource === undefined ? [] : statedRisks(resource, context))], placing),
     ...unenforceableRisks(change, context),
     ...runbookRisks(placing, context),
@@ -244,10 +240,6 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
   });
   const closing = isClosedBetween(change) && (had?.access.open.size ?? 0) > 0 ? [{ code: generalRisk('closed-between'), fields: [] }] : [];
   return [...reroutes, ...hiding, ...closing, ...(change.action === 'create' ? [] : unseen)];
-}
-
-function givenUpDrafts(givenUp: readonly GivenUp[] = []): readonly RiskDraft[] {
-  return givenUp.map(({ class: one, fields }) => ({ code: generalRisk('given-up'), class: one, fields }));
 }
 
 /** A rule that is deleted is detached from every connection that it was on. */

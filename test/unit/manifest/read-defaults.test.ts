@@ -74,19 +74,6 @@ describe('defaults of a folder', () => {
     ]);
   });
 
-  test('warn where a list loses a protection', () => {
-    const { diagnostics } = load({
-      '_defaults.yaml': defaults('reviewers: [x, y]'),
-      'prod/_defaults.yaml': defaults('reviewers: [x]'),
-      'prod/a.yaml': connection('a', 'reviewers: []'),
-      'prod/b.yaml': connection('b'),
-    });
-    expect(diagnostics.map(({ code, message, at }) => `${at?.file}:${at?.line} ${code} ${message}`)).toEqual([
-      'prod/_defaults.yaml:5 defaults/loses-protection these defaults remove "y" from reviewers',
-      'prod/a.yaml:11 defaults/loses-protection the manifest removes "x" from reviewers',
-    ]);
-  });
-
   test('are the place of an error in a value that they give, reported once', () => {
     const { diagnostics } = load({
       '_defaults.yaml': defaults('subtype: postgress'),

@@ -122,7 +122,6 @@ describe('the risks of a change', () => {
       'combined-effect',
       'secret-inherited',
       'inheritance-unknown',
-      'given-up',
       'secret-left',
       'closed-between',
       'destination-unknown',
