@@ -11,7 +11,6 @@ const folder = join(import.meta.dirname, '../schemas');
 
 /** Documents that are read from a repository and are not manifests of a kind, by the name of their validator. */
 const documents = {
-  accessReference: 'access-reference',
   accessTest: 'access-test',
   config: 'config',
   defaults: 'defaults',

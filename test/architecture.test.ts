@@ -134,7 +134,7 @@ const inside: Readonly<Record<string, string>> = {
   reconcile: 'compare prepare saved-plan diff schedule drift accepted assess guard explain record own-changes.ts reconcile.ts',
   manifest:
     'json-values.ts yaml schema-nodes.ts secrets manifest.ts source-map.ts acknowledge.ts validate collect-edges.ts edit respell-document.ts merge-layers.ts read-defaults.ts ' +
-    'to-resource.ts target-documents.ts read-policies.ts read-access-tests.ts read-access-references.ts read-documents.ts load-manifests.ts pull accept format read-config.ts',
+    'to-resource.ts target-documents.ts read-policies.ts read-access-tests.ts read-documents.ts load-manifests.ts pull accept format read-config.ts',
   gateway: 'dialect.ts dialects id-index.ts implied-element.ts from-wire.ts http session.ts live write service open-gateway.ts',
   report:
     'escape.ts wrap.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +

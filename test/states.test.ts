@@ -18,7 +18,6 @@ const makesStates: Readonly<Record<string, readonly string[]>> = {
   'src/reconcile/diff/held-drift.ts': ['plannedSnapshot'],
   'src/reconcile/schedule/close-moves.ts': ['plannedSnapshot'],
   'src/reconcile/assess/assess.ts': ['plannedSnapshot'],
-  'src/reconcile/assess/check-access-references.ts': ['liveSnapshot', 'plannedSnapshot'],
 };
 
 test('the states of a gateway are made in few places', () => {

@@ -6,10 +6,8 @@ import { existingDefaultsAbove } from '../project/manifests.ts';
 import { defaultsSchema } from '../manifest/read-defaults.ts';
 import { defaultsKind } from '../manifest/validate/validate-manifest.ts';
 import { configSchema } from '../manifest/read-config.ts';
-import { accessReferenceKind } from '../model/protection/access-reference.ts';
 import { accessTestKind } from '../model/protection/access-test.ts';
 import { policyKind } from '../model/protection/policy.ts';
-import { accessReferenceSchema } from '../manifest/read-access-references.ts';
 import { accessTestSchema } from '../manifest/read-access-tests.ts';
 import { policySchema } from '../manifest/read-policies.ts';
 import { type DocumentSchemas, formatFile } from '../manifest/format/format-file.ts';
@@ -109,7 +107,6 @@ const schemas: DocumentSchemas = new Map([
   ...[...registry.values()].map(({ name, schema }) => [name, schema] as const),
   [policyKind, policySchema],
   [accessTestKind, accessTestSchema],
-  [accessReferenceKind, accessReferenceSchema],
   [defaultsKind, defaultsSchema],
   ['Config', configSchema],
 ]);

@@ -27,7 +27,7 @@ import {
   targetOptions,
   todayOption,
 } from '../console/options.ts';
-import { accessDiagnostics, checkDeclaredAccess, misspelledEntries, referenceDiagnostics } from '../planning/access-tests.ts';
+import { accessDiagnostics, checkDeclaredAccess, misspelledGroups } from '../planning/access-tests.ts';
 import { checkManifestPolicies, timeOf, todayOf } from '../planning/target-policies.ts';
 import { emitForTargets, pathInRepository, requireWritable } from '../console/output/emit.ts';
 import { printerFor } from '../console/output/printer.ts';
@@ -83,7 +83,7 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
     });
     const policyDiagnostics = value === undefined ? [] : await checkManifestPolicies(value, target, todayOf(flags, context));
     const access = value === undefined ? [] : accessDiagnostics(await checkDeclaredAccess(value, project));
-    const references = value === undefined ? [] : [...misspelledEntries(value, project), ...(await referenceDiagnostics(value, project))];
+    const misspelled = value === undefined ? [] : misspelledGroups(value, project);
     const named = value === undefined ? [] : findDeferredReferences(value, registry);
     const judged = named.map((finding) => value?.acknowledge?.(finding) ?? { finding });
     const deferred = judged.flatMap(({ finding, reason }) => (reason === undefined ? [finding] : []));
@@ -92,7 +92,7 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
     checked.push({
       target: target.name,
       resources: value?.resources.length ?? 0,
-      diagnostics: [...diagnostics, ...deferred, ...policyDiagnostics, ...access, ...references, ...notSimulatedNotice(tried)],
+      diagnostics: [...diagnostics, ...deferred, ...policyDiagnostics, ...access, ...misspelled, ...notSimulatedNotice(tried)],
     });
   }
   const all = sortDiagnostics(findingDiagnostics({ targets: checked }));

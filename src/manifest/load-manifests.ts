@@ -17,7 +17,6 @@ import type { Registry } from '../model/kind.ts';
 import { overlapTest, type Pointer } from '../model/pointer.ts';
 import type { Spelling } from '../model/spec/spelling.ts';
 import type { AllowedValues } from '../model/config.ts';
-import { type AccessReference, accessReferenceKind } from '../model/protection/access-reference.ts';
 import { type AccessTest, accessTestKind } from '../model/protection/access-test.ts';
 import { type Policy, policyKind } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
@@ -36,7 +35,6 @@ import { locateDiagnostic, placeDiagnostic, type SourceMap } from './source-map.
 import { mergeOverlays, readDocuments, removeDuplicates } from './read-documents.ts';
 import { collectEdges } from './collect-edges.ts';
 import { checkKnownValues, createKindView, createManifestLocate, hasOnlyKnownValues, type Manifest, toGatewayKey } from './manifest.ts';
-import { readAccessReferences } from './read-access-references.ts';
 import { readAccessTests } from './read-access-tests.ts';
 import { readPolicies } from './read-policies.ts';
 import type { DocumentTarget } from './target-documents.ts';
@@ -51,8 +49,6 @@ export type LoadInput = {
   readonly target: string;
   readonly targets: readonly string[];
   readonly selection?: Selection;
-  /** Whether the config names access references, so that there has to be one. */
-  readonly needsReference?: boolean;
   /** The prefixes that names in `valueFrom.env` must have. */
   readonly secretPrefixes: readonly string[];
   /** Values that are known besides those of the schemas. */
@@ -88,7 +84,7 @@ export type LoadInput = {
 
 /** Reads the manifests of a target into its desired state. Errors are diagnostics; with an error there is no state. */
 export function loadManifests(input: LoadInput): Checked<DesiredState> {
-  const { sources, manifests, policies, accessTests, accessReferences, diagnostics } = readTargetManifests(input);
+  const { sources, manifests, policies, accessTests, diagnostics } = readTargetManifests(input);
   const isValid = !hasErrors(diagnostics);
   const { resources, diagnostics: found, acknowledged } = toResources(sources, manifests, input);
   appendAll(diagnostics, found);
@@ -101,7 +97,6 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     );
     appendAll(diagnostics, selected.diagnostics);
     if (manifests.length === 0) diagnostics.push(noManifests(input.target));
-    if (input.needsReference === true && accessReferences.length === 0) diagnostics.push(noReference(input.target));
   }
   const all = sortDiagnostics(reportDefaultsOnce(diagnostics));
   const sorted = input.everyPlace === true ? all : foldUnfamiliarValues(all);
@@ -113,7 +108,6 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     edges: edges.filter(({ rule, connection }) => chosen(rule) || chosen(connection)),
     ...(policies.length === 0 ? {} : { policies }),
     ...(accessTests.length === 0 ? {} : { accessTests }),
-    ...(accessReferences.length === 0 ? {} : { accessReferences }),
     tree: input.tree ?? hashTree([...input.files, ...input.overlays.flat()], input.pathInTree),
     ...(ids === undefined ? {} : { partial: true as const }),
     ...(acknowledged.length === 0 ? {} : { acknowledged }),
@@ -182,16 +176,15 @@ function createDiagnose(sources: SourceMap, manifests: readonly Manifest[]): Non
   };
 }
 
-/** What checks the connections of a target: policies, access tests and access references. */
+/** What checks the connections of a target: policies and access tests. */
 export type Checks = {
   readonly policies: readonly Policy[];
   readonly accessTests: readonly AccessTest[];
-  readonly accessReferences: readonly AccessReference[];
 };
 
-const checkKinds: readonly string[] = [policyKind, accessTestKind, accessReferenceKind];
+const checkKinds: readonly string[] = [policyKind, accessTestKind];
 
-/** Reads the policies, access tests and access references that files declare for a target, even if manifests in those files are invalid. */
+/** Reads the policies and access tests that files declare for a target, even if manifests in those files are invalid. */
 export function loadChecks({
   files,
   target,
@@ -208,15 +201,14 @@ export function loadChecks({
 }
 
 function readChecks(
-  { sources, policies, accessTests, accessReferences }: ReturnType<typeof readDocuments>,
+  { sources, policies, accessTests }: ReturnType<typeof readDocuments>,
   target: DocumentTarget,
 ): { readonly value: Checks; readonly diagnostics: readonly Diagnostic[] } {
   const asked = readPolicies(sources, policies, target);
   const tests = readAccessTests(sources, accessTests, target);
-  const references = readAccessReferences(sources, accessReferences, target);
   return {
-    value: { policies: asked.policies, accessTests: tests.accessTests, accessReferences: references.accessReferences },
-    diagnostics: [...asked.diagnostics, ...tests.diagnostics, ...references.diagnostics],
+    value: { policies: asked.policies, accessTests: tests.accessTests },
+    diagnostics: [...asked.diagnostics, ...tests.diagnostics],
   };
 }
 
@@ -334,15 +326,6 @@ function isFor(manifest: Manifest, target: string): boolean {
 
 function locateAll(sources: SourceMap, manifest: Manifest, problems: readonly DocumentDiagnostic[]): readonly Diagnostic[] {
   return problems.map((problem) => locateDiagnostic(sources, createManifestLocate(manifest), problem, manifest.id));
-}
-
-function noReference(target: string): Diagnostic {
-  return {
-    code: 'manifest/no-access-reference',
-    severity: 'error',
-    message: `found no ${accessReferenceKind} for the target "${target}", although the config has reference:`,
-    hint: 'write one in a file that reference: names, or remove reference: from the config',
-  };
 }
 
 function noManifests(target: string): Diagnostic {

@@ -23,7 +23,7 @@ export function readAccessTests(
     noun: 'access test',
     schema,
     validator,
-    check: ({ spec }: JsonObject) => [...groupProblems(spec), ...verbProblems(spec, ['spec']), ...uncheckedProblems(spec, ['spec'])],
+    check: ({ spec }: JsonObject) => [...groupProblems(spec), ...verbProblems(spec), ...uncheckedProblems(spec)],
     read: toAccessTest,
   };
   const { found, diagnostics } = readTargetDocuments(sources, documents, { target, reader });
@@ -71,13 +71,12 @@ function groupProblems(entries: Json | undefined): readonly DocumentDiagnostic[]
 }
 
 /** Finds verbs that do not exist. */
-export function verbProblems(entries: Json | undefined, within: readonly string[]): readonly DocumentDiagnostic[] {
+function verbProblems(entries: Json | undefined): readonly DocumentDiagnostic[] {
   return readEntries(entries).flatMap((entry, index) => {
     const verb = isObject(entry) ? entry['verb'] : undefined;
-    const path = [...within, String(index), 'verb'];
     return oneOrMore(verb).flatMap((one, place): readonly DocumentDiagnostic[] => {
       if (modes.some((mode) => mode === one)) return [];
-      const at = pointer(...path, ...(Array.isArray(verb) ? [String(place)] : []));
+      const at = pointer('spec', String(index), 'verb', ...(Array.isArray(verb) ? [String(place)] : []));
       const message = `invalid value ${quoteValue(one)} of verb`;
       return [
         { code: 'manifest/not-allowed-value', severity: 'error', pointer: at, message, hint: `expected one of: ${modes.join(', ')}` },
@@ -86,8 +85,8 @@ export function verbProblems(entries: Json | undefined, within: readonly string[
   });
 }
 
-/** Finds what an entry states and no check would look at; `answer` is the field that may be `denied`. */
-export function uncheckedProblems(entries: Json | undefined, place: readonly string[], answer = 'expect'): readonly DocumentDiagnostic[] {
+/** Finds what an entry states and no check would look at. */
+function uncheckedProblems(entries: Json | undefined): readonly DocumentDiagnostic[] {
   return readEntries(entries).flatMap((entry, index): readonly DocumentDiagnostic[] => {
     if (!isObject(entry)) return [];
     const verbs = oneOrMore(entry['verb']);
@@ -98,15 +97,15 @@ export function uncheckedProblems(entries: Json | undefined, place: readonly str
             {
               code: 'manifest/not-allowed-value',
               severity: 'error',
-              pointer: pointer(...place, String(index), field),
+              pointer: pointer('spec', String(index), field),
               part: 'key',
               message: `${field} ${why}`,
               hint,
             },
           ];
-    if (entry[answer] === 'denied')
+    if (entry['expect'] === 'denied')
       return ['max_duration', 'masked', 'blocked'].flatMap((field) =>
-        problem(field, `has no effect with ${answer}: denied`, `remove it, or ${answer}: allowed`),
+        problem(field, 'has no effect with expect: denied', 'remove it, or expect: allowed'),
       );
     if (verbs.length === 0 || verbs.includes('connect')) return [];
     return problem('max_duration', 'has no effect without verb: connect', 'it limits native access alone; remove it, or add connect');
@@ -115,17 +114,17 @@ export function uncheckedProblems(entries: Json | undefined, place: readonly str
 
 type Place = {
   readonly at: AccessExpectation['at'];
-  /** The groups that the entries of the test name, and its others are not in; absent where no entry is about others. */
-  readonly outside?: readonly string[];
+  /** The groups that the entries of the test name; its others are in none of them. */
+  readonly outside: readonly string[];
 };
 
 /** Returns an entry that the schema has checked. */
-export function toExpectation(entry: JsonObject, { at, outside }: Place): AccessExpectation {
+function toExpectation(entry: JsonObject, { at, outside }: Place): AccessExpectation {
   const { group, on, verb, expect, max_duration: longest, masked, blocked } = entry;
   const asked = oneOrMore(verb);
   const tags = isObject(on) ? readObject(on, 'match_tags') : undefined;
   const groups = oneOrMore(group);
-  const people = outside !== undefined && groups.includes(othersGroup) ? { outside } : { groups };
+  const people = groups.includes(othersGroup) ? { outside } : { groups };
   return {
     at,
     people,

@@ -103,7 +103,7 @@ export function isSecureUrl(url: URL): boolean {
 }
 
 /** The settings that list paths. */
-const pathFields = ['manifests', 'overlays', 'reference'] as const;
+const pathFields = ['manifests', 'overlays'] as const;
 
 function pathProblems(value: JsonObject, tokens: readonly string[]): readonly DocumentDiagnostic[] {
   return pathFields.flatMap((field) =>
@@ -160,14 +160,12 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
   const shared = paths(value['manifests']);
   const targets = targetsOf(value).map(([name, target]) => {
     const folders = [...shared, ...paths(target['manifests'])];
-    const reference = [...new Set([...paths(value['reference']), ...paths(target['reference'])])];
-    // What may be granted is read like the manifests, and counts wherever it is.
-    const manifests = [...new Set([...(folders.length === 0 ? [root] : folders), ...reference])];
+    const manifests = [...new Set(folders.length === 0 ? [root] : folders)];
     const allowed = asObject(value['allow_values']);
     const allowedValues = Object.fromEntries(Object.entries(allowed).map(([field, values]) => [field, readStrings(values)]));
     const overlays = paths(target['overlays']);
     const tls = toTls(target, root);
-    return { ...toTarget(name, target, value), manifests, reference, overlays, allowedValues, ...(tls === undefined ? {} : { tls }) };
+    return { ...toTarget(name, target, value), manifests, overlays, allowedValues, ...(tls === undefined ? {} : { tls }) };
   });
   const digestKey = toText(value['digest_key']);
   const recordKeys = readStrings(asObject(value['record'])['keys']);
@@ -176,11 +174,7 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
   return { file: file.path, root, targets, approvals, ...keys };
 }
 
-function toTarget(
-  name: string,
-  target: JsonObject,
-  shared: JsonObject,
-): Omit<Target, 'manifests' | 'reference' | 'overlays' | 'allowedValues'> {
+function toTarget(name: string, target: JsonObject, shared: JsonObject): Omit<Target, 'manifests' | 'overlays' | 'allowedValues'> {
   const { url, dialect, auth, token } = target;
   const variable = isObject(token) ? token['env'] : undefined;
   const prefixes = readStrings(target['secret_prefixes']);

@@ -12,10 +12,8 @@ import { mergeLayers, validateMerged, warnOfLosses } from './merge-layers.ts';
 import { respellDocument } from './respell-document.ts';
 import type { Spelling } from '../model/spec/spelling.ts';
 import { defaultsSchema, type FolderDefaults, readDefaults } from './read-defaults.ts';
-import { accessReferenceKind } from '../model/protection/access-reference.ts';
 import { accessTestKind } from '../model/protection/access-test.ts';
 import { policyKind } from '../model/protection/policy.ts';
-import { accessReferenceSchema } from './read-access-references.ts';
 import { accessTestSchema } from './read-access-tests.ts';
 import { policySchema } from './read-policies.ts';
 import { classifyDocument, defaultsKind, type DocumentClass, type KindViews, validateManifest } from './validate/validate-manifest.ts';
@@ -31,7 +29,6 @@ type DocumentSet = {
   readonly overlays: readonly (readonly Manifest[])[];
   readonly policies: readonly ManifestDocument[];
   readonly accessTests: readonly ManifestDocument[];
-  readonly accessReferences: readonly ManifestDocument[];
   /** The ids that the files declare, invalid manifests included. */
   readonly declared: ReadonlySet<ResourceId>;
   /** Whether all manifests are valid, so that an id that is not declared does not exist. */
@@ -60,11 +57,10 @@ export function readDocuments(
     const kind = isObject(value) ? value['kind'] : undefined;
     if (kind === policyKind) return policySchema;
     if (kind === accessTestKind) return accessTestSchema;
-    if (kind === accessReferenceKind) return accessReferenceSchema;
     if (kind === defaultsKind) return defaultsSchema;
     return typeof kind === 'string' ? views.get(kind)?.kind.schema : undefined;
   });
-  const checks: Readonly<Record<CheckClass, ManifestDocument[]>> = { policy: [], 'access-test': [], 'access-reference': [] };
+  const checks: Readonly<Record<CheckClass, ManifestDocument[]>> = { policy: [], 'access-test': [] };
   const declared = new Set<ResourceId>();
   const foreign: ManifestDocument[] = [];
   const invalid: InvalidManifest[] = [];
@@ -100,7 +96,6 @@ export function readDocuments(
     overlays: merged,
     policies: checks.policy,
     accessTests: checks['access-test'],
-    accessReferences: checks['access-reference'],
     declared,
     complete,
     diagnostics: [...diagnostics, ...noticeSkipped(foreign)],
@@ -133,7 +128,7 @@ type ClassifiedDocument = {
 };
 
 /** The classes of documents that check connections and declare none. */
-type CheckClass = 'policy' | 'access-test' | 'access-reference';
+type CheckClass = 'policy' | 'access-test';
 
 type DocumentContext = { readonly views: KindViews; readonly form: 'manifest' | 'overlay'; readonly defaults: FolderDefaults };
 
@@ -151,7 +146,6 @@ function readDocument(document: ManifestDocument, { views, form, defaults }: Doc
       return { problems: /(?:^|\/|^[\da-f]{10}:)ostiary\.ya?ml$/.test(document.file.path) ? [] : [misplacedConfig] };
     case 'policy':
     case 'access-test':
-    case 'access-reference':
       return form === 'overlay' ? { problems: [misplacedCheck(classified.is)] } : { problems: [], check: classified.is };
     case 'wrong':
       // The key that was left out may be `kind` or `apiVersion`.
@@ -208,7 +202,7 @@ const misplacedConfig: DocumentDiagnostic = {
   hint: 'name the config file ostiary.yaml, or pass it with --config and move it out of the manifests folder',
 };
 
-const checkNames = { policy: 'a Policy', 'access-test': 'an AccessTest', 'access-reference': 'an AccessReference' } as const;
+const checkNames = { policy: 'a Policy', 'access-test': 'an AccessTest' } as const;
 
 function misplacedCheck(check: CheckClass): DocumentDiagnostic {
   const message = `found ${checkNames[check]} among the overlays`;

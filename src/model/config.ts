@@ -30,8 +30,6 @@ export type Target = {
   readonly allowedValues: AllowedValues;
   /** Absolute paths of manifest folders and files. */
   readonly manifests: readonly string[];
-  /** Absolute paths among the manifests that have to state what may be granted at most. */
-  readonly reference: readonly string[];
   readonly overlays: readonly string[];
   readonly limits: Limits;
   readonly prune: boolean;

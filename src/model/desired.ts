@@ -2,7 +2,6 @@ import type { Diagnostic, DocumentDiagnostic, Position } from './diagnostic.ts';
 import { EdgeMap, memoizeByList, memoizeIndex } from './collections.ts';
 import { canonical, equal, type JsonObject } from './json.ts';
 import { isWithinAny, type Pointer } from './pointer.ts';
-import type { AccessReference } from './protection/access-reference.ts';
 import type { AccessTest } from './protection/access-test.ts';
 import type { Policy } from './protection/policy.ts';
 import { type EdgeEnds, type ResourceId, type Spec, kindOf, resourceId } from './resource.ts';
@@ -105,8 +104,6 @@ export type DesiredState = {
   readonly policies?: readonly Policy[];
   /** Expectations about access; absent when no manifest states one. */
   readonly accessTests?: readonly AccessTest[];
-  /** The most that may be granted; absent when no manifest states it. */
-  readonly accessReferences?: readonly AccessReference[];
 };
 
 /** The desired state of no manifests. */

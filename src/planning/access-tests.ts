@@ -2,17 +2,14 @@ import { registry } from '../kinds/index.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { type Diagnostic, suggest } from '../model/diagnostic.ts';
 import { assumedDialect } from '../model/gateway.ts';
-import { asObject, asText } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
-import { everyGroup } from '../model/protection/access-reference.ts';
 import { accessTestKind, type AccessTestResult, namedGroups } from '../model/protection/access-test.ts';
 import type { RuleSampleResults } from '../model/protection/protection.ts';
-import { nameOf, type ResourceId } from '../model/resource.ts';
+import type { ResourceId } from '../model/resource.ts';
 import type { Project } from '../project/project.ts';
 import { deciderTexts, failureTexts, type FoldedResult, foldResults } from '../protection/permission/access-test-findings.ts';
-import { allConnections, desiredSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
+import { desiredSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
 import { withoutIgnored } from '../protection/permission/hidden-fields.ts';
-import { lineDiagnostics, referenceLines } from '../reconcile/assess/check-access-references.ts';
 import { seeingAll } from '../protection/access/effective-access.ts';
 import { groupsIn } from '../protection/permission/permission.ts';
 import { plural } from '../report/wording/summary.ts';
@@ -44,26 +41,6 @@ export async function checkDeclaredAccess(desired: DesiredState, project: Pick<P
   return checkAccessTests(accessTests, declaredSnapshot(desired, project), { textOf: deciderTexts(desired), newPatterns: patternCache });
 }
 
-/**
- * Checks without a gateway whether the manifests grant more than their references: an error for each excess, and one notice for what only
- * the gateway can decide.
- */
-export async function referenceDiagnostics(desired: DesiredState, project: Pick<Project, 'target'>): Promise<readonly Diagnostic[]> {
-  const { accessReferences = [], unselected } = desired;
-  if (accessReferences.length === 0 || unselected.length > 0) return [];
-  const { checkAccessReferences } = await import('../protection/permission/check-access-references.ts');
-  const found = checkAccessReferences(accessReferences, declaredSnapshot(desired, project));
-  const unsure = new Set(found.flatMap(({ outcome, connection }) => (outcome === 'unknown' ? [connection] : [])));
-  const deferred: Diagnostic = {
-    code: 'manifest/access-reference-deferred',
-    severity: 'notice',
-    message: `access references need values of ${plural(unsure.size, 'connection')} that only the gateway has`,
-    hint: 'ostiary plan checks them',
-  };
-  const lines = found.filter(({ outcome }) => outcome === 'exceeds').map(referenceLines(desired));
-  return [...lineDiagnostics({ code: 'manifest/access-reference', severity: 'error' }, lines), ...(unsure.size === 0 ? [] : [deferred])];
-}
-
 /** Returns an error for each expectation that fails, and one notice for those that only the gateway can decide. */
 export function accessDiagnostics(results: readonly AccessTestResult[]): readonly Diagnostic[] {
   const unsure = results.filter(({ outcome }) => outcome === 'unknown');
@@ -81,21 +58,16 @@ function failureDiagnostic(failed: FoldedResult): Diagnostic {
   return { code: 'manifest/access-test', severity: 'error', at: failed.at, ...failureTexts(failed) };
 }
 
-/** Warns about groups, names and tags of access tests and references that are probably misspelled. */
-export function misspelledEntries(desired: DesiredState, project: Pick<Project, 'target'>): readonly Diagnostic[] {
-  return [...misspelledGroups(desired, project), ...misspelledPlaces(desired, project)];
-}
-
 /**
- * Warns about groups of access tests and references that nothing names, where another group has nearly the same name: an entry about a
- * misspelled group checks nothing. A group without a similar one may have nothing on purpose.
+ * Warns about groups of access tests that nothing names, where another group has nearly the same name: an expectation of a misspelled group checks
+ * nothing. A group without a similar one may have nothing on purpose.
  */
-function misspelledGroups(desired: DesiredState, project: Pick<Project, 'target'>): readonly Diagnostic[] {
-  const { accessTests = [], accessReferences = [], unselected } = desired;
-  const expectations = [...accessTests.flatMap((one) => one.expectations), ...accessReferences.flatMap((one) => one.entries)];
-  if (expectations.length === 0 || unselected.length > 0) return [];
+export function misspelledGroups(desired: DesiredState, project: Pick<Project, 'target'>): readonly Diagnostic[] {
+  const { accessTests = [], unselected } = desired;
+  if (accessTests.length === 0 || unselected.length > 0) return [];
   const known = groupsIn(declaredSnapshot(desired, project));
-  const names = new Set([...known, ...seeingAll, everyGroup]);
+  const names = new Set([...known, ...seeingAll]);
+  const expectations = accessTests.flatMap((one) => one.expectations);
   return expectations.flatMap((one) =>
     namedGroups(one).flatMap((group): readonly Diagnostic[] => {
       const near = names.has(group) ? undefined : suggest(group, known);
@@ -111,36 +83,6 @@ function misspelledGroups(desired: DesiredState, project: Pick<Project, 'target'
       ];
     }),
   );
-}
-
-/**
- * Warns about entries of access references that are about no connection, where another name or tag is nearly the same. An entry without a
- * similar one may be about connections to come.
- */
-function misspelledPlaces(desired: DesiredState, project: Pick<Project, 'target'>): readonly Diagnostic[] {
-  const { accessReferences = [], unselected } = desired;
-  if (accessReferences.length === 0 || unselected.length > 0) return [];
-  const { resources } = declaredSnapshot(desired, project);
-  const ids = allConnections({ resources });
-  const tags = ids.flatMap((id) => Object.entries(asObject(resources.get(id)?.spec['connection_tags'])));
-  const tagTexts = [...new Set(tags.map(([key, value]) => `${key}=${asText(value)}`))];
-  return accessReferences.flatMap(({ entries }) =>
-    entries.flatMap(({ on, at }): readonly Diagnostic[] => {
-      const texts = 'tags' in on ? Object.entries(on.tags).map((tag) => tag.join('=')) : on.names.filter((name) => !/[*?]/.test(name));
-      return texts.flatMap((text): readonly Diagnostic[] => {
-        const near = misspelled(text, 'tags' in on ? tagTexts : ids.map(nameOf));
-        if (near === undefined) return [];
-        const message = `no connection ${'tags' in on ? 'has the tag' : 'is called'} "${text}"`;
-        return [{ code: 'manifest/no-connection', severity: 'warning', message, hint: `did you mean "${near}"?`, at }];
-      });
-    }),
-  );
-}
-
-/** Returns the known text that one misspells. The next one of a series is not misspelled. */
-function misspelled(text: string, known: readonly string[]): string | undefined {
-  const near = known.includes(text) ? undefined : suggest(text, known);
-  return near?.replaceAll(/\d/g, '') === text.replaceAll(/\d/g, '') ? undefined : near;
 }
 
 /** Returns the results as those of samples: one group for each test. */

@@ -150,7 +150,6 @@ function loadInputOf(
     ...(config.digestKey === undefined ? {} : { digestKey: config.digestKey }),
     referencePrefixes: referencePrefixesOf(target.dialect),
     peek: (file) => readSecretFile(config.root, join(file)).value,
-    needsReference: target.reference.length > 0,
     ...(secrets === 'leave' ? {} : { resolve: secretReader(config.root, context) }),
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,

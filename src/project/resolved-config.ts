@@ -117,7 +117,6 @@ function configFromSelection(selection: ProjectSelection, context: ProjectContex
     allowedValues: {},
     manifests: selection.paths.map((path) => absolutePath(path, context)),
 
-    reference: [],
     overlays: [],
     limits: defaultLimits,
     prune: false,

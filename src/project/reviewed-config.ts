@@ -69,7 +69,7 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
   const then = new Map(reviewed.targets.map((target) => [target.name, target]));
   const targets = reviewed.targets.flatMap((target) => {
     const found = now.get(target.name);
-    return found === undefined ? [] : [{ ...target, manifests: found.manifests, reference: found.reference, overlays: found.overlays }];
+    return found === undefined ? [] : [{ ...target, manifests: found.manifests, overlays: found.overlays }];
   });
   const pending = [...now.keys()].filter((name) => !then.has(name));
   // As after the merge: a proposal that is behind the reviewed branch may not have the key yet.
@@ -162,7 +162,7 @@ function newAccessText(limit: Target['limits']['newAccess']): string {
 }
 
 /**
- * Reads the policies, waivers, access tests and access references that the commit of `--config-ref` has for the target. Returns undefined without such a
+ * Reads the policies, waivers and access tests that the commit of `--config-ref` has for the target. Returns undefined without such a
  * commit, a config file or a repository: then the proposed ones apply. Throws InputError when they cannot be read.
  */
 export async function readReviewedChecks(project: OpenProject): Promise<Checks | undefined> {
@@ -182,7 +182,7 @@ export async function readReviewedChecks(project: OpenProject): Promise<Checks |
   return value;
 }
 
-const noChecks: Checks = { policies: [], accessTests: [], accessReferences: [] };
+const noChecks: Checks = { policies: [], accessTests: [] };
 
 /** A commit without the target has no policies for it. */
 const absences: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);

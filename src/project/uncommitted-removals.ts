@@ -1,7 +1,6 @@
 import type { DesiredState } from '../model/desired.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Refusal } from '../model/plan/plan.ts';
-import { accessReferenceKind } from '../model/protection/access-reference.ts';
 import { accessTestKind } from '../model/protection/access-test.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { CheckedSources } from './checkout.ts';
@@ -20,11 +19,10 @@ type RemovalInput = {
  * objects, and applied objects that HEAD still declares. A working tree may be incomplete for many reasons; a commit was reviewed.
  */
 export async function findUncommittedRemovals(project: OpenProject, input: RemovalInput): Promise<readonly Refusal[]> {
-  const { resources, unselected, policies = [], accessTests = [], accessReferences = [] } = input.desired;
+  const { resources, unselected, policies = [], accessTests = [] } = input.desired;
   const declared = new Set<string>([...resources, ...unselected].flatMap(({ id, key }) => [id, key]));
   for (const { name } of policies) declared.add(`Policy/${name}`);
   for (const { name } of accessTests) declared.add(`${accessTestKind}/${name}`);
-  for (const { name } of accessReferences) declared.add(`${accessReferenceKind}/${name}`);
   const files = input.deleted.filter(({ declares }) => declares.length === 0 || !declares.every((id) => declared.has(id)));
   const named = new Set<string>(files.flatMap(({ declares }) => declares));
   const objects = (await objectsOfHead(project, input, declared)).filter((id) => !named.has(id));

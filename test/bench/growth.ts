@@ -11,7 +11,7 @@ import { onlyDeclared } from '../../src/project/remembered-objects.ts';
 import { lintRule } from '../../src/protection/lint/lint-guardrail.ts';
 import { compilePattern, patternCache } from '../../src/protection/pattern/compile.ts';
 import { matchesGlob } from '../../src/protection/pattern/glob.ts';
-import { checkAccessReferences } from '../../src/protection/permission/check-access-references.ts';
+import { checkAccessTests } from '../../src/protection/permission/check-access-tests.ts';
 import { desiredSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { newAccessRefusals } from '../../src/reconcile/guard/new-access-refusals.ts';
 import { draftPlan } from '../../src/reconcile/reconcile.ts';
@@ -19,7 +19,7 @@ import { digestOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
 import { changeRows } from '../../src/report/rows/change-rows.ts';
 import { duplicateKey } from '../../src/server/http/duplicate-key.ts';
 import { readTemplate } from '../../src/server/runbooks/template.ts';
-import { referenceOf } from '../support/access-reference.ts';
+import { accessTestOf } from '../support/access-test.ts';
 import { bombs } from '../support/bombs.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { largeAccess } from '../support/large-access.ts';
@@ -133,12 +133,12 @@ const pendingAttachments: Case = (count) => {
   return () => onlyDeclared(record, new Map([['c', { ...declared, edges }]]), new Set());
 };
 
-const accessReferences: Case = (connections) => {
+const accessTests: Case = (connections) => {
   const manifests = largeAccess(connections, 40).map(([name, spec]) => ({ kind: 'Connection', metadata: { name }, spec }));
   const snapshot = desiredSnapshot(desiredState(manifests), registry, 'interface');
-  const entries = range(40).map((index) => ({ group: `team-${index}`, on: '*', most: 'allowed' }));
-  const reference = referenceOf({ others: 'denied', entries });
-  return () => checkAccessReferences([reference], snapshot);
+  const named = range(40).map((index) => ({ group: `team-${index}`, on: 'db-0', expect: 'denied' }));
+  const tested = accessTestOf({ group: 'others', on: '*', expect: 'denied' }, ...named);
+  return () => checkAccessTests([tested], snapshot, { textOf: ({ id }) => id, newPatterns: undefined });
 };
 
 const newAccess: Case = (connections) => {
@@ -272,7 +272,7 @@ const growths: readonly Growth[] = [
   },
   { what: 'the digest of a plan', few: 1000, times: 20, cases: { attachments: digestOfAttachments } },
   { what: 'proving what an interrupted apply wrote', few: 10_000, times: 10, cases: { attachments: pendingAttachments } },
-  { what: 'checking access of 40 groups', few: 200, times: 5, cases: { 'access references': accessReferences, 'new access': newAccess } },
+  { what: 'checking access of 40 groups', few: 200, times: 5, cases: { 'access tests': accessTests, 'new access': newAccess } },
 ];
 
 /** Returns the CPU milliseconds of several runs. */

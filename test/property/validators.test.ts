@@ -4,16 +4,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { registry } from '../../src/kinds/index.ts';
-import {
-  accessReference,
-  accessTest,
-  config,
-  defaults,
-  manifests,
-  policy,
-  record,
-  type SchemaError,
-} from '../../src/manifest/validate/validators.ts';
+import { accessTest, config, defaults, manifests, policy, record, type SchemaError } from '../../src/manifest/validate/validators.ts';
 import { plan } from '../../src/reconcile/saved-plan/validators.ts';
 import { asArray, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { runCount } from '../support/property-runs.ts';
@@ -24,7 +15,6 @@ function read(path: string): JsonObject {
 
 const kinds = [...registry.values()].map(({ name, schema }) => ({ name, schema, validate: manifests[name] }));
 const documents = Object.entries({
-  'access-reference': accessReference,
   'access-test': accessTest,
   config,
   defaults,

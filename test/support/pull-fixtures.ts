@@ -21,7 +21,6 @@ const target: Target = {
   secretPrefixes: ['OSTIARY_SECRET_'],
   manifests: ['/project/access'],
   overlays: [],
-  reference: [],
   limits: defaultLimits,
   prune: false,
   reportUnmanaged: false,

@@ -91,11 +91,18 @@ export const accessChecks = [
     ['unit/protection/access/access-changes.test.ts: whose members in a group that still sees the connection gain'],
   ],
   [
-    'people get no more than an access reference grants',
-    'reconcile/assess/check-access-references.ts',
-    "lineRefusals('plan/access-reference', linesOf(isRefused))",
-    '[]',
-    ['e2e/plan/access-limits.test.ts: refuses a plan that grants more, names both lines, and can be overridden'],
+    'others get no access that an access test denies them',
+    'reconcile/assess/check-access-tests.ts',
+    'foldResults(broken.filter((one) => !isOld(one)))',
+    'foldResults(broken.filter((one) => isOld(one) && !isOld(one)))',
+    ['e2e/plan/access-limits.test.ts: refuse a plan that lets another group in, name both lines, and can be overridden'],
+  ],
+  [
+    'who gets in already does not let another group in',
+    'protection/permission/check-access-tests.ts',
+    'resultsIn(subject, former)',
+    'resultsIn(subject)',
+    ['hoop/access-tests.test.ts: who get in already do not let another group in'],
   ],
   [
     'a later end of access is new access',

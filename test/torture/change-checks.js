@@ -106,7 +106,7 @@ export const changeChecks = [
   [
     'accepted drift has headlines and lost protection',
     'reconcile/assess/assess.ts',
-    'const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.flatMap((one) => one.headlines)], losing);',
+    'const protection = withAcceptedLosses(stated.protection, [...headlines, ...tested.headlines], losing);',
     'const { protection } = stated;',
     ['unit/reconcile/accepted'],
   ],

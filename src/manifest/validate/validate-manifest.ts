@@ -8,19 +8,17 @@ import type { KindView } from '../manifest.ts';
 import { describeSchemaErrors } from './schema-diagnostics.ts';
 import { findNode, isOpenMap, readAnnotation } from '../schema-nodes.ts';
 import { describeInvalidSecret, isValidSecret } from '../secrets/read-secret.ts';
-import { accessReferenceKind } from '../../model/protection/access-reference.ts';
 import { accessTestKind } from '../../model/protection/access-test.ts';
 import { policyKind } from '../../model/protection/policy.ts';
 import { manifests, type SchemaError } from './validators.ts';
 
-/** The class of a document: a manifest of a kind, a policy, an access test, an access reference, defaults, the config file, a document of another tool, or an error. */
+/** The class of a document: a manifest of a kind, a policy, an access test, defaults, the config file, a document of another tool, or an error. */
 export type DocumentClass =
   | { readonly is: 'manifest'; readonly view: KindView; readonly value: JsonObject }
   | { readonly is: 'foreign'; readonly apiVersion: string | undefined }
   | { readonly is: 'config' }
   | { readonly is: 'policy' }
   | { readonly is: 'access-test' }
-  | { readonly is: 'access-reference' }
   | { readonly is: 'defaults' }
   | { readonly is: 'wrong'; readonly problem: DocumentDiagnostic };
 
@@ -30,7 +28,7 @@ export type KindViews = ReadonlyMap<string, KindView>;
 export const defaultsKind = 'Defaults';
 
 /** The kinds of documents among manifests that declare no object. */
-const otherKinds: readonly string[] = [policyKind, accessTestKind, accessReferenceKind, defaultsKind];
+const otherKinds: readonly string[] = [policyKind, accessTestKind, defaultsKind];
 
 const version = 'ostiary/v1';
 
@@ -67,7 +65,6 @@ function classifyKind(kind: Json | undefined, value: JsonObject, views: KindView
   if (kind === 'Config') return { is: 'config' };
   if (kind === policyKind) return { is: 'policy' };
   if (kind === accessTestKind) return { is: 'access-test' };
-  if (kind === accessReferenceKind) return { is: 'access-reference' };
   if (kind === defaultsKind) return { is: 'defaults' };
   const names = [...views.keys(), ...otherKinds];
   if (kind === undefined)

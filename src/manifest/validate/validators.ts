@@ -23,9 +23,6 @@ export declare const config: SchemaValidator;
 /** The compiled schema of a defaults file. */
 export declare const defaults: SchemaValidator;
 
-/** The compiled schema of an access reference. */
-export declare const accessReference: SchemaValidator;
-
 /** The compiled schema of an access test. */
 export declare const accessTest: SchemaValidator;
 

@@ -6,19 +6,6 @@ export const manifestCodes = {
     fix: 'Write the value in place of the alias, give all lines the same end, or edit the file',
     example: '/spec/reviewers is not edited: the alias *dba on line 9 may use it; write the value in place of the alias',
   },
-  'manifest/access-reference': {
-    meaning: 'The manifests grant more than an access reference allows',
-    cause: 'A group, a rule or an access mode changed, or the reference is wrong',
-    fix: 'Undo what the hint names; a change of the reference is reviewed first',
-    example: 'contractors: exec on orders-db: yes without approval, but reference production allows at most: denied (security/most.yaml:8)',
-  },
-  'manifest/access-reference-deferred': {
-    level: 'notice',
-    meaning: '`validate` cannot decide whether the manifests grant more than an access reference',
-    cause: 'A manifest keeps a value of the gateway that decides access',
-    fix: 'Nothing: `plan` checks it; or state the value',
-    example: 'access references need values of 2 connections that only the gateway has',
-  },
   'manifest/access-test': {
     meaning: 'The manifests give other access than an access test expects',
     cause: 'A group, a rule or an access mode changed, or the test is wrong',
@@ -79,19 +66,6 @@ export const manifestCodes = {
     cause: 'YAML reads an unquoted `1`, `true` or `null` as another type',
     fix: 'Put the key in quotes',
     example: 'the key 1 is not a string',
-  },
-  'manifest/no-access-reference': {
-    meaning: 'The config has `reference`, and no file of the target declares an AccessReference',
-    cause: 'The file is empty, or the references are for other targets',
-    fix: 'Declare an AccessReference, or remove `reference` from the config',
-    example: 'found no AccessReference for the target "production", although the config has reference:',
-  },
-  'manifest/no-connection': {
-    level: 'warning',
-    meaning: 'An access reference is about a connection or a tag that no manifest has, and another one is nearly the same',
-    cause: 'The name or the tag has a typo, so that the entry binds nothing',
-    fix: 'Correct it',
-    example: 'no connection has the tag "env=prd"',
   },
   'manifest/none': {
     meaning: 'The target has no manifests',
@@ -297,7 +271,7 @@ export const fieldCodes = {
   },
   'manifest/unknown-group': {
     level: 'warning',
-    meaning: 'An access test or reference is about a group that nothing names, and another group has nearly the same name',
+    meaning: 'An access test is about a group that nothing names, and another group has nearly the same name',
     cause: 'The name has a typo, so that the entry checks nothing',
     fix: 'Correct the name',
     example: 'nothing names the group "contractor"',

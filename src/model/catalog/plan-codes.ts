@@ -16,28 +16,6 @@ export const planCodes = {
     example:
       'access control is off, and access_groups switch it on for the whole gateway: only admins see 1 connection without access_groups: sales-db',
   },
-  'plan/access-reference': {
-    level: 'refusal',
-    meaning: 'After the plan, people could have more than an access reference allows, or that could not be known',
-    cause: 'The manifests, or something on the gateway that changes, grant more; or the reference is new and they do not follow it yet',
-    fix: 'Undo what the hint names; or override it: `--allow plan/access-reference=REASON`',
-    example: 'contractors: exec on orders-db: yes without approval, but reference production allows at most: denied (security/most.yaml:8)',
-  },
-  'plan/access-reference-exceeded': {
-    level: 'warning',
-    meaning: 'People have more on the gateway than an access reference allows, and no manifest states it',
-    cause: 'A connection or a list of groups without a manifest was changed outside Ostiary',
-    fix: 'Change it on the gateway, or declare it in a manifest',
-    example: 'contractors: exec on legacy-db: yes without approval, but reference production allows at most: denied (security/most.yaml:8)',
-  },
-  'plan/access-reference-unknown': {
-    level: 'warning',
-    meaning: 'It cannot be known whether people have more than an access reference allows; the plan does not change it',
-    cause: 'The token may not read a list that decides access, or a manifest keeps a value of the gateway',
-    fix: 'Give the token the permission to read the list, or state the value in the manifest',
-    example:
-      'contractors: exec on orders-db: cannot be known: only payments, and groups that are not known, but reference production allows at most: denied (security/most.yaml:8)',
-  },
   'plan/access-test': {
     level: 'refusal',
     meaning: 'After the plan, an access test would fail, or could not be decided',

@@ -90,13 +90,6 @@ spec:
   - { group: developers, on: [orders-db], verb: exec, expect: { approval: { from: [dba-team] } } }
   - { group: others, on: [orders-db], expect: denied }
 `,
-  AccessReference: `metadata:
-  name: contractors
-spec:
-  others: unrestricted
-  entries:
-    - { group: contractors, on: { match_tags: { env: prod } }, most: denied }
-`,
   Defaults: `spec:
   Connection:
     agent_id: default

@@ -3,7 +3,6 @@ import { toText } from '../../manifest/json-values.ts';
 import { toKebabCase } from '../../manifest/pull/draft-manifests.ts';
 import { configSchema } from '../../manifest/read-config.ts';
 import { defaultsSchema } from '../../manifest/read-defaults.ts';
-import { accessReferenceSchema } from '../../manifest/read-access-references.ts';
 import { accessTestSchema } from '../../manifest/read-access-tests.ts';
 import { policySchema } from '../../manifest/read-policies.ts';
 import { gatewayNames } from '../../gateway/dialects/choose-dialect.ts';
@@ -14,7 +13,7 @@ import { fieldName, type KindNames, noNames } from '../../model/spec/spelling.ts
 export function schemaFiles(): readonly (readonly [path: string, text: string])[] {
   const { toGateway } = gatewayNames();
   const kinds = [...registry.values()].map(({ name, schema }) => withGatewayNames(schema, toGateway.get(name) ?? noNames));
-  return [...kinds, configSchema, defaultsSchema, policySchema, accessTestSchema, accessReferenceSchema].map((schema) => [
+  return [...kinds, configSchema, defaultsSchema, policySchema, accessTestSchema].map((schema) => [
     schemaPath(toText(schema['title'])),
     `${JSON.stringify(forEditors(schema), null, 2)}\n`,
   ]);

@@ -134,7 +134,7 @@ function coversVerbs(one: AccessExpectation, other: AccessExpectation): boolean 
 }
 
 /** Returns whether an answer asks for everything that another one asks for. */
-export function coversAnswer(one: AccessExpectation['expect'], other: AccessExpectation['expect']): boolean {
+function coversAnswer(one: AccessExpectation['expect'], other: AccessExpectation['expect']): boolean {
   if (typeof one === 'string') return one === other;
   if (typeof other === 'string') return other === 'allowed';
   const isFrom = other.from.length === 0 || (one.from.length > 0 && includesAll(other.from, one.from));

@@ -100,7 +100,7 @@ function passed(found: string): ExpectationResult {
 }
 
 /** The facts that decide whether people get in. */
-export const entryParts: ReadonlySet<PermissionFact['part']> = new Set(['sees it', 'open', 'runbooks']);
+const entryParts: ReadonlySet<PermissionFact['part']> = new Set(['sees it', 'open', 'runbooks']);
 
 function unknownText({ facts }: Pick<Permission, 'facts'>): string {
   return facts.find(({ answer }) => answer === 'unknown')?.text ?? 'what decides it';
@@ -132,7 +132,7 @@ function problemOf(permission: Permission, expectation: AccessExpectation, subje
 }
 
 /** Returns what is easier than an entry asks for: the approval, or the duration. */
-export function termsProblem(
+function termsProblem(
   terms: PermissionTerms,
   { expect, longest }: Pick<AccessExpectation, 'expect' | 'longest'>,
   verb: AccessMode,

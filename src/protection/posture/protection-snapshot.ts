@@ -71,11 +71,6 @@ export function allConnections(...snapshots: readonly Pick<ProtectionSnapshot, '
   return [...new Set(ids)];
 }
 
-/** Returns the id of a connection. */
-export function connectionId(name: string): ResourceId {
-  return `Connection/${name}`;
-}
-
 /** Returns the number of runbook rules of a snapshot, those without a manifest included. */
 export function runbookRulesIn(snapshot: ProtectionSnapshot): number {
   return entriesOf(accessStateIn(snapshot) ?? {}, 'runbook-rules').length;

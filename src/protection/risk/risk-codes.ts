@@ -24,7 +24,6 @@ const codes = {
   'access-extended': ['weakens', 'the access of a group ends later, or no longer ends'],
   'access-test-removed': ['weakens', 'an access test no longer expects something'],
   'access-test-uncovered': ['weakens', 'an access test no longer covers a connection'],
-  'access-reference-weakened': ['weakens', 'an access reference lets people have more'],
   'secret-inlined': ['weakens', 'a secret reference is replaced by a value in the manifest'],
   'secret-referenced': ['strengthens', 'a secret value in the manifest is replaced by a reference'],
   'secret-left': ['unknown', 'a secret is left to the gateway, whose value cannot be compared with the last applied one'],

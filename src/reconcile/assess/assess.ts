@@ -21,9 +21,7 @@ import type { Prepared } from '../prepare/prepare.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
 import { type AuditedChanges, assessAccepted } from '../accepted/assess-accepted.ts';
 import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
-import type { AccessReference } from '../../model/protection/access-reference.ts';
 import type { AccessTest } from '../../model/protection/access-test.ts';
-import { checkReferencedAccess } from './check-access-references.ts';
 import { checkPlannedAccess } from './check-access-tests.ts';
 import { checkRules } from './check-rules.ts';
 import {
@@ -83,17 +81,16 @@ export function assess(
     former,
     ways: otherWays(stated.destinations),
   });
-  const access = [tested, checkReferencedAccess(prepared, diff, policies.accessReferences)];
-  const protection = withAcceptedLosses(stated.protection, [...headlines, ...access.flatMap((one) => one.headlines)], losing);
+  const protection = withAcceptedLosses(stated.protection, [...headlines, ...tested.headlines], losing);
   const { changedSamples, diagnostics: ruleDiagnostics } = checkRules(prepared, { diff, ...snapshots }, rules);
   return {
     changes,
-    unwritten: [...withoutNamed(unwritten, accepted, diff), ...access.flatMap((one) => one.unwritten)],
+    unwritten: [...withoutNamed(unwritten, accepted, diff), ...tested.unwritten],
     accepted,
     protection: changedSamples.length === 0 ? protection : { ...protection, changedSamples },
     policies: policyResults.report,
-    refusals: [...policyResults.refusals, ...access.flatMap((one) => one.refusals)],
-    diagnostics: [...policyResults.diagnostics, ...access.flatMap((one) => one.diagnostics)],
+    refusals: [...policyResults.refusals, ...tested.refusals],
+    diagnostics: [...policyResults.diagnostics, ...tested.diagnostics],
     uncovered: [...leftPolicies(policyResults.report), ...tested.uncovered],
     ruleDiagnostics,
   };
@@ -144,8 +141,6 @@ export type CompiledPolicies = {
   readonly today: string;
   /** The access tests of the reviewed commit, if the proposal does not choose its own. */
   readonly accessTests?: readonly AccessTest[];
-  /** The access references of that commit. */
-  readonly accessReferences?: readonly AccessReference[];
 };
 
 /** The results of policies; failures are refusals, the rest are warnings. */

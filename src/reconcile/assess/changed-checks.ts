@@ -4,8 +4,8 @@ import { type ChangedCheck, compareChecks, type ProposedChecks, type StatedCheck
 import { statedText } from '../../protection/permission/expectation-texts.ts';
 
 /**
- * Returns what a proposal changes of its own checks: of the config, of policies with their waivers, of access tests and references, and of objects that
- * it did not add the samples, the protection from deletion, and the fields that are not compared.
+ * Returns what a proposal changes of its own checks: of the config, of policies with their waivers, of access tests, and of objects that it did not add
+ * the samples, the protection from deletion, and the fields that are not compared.
  */
 export function changedByProposal({ config, reviewed }: ProposedChecks, desired: DesiredState): readonly ChangedCheck[] {
   if (reviewed === undefined) return config;
@@ -21,7 +21,7 @@ export function changedByProposal({ config, reviewed }: ProposedChecks, desired:
   ];
 }
 
-function documentChecks({ policies = [], accessTests = [], accessReferences = [] }: DesiredState): ReadonlyMap<string, StatedCheck> {
+function documentChecks({ policies = [], accessTests = [] }: DesiredState): ReadonlyMap<string, StatedCheck> {
   return new Map<string, StatedCheck>([
     ...policies.flatMap(({ name, at, match, require, message, severity, waivers }) => {
       const requirements = require.map((one) => [one.expression, one.message ?? '']);
@@ -36,10 +36,6 @@ function documentChecks({ policies = [], accessTests = [], accessReferences = []
     ...accessTests.flatMap(({ name, expectations }) =>
       expectations.map((one) => [`access test ${name} (${statedText(one)})`, { text: one.text, at: one.at }] as const),
     ),
-    ...accessReferences.flatMap(({ name, at, others, entries }) => [
-      [`others of access reference ${name}`, { text: others, value: others, at }] as const,
-      ...entries.map((one) => [`access reference ${name} (${statedText(one)})`, { text: one.text, at: one.at }] as const),
-    ]),
   ]);
 }
 

@@ -5,7 +5,7 @@ import type { Position } from '../../model/diagnostic.ts';
 import { compareText, type JsonObject } from '../../model/json.ts';
 import { type Diff, liveKeyOf, type Refusal, renamesOf, withNames } from '../../model/plan/plan.ts';
 import type { Decider, Permission } from '../../model/protection/permission.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { hasTags } from '../../protection/permission/check-access-tests.ts';
 import { extensionText, findExtensions } from '../../protection/permission/extensions.ts';
 import { compare } from '../../protection/compare/compare.ts';
@@ -18,8 +18,7 @@ import { allConnections, type ProtectionSnapshot } from '../../protection/postur
 import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
-import { type AccessLine, lineRefusals } from '../assess/access-lines.ts';
-import { formerIds } from '../assess/check-access-references.ts';
+import { type AccessLine, lineRefusals } from './access-lines.ts';
 
 /**
  * Refuses a plan after which people can do more than on the gateway as it is, or than on the gateway as the last apply left it. So drift
@@ -40,7 +39,7 @@ export function newAccessRefusals(
     const named = withNames(side.live, renamesOf(side.diff.changes));
     return newAccessSince(side.snapshots().before, { ...since, plan: side.diff, live: named, stated: side.desired, applied });
   });
-  return lineRefusals('plan/new-access', [...lines, ...extensionLines(prepared, since)]);
+  return lineRefusals([...lines, ...extensionLines(prepared, since)]);
 }
 
 /** Returns the groups that keep their access for longer than the applied manifests state. */
@@ -82,7 +81,12 @@ type SinceState = Since & {
 function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desired, ...state }: SinceState): readonly AccessLine[] {
   const unfinished = new Set(diff.changes.filter(({ reasons }) => reasons.includes('unfinished')).map(liveKeyOf));
   const manifests = desiredByKey(desired.resources);
-  const formerOf = formerIds(desired, before, unfinished);
+  const formerOf = (id: ResourceId): ResourceId | undefined => {
+    if (before.resources.has(id) && !unfinished.has(id)) return id;
+    const replaces = manifests.get(id)?.replaces;
+    const predecessor = replaces === undefined ? undefined : resourceId(kindOf(id), replaces);
+    return predecessor !== undefined && before.resources.has(predecessor) ? predecessor : undefined;
+  };
   // Who removes a tag does not lift the limit in the same plan.
   const counts = (id: ResourceId, former: ResourceId | undefined): boolean =>
     limit === 'refuse' || hasTags(limit.tags, specIn(after, id)) || (former !== undefined && hasTags(limit.tags, specIn(before, former)));

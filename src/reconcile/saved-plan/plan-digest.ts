@@ -14,7 +14,6 @@ import type {
   UnwrittenRisks,
   Value,
 } from '../../model/plan/plan.ts';
-import { accessReferenceKind } from '../../model/protection/access-reference.ts';
 import { accessTestKind } from '../../model/protection/access-test.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { Prepared } from '../prepare/prepare.ts';
@@ -49,10 +48,7 @@ export function digestOf(
   return hash.digest('hex');
 }
 
-/** The kinds of documents that are never written, and whose removal a digest covers. */
-const weakenedKinds: readonly string[] = [accessTestKind, accessReferenceKind];
-
-/** What a plan says besides its writes: the drift that it accepts, and what access tests and references no longer state. */
+/** What a plan says besides its writes: the drift that it accepts, and what access tests no longer state. */
 type UnwrittenParts = {
   readonly accepted: readonly (DigestedChange & Pick<AcceptedDrift, 'edges'>)[];
   readonly unwritten?: readonly UnwrittenRisks[] | undefined;
@@ -64,7 +60,7 @@ type UnwrittenParts = {
  */
 export function digestWithUnwritten(digest: string, { accepted, unwritten = [] }: UnwrittenParts): string {
   const covered = accepted.filter(({ edges, ...drift }) => edges.length > 0 || drift.fields.length === 0 || changesMore(drift));
-  const removed = unwritten.filter(({ id }) => weakenedKinds.includes(kindOf(id)));
+  const removed = unwritten.filter(({ id }) => kindOf(id) === accessTestKind);
   const texts = [
     ...covered.map((drift) => `${changeText(drift)}[${drift.edges.map(edgeText).join(',')}]`),
     ...removed.map(({ id, risks }) => canonical([id, risks.map(({ path }) => path ?? '')])),

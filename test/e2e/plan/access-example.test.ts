@@ -69,6 +69,7 @@ const groups = '[orders, contractors]';
 const orders = 'access/orders.yaml';
 const approval = 'rules/approval.yaml';
 const reviewers = 'overlays/serve/approval.yaml';
+const othersFile = 'access/others.yaml';
 
 const changes: Readonly<Record<string, Change>> = {
   'a team gets access': {
@@ -203,7 +204,7 @@ type Example = {
 async function applyExample(target: Target): Promise<Example> {
   const { url, token } = await gateways[target]();
   // Without its access tests, which refuse some of the changes.
-  const paths = filesBelow(example).filter((path) => !path.endsWith('/tests.yaml'));
+  const paths = filesBelow(example).filter((path) => !path.endsWith('/tests.yaml') && path !== othersFile);
   const read = paths.map((path) => [path, readFileSync(join(example, path), 'utf8')] as const);
   const files = Object.fromEntries(read.map(([path, text]) => [path, text.replace(addresses[target], url)]));
   const repository = make(files);
@@ -245,17 +246,20 @@ describe.each<readonly [Target, Readonly<Record<'deferred' | 'violated', readonl
     repository.save(files);
   });
 
-  test('refuses what its reference does not grant, with both lines', async () => {
+  test('refuses what it denies to others, and names the line that grants it', async () => {
     const { files, repository, run } = applied;
+    const tested = { [othersFile]: readFileSync(join(example, othersFile), 'utf8') };
+    repository.save(tested);
+    expect(await run('plan')).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes') });
     repository.save(replace('access/payments.yaml', '[payments]', '[payments, contractors]')(files));
-    const most =
-      /contractors: exec on ledger-db: yes .*but\s+reference\s+contractors\s+allows\s+at\s+most:\s+denied\s+\(security\/most\.yaml:9\)/s;
+    const failing = /others\s+on\s+team=payments:\s+denied,\s+but\s+contractors\s+on\s+ledger-db:\s+connect,\s+exec\s+allowed/;
     const validated = await run('validate');
-    expect(validated).toMatchObject({ code: 3, stderr: expect.stringMatching(most) });
-    expect(validated.stderr).toMatch(/access\/payments\.yaml:14:\d+ error manifest\/access-reference/);
+    expect(validated).toMatchObject({ code: 3, stderr: expect.stringMatching(failing) });
+    expect(validated.stderr).toMatch(/access\/others\.yaml:10:\d+ error manifest\/access-test[\s\S]*decided by access\/payments\.yaml:14/);
     const planned = await run('plan');
-    expect(planned).toMatchObject({ code: 6, stdout: expect.stringMatching(most) });
-    expect(planned.stdout).toContain('plan/access-reference');
+    expect(planned).toMatchObject({ code: 6, stdout: expect.stringMatching(failing) });
+    expect(planned.stdout).toContain('plan/access-test');
+    repository.remove(othersFile);
     repository.save(files);
   });
 

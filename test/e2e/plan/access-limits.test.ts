@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { referenceText } from '../../support/access-reference.ts';
+import { accessTestText } from '../../support/access-test.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { oneLine } from '../../support/access-project.ts';
 import { config, connection } from '../project.ts';
@@ -12,16 +12,13 @@ const fileOf = (name: string): string => `access/${name}.yaml`;
 const grouped = (name: string, ...groups: readonly string[]): string =>
   connection(name, { access_groups: [...groups], connection_tags: { env: 'prod' }, reviewers: ['dba'] });
 
-const prod = { match_tags: { env: 'prod' } };
-const bound = { group: 'contractors', on: prod, most: 'denied' };
-const reference = referenceText({ name: 'production', entries: [bound] });
-const most = 'security/most.yaml';
-const referenced = (): string => `${config(gateway.url()).trimEnd()}\nreference: [security/]\n`;
-
+const tests = 'access/tests.yaml';
+const others = { group: 'others', on: { match_tags: { env: 'prod' } }, expect: 'denied' };
+const named = { group: 'payments', on: '*', verb: 'exec', expect: { approval: { from: ['dba'] } } };
 const files = (name: string): Readonly<Record<string, string>> => ({
-  'ostiary.yaml': referenced(),
+  'ostiary.yaml': config(gateway.url()),
   [fileOf(name)]: grouped(name, 'payments'),
-  [most]: reference,
+  [tests]: accessTestText('production', [others, named]),
 });
 
 type Run = (line: string) => ReturnType<typeof gateway.run>;
@@ -34,63 +31,57 @@ async function applied(name: string): Promise<{ readonly repository: ReturnType<
   return { repository, run };
 }
 
-describe('a reference', () => {
-  test('refuses a plan that grants more, names both lines, and can be overridden', async () => {
+describe('others of an access test', () => {
+  test('refuse a plan that lets another group in, name both lines, and can be overridden', async () => {
     const { repository, run } = await applied('bounded-db');
     expect(await run('validate')).toMatchObject({ code: 0 });
     repository.save({ [fileOf('bounded-db')]: grouped('bounded-db', 'payments', 'contractors') });
-    const message = `contractors: exec on bounded-db: yes after approval by dba, but reference production allows at most: denied (${most}:7)`;
+    const message = 'others on env=prod: denied, but contractors on bounded-db: connect, exec allowed';
     const validated = await run('validate');
     expect(validated.code).toBe(3);
     expect(oneLine(validated.stdout + validated.stderr)).toContain(message);
     const planned = await run('plan --format json --out plan.json');
     expect(planned.code).toBe(6);
     const [{ refusals }] = JSON.parse(planned.stdout).plans;
-    expect(refusals[0]).toMatchObject({
-      code: 'plan/access-reference',
-      allowable: true,
-      at: { file: fileOf('bounded-db'), line: expect.any(Number) },
-      hint: expect.stringContaining(`decided by ${fileOf('bounded-db')}:`),
-    });
-    const access = ['connect', 'exec'].map((verb) => ({ connection: 'Connection/bounded-db', groups: ['contractors'], verb }));
-    expect(refusals.flatMap(({ newAccess = [] }) => newAccess)).toEqual(access);
+    expect(refusals).toMatchObject([
+      {
+        code: 'plan/access-test',
+        message,
+        allowable: true,
+        at: { file: tests, line: 5 },
+        hint: expect.stringContaining(`decided by ${fileOf('bounded-db')}:`),
+      },
+    ]);
     expect(await run('apply --yes --plan plan.json')).toMatchObject({ code: 6 });
     expect(await run('apply --yes')).toMatchObject({ code: 6 });
-    expect(await run('apply --yes --allow plan/access-reference=agreed')).toMatchObject({ code: 0 });
-    // What the manifests grant stays refused, also when the gateway has it.
-    expect(await run('plan')).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/access-reference') });
+    expect(await run('apply --yes --allow plan/access-test=agreed')).toMatchObject({ code: 0 });
+    // Who gets in already is a warning.
+    expect(await run('plan')).toMatchObject({ code: 0, stderr: expect.stringContaining('plan/access-test-failing') });
   });
 
-  test('of the reviewed commit counts, and a weaker one says so first', async () => {
+  test('of the reviewed commit are named first where they are fewer, denied less, or gone', async () => {
     const { repository, run } = await applied('reviewed-db');
     const digestOf = async (): Promise<unknown> => JSON.parse((await run('plan --format json')).stdout).plans[0].digest;
     const digest = await digestOf();
     repository.git('checkout', '-q', '-b', 'proposal');
-    const weaker = referenceText({ name: 'production', entries: [{ ...bound, most: { approval: {} } }] });
-    repository.save({ [most]: weaker, [fileOf('reviewed-db')]: grouped('reviewed-db', 'payments', 'contractors') });
-    const line =
-      'access reference production lets contractors have more by connect, exec, runbooks: was denied, will be approval by at least 1';
-    const own = await run('plan');
-    expect([own.code, oneLine(own.stdout)]).toEqual([0, expect.stringMatching(new RegExp(`^.{0,300}${line}`))]);
-    const reviewed = await run('plan --config-ref main');
-    expect([reviewed.code, oneLine(reviewed.stdout)]).toEqual([6, expect.stringContaining('reference production allows at most: denied')]);
-    expect(oneLine(reviewed.stdout)).toContain(line);
+    const contractors = { group: 'contractors', on: '*', verb: 'exec', expect: { approval: {} } };
+    repository.save({
+      [tests]: accessTestText('production', [others, named, contractors]),
+      [fileOf('reviewed-db')]: grouped('reviewed-db', 'payments', 'contractors'),
+    });
+    const fewer = 'access test production no longer expects contractors on env=prod: denied';
+    for (const line of ['plan', 'plan --config-ref main']) {
+      const planned = await run(line);
+      expect([planned.code, oneLine(planned.stdout)]).toEqual([0, expect.stringMatching(new RegExp(`^.{0,800}${fewer}`))]);
+    }
     expect((await run('plan --max-risk strengthens')).code).toBe(6);
 
-    repository.save({ 'ostiary.yaml': config(gateway.url()), [fileOf('reviewed-db')]: grouped('reviewed-db', 'payments') });
-    repository.git('rm', '-q', most);
-    repository.git('commit', '-q', '-m', 'no reference');
+    repository.save({ [fileOf('reviewed-db')]: grouped('reviewed-db', 'payments') });
+    repository.git('rm', '-q', tests);
+    repository.git('commit', '-q', '-m', 'no test');
     const removed = await run('plan --config-ref main');
-    expect(oneLine(removed.stdout)).toMatch(/^.{0,600}access reference production is removed/);
+    expect(oneLine(removed.stdout)).toMatch(/^.{0,600}access test production no longer expects others on env=prod: denied/);
     expect(await digestOf()).not.toEqual(digest);
-  });
-
-  test('binds a connection whose tag is removed with it', async () => {
-    const { repository, run } = await applied('tagged-db');
-    repository.save({ [fileOf('tagged-db')]: grouped('tagged-db', 'payments', 'contractors').replace('prod', 'dev') });
-    const planned = await run('plan');
-    expect([planned.code, oneLine(planned.stdout)]).toEqual([6, expect.stringContaining('plan/access-reference')]);
-    expect(oneLine(planned.stdout)).toContain('lets contractors have more by connect, exec, runbooks: was denied, will be unrestricted');
   });
 });
 
@@ -135,16 +126,4 @@ test('new access is refused by the option and by the config, and can be allowed'
   expect(await run('plan --config-ref main')).toMatchObject({ code: 6, stdout: expect.stringContaining('limits.new_access') });
   expect(await run('apply --yes --allow plan/new-access=approved')).toMatchObject({ code: 0 });
   expect(await run('plan --no-new-access')).toMatchObject({ code: 0 });
-});
-
-test('an entry about no connection is a warning, and no reference where the config names some is an error', async () => {
-  const entries = [{ ...bound, on: { match_tags: { env: 'prd' } } }];
-  const misspelt = make({ ...files('series-db'), [most]: referenceText({ entries }) });
-  const warned = await gateway.run('validate', misspelt.folder, gitEnv);
-  expect([warned.code, warned.stderr]).toEqual([0, expect.stringMatching(/manifest\/no-connection[\s\S]*did you mean "env=prod"\?/)]);
-  const none = make({ ...files('none-db'), [most]: '# nothing\n' });
-  expect(await gateway.run('validate', none.folder, gitEnv)).toMatchObject({
-    code: 3,
-    stderr: expect.stringContaining('manifest/no-access-reference'),
-  });
 });

@@ -29,7 +29,6 @@ describe('the config file', () => {
           token: { env: 'OSTIARY_TOKEN' },
           secretPrefixes: ['OSTIARY_SECRET_'],
           manifests: ['/repository'],
-          reference: [],
           overlays: [],
           limits: { from: 10, updates: 0.3, deletes: 0.3, protections: 0.3, newAccess: 'allow' },
           prune: false,
@@ -56,13 +55,9 @@ describe('the config file', () => {
       '  overlays: [overlays/prod, .]',
       '  limits: { from: 5, updates: 7%, new_access: { match_tags: { env: prod } } }',
       '  prune: true',
-      '  reference: [./most.yaml]',
       '  released: [Connection/old-db]',
     );
-    const { value } = read(
-      `manifests: [access/]\nreference: [security/]\nallow_values: { Connection.subtype: [rails-console] }\n${text}`,
-      '/repository/',
-    );
+    const { value } = read(`manifests: [access/]\nallow_values: { Connection.subtype: [rails-console] }\n${text}`, '/repository/');
     expect(value?.targets).toEqual([
       {
         name: 'prod',
@@ -71,8 +66,7 @@ describe('the config file', () => {
         auth: 'api-key',
         token: { env: 'TOKEN' },
         secretPrefixes: ['A_', 'B_'],
-        manifests: ['/repository/access', '/repository/more/y', '/repository/security', '/repository/most.yaml'],
-        reference: ['/repository/security', '/repository/most.yaml'],
+        manifests: ['/repository/access', '/repository/more/y'],
         overlays: ['/repository/overlays/prod', '/repository'],
         limits: { from: 5, updates: 0.07, deletes: 0.3, protections: 0.3, newAccess: { tags: { env: 'prod' } } },
         prune: true,

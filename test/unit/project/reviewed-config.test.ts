@@ -12,7 +12,6 @@ function targetOf(name: string, given: Partial<Target> = {}): Target {
     token: { env: 'OSTIARY_TOKEN' },
     secretPrefixes: ['OSTIARY_SECRET_'],
     manifests: ['/now/access'],
-    reference: [],
     overlays: ['/now/overlay'],
     limits: defaultLimits,
     prune: false,

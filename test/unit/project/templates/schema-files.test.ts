@@ -28,7 +28,6 @@ describe('schemas for editors', () => {
   test('exist for every document that people write', () => {
     expect(schemas.map(({ path }) => path).toSorted()).toEqual(
       [
-        'access-reference',
         'access-request-rule',
         'access-test',
         'attribute',

@@ -6,6 +6,8 @@ import { nameOf } from '../../model/resource.ts';
 /** The largest number of refusals; the last one counts the rest. */
 const mostRefusals = 20;
 
+const code: Refusal['code'] = 'plan/new-access';
+
 /** The largest number of names of each sort in one refusal. */
 const mostNames = 3;
 
@@ -15,12 +17,11 @@ export type AccessLine = {
   readonly who: string;
   readonly verb: string;
   readonly what: string;
-  readonly hint?: string;
   readonly at: Position | undefined;
 };
 
-/** Returns refusals of access: what is the same for several people, or on several connections, is one of them; JSON lists all. */
-export function lineRefusals(code: Refusal['code'], lines: readonly AccessLine[]): readonly Refusal[] {
+/** Returns refusals of new access: what is the same for several people, or on several connections, is one of them; JSON lists all. */
+export function lineRefusals(lines: readonly AccessLine[]): readonly Refusal[] {
   const folded = foldLines(lines);
   const texts = (some: readonly (readonly AccessLine[])[]): readonly Refusal[] =>
     some.map((all) => ({ code, allowable: true, ...foldedTexts(all), newAccess: all.map(({ access }) => access) }));
@@ -36,25 +37,28 @@ export function lineRefusals(code: Refusal['code'], lines: readonly AccessLine[]
 }
 
 /** Joins what is the same for several people, and for several connections; each line counts once. */
-export function foldLines(lines: readonly AccessLine[]): readonly (readonly AccessLine[])[] {
+function foldLines(lines: readonly AccessLine[]): readonly (readonly AccessLine[])[] {
   const known = new Set<string>();
   const groups = new Map<string, AccessLine[]>();
   for (const line of lines) {
-    const id = JSON.stringify([line.access, line.hint]);
+    const id = JSON.stringify(line.access);
     if (known.has(id)) continue;
     known.add(id);
-    addToGroup(groups, [line.verb, line.what, line.hint, line.at === undefined ? '' : formatPosition(line.at)].join('\n'), line);
+    addToGroup(groups, [line.verb, line.what, line.at === undefined ? '' : formatPosition(line.at)].join('\n'), line);
   }
   return [...groups.values()];
 }
 
 /** Returns the message, the hint and the place of lines that are the same. */
-export function foldedTexts(lines: readonly AccessLine[]): Pick<Refusal, 'message' | 'hint' | 'at'> {
+function foldedTexts(lines: readonly AccessLine[]): Pick<Refusal, 'message' | 'hint' | 'at'> {
   const [first] = lines;
   const who = [...new Set(lines.map((line) => line.who))];
   const where = [...new Set(lines.map(({ access }) => nameOf(access.connection)))];
-  const hint = first?.hint ?? 'undo the change, or override with a reason';
-  return { message: `${firstOf(who)}: ${first?.verb} on ${firstOf(where)}: ${first?.what}`, hint, at: first?.at };
+  return {
+    message: `${firstOf(who)}: ${first?.verb} on ${firstOf(where)}: ${first?.what}`,
+    hint: 'undo the change, or override with a reason',
+    at: first?.at,
+  };
 }
 
 function firstOf(names: readonly string[]): string {
