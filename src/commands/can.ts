@@ -158,7 +158,7 @@ function permissionIn(
 ): Permission {
   const posture = readPostures(view.snapshot)(id);
   if (posture === undefined) throw new Error(`no posture of ${id}`);
-  return permissionOf({ id, posture, snapshot: view.snapshot, endOf: view.endOf }, { groups: people, verb });
+  return permissionOf({ id, posture, snapshot: view.snapshot }, { groups: people, verb });
 }
 
 /** Returns the permission of a user who cannot sign in: none. */
@@ -242,13 +242,13 @@ function warnUnknownGroups({ groups: people, answer }: Permission, { groups: kno
 function printWho(connections: readonly ResourceId[], asked: Asked, format: AccessFlags['format']): void {
   const { printer, placeOf, target, groups: named, view } = asked;
   const known = [...named, ...seeingAll];
-  const { source, snapshot, endOf } = view;
+  const { source, snapshot } = view;
   const postures = readPostures(snapshot);
   const all = connections.map((id) => {
     const posture = postures(id);
     const tags = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
     if (posture === undefined) return { tags, people: [] };
-    const { byGroup, others } = permissionsByGroup({ id, posture, snapshot, endOf }, known);
+    const { byGroup, others } = permissionsByGroup({ id, posture, snapshot }, known);
     return { tags, people: [others, ...known.map((group) => byGroup.get(group) ?? others.map((one) => ({ ...one, groups: [group] })))] };
   });
   const flat = all.flatMap(({ people }) => people.flat());

@@ -11,7 +11,7 @@ import { loadTarget } from '../project/manifests.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { OpenProject } from '../project/project.ts';
 import { type DeciderPosition, deciderPositions } from '../protection/permission/decider-positions.ts';
-import { type GrantEnds, grantEnds } from '../protection/permission/grant-ends.ts';
+import { grantEnds } from '../protection/posture/grant-ends.ts';
 import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../protection/posture/protection-snapshot.ts';
 import { grantedAt } from '../reconcile/prepare/ended-grants.ts';
 import { declaredSnapshot } from './access-tests.ts';
@@ -27,8 +27,6 @@ export type AccessView = {
   readonly snapshot: ProtectionSnapshot;
   /** Returns the line of a manifest; undefined for an object without one. */
   readonly placeOf: DeciderPosition;
-  /** Returns the end of a grant; absent for a gateway as it is, which knows none. */
-  readonly endOf?: GrantEnds;
   /** The manifests; undefined where they do not decide. */
   readonly desired?: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
@@ -48,8 +46,8 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
     // A preview drafts what a plan leaves blocked.
     const gone = new Set(warnings.filter(({ code }) => code === deletedOutside).map(({ resource }) => resource));
     const changes = plan.changes.filter(({ id }) => !gone.has(id));
-    const snapshot = plannedSnapshot({ ...plan, changes }, live, registry);
-    return { source, snapshot, placeOf: deciderPositions(desired, snapshot), endOf: grantEnds(desired), diagnostics: warnings };
+    const snapshot = { ...plannedSnapshot({ ...plan, changes }, live, registry), ends: grantEnds(desired) };
+    return { source, snapshot, placeOf: deciderPositions(desired, snapshot), diagnostics: warnings };
   }
   if (source === 'live') {
     const { gateway, identity } = await connect(project.target, { flags, context });
@@ -65,7 +63,7 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
   const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read, ends: { now, ended: 'warning' } });
   if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
   const snapshot = grantedSnapshot(value, now, project);
-  return { source, snapshot, placeOf: deciderPositions(value), endOf: grantEnds(value), desired: value, diagnostics };
+  return { source, snapshot, placeOf: deciderPositions(value), desired: value, diagnostics };
 }
 
 /** Takes the snapshot of a gateway that has what the manifests declare, without the grants that have ended. */

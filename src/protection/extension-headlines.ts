@@ -1,34 +1,54 @@
 import { addToGroup } from '../model/collections.ts';
 import { formatPosition } from '../model/diagnostic.ts';
-import type { Headline } from '../model/protection/protection.ts';
+import type { Cause, Headline } from '../model/protection/protection.ts';
 import { nameOf } from '../model/resource.ts';
 import { controlRow } from './controls/control-table.ts';
-import { type AppliedManifests, type Extension, extensionText, findExtensions } from './permission/extensions.ts';
+import type { Difference } from './compare/compare.ts';
+import { effective } from './effective/effective.ts';
+import type { DeciderPosition } from './permission/decider-positions.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
+import type { ProtectionSnapshot } from './posture/protection-snapshot.ts';
 import { sharedTags } from './shared-tags.ts';
 
+/** Returns when people lose their access after a plan, and when before it: `until 2027-01-01, was 2026-12-01`, `without an end, was until 2026-12-01`. */
+export function extensionText(
+  { connection, former, member }: Pick<Difference, 'connection' | 'former'> & { readonly member: readonly string[] },
+  { before, after }: { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot },
+): string {
+  const was = former === undefined ? undefined : effective(before, former)?.endFor(member).until;
+  const until = effective(after, connection)?.endFor(member).until;
+  return until === undefined ? `without an end, was until ${was}` : `until ${until}, was ${was}`;
+}
+
 /** Builds one headline for each group that keeps its access for longer, and each of its old and new ends. */
-export function extensionHeadlines(manifests: AppliedManifests, { after, postureAfter }: PlanSnapshots): readonly Headline[] {
-  const groups = new Map<string, Extension[]>();
-  for (const one of findExtensions(manifests, after)) addToGroup(groups, [one.end.group, one.end.until ?? '', one.end.was].join('\0'), one);
-  return [...groups.values()].flatMap((members): readonly Headline[] => {
-    const end = members[0]?.end;
-    const reached = [...new Set(members.flatMap((one) => one.reached))];
-    const ids = reached.filter((id) => postureAfter(id) !== undefined);
-    const [first] = ids;
-    if (end === undefined || first === undefined) return [];
-    const what = ids.length === 1 ? nameOf(first) : `${ids.length} connections`;
-    const causes = members.map(({ resource, end: { path } }) => ({ by: resource.id, path, place: formatPosition(resource.locate(path)) }));
-    const tags = sharedTags(ids.map((id) => postureAfter(id)?.tags ?? {}));
-    return [
-      {
-        direction: 'weakens',
-        text: `${end.group} can reach ${what} ${extensionText(end)}`,
-        connections: ids,
-        tags,
-        causes,
-        weight: controlRow('who').weight,
-      },
-    ];
+export function extensionHeadlines(
+  differences: readonly Difference[],
+  snapshots: PlanSnapshots,
+  positionOf: DeciderPosition,
+): readonly Headline[] {
+  const groups = new Map<string, Difference[]>();
+  for (const one of differences) {
+    if (one.part !== 'until' || one.causes.more === undefined || 'machine' in one.people) continue;
+    const { member } = one.people;
+    addToGroup(groups, `${member.join(', ')} can reach\n${extensionText({ ...one, member }, snapshots)}`, one);
+  }
+  return [...groups].map(([text, members]): Headline => {
+    const connections = [...new Set(members.map(({ connection }) => connection))];
+    const [first = ''] = connections.map(nameOf);
+    const [who, end] = text.split('\n');
+    const causes = new Map<string, Cause>();
+    for (const decider of members.flatMap((one) => one.causes.more ?? [])) {
+      const at = positionOf(decider);
+      const { id: by, path } = decider;
+      causes.set(`${by}${path}`, { by, path, ...(at === undefined ? {} : { place: formatPosition(at) }) });
+    }
+    return {
+      direction: 'weakens',
+      text: `${who} ${connections.length === 1 ? first : `${connections.length} connections`} ${end}`,
+      connections,
+      tags: sharedTags(connections.map((id) => snapshots.postureAfter(id)?.tags ?? {})),
+      causes: [...causes.values()],
+      weight: controlRow('who').weight,
+    };
   });
 }

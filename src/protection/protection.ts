@@ -46,7 +46,8 @@ import {
   type Plan,
 } from '../model/plan/plan.ts';
 import { isPointerWithin } from '../model/pointer.ts';
-import { diffPermissions } from './permission/diff-permissions.ts';
+import { deciderPositions } from './permission/decider-positions.ts';
+import { accessDifferences, permissionDelta } from './permission/permission-delta.ts';
 import { acceptedLosses, acceptedRisks, type StatedEffects } from './accepted-effects.ts';
 import { findRisks } from './risk/risks.ts';
 import { manifestHeadlines, rerouteHeadlines } from './risk-headlines.ts';
@@ -293,11 +294,12 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
       ...effects,
       desired: input.desired,
     });
+    const differences = accessDifferences(diff, effects.snapshots);
     const more = [
-      ...extensionHeadlines(input, effects.snapshots),
+      ...extensionHeadlines(differences, effects.snapshots, deciderPositions(input.desired)),
       ...manifestHeadlines([...changes, ...effects.unwritten], effects.snapshots),
     ];
-    const permissions = diffPermissions(diff, effects.snapshots, input);
+    const permissions = permissionDelta(differences, effects.snapshots, input.desired);
     return { ...protection, headlines: sortHeadlines([...protection.headlines, ...more]), permissions };
   };
   return { changes, unwritten: effects.unwritten, protection: summarizeOnUse(summarize), destinations: effects.destinations.gains };

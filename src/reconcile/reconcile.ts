@@ -16,7 +16,7 @@ import { unplannableDependents } from './diff/unplannable-dependents.ts';
 import { diffStates, type StateDiff } from './diff/diff-states.ts';
 import { labelOwn, ownChanges } from './own-changes.ts';
 import { accessRefusals } from './guard/access-refusals.ts';
-import { newAccessRefusals } from './guard/new-access-refusals.ts';
+import { type AccessBasis, newAccessRefusals } from './guard/new-access-refusals.ts';
 import { checkLimits, guard } from './guard/guard.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
 import { unplannableByErrors, withoutUnplannable } from './prepare/omissions.ts';
@@ -209,7 +209,7 @@ export function reviewPlan(
       schedule,
       assessment,
       limits,
-      accessRefusals: [...accessRefusals(prepared, draft), ...newAccessRefusals(since.prepared, draft, since.accepted)],
+      accessRefusals: [...accessRefusals(prepared, draft), ...newAccessRefusals(since, draft)],
     },
     { preflight, maxRisk, allowed },
   );
@@ -228,13 +228,10 @@ export function reviewPlan(
  * Returns what new access is measured against beside the gateway: the last apply; without a record, which whoever can push can delete, the
  * manifests that the pull request started from. What those did not declare counts as applied: the first import is no new access.
  */
-function newAccessBasis(
-  { prepared, accepted }: PlanDraft,
-  own: DesiredState | undefined,
-): Checked<Pick<PlanDraft, 'prepared' | 'accepted'>> {
+function newAccessBasis({ prepared, snapshots, accepted }: PlanDraft, own: DesiredState | undefined): Checked<AccessBasis> {
   const { input, desired } = prepared;
   if (input.base !== undefined || own === undefined || input.limits.newAccess === 'allow')
-    return { value: { prepared, accepted }, diagnostics: [] };
+    return { value: { prepared, snapshots, accepted }, diagnostics: [] };
   const known = new Set(own.resources.flatMap(({ id, key }) => [id, key]));
   const added = desired.resources.filter(({ id, key }) => !known.has(id) && !known.has(key));
   const more = new Set(added.flatMap(({ id, key }) => [id, key]));
@@ -243,7 +240,7 @@ function newAccessBasis(
   const { value, diagnostics } = compareStates({ ...input, base });
   if (value === undefined) return { diagnostics };
   const { value: found, diagnostics: accepting } = diffAccepted(value.prepared, value.states.diff);
-  return hasErrors(accepting) ? { diagnostics: accepting } : { value: { prepared: value.prepared, accepted: found }, diagnostics: [] };
+  return hasErrors(accepting) ? { diagnostics: accepting } : { value: { ...value, accepted: found }, diagnostics: [] };
 }
 
 /** Orders the writes of an earlier plan for the gateway as it is now: single writes keep their slots. */

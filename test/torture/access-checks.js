@@ -106,9 +106,9 @@ export const accessChecks = [
   ],
   [
     'a later end of access is new access',
-    'reconcile/guard/new-access-refusals.ts',
-    '[...lines, ...extensionLines(prepared, since)]',
-    'lines',
+    'protection/compare/compare.ts',
+    '[...found, ...ofEnds]',
+    'found',
     ['unit/reconcile/guard/new-access-refusals.test.ts: a group that keeps its access for longer'],
   ],
   [

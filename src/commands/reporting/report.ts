@@ -81,14 +81,14 @@ function reportIn(text: string): JsonObject {
 }
 
 function reportedConnections(
-  { view: { snapshot, endOf }, connections, groups }: Asked,
+  { view: { snapshot }, connections, groups }: Asked,
   applied: AppliedAccess | undefined,
 ): readonly ReportedConnection[] {
   const postures = readPostures(snapshot);
   return connections.flatMap((id): readonly ReportedConnection[] => {
     const posture = postures(id);
     if (posture === undefined) return [];
-    const { byGroup, others } = permissionsByGroup({ id, posture, snapshot, endOf }, groups);
+    const { byGroup, others } = permissionsByGroup({ id, posture, snapshot }, groups);
     const tags = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
     // What the manifests no longer grant is live until it is applied.
     const former = (applied?.groupsOf(id) ?? []).filter((group) => !byGroup.has(group));

@@ -1,5 +1,6 @@
 import { canonical } from '../../model/json.ts';
 import type { AllowedRunbook } from '../../model/protection/permission.ts';
+import { endsLater } from '../../model/time.ts';
 import { isEasierApproval } from '../controls/compare-approvals.ts';
 import { coversRunbook } from '../controls/runbooks-row.ts';
 import { isUsable, type TermPart, type Terms } from '../effective/effective.ts';
@@ -7,8 +8,8 @@ import { isUsable, type TermPart, type Terms } from '../effective/effective.ts';
 /** People can do more, which protects less; less; or it cannot be known. */
 export type AccessDirection = 'more' | 'less' | 'unclear';
 
-/** A part of what people may do: the use itself, after which approval, for how long, of which runbooks, with which analyzer. */
-export type AccessPart = 'use' | 'approval' | 'longest' | 'files' | 'analyzer';
+/** A part of what people may do: the use itself, after which approval, for how long, of which runbooks, until when, with which analyzer. */
+export type AccessPart = 'use' | 'approval' | 'longest' | 'files' | 'until' | 'analyzer';
 
 /** One part that differs, with the parts of the terms that make it differ. */
 export type TermDifference = {
@@ -65,6 +66,12 @@ function limitDirection(from: Terms['longest'], to: Terms['longest']): AccessDir
   if (to === 'unknown') return from === Number.POSITIVE_INFINITY ? 'less' : 'unclear';
   if (from === 'unknown') return 'unclear';
   return to > from ? 'more' : 'less';
+}
+
+/** Compares when access ends; undefined: never. */
+export function compareEnds(had: string | undefined, has: string | undefined): TermDifference {
+  const isLater = has === undefined || (had !== undefined && endsLater(has, had));
+  return { part: 'until', of: ['until'], directions: had === has ? [] : [isLater ? 'more' : 'less'] };
 }
 
 /** Lists the runbooks that others do not certainly cover. */

@@ -9,7 +9,7 @@ import { attributeOf, decidersOf, valueOf } from '../effective/deciders.ts';
 import { type Effective, effective, isUsable, type TermPart, type Terms } from '../effective/effective.ts';
 import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import { type AccessPart, compareTerms, type AccessDirection, type TermDifference } from './compare-terms.ts';
+import { type AccessPart, compareEnds, compareTerms, type AccessDirection, type TermDifference } from './compare-terms.ts';
 
 /** One sort of people, or a machine identity, which acts as an admin with native access alone. */
 export type People = MemberSort | { readonly machine: string };
@@ -103,15 +103,29 @@ function compareVerb(sides: Sides, verb: AccessMode, analyzed: AnalyzerCompariso
     const isUsed = terms.every((one) => one !== undefined && isUsable(one));
     const ofAnalyzer: readonly TermDifference[] =
       isUsed && analyzer.length > 0 ? [{ part: 'analyzer', of: ['analyzer'], directions: analyzer }] : [];
-    return [...compareTerms(terms, isSameUnread), ...ofAnalyzer].map((one): Difference => ({
+    const ofEnds = isUsed ? endsOf(sides, people) : [];
+    const found = [...compareTerms(terms, isSameUnread), ...ofAnalyzer].map((one) => ({ ...one, people }));
+    return [...found, ...ofEnds].map((one): Difference => ({
       connection: id,
       former,
-      people,
+      people: one.people,
       verb,
       part: one.part,
       terms,
-      causes: causesOf(sides, { ...one, people, verb }),
+      causes: causesOf(sides, { ...one, verb }),
     }));
+  });
+}
+
+/** Compares when the manifests take access away from people in one group; those in several have the end of the last of these groups. */
+function endsOf(
+  { before, after, had, has }: Sides,
+  { member, groups }: MemberSort,
+): readonly (TermDifference & { readonly people: MemberSort })[] {
+  if ((before.ends?.size ?? 0) + (after.ends?.size ?? 0) === 0 || member.length !== 1) return [];
+  return groups.flatMap((group) => {
+    const one = compareEnds(had?.endFor([group]).until, has?.endFor([group]).until);
+    return one.directions.length === 0 ? [] : [{ ...one, people: { member: [group], groups: [group], places: [[group]] } }];
   });
 }
 
@@ -166,7 +180,7 @@ function differing({ before, after, id, former }: Sides, by: readonly Decider[])
     };
     if (equal(valueOf(before, was), valueOf(after, own))) continue;
     // What a successor has otherwise is its own creation, not what attaches a rule to it.
-    if (isSuccessor && (own.id === id || own.edge !== undefined || own.path === '' || attributeOf(own) !== undefined)) continue;
+    if (isSuccessor && (former === undefined || own.edge !== undefined || own.path === '' || attributeOf(own) !== undefined)) continue;
     // The gateway takes a deleted attribute from what has it: its deletion is the cause.
     const attribute = attributeOf(own);
     const isSideEffect = attribute !== undefined && before.resources.has(attribute) && !after.resources.has(attribute);

@@ -72,6 +72,8 @@ export function decidersOf(
         ...(isAsked ? [] : own),
       ];
     }
+    case 'until':
+      return member.flatMap((group) => value.grants().get(group) ?? []);
     case 'analyzer':
       return [];
   }
@@ -94,7 +96,7 @@ function attaching({ id, state, facts }: Effective, rule: ResourceId): readonly 
 /** Lists of groups of which an empty one stands for everybody. */
 const everybodyIfEmpty = ['approval_required_groups', 'user_groups'];
 
-/** Returns what a decider says in a state: of an element whether the list has it, of an object or an edge whether it exists, of a field its value. */
+/** Returns what a decider says in a state: of an element whether the list has it, and until when, of an object or an edge whether it exists, of a field its value. */
 export function valueOf(state: ProtectionSnapshot, { id, path, edge }: Decider): Json {
   if (id === accessControl.id) return typeof state.listed.state?.['access-control'] === 'object';
   if (edge !== undefined) return state.edges.get(edge)?.has(id) === true || (decidesAccess(kindOf(id)) && everywhereIn(state).has(id));
@@ -103,7 +105,8 @@ export function valueOf(state: ProtectionSnapshot, { id, path, edge }: Decider):
   const [field = '', element] = tokensOf(path);
   const value = spec?.[field] ?? null;
   if (element === undefined || !Array.isArray(value)) return value;
-  return (everybodyIfEmpty.includes(field) && value.length === 0) || textsIn(value).includes(element);
+  if (textsIn(value).includes(element)) return state.ends?.get(id)?.get(path)?.until ?? true;
+  return everybodyIfEmpty.includes(field) && value.length === 0;
 }
 
 /** Returns the attribute that an element of a list of attributes names; undefined for other deciders. */

@@ -1,3 +1,4 @@
+import { onFirstUse } from '../../model/collections.ts';
 import { textsIn } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type AccessMode, attributeId } from '../../model/protection/access-objects.ts';
@@ -13,15 +14,17 @@ import {
   type ReviewStep,
   reviewFor,
   runbooksOf,
+  seeingAll,
   seesConnection,
 } from '../access/effective-access.ts';
 import type { AccessFacts } from '../access/access-index.ts';
 import { ownApproval } from '../controls/connection-rows.ts';
 import { controlRow } from '../controls/control-table.ts';
 import { type ProtectionSnapshot, readAccessIn, rulesOn } from '../posture/protection-snapshot.ts';
+import { type EndedAccess, grantsByGroup, type GrantsByGroup, lastEnd } from '../posture/grant-ends.ts';
 
-/** The parts of the terms, each of which has its own deciders: who sees it, whether it is open and runs a file, after what, how long, which files. */
-export type TermPart = 'sees' | 'open' | 'runs' | 'approval' | 'longest' | 'files' | 'analyzer';
+/** The parts of the terms, each of which has its own deciders: who sees it, whether it is open and runs a file, after what, how long, which files, until when. */
+export type TermPart = 'sees' | 'open' | 'runs' | 'approval' | 'longest' | 'files' | 'until' | 'analyzer';
 
 /** What people in exactly some groups may do by one verb, as far as what is read decides it. */
 export type Terms = {
@@ -47,6 +50,10 @@ export type Effective = {
   readonly access: ConnectionAccess;
   readonly facts: AccessFacts;
   readonly may: (member: readonly string[], verb: AccessMode) => Terms;
+  /** What grants it to each group. */
+  readonly grants: () => GrantsByGroup;
+  /** When the manifests take it away from people in some groups; empty: never. */
+  readonly endFor: (member: readonly string[]) => EndedAccess;
   /** What could not be read and may decide a part, with what selects it; empty: everything is known. */
   readonly unread: Readonly<Record<TermPart, string>>;
   /** Equal keys: the same terms for everybody, decided by the same, and the same is unread. */
@@ -82,7 +89,24 @@ function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective 
     const access = accessOf({ spec, own: ownApproval(spec), facts, license, longest });
     const value = { id, state, access, facts };
     const unread = unreadOf(value, hidingRules);
-    return { ...value, may: (member, verb) => termsOf(access, member, verb), unread, key: accessKey(value, unread) };
+    const grants = onFirstUse(() => grantsByGroup(state, id));
+    const endFor: Effective['endFor'] = (member) => {
+      const isLimited = (state.ends?.size ?? 0) > 0 && access.groups !== undefined && !member.some((group) => seeingAll.includes(group));
+      return isLimited
+        ? lastEnd(
+            state.ends,
+            member.flatMap((group) => grants().get(group) ?? []),
+          )
+        : {};
+    };
+    return {
+      ...value,
+      may: (member, verb) => termsOf(access, member, verb),
+      grants,
+      endFor,
+      unread,
+      key: accessKey({ ...value, grants }, unread),
+    };
   };
 }
 
@@ -120,6 +144,7 @@ const controlsOfPart: Readonly<Record<TermPart, readonly ControlType[]>> = {
   files: ['runbooks'],
   approval: ['review', 'force', 'approval'],
   longest: ['duration', 'review', 'force', 'approval'],
+  until: ['who'],
   analyzer: ['analyzer'],
 };
 
@@ -147,6 +172,7 @@ function unreadOf({ id, state, facts }: Read, hidingRules: readonly ResourceId[]
     files: inPart(controlsOfPart.files),
     approval: inPart(controlsOfPart.approval),
     longest: inPart(controlsOfPart.longest),
+    until: inPart(controlsOfPart.until),
     analyzer: inPart(controlsOfPart.analyzer),
   };
 }
@@ -156,7 +182,15 @@ function isHidden(state: ProtectionSnapshot, id: ResourceId, field: string): boo
 }
 
 /** Which attribute grants what is a decider, and so a part of the key; the row is it, too. */
-function accessKey({ id, state, access: { open, ...access }, facts }: Read, unread: Effective['unread']): string {
+function accessKey(
+  { id, state, access: { open, ...access }, facts, grants }: Read & Pick<Effective, 'grants'>,
+  unread: Effective['unread'],
+): string {
   const granting = facts.attributes.filter((name) => state.resources.has(attributeId(name)));
-  return JSON.stringify([[...open].toSorted(), access, unread, granting, facts.row, state.resources.get(id)?.unknown ?? []]);
+  const all = (state.ends?.size ?? 0) === 0 ? [] : [...grants().values()].flat();
+  const ends = all.flatMap((grant) => {
+    const { until } = lastEnd(state.ends, [grant]);
+    return until === undefined ? [] : [[grant.id === id ? '' : grant.id, grant.path, until]];
+  });
+  return JSON.stringify([[...open].toSorted(), access, unread, granting, facts.row, ends, state.resources.get(id)?.unknown ?? []]);
 }

@@ -13,7 +13,7 @@ import type { Answer, Decider, NeededApproval, Permission, PermissionFact, Permi
 import type { ControlType } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
-import { durationText, endsLater } from '../../model/time.ts';
+import { durationText } from '../../model/time.ts';
 import {
   accessModes,
   modesOfStep,
@@ -26,7 +26,7 @@ import {
 } from '../access/effective-access.ts';
 import { effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import type { GrantEnds } from './grant-ends.ts';
+import { grantsByGroup, lastEnd } from '../posture/grant-ends.ts';
 import {
   attributesOf,
   forEachConnection,
@@ -42,8 +42,6 @@ export type PermissionSubject = {
   readonly id: ResourceId;
   readonly posture: Posture;
   readonly snapshot: ProtectionSnapshot;
-  /** Absent: the ends of grants are not asked for. */
-  readonly endOf?: GrantEnds | undefined;
 };
 
 /** People, and what they want to do. */
@@ -237,31 +235,20 @@ function seesFact(subject: PermissionSubject, member: readonly string[]): Permis
   return { part, answer: 'no', text: those, by: own.length > 0 ? own : grantsOf({ id, snapshot }, access.groups) };
 }
 
-/** Returns what grants a connection to one of the groups: its own list, and its attributes. */
+/** Returns what grants a connection to some of the groups: its own list, and its attributes. */
 function grantsOf({ id, snapshot }: Pick<PermissionSubject, 'id' | 'snapshot'>, groups: readonly string[]): readonly Decider[] {
-  const granted = grantsByGroup(snapshot, id);
+  const granted = grantsIn(snapshot, id);
   const found = groups.flatMap((group) => granted.get(group) ?? []);
-  return found.toSorted((one, other) => one.order - other.order).map(({ grant }) => grant);
+  const order = [id, ...attributesOf(snapshot, id)];
+  return found.toSorted((one, other) => order.indexOf(one.id) - order.indexOf(other.id));
 }
 
-/** Lists what grants a connection to each group, its own list first. */
-const grantsByGroup = forEachConnection((snapshot, id) => {
-  const found = new Map<string, { readonly order: number; readonly grant: Decider }[]>();
-  for (const [order, granting] of [id, ...attributesOf(snapshot, id)].entries())
-    for (const group of textsIn(snapshot.resources.get(granting)?.spec['access_groups']))
-      addToGroup(found, group, { order, grant: { id: granting, path: pointer('access_groups', group) } });
-  return found;
-});
+const grantsIn = forEachConnection(grantsByGroup);
 
-/** Returns when the manifests take access away: the end of the grant that ends last, unless one of the groups has it without an end. */
-export function endTerms(
-  { id, posture: { access }, snapshot, endOf }: PermissionSubject,
-  member: readonly string[],
-): Pick<PermissionTerms, 'until' | 'reason'> {
-  if (endOf === undefined || access.groups === undefined || member.some((group) => seeingAll.includes(group))) return {};
-  const grants = grantsOf({ id, snapshot }, member).map(endOf);
-  const last = grants.reduce((one, other) => one && other && (endsLater(other.until, one.until) ? other : one), grants[0]);
-  return last === undefined ? {} : { until: last.until, ...(last.reason === undefined ? {} : { reason: last.reason }) };
+/** Returns when the manifests take access away from people in some groups. */
+function endTerms(subject: PermissionSubject, member: readonly string[]): Pick<PermissionTerms, 'until' | 'reason'> {
+  const isLimited = subject.posture.access.groups !== undefined && !member.some((group) => seeingAll.includes(group));
+  return isLimited ? lastEnd(subject.snapshot.ends, grantsOf(subject, member)) : {};
 }
 
 /** Returns the only runbooks that people may run. */

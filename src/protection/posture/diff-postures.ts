@@ -27,6 +27,7 @@ import {
 import { controlRow } from '../controls/control-table.ts';
 import { emptyPosture, type Posture } from '../controls/control-row.ts';
 import { groupAlike } from './alike-connections.ts';
+import { grantEnds } from './grant-ends.ts';
 import { placeAttachments, readDeclaredAttachments } from './declared-attachments.ts';
 import { resourceCause, type CauseFinder, type Contribution } from './causes.ts';
 import { createPostureBuilder, readPostures, type PostureBuilder, type PostureReader } from './posture.ts';
@@ -71,10 +72,13 @@ export function snapshotPlan(
 ): PlanSnapshots {
   const named = withNames(live, renamesOf(plan.changes));
   const samples = base === undefined ? undefined : samplesOf(base);
-  const snapshot = { ...liveSnapshot(named, registry, plan.target.dialect), samples };
+  const since = base ?? desired;
+  const ends = since && grantEnds(since);
+  const snapshot = { ...liveSnapshot(named, registry, plan.target.dialect), samples, ends };
   const before = base === undefined ? snapshot : { ...snapshot, declaredAttachments: readDeclaredAttachments(base) };
   const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : snapshot;
-  const after = desired === undefined ? planned : { ...planned, declaredAttachments: readDeclaredAttachments(desired) };
+  const stated = desired && { declaredAttachments: readDeclaredAttachments(desired), ends: desired === since ? ends : grantEnds(desired) };
+  const after = { ...planned, ...stated };
   const build = createPostureBuilder({ access: readAccessIn(before), samples });
   const predecessors = predecessorsIn(desired, before);
   return {

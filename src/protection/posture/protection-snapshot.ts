@@ -22,6 +22,7 @@ import { type AccessState, isAttribute } from '../../model/protection/access-obj
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import { type DeclaredAttachments, readDeclaredAttachments } from './declared-attachments.ts';
+import { grantEnds, type GrantEnds } from './grant-ends.ts';
 import type { GatewayAccess, SampleText } from '../controls/control-row.ts';
 import { controlTable } from '../controls/control-table.ts';
 
@@ -45,6 +46,8 @@ export type ProtectionSnapshot = {
   readonly samples?: ReadonlyMap<ResourceId, readonly SampleText[]> | undefined;
   /** Returns how manifests declare an edge; absent when no manifests are known. */
   readonly declaredAttachments?: DeclaredAttachments;
+  /** When manifests take access away, which a gateway does not know. */
+  readonly ends?: GrantEnds | undefined;
 };
 
 /** What a gateway lists of what decides access, and the resources and edges that it lists beside. */
@@ -135,6 +138,7 @@ export function desiredSnapshot(desired: DesiredState, registry: Registry, diale
   return {
     ...createSnapshot(new Map(resources), rulesByConnection(desired.edges), { ...gatewayAccess({}, dialect), ...noneListed }),
     declaredAttachments: readDeclaredAttachments(desired),
+    ends: grantEnds(desired),
   };
 }
 

@@ -7,7 +7,8 @@ import { type Diff, liveKeyOf, type Refusal, renamesOf, withNames } from '../../
 import type { Decider, Permission } from '../../model/protection/permission.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { hasTags } from '../../protection/permission/check-access-tests.ts';
-import { extensionText, findExtensions } from '../../protection/permission/extensions.ts';
+import { extensionText } from '../../protection/extension-headlines.ts';
+import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 import { compare } from '../../protection/compare/compare.ts';
 import { findDestinationGains } from '../../protection/compare/destinations.ts';
 import { destinationTerms, destinationText } from '../../protection/questions/destination-texts.ts';
@@ -20,43 +21,30 @@ import type { Prepared } from '../prepare/prepare.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
 import { type AccessLine, lineRefusals } from './access-lines.ts';
 
+/** What new access is measured against: the gateway as it is, with the manifests that were applied, and as the last apply left it. */
+export type AccessBasis = {
+  readonly prepared: Prepared;
+  readonly snapshots: () => PlanSnapshots;
+  readonly accepted: AcceptedDiff | undefined;
+};
+
 /**
  * Refuses a plan after which people can do more than on the gateway as it is, or than on the gateway as the last apply left it. So drift
  * that the manifests accept is new access, and so is access that was taken away outside Ostiary and that the plan restores.
  */
-export function newAccessRefusals(
-  prepared: Prepared,
-  { diff, snapshots }: PlannedStates,
-  accepted: AcceptedDiff | undefined,
-): readonly Refusal[] {
+export function newAccessRefusals({ prepared, snapshots, accepted }: AccessBasis, planned: PlannedStates): readonly Refusal[] {
   const { input, live, desired, applied } = prepared;
+  const { diff } = planned;
   const { newAccess: limit } = input.limits;
   if (limit === 'allow') return [];
-  const { after } = snapshots();
+  const { after } = planned.snapshots();
   const since = { after, diff, limit, desired };
   const sides = [{ diff, live, desired, snapshots }, ...(accepted === undefined ? [] : [accepted])];
   const lines = sides.flatMap((side) => {
     const named = withNames(side.live, renamesOf(side.diff.changes));
     return newAccessSince(side.snapshots().before, { ...since, plan: side.diff, live: named, stated: side.desired, applied });
   });
-  return lineRefusals([...lines, ...extensionLines(prepared, since)]);
-}
-
-/** Returns the groups that keep their access for longer than the applied manifests state. */
-function extensionLines({ desired, base, live }: Prepared, { after, diff, limit }: Since): readonly AccessLine[] {
-  const removed = new Set(diff.changes.filter(({ action }) => action === 'delete').map(liveKeyOf));
-  const specs = new Map(live.resources.map(({ id, spec }) => [id, spec]));
-  const counts = (id: ResourceId): boolean =>
-    limit === 'refuse' || [specIn(after, id), specs.get(id)].some((spec) => hasTags(limit.tags, spec));
-  return findExtensions({ desired, base: base?.desired }, after).flatMap(({ resource, end, reached }) =>
-    reached
-      .filter((id) => !removed.has(id) && counts(id))
-      .map((connection): AccessLine => {
-        const at = resource.locate(end.path);
-        const access = { connection, groups: [end.group] };
-        return { access, who: end.group, verb: 'access', what: extensionText(end), at };
-      }),
-  );
+  return lineRefusals(lines);
 }
 
 type Since = {
@@ -114,6 +102,10 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
       const had = askedOf(subjectIn(before, formerOf(connection)), gain);
       const has = askedOf(subjectIn(after, connection), gain);
       const at = [...causes, { id: connection, path: '' } as const].map(locate).find((place) => place !== undefined);
+      if (gain.of === 'until' && 'groups' in who) {
+        const what = extensionText({ connection, former: formerOf(connection), member: who.groups }, { before, after });
+        return { access: { connection, groups: who.groups }, who: gainerText(who), verb: 'access', what, at };
+      }
       const what = `was ${termsText(gain, had, 'before')}, will be ${termsText(gain, has, 'after')}`;
       return { access: { connection, ...who, verb, ...(runbook === undefined ? {} : { runbook }) }, who: gainerText(who), verb, what, at };
     }),

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Limits } from '../../../../src/model/config.ts';
-import type { JsonObject } from '../../../../src/model/json.ts';
+import { type JsonObject, textsIn } from '../../../../src/model/json.ts';
 import type { Refusal } from '../../../../src/model/plan/plan.ts';
+import { nameOf } from '../../../../src/model/resource.ts';
 import { accessState, requestRule } from '../../../support/access-objects.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest, guardrailManifest, liveAs, words } from '../../../support/risks.ts';
@@ -39,9 +40,14 @@ function refusalsOf(
   newAccess: Limits['newAccess'] = 'refuse',
   more: Partial<TestInput> = {},
 ): readonly Refusal[] {
+  const found = liveAs(desiredState(live));
+  const none = { connections: [], access_request_rules: [], guardrail_rules: [], masking_rules: [], managed_by: '' };
+  const attributes = found.resources.flatMap(({ id, spec }) =>
+    id.startsWith('Attribute/') ? [{ ...none, id, name: nameOf(id), groups: textsIn(spec['access_groups']) }] : [],
+  );
   const { value, diagnostics } = runReconcile({
     desired: desiredState(head),
-    live: { ...liveAs(desiredState(live)), access: accessState({ 'access-control': [] }), longestAccess: 172_800 },
+    live: { ...found, access: accessState({ 'access-control': [], attributes }), longestAccess: 172_800 },
     target,
     base: { commit: 'a'.repeat(40), desired: desiredState(base), removedIn: new Map() },
     consent: { imports: [], revert: [], prune: true },

@@ -1,0 +1,329 @@
+import { addToGroup, appendAll } from '../../model/collections.ts';
+import type { DesiredState } from '../../model/desired.ts';
+import { formatPosition } from '../../model/diagnostic.ts';
+import { canonical, compareText, equal } from '../../model/json.ts';
+import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
+import { tokensOf } from '../../model/pointer.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
+import type { Decider, PermissionTerms } from '../../model/protection/permission.ts';
+import {
+  type Cause,
+  type PermissionChange,
+  type PermissionDelta,
+  type PermissionEffect,
+  permissionEffects,
+} from '../../model/protection/protection.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { accessModes, type MemberSort, seeingAll, sortPlaces } from '../access/effective-access.ts';
+import { type Difference, compare, peopleIn } from '../compare/compare.ts';
+import { type AccessDirection, type AccessPart, compareTerms } from '../compare/compare-terms.ts';
+import { decidersOf } from '../effective/deciders.ts';
+import { type Effective, effective } from '../effective/effective.ts';
+import { type DeciderPosition, deciderPositions } from './decider-positions.ts';
+import { groupsIn, permissionTerms } from './permission.ts';
+import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
+import { movedEndsBetween } from '../posture/grant-ends.ts';
+import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+
+/**
+ * Returns all differences of what people may do on connections before and after a plan. A connection that replaces another is compared with that one.
+ * Connections that no written change can affect are not read.
+ */
+export function accessDifferences(plan: PlannedWrites, snapshots: PlanSnapshots): readonly Difference[] {
+  const { before, after } = snapshots;
+  const affected = plan.changes.some(isWritten) ? affectedIds(plan, before, after) : [];
+  const moved = allConnections(after).filter(movedEndsBetween(before, after));
+  const ids = [...new Set([...affected, ...moved])].toSorted(compareText);
+  return ids.length === 0 ? [] : compare({ before, after, formerOf: formerConnections(plan, snapshots) }, ids);
+}
+
+function formerConnections(
+  plan: PlannedWrites,
+  { predecessors, postureBefore }: PlanSnapshots,
+): (id: ResourceId) => ResourceId | undefined {
+  const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
+  return (id) => (isFirstOpening(changes.get(id), postureBefore(id)) ? predecessors.get(id) : id);
+}
+
+/** Returns who can do what after a plan that could not before, and the reverse; undefined if that stays the same. */
+export function permissionDelta(
+  differences: readonly Difference[],
+  snapshots: PlanSnapshots,
+  desired: DesiredState,
+): PermissionDelta | undefined {
+  const { before, after } = snapshots;
+  const byConnection = new Map<ResourceId, Difference[]>();
+  for (const one of differences) if (one.part !== 'analyzer') addToGroup(byConnection, one.connection, one);
+  const all = [...byConnection.values()].flatMap((own) => linesOf(own, snapshots));
+  if (all.length === 0) return undefined;
+  const groups = new Set([...groupsIn(before), ...groupsIn(after), ...all.flatMap(({ named }) => named)]);
+  const changed = all.reduce((sum, { who, verbs }) => sum + verbs.length * countPeople(who, groups.size), 0);
+  return {
+    changes: foldConnections(all, causePositions(desired, before, after)),
+    changed,
+    same: allConnections(before, after).length * accessModes.length * (groups.size + 1) - changed,
+  };
+}
+
+/** Returns a lookup of positions: of what a plan writes the manifest's, even where it keeps a part of what the gateway has. */
+function causePositions(desired: DesiredState, before: ProtectionSnapshot, after: ProtectionSnapshot): DeciderPosition {
+  const [stated, kept] = [deciderPositions(desired), deciderPositions(desired, after)];
+  return (decider) => {
+    const [field = ''] = tokensOf(decider.path);
+    const [had, has] = [before, after].map(({ resources }) => resources.get(decider.id)?.spec[field]);
+    return equal(had, has) ? kept(decider) : stated(decider);
+  };
+}
+
+/** Whose members a change is about. */
+type People = Pick<PermissionChange, 'groups' | 'together' | 'oneOfEach' | 'except'>;
+
+/** Returns the number of groups, and of people in none; people in several groups are in those already. */
+function countPeople({ groups, together, except = [] }: People, all: number): number {
+  if (together === true) return 0;
+  return groups === undefined ? all + 1 - except.length : groups.length;
+}
+
+/** What changes in the same way on one connection. */
+type Line = Pick<PermissionChange, 'effect' | 'before' | 'after'> & {
+  readonly id: ResourceId;
+  readonly who: People;
+  readonly verbs: AccessMode[];
+  readonly deciders: Decider[];
+  /** All groups that something names on the connection. */
+  readonly named: readonly string[];
+};
+
+/** One connection in the states before and after. */
+type Sides = {
+  readonly id: ResourceId;
+  readonly had: Effective | undefined;
+  readonly has: Effective | undefined;
+  readonly termsOf: (groups: readonly string[], verb: AccessMode) => TermsOfSides;
+};
+
+/** What people need before and after. */
+type TermsOfSides = readonly [PermissionTerms, PermissionTerms];
+
+const nothing: PermissionTerms = { answer: 'no' };
+
+function linesOf(differences: readonly Difference[], { before, after, postureBefore, postureAfter }: PlanSnapshots): readonly Line[] {
+  const [first] = differences;
+  if (first === undefined) return [];
+  const { connection: id, former } = first;
+  const [posture, was] = [postureAfter(id), former === undefined ? undefined : postureBefore(former)];
+  const sides: Sides = {
+    id,
+    had: former === undefined ? undefined : effective(before, former),
+    has: effective(after, id),
+    termsOf: (groups, verb) => [
+      former === undefined || was === undefined
+        ? nothing
+        : permissionTerms({ id: former, posture: was, snapshot: before }, { groups, verb }),
+      posture === undefined ? nothing : permissionTerms({ id, posture, snapshot: after }, { groups, verb }),
+    ],
+  };
+  const lines = new Map<string, Line>();
+  for (const verb of accessModes) {
+    const own = differences.filter((one) => one.verb === verb);
+    const named = own.length === 0 ? [] : groupsNamedOn(sides, verb);
+    for (const { deciders, who, ...change } of [...changesOfGroups(sides, own, { verb, named }), ...jointGains(sides, own, verb)]) {
+      const key = canonical([change.effect, { ...change.before }, { ...change.after }, { ...who }]);
+      const line = lines.get(key) ?? { ...change, id, who, verbs: [], deciders: [], named: [...named, ...(who.groups ?? [])] };
+      line.verbs.push(verb);
+      appendAll(line.deciders, deciders);
+      lines.set(key, line);
+    }
+  }
+  return [...lines.values()];
+}
+
+/** Lists the groups that something names on a connection; those who see every connection only where it differs from everybody else for them. */
+function groupsNamedOn(sides: Sides, verb: AccessMode): readonly string[] {
+  const values = [sides.had, sides.has].filter((one) => one !== undefined);
+  const named = peopleIn(values, verb).flatMap(({ groups }) => groups);
+  return [...named.filter((group) => !seeingAll.includes(group)), ...peopleApart(sides)];
+}
+
+/** Lists those who see every connection and for whom it differs from everybody else: admins run every runbook. */
+function peopleApart({ had, has }: Sides): readonly string[] {
+  if (had === undefined || has === undefined) return [];
+  const [before, after] = [had.access, has.access];
+  if ((before.groups === undefined) !== (after.groups === undefined)) return seeingAll;
+  return before.groups === undefined && (before.runbooks ?? after.runbooks) !== undefined ? ['admin'] : [];
+}
+
+type Change = Pick<Line, 'effect' | 'before' | 'after' | 'who' | 'deciders'>;
+
+/** What differs for people by one verb, by the part. */
+type Parts = ReadonlyMap<AccessPart, Difference>;
+
+/** Returns what changes for people in one group, and in none. */
+function changesOfGroups(
+  sides: Sides,
+  differences: readonly Difference[],
+  { verb, named }: { readonly verb: AccessMode; readonly named: readonly string[] },
+): readonly Change[] {
+  const byGroup = new Map<string | undefined, Map<AccessPart, Difference>>();
+  for (const one of differences) {
+    if ('machine' in one.people || one.people.member.length > 1) continue;
+    for (const group of one.people.member.length === 0 ? [undefined] : one.people.groups)
+      byGroup.set(group, (byGroup.get(group) ?? new Map<AccessPart, Difference>()).set(one.part, one));
+  }
+  const isRestricted = sides.had?.access.groups !== undefined && sides.has?.access.groups !== undefined;
+  const alike = new Map<string, Omit<Change, 'who'> & { readonly groups: (string | undefined)[] }>();
+  for (const [group, parts] of byGroup) {
+    const terms = sides.termsOf(group === undefined ? [] : [group], verb);
+    const { effect, deciders } = effectOf(sides, parts, terms);
+    const [before, after] = differingTerms(terms);
+    const isAlone = isRestricted && group !== undefined && seeingAll.includes(group);
+    const key = canonical([effect, { ...before }, { ...after }, isAlone]);
+    const change = alike.get(key) ?? { effect, before, after, deciders: [], groups: [] };
+    appendAll(change.deciders, deciders);
+    change.groups.push(group);
+    alike.set(key, change);
+  }
+  return [...alike.values()].map(({ groups, ...change }): Change => {
+    const changed = groups.filter((group) => group !== undefined);
+    const isEverybody = changed.length < groups.length;
+    const except = named.filter((group) => !changed.includes(group));
+    return { ...change, who: isEverybody ? { except: except.toSorted(compareText) } : { groups: changed.toSorted(compareText) } };
+  });
+}
+
+/** Returns what people need on both sides, without an end that stays: people with and without an end are one line. */
+function differingTerms([before, after]: TermsOfSides): TermsOfSides {
+  if (before.until !== after.until || before.until === undefined) return [before, after];
+  return [withoutEnd(before), withoutEnd(after)];
+}
+
+function withoutEnd(terms: PermissionTerms): PermissionTerms {
+  const { until: _, reason: _why, ...others } = terms;
+  return others;
+}
+
+/** What people can do after a plan and could not before, or for which they need less. */
+const gains: ReadonlySet<PermissionEffect> = new Set<PermissionEffect>(['opened', 'granted', 'eased', 'longer']);
+
+/** Returns what people in several groups gain, and people in fewer of these groups do not: one group shows them a connection, another frees them from its review. */
+function jointGains(sides: Sides, differences: readonly Difference[], verb: AccessMode): readonly Change[] {
+  const bySort = new Map<MemberSort, Map<AccessPart, Difference>>();
+  for (const one of differences) {
+    const { people } = one;
+    if ('machine' in people || people.member.some((group) => seeingAll.includes(group))) continue;
+    bySort.set(people, (bySort.get(people) ?? new Map<AccessPart, Difference>()).set(one.part, one));
+  }
+  const stated: MemberSort[] = [];
+  return [...bySort].flatMap(([sort, parts]): readonly Change[] => {
+    const { member, places } = sort;
+    // Ends are stated for each group alone.
+    const [before, after] = sides.termsOf(member, verb).map(withoutEnd);
+    if (before === undefined || after === undefined) return [];
+    const { effect, deciders } = effectOf(sides, parts, [before, after]);
+    if (!gains.has(effect)) return [];
+    const isStated = stated.some((one) => one.member.every((group) => member.includes(group)) && !needsLess(sides, [one, sort], verb));
+    stated.push(sort);
+    return isStated || member.length < 2 ? [] : [{ effect, before, after, deciders: [...deciders], who: peopleTogether(places) }];
+  });
+}
+
+/** Returns whether the second people need less than the first. */
+function needsLess({ has }: Sides, people: readonly [MemberSort, MemberSort], verb: AccessMode): boolean {
+  const [one, other] = people.map(({ member }) => has?.may(member, verb));
+  return compareTerms([one, other]).some(({ directions }) => directions.includes('more'));
+}
+
+/** Returns the people who are in one group of each list. */
+function peopleTogether(places: readonly (readonly string[])[]): People {
+  const lists = sortPlaces(places);
+  const groups = lists.flatMap((list) => list.slice(0, 1));
+  return { groups, together: true, ...(lists.some((list) => list.length > 1) ? { oneOfEach: lists } : {}) };
+}
+
+type Found = { readonly effect: PermissionEffect; readonly deciders: readonly Decider[] };
+
+/** Returns the effect of what differs for people, the largest of its parts, and what decides it. */
+function effectOf(sides: Sides, parts: Parts, [before, after]: TermsOfSides): Found {
+  const is = (part: AccessPart, direction: AccessDirection): boolean => parts.get(part)?.causes[direction] !== undefined;
+  const found = (effect: PermissionEffect, part: AccessPart, direction: AccessDirection): Found => {
+    return { effect, deciders: causesOf(sides, parts.get(part), direction) };
+  };
+  const isUnsure = before.answer === 'unknown' || after.answer === 'unknown';
+  if (parts.has('use')) {
+    if (is('use', 'more') && !isUnsure) return found(after.approval === undefined ? 'opened' : 'granted', 'use', 'more');
+    if (is('use', 'less') && !isUnsure) return found('lost', 'use', 'less');
+    return found('unknown', 'use', 'unclear');
+  }
+  if ((before.approval === 'unknown') !== (after.approval === 'unknown')) return found('unknown', 'approval', 'unclear');
+  for (const [effect, part, direction] of effects) if (is(part, direction)) return found(effect, part, direction);
+  const [part = 'use'] = parts.keys();
+  return found('unknown', part, 'unclear');
+}
+
+/** The effects on people with access before and after, the largest first. */
+const effects: readonly (readonly [PermissionEffect, AccessPart, AccessDirection])[] = [
+  ['eased', 'approval', 'more'],
+  ['stricter', 'approval', 'less'],
+  ['eased', 'files', 'more'],
+  ['longer', 'longest', 'more'],
+  ['stricter', 'longest', 'less'],
+  ['stricter', 'files', 'less'],
+  ['longer', 'until', 'more'],
+  ['stricter', 'until', 'less'],
+];
+
+/** Returns the causes of a direction, or of all of them where it has none; of a connection that is new, what grants or opens it, and of one that is deleted, that. */
+function causesOf({ id, had, has }: Sides, difference: Difference | undefined, direction: AccessDirection): readonly Decider[] {
+  const whole: readonly Decider[] = [{ id, path: '' }];
+  if (difference === undefined || has === undefined || 'machine' in difference.people) return whole;
+  const { people, verb } = difference;
+  if (had === undefined) {
+    const granting = people.groups.concat(people.member).flatMap((group) => has.grants().get(group) ?? []);
+    return granting.length > 0 ? granting : decidersOf(has, 'open', { member: people.member, verb });
+  }
+  const causes = difference.causes[direction] ?? Object.values(difference.causes).flat();
+  const parts = causes.filter((one) => one.id !== id || one.path !== '' || one.edge !== undefined);
+  return parts.length > 0 ? parts : whole;
+}
+/** Folds what changes in the same way on several connections, the largest effect first. */
+function foldConnections(all: readonly Line[], positionOf: DeciderPosition): readonly PermissionChange[] {
+  const groups = new Map<string, [Line, ...Line[]]>();
+  for (const one of all) {
+    const { who, verbs, effect, before, after } = one;
+    const key = canonical([{ ...who }, verbs, effect, { ...before }, { ...after }]);
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, [one]);
+    else known.push(one);
+  }
+  const folded = [...groups.values()].map((same): PermissionChange => {
+    const [{ effect, who, verbs, before, after }] = same;
+    const causes = new Map<string, Cause>();
+    for (const decider of same.flatMap(({ deciders }) => deciders)) {
+      const key = `${decider.id}${decider.path}`;
+      if (!causes.has(key)) causes.set(key, causeOf(decider, positionOf));
+    }
+    return { effect, ...who, verbs, connections: same.map(({ id }) => id), before, after, causes: [...causes.values()] };
+  });
+  return folded.toSorted(
+    (left, right) =>
+      permissionEffects.indexOf(left.effect) - permissionEffects.indexOf(right.effect) ||
+      Number(right.groups === undefined) - Number(left.groups === undefined) ||
+      Number(isOfAdmins(left)) - Number(isOfAdmins(right)) ||
+      right.connections.length - left.connections.length ||
+      compareText(sortText(left), sortText(right)),
+  );
+}
+
+function isOfAdmins({ groups }: PermissionChange): boolean {
+  return groups?.every((group) => seeingAll.includes(group)) ?? false;
+}
+
+function sortText({ groups = [], connections, verbs }: PermissionChange): string {
+  return [...groups, ...connections, ...verbs].join(' ');
+}
+
+function causeOf(decider: Decider, positionOf: DeciderPosition): Cause {
+  const at = positionOf(decider);
+  const { id, path } = decider;
+  return { by: id, ...(path === '' ? {} : { path }), ...(at === undefined ? {} : { place: formatPosition(at) }) };
+}
