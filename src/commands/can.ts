@@ -1,11 +1,12 @@
 import { Option } from 'commander';
 import { suggest } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import { asObject, type Json, textsIn } from '../model/json.ts';
+import { asObject, type Json } from '../model/json.ts';
 import type { AccessMode, AccessUser } from '../model/protection/access-objects.ts';
 import type { Permission, PermissionFact } from '../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
 import { namedGroups } from '../model/protection/access-test.ts';
+import { groupsNamedBy } from '../protection/permission/named-groups.ts';
 import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permission/permission.ts';
 import { accessModes, seeingAll } from '../protection/access/effective-access.ts';
 import { readPostures } from '../protection/posture/posture.ts';
@@ -211,19 +212,17 @@ function connectionNamed(name: string, { connections, view: { source } }: Asked)
   throw new UsageError(`${where} connection "${name}"`, near === undefined ? 'ostiary can --matrix lists all' : `did you mean "${near}"?`);
 }
 
-/** Lists the groups that review, whose access ended, or that access tests are about: they decide no access of their own members. */
+/** Lists the groups that something names: objects, also as reviewers, ends of access, or access tests. */
 function groupsNamedIn({ snapshot: { resources }, desired }: AccessView): readonly string[] {
-  const reviewing = [...resources.values()].flatMap(({ spec }) => reviewerFields.flatMap((field) => textsIn(spec[field])));
+  const named = groupsNamedBy(resources.values());
   const ended = (desired?.resources ?? []).flatMap(({ grants = [] }) => grants.map(({ group }) => group));
   const tested = (desired?.accessTests ?? []).flatMap(({ expectations }) => expectations.flatMap(namedGroups));
-  return [...reviewing, ...ended, ...tested];
+  return [...named, ...ended, ...tested];
 }
 
-const reviewerFields = ['reviewers', 'force_approve_groups', 'reviewers_groups', 'force_approval_groups'];
-
 /** A group that nothing names is as good as none; it may be misspelled. */
-function warnUnknownGroups({ groups: people, answer }: Permission, { groups: known, printer, view }: Asked): void {
-  const named = new Set([...known, ...groupsNamedIn(view), 'admin', 'auditor']);
+function warnUnknownGroups({ groups: people, answer }: Permission, { printer, view }: Asked): void {
+  const named = new Set([...groupsNamedIn(view), ...seeingAll]);
   for (const group of people) {
     // What is not known may name it.
     if (named.has(group) || answer === 'unknown') continue;

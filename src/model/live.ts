@@ -114,8 +114,8 @@ export type LiveState = {
   readonly resources: readonly LiveResource[];
   /** Lookup tables for references. A missing kind cannot be listed on this gateway; references to it must be ids. */
   readonly lookups: Readonly<Record<string, readonly LookupEntry[]>>;
-  /** The groups on the gateway, if it lists them. */
-  readonly groups?: readonly string[];
+  /** The groups on the gateway; `unreadable` where it does not show its list of them, absent where it has none. */
+  readonly groups?: readonly string[] | 'unreadable';
   /** What decides access besides resources; absent where the gateway has nothing of the kind, or it was not read. */
   readonly access?: AccessState;
   /** The longest access in seconds where a connection sets no limit; absent when the gateway does not report it. */

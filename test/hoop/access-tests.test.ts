@@ -321,3 +321,46 @@ test('counts on another way to the same place, too', async () => {
     expect.stringMatching(/plan\/access-test .* contractors on env=prod: denied, but on orders-db through sandbox: connect, exec allowed/),
   ]);
 });
+
+/** Applies a project with other expectations to a gateway that has a group of contractors. */
+const projectWith = async (...lines: readonly string[]): Promise<AccessProject> => {
+  const project = await accessProject({ ...files, 'access/people.yaml': accessTest(...lines) });
+  project.project.model.store.groups.add('contractors');
+  await project.run('apply --yes --allow plan/access-control-on=test');
+  return project;
+};
+
+describe('a group that neither manifests nor gateway know', () => {
+  const misspelled = '{ group: contractrs, on: [orders-db], expect: denied }';
+  const warning =
+    'unknown group "contractrs" in access test people: neither the manifests nor the gateway name it did you mean "contractors"?';
+
+  test('is a warning of the plan at the line of the test, once', async () => {
+    const { run } = await projectWith(misspelled, misspelled.replace('denied', 'denied, verb: exec'));
+    const { code, stderr } = await run('plan');
+    const text = oneLine(stderr);
+    expect([code, text.split('plan/unknown-group').length, text]).toEqual([0, 2, expect.stringContaining(warning)]);
+    expect(text).toMatch(/access\/people\.yaml:5:\d+ warning plan\/unknown-group/);
+    expect((await run('validate')).stderr).not.toContain('unknown-group');
+  });
+
+  test.each([
+    ['is in the list of the gateway', 'contractors'],
+    ['uses a connection', 'payments'],
+    ['reviews', 'leads'],
+    ['sees everything', 'auditor'],
+    ['is every other one', 'others'],
+  ])('a group that %s is known', async (_, group) => {
+    const { run } = await projectWith(`{ group: ${group}, on: [orders-db], verb: runbooks, expect: denied }`);
+    const { code, stderr } = await run('plan');
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('unknown-group')]);
+  });
+
+  test('is no warning where the token may not read the groups, or the plan reads a part of the manifests', async () => {
+    const { run, project } = await projectWith(misspelled);
+    expect((await run('plan')).stderr).toContain('unknown-group');
+    expect((await run('plan --only Connection/*')).stderr).not.toContain('unknown-group');
+    project.model.setFault(({ path }) => (path === '/api/users/groups' ? { kind: 'answer', when: 'before', status: 403 } : undefined));
+    expect((await run('plan')).stderr).not.toContain('unknown-group');
+  });
+});

@@ -3,7 +3,7 @@ import type { ObjectAddress, ListRows, WireList } from '../dialect.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { pointer, isPointerWithin, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { type DesiredResource, desiredById } from '../../model/desired.ts';
-import { liveById, type LiveResource } from '../../model/live.ts';
+import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import type { PreflightRequest } from '../../model/gateway.ts';
 import { type Change, isWritten, type Refusal, liveKeyOf, type OutsideReference } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, type Spec, resourceId, type ResourceId } from '../../model/resource.ts';
@@ -80,8 +80,8 @@ const groupFields = [
 ] as const;
 
 /** Warns about groups that a manifest states, and that the gateway does not have. */
-export function checkGroups(code: Diagnostic['code'], write: ProposedWrite, groups: readonly string[] | undefined): readonly Diagnostic[] {
-  if (groups === undefined) return [];
+export function checkGroups(code: Diagnostic['code'], write: ProposedWrite, groups: LiveState['groups']): readonly Diagnostic[] {
+  if (groups === undefined || groups === 'unreadable') return [];
   const known = new Set(groups);
   return groupFields.flatMap(([field, effect]) =>
     asArray(write.spec[field]).flatMap((group) => {

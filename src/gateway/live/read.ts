@@ -5,7 +5,7 @@ import type { LiveResource, LiveState, LookupEntry, RowFieldState, UnreadKind } 
 import { decidingLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
-import { createAnswerBudget, type AnswerBudget } from '../http/answer-budget.ts';
+import { createAnswerBudget, type AnswerBudget, type AnswerShare } from '../http/answer-budget.ts';
 import type { Dialect, WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../session.ts';
 import { groupsOf, knownGroups, readRow, readRows, withRow } from './read-rows.ts';
@@ -22,7 +22,7 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   const kept = kinds.flatMap((kind) => dialect.kinds[kind]?.rows ?? []);
   const [lookups, groups, rows, lists] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
-    dialect.access.groups === undefined ? undefined : readNamed(context, dialect.access.groups.list, budget),
+    dialect.access.groups === undefined ? undefined : readGroups(context, dialect.access.groups.list, budget),
     kept.length === 0 ? undefined : readRows(context, budget),
     Promise.all(kinds.map((kind) => listReadable(context, kind, budget))),
   ]);
@@ -61,14 +61,13 @@ export async function readAll(context: GatewayContext, registered: readonly stri
       else resources.push(isPlain ? live : withRow(live, binding, groupsOf(rows, uid)));
     }
   }
-  const known = groups?.value === undefined ? {} : { groups: groups.value.map(({ name }) => name) };
   const limits = {
     ...(longestAccess === undefined ? {} : { longestAccess }),
     ...(accessLimits === undefined ? {} : { accessLimits }),
     ...(rows === undefined ? {} : { rowFields: rowFieldStates(kinds, dialect, typeof rows === 'string' ? rows : 'on') }),
   };
   const apart = { ...(unread.length === 0 ? {} : { unread }), ...(namesakes.length === 0 ? {} : { namesakes }) };
-  return { value: { resources, lookups: found, ...known, ...limits, ...apart }, diagnostics: [] };
+  return { value: { resources, lookups: found, ...(groups === undefined ? {} : { groups }), ...limits, ...apart }, diagnostics: [] };
 }
 
 /** Returns the ids that several objects of a list share. */
@@ -297,8 +296,31 @@ async function readNamed(
   budget: AnswerBudget,
 ): Promise<Checked<readonly LookupEntry[]> | undefined> {
   const share = budget.share();
-  const probe = await context.client.send({ method: 'GET', path: list.path, accept: [403, 404], share });
-  if (probe.status === 403 || probe.status === 404) return undefined;
+  const probe = await probeList(context, list, share);
+  return probe.status === 403 || probe.status === 404 ? undefined : readProbed(context, list, { probe, share });
+}
+
+/** Reads the names of groups: `unreadable` where the gateway does not show their list, undefined where it has none. */
+async function readGroups(context: GatewayContext, list: WireList, budget: AnswerBudget): Promise<LiveState['groups']> {
+  const share = budget.share();
+  const probe = await probeList(context, list, share);
+  // Null says that the gateway has no users of its own, unless its dialect takes it for an empty list.
+  if (probe.status === 404 || (probe.body === null && list.rows(null) === undefined)) return undefined;
+  if (probe.status === 403) return 'unreadable';
+  const { value } = await readProbed(context, list, { probe, share });
+  return value === undefined ? 'unreadable' : value.map(({ name }) => name);
+}
+
+function probeList({ client }: GatewayContext, { path }: WireList, share: AnswerShare): Promise<HttpResponse> {
+  return client.send({ method: 'GET', path, accept: [403, 404], share });
+}
+
+/** Reads the rest of a list of which an answer is known. */
+async function readProbed(
+  context: GatewayContext,
+  list: WireList,
+  { probe, share }: { readonly probe: HttpResponse; readonly share: AnswerShare },
+): Promise<Checked<readonly LookupEntry[]>> {
   let isFirst = true;
   const fetchRest = listFetcher(context, list);
   const fetch: typeof fetchRest = async (path) => {

@@ -266,6 +266,13 @@ export const planCodes = {
     fix: 'Check that the plan is intended',
     example: '4 of 10 live objects would be updated, more than the limit of 30 %',
   },
+  'plan/unknown-group': {
+    level: 'warning',
+    meaning: 'An access test is about a group that neither the manifests nor the gateway know',
+    cause: 'The name has a typo, so that the test checks nothing, or no user has the group yet',
+    fix: 'Correct the name, or create the group',
+    example: 'unknown group "contractrs" in access test production: neither the manifests nor the gateway name it',
+  },
   'plan/unknown-name': {
     level: 'warning',
     meaning: '`--import` or `--revert` names an unknown object',

@@ -410,7 +410,7 @@ function maskedField(rule: ResourceId, { resources }: ProtectionSnapshot): Point
 }
 
 /** The fields in which objects name groups of the people who use connections. */
-const groupFields = ['access_groups', 'approval_required_groups', 'skip_review_groups', 'user_groups'];
+export const groupFields: readonly string[] = ['access_groups', 'approval_required_groups', 'skip_review_groups', 'user_groups'];
 
 /** Lists the groups that decide access in a state of a gateway, without those that see every connection. */
 export function groupsIn({ resources }: ProtectionSnapshot): readonly string[] {

@@ -19,6 +19,7 @@ import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 import type { ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import { unknownGroups } from './unknown-groups.ts';
 import { type WeakenedFindings, weakenedFindings, type WeakenedStatement } from './weakened-checks.ts';
 
 /** What access tests say about a plan, and what the manifests no longer expect. */
@@ -34,7 +35,7 @@ export type AccessTestFindings = WeakenedFindings & {
  * than the plan break is a warning, because the plan may be what repairs it. What the applied manifests or the reviewed ones expect, and these do not, is named.
  */
 export function checkPlannedAccess(
-  { desired, applied }: Prepared,
+  prepared: Prepared,
   { before, after: planned }: Pick<PlanSnapshots, 'before' | 'after'>,
   {
     reviewed = [],
@@ -48,6 +49,7 @@ export function checkPlannedAccess(
     readonly ways: readonly OtherWay[];
   },
 ): AccessTestFindings {
+  const { desired, applied } = prepared;
   const tests = desired.accessTests ?? [];
   const removed = removedExpectations(tests, [...(applied?.accessTests ?? []), ...reviewed]);
   const gone = weakenedFindings('access-test-removed', removed.map(removedStatement));
@@ -72,12 +74,15 @@ export function checkPlannedAccess(
       at: one.at,
       ...failureTexts(one),
     })),
-    diagnostics: foldResults(broken.filter(isOld)).map((one) => ({
-      code: 'plan/access-test-failing',
-      severity: 'warning',
-      at: one.at,
-      ...failureTexts(one),
-    })),
+    diagnostics: [
+      ...foldResults(broken.filter(isOld)).map((one): Diagnostic => ({
+        code: 'plan/access-test-failing',
+        severity: 'warning',
+        at: one.at,
+        ...failureTexts(one),
+      })),
+      ...unknownGroups(prepared, { before, after: planned }),
+    ],
     ...weakened,
   };
 }

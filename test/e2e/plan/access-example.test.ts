@@ -69,7 +69,7 @@ const groups = '[orders, contractors]';
 const orders = 'access/orders.yaml';
 const approval = 'rules/approval.yaml';
 const reviewers = 'overlays/serve/approval.yaml';
-const othersFile = 'access/others.yaml';
+const othersFiles = { serve: 'access/others.yaml', hoop: 'rules/others.yaml' } as const;
 
 const changes: Readonly<Record<string, Change>> = {
   'a team gets access': {
@@ -204,7 +204,7 @@ type Example = {
 async function applyExample(target: Target): Promise<Example> {
   const { url, token } = await gateways[target]();
   // Without its access tests, which refuse some of the changes.
-  const paths = filesBelow(example).filter((path) => !path.endsWith('/tests.yaml') && path !== othersFile);
+  const paths = filesBelow(example).filter((path) => !/\/(?:tests|others)\.yaml$/.test(path));
   const read = paths.map((path) => [path, readFileSync(join(example, path), 'utf8')] as const);
   const files = Object.fromEntries(read.map(([path, text]) => [path, text.replace(addresses[target], url)]));
   const repository = make(files);
@@ -248,18 +248,26 @@ describe.each<readonly [Target, Readonly<Record<'deferred' | 'violated', readonl
 
   test('refuses what it denies to others, and names the line that grants it', async () => {
     const { files, repository, run } = applied;
-    const tested = { [othersFile]: readFileSync(join(example, othersFile), 'utf8') };
+    const path = othersFiles[target];
+    const tested = { [path]: readFileSync(join(example, path), 'utf8') };
     repository.save(tested);
-    expect(await run('plan')).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes') });
+    const clean = await run('plan');
+    expect([clean.code, clean.stdout, clean.stderr]).toEqual([
+      0,
+      expect.stringContaining('No changes'),
+      expect.not.stringContaining('plan/unknown-group'),
+    ]);
     repository.save(replace('access/payments.yaml', '[payments]', '[payments, contractors]')(files));
     const failing = /others\s+on\s+team=payments:\s+denied,\s+but\s+contractors\s+on\s+ledger-db:\s+connect,\s+exec\s+allowed/;
     const validated = await run('validate');
     expect(validated).toMatchObject({ code: 3, stderr: expect.stringMatching(failing) });
-    expect(validated.stderr).toMatch(/access\/others\.yaml:10:\d+ error manifest\/access-test[\s\S]*decided by access\/payments\.yaml:14/);
+    const line = tested[path]?.split('\n').findIndex((one) => one.includes('others, on: { match_tags: { team: payments }')) ?? -1;
+    expect(validated.stderr).toContain(`${path}:${line + 1}:5 error manifest/access-test`);
+    expect(validated.stderr).toContain('decided by access/payments.yaml:14');
     const planned = await run('plan');
     expect(planned).toMatchObject({ code: 6, stdout: expect.stringMatching(failing) });
     expect(planned.stdout).toContain('plan/access-test');
-    repository.remove(othersFile);
+    repository.remove(path);
     repository.save(files);
   });
 

@@ -85,6 +85,17 @@ describe('others of an access test', () => {
   });
 });
 
+test('without a list of groups, a misspelled group of an access test is one that no object names', async () => {
+  const { repository, run } = await applied('spelled-db');
+  expect(await run('plan')).toMatchObject({ code: 0, stderr: expect.not.stringContaining('plan/unknown-group') });
+  repository.save({ [tests]: accessTestText('production', [others, { ...named, group: 'paymets', expect: 'denied' }, named]) });
+  const { code, stderr } = await run('plan');
+  expect([code, oneLine(stderr)]).toEqual([
+    0,
+    expect.stringMatching(/access\/tests\.yaml:6:\d+ warning plan\/unknown-group .*did you mean "payments"\?/),
+  ]);
+});
+
 const gated = 'access/gated-db.yaml';
 const inGroups = (...groups: readonly string[]): string =>
   connection('gated-db', { access_groups: [...groups], connection_tags: { env: 'prod' }, reviewers: ['dba'] });

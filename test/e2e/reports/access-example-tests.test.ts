@@ -35,7 +35,7 @@ const edits: Readonly<Record<Target, readonly Edit[]>> = {
     [reviewers, '[dba, security]', '[dba, sre]'],
     [reviewers, '[dba, security]', '[sre, security]'],
     [orders, 'runbooks: enabled', 'runbooks: disabled'],
-    ['access/payments.yaml', '[payments]', '[payments, pci-auditors]'],
+    ['access/payments.yaml', '[payments]', '[payments, orders]'],
   ],
   hoop: [
     ['access/payments.yaml', '[payments]', '[payments, contractors]'],

@@ -25,6 +25,18 @@ describe('opening', () => {
     expect(paths).toEqual([...new Set(paths)]);
   });
 
+  it.each([
+    ['its names', json(200, ['dba']), ['dba']],
+    ['nothing, where there is none', json(404, {}), undefined],
+    ['nothing, where the gateway has no users of its own', json(200, null), undefined],
+    ['that it is not shown', json(403, {}), 'unreadable'],
+    ['that it is not shown, where the answer is something else', json(200, { data: 1 }), 'unreadable'],
+  ])('reads of the list of groups %s', async (_, answer, groups) => {
+    const server = await serve({ 'GET /users/groups': answer });
+    const { value } = await (await open(server.url)).readAll(kinds);
+    expect(value?.groups).toEqual(groups);
+  });
+
   it('detects the dialect, unless the options name one', async () => {
     const me = { 'GET /userinfo': json(200, { role: 'admin', org_id: 'acme-id' }) };
     const { url } = await serve({ ...me, 'GET /serverinfo': json(200, { version: '1.2.3' }) }, 'hoopgateway/1.148.0');

@@ -78,8 +78,8 @@ function lowerCase(value: Json | undefined): string {
 /** What a proposed write is checked against. */
 export type CheckContext = {
   readonly features: ServerFeatures;
-  /** The names of the gateway's groups; undefined where it does not list them. */
-  readonly groups: readonly string[] | undefined;
+  /** The names of the gateway's groups, as far as it lists them. */
+  readonly groups: LiveState['groups'];
   /** Undefined where the gateway was not asked. */
   readonly templates: IssueTemplates | undefined;
   /** The types of live connections. */
