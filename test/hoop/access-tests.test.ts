@@ -65,6 +65,8 @@ async function after(change: Readonly<Record<string, string>>, line: string): Pr
   return { code, text: oneLine(`${stdout}${stderr}`) };
 }
 
+const others = '{ group: others, on: { match_tags: { env: prod } }, expect: denied }';
+
 describe('access tests', () => {
   test.each([
     ['min_approvals', 'prod', { [file('prod')]: manifest('AccessRequestRule', 'prod', { ...rule, min_approvals: 1 }) }],
@@ -234,7 +236,6 @@ const withGroups = (...groups: readonly string[]): Readonly<Record<string, strin
 const failing = (who: string): string => `others on env=prod: denied, but ${who} on orders-db: connect, exec allowed`;
 
 describe('others', () => {
-  const others = '{ group: others, on: { match_tags: { env: prod } }, expect: denied }';
   const tested = { ...files, 'access/people.yaml': accessTest(...expectations, others) };
 
   test('are every group that the test does not name: validate, test and plan say which, and where', async () => {
@@ -309,8 +310,12 @@ function leading(name: string, host: string, spec: Parameters<typeof connection>
 
 test('counts on another way to the same place, too', async () => {
   const project = await appliedProject();
-  const sandbox = { ...open, access_mode_runbooks: 'disabled', access_groups: ['contractors'] };
-  const placed = { ...files, [file('orders-db')]: leading('orders-db', 'orders.internal', orders) };
+  const sandbox = { ...open, access_mode_runbooks: 'disabled', access_groups: ['contractors', 'temps'] };
+  const placed = {
+    ...files,
+    'access/people.yaml': accessTest(...expectations, others),
+    [file('orders-db')]: leading('orders-db', 'orders.internal', orders),
+  };
   project.commit({ ...placed, [file('sandbox')]: leading('sandbox', 'sandbox.internal', sandbox) });
   const applied = await project.run('apply --yes');
   expect([applied.code, applied.stderr]).toEqual([0, expect.any(String)]);
@@ -320,6 +325,7 @@ test('counts on another way to the same place, too', async () => {
     6,
     expect.stringMatching(/plan\/access-test .* contractors on env=prod: denied, but on orders-db through sandbox: connect, exec allowed/),
   ]);
+  expect(oneLine(stdout)).toContain('others on env=prod: denied, but temps on orders-db through sandbox: connect, exec allowed');
 });
 
 /** Applies a project with other expectations to a gateway that has a group of contractors. */
