@@ -254,7 +254,7 @@ const namesKinds = [
     'posture/protection-snapshot.ts',
     'effective/effective.ts',
     'protection-matrix.ts',
-    'risk/contributions.ts',
+    'risk/field-reasons.ts',
     'risk/risks.ts',
     'samples/try-samples.ts',
     'stricter-drift.ts',

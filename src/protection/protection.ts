@@ -30,7 +30,8 @@ import {
   reverseSnapshots,
   type AttachmentSources,
 } from './posture/diff-postures.ts';
-import { liveSnapshot } from './posture/protection-snapshot.ts';
+import { compare } from './compare/compare.ts';
+import { allConnections, liveSnapshot } from './posture/protection-snapshot.ts';
 import { type AttachmentLookup, createCauseFinder, lookUpAttachments, type CauseFinder, type Contribution } from './posture/causes.ts';
 import { canonical, compareText } from '../model/json.ts';
 import { type ResourceId, kindOf, nameOf } from '../model/resource.ts';
@@ -47,7 +48,8 @@ import {
 } from '../model/plan/plan.ts';
 import { isPointerWithin } from '../model/pointer.ts';
 import { deciderPositions } from './permission/decider-positions.ts';
-import { accessDifferences, permissionDelta } from './permission/permission-delta.ts';
+import { accessDirections, differencesOfPlan, type PlanDifferences } from './compare/plan-differences.ts';
+import { permissionDelta } from './permission/permission-delta.ts';
 import { acceptedLosses, acceptedRisks, type StatedEffects } from './accepted-effects.ts';
 import { findRisks } from './risk/risks.ts';
 import { manifestHeadlines, rerouteHeadlines } from './risk-headlines.ts';
@@ -64,7 +66,7 @@ const noProtectionChange: Protection = { headlines: [], connections: [], losing:
 
 /** Summarizes the change of protection between two snapshots. */
 function summarizeProtection(plan: PlannedWrites, views: PlanSnapshots, causes: CauseFinder): Protection {
-  return summarizeAffected(diffPostures(plan, views, causes));
+  return summarizeAffected(diffPostures(plan, views, causes, accessDirections(differencesOfPlan(plan, views).access)));
 }
 
 function summarizeAffected(affected: readonly AffectedConnection[]): Protection {
@@ -294,7 +296,7 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
       ...effects,
       desired: input.desired,
     });
-    const differences = accessDifferences(diff, effects.snapshots);
+    const { access: differences } = effects.differences;
     const more = [
       ...extensionHeadlines(differences, effects.snapshots, deciderPositions(input.desired)),
       ...manifestHeadlines([...changes, ...effects.unwritten], effects.snapshots),
@@ -346,6 +348,7 @@ export function assessAcceptedDrift(diff: PlannedWrites, input: AssessInput, sta
 /** The effects of a plan: the risks of its changes, and what shows whose protection changes. */
 type PlanEffects = ReturnType<typeof findRisks> & {
   readonly snapshots: PlanSnapshots;
+  readonly differences: PlanDifferences;
   readonly destinations: DestinationGains;
   readonly attachments: AttachmentLookup;
 };
@@ -355,7 +358,9 @@ function findEffects(diff: PlannedWrites, { desired, live, snapshots, base: appl
   const named = withNames(live, renamesOf(diff.changes));
   const formerOf = (id: ResourceId): ResourceId => snapshots.predecessors.get(id) ?? id;
   const destinations = findDestinationGains({ ...snapshots, plan: diff, live: named, desired, applied, formerOf });
+  const differences = differencesOfPlan(diff, snapshots);
   const risks = findRisks({
+    differences,
     plan: diff,
     live: named,
     desired,
@@ -366,15 +371,16 @@ function findEffects(diff: PlannedWrites, { desired, live, snapshots, base: appl
     destinations,
     ...snapshots,
   });
-  return { ...risks, snapshots, destinations, attachments };
+  return { ...risks, snapshots, differences, destinations, attachments };
 }
 
 function findAffected(
   diff: PlannedWrites,
   { registry }: AssessInput,
-  { snapshots, attachments }: PlanEffects,
+  { snapshots, differences, attachments }: PlanEffects,
 ): readonly AffectedConnection[] {
-  return diffPostures(diff, snapshots, createCauseFinder(diff, { registry, snapshots, attachments }));
+  const causes = createCauseFinder(diff, { registry, snapshots, attachments });
+  return diffPostures(diff, snapshots, causes, accessDirections(differences.access));
 }
 
 /** Adds the headlines of where changed connections lead, and of credentials that changes redirect. */
@@ -393,7 +399,9 @@ type AcceptedEffects = Pick<Protection, 'headlines' | 'losing'> & { readonly ris
 /** Returns what changed for connections by the objects that decide access beside them: from those before to those of the live state. */
 export function protectionOfAccess(before: LiveState, live: LiveState, { registry, dialect }: AccessTarget): Protection {
   const had = liveSnapshot(before, registry, dialect);
-  return summarizeAffected(diffSnapshots(had, liveSnapshot(live, registry, dialect)));
+  const has = liveSnapshot(live, registry, dialect);
+  const found = compare({ before: had, after: has, formerOf: (id) => id }, allConnections(has));
+  return summarizeAffected(diffSnapshots(had, has, accessDirections(found)));
 }
 
 type AccessTarget = { readonly registry: Registry; readonly dialect: string };

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import { highestRisk, planRisks, type RiskClass, riskClasses } from '../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../src/model/resource.ts';
-import { compareProtection, effectsOfDifferences } from '../../src/protection/controls/compare-protection.ts';
+import { compareAspects } from '../../src/protection/compare/compare-aspects.ts';
+import { compare } from '../../src/protection/compare/compare.ts';
+import { directionsOf } from '../../src/protection/compare/plan-differences.ts';
+import { createComparisonCache } from '../../src/protection/controls/compare-protection.ts';
 import { readPostures } from '../../src/protection/posture/posture.ts';
 import { liveSnapshot, plannedSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { desiredState } from '../support/desired-state.ts';
@@ -58,12 +61,14 @@ test('what an apply leaves weaker than the base is a risk of a change, or of dri
         consent: { imports: [], revert: [], prune },
       });
       fc.pre(plan !== undefined);
-      const had = readPostures(liveSnapshot(liveAs(base), registry, 'interface'));
-      const has = readPostures(plannedSnapshot(plan, live, registry));
+      const [had, has] = [liveSnapshot(liveAs(base), registry, 'interface'), plannedSnapshot(plan, live, registry)];
+      const readers = { postureBefore: readPostures(had), postureAfter: readPostures(has), compared: createComparisonCache() };
+      const sides = { before: had, after: has, formerOf: (id: ResourceId) => id, ...readers };
       for (const id of ['Connection/one', 'Connection/two'] as const) {
-        const [first, last] = [had(id), has(id)];
-        if (first === undefined || last === undefined) continue;
-        const effects = effectsOfDifferences(compareProtection(first, last));
+        if (!had.resources.has(id) || !has.resources.has(id)) continue;
+        const differences = [...compare(sides, [id]), ...compareAspects(sides, [id])];
+        const classes = { more: 'weakens', less: 'strengthens', unclear: 'unknown' } as const;
+        const effects = new Set(differences.flatMap((one) => directionsOf(one).map((direction) => classes[direction])));
         const risks = planRisks(plan).filter(({ id: by, risk: { connections = [] } }) => by === id || connections.includes(id));
         const found = highestRisk(risks.map(({ risk }) => risk));
         const hidden = (['weakens', 'unknown'] as const).filter((effect) => effects.has(effect) && !isAtLeast(found, effect));

@@ -5,8 +5,11 @@ import { compareText, type JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import { kindOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
-import { type PlanSnapshots, snapshotPlan } from '../../src/protection/posture/diff-postures.ts';
-import { findContributions } from '../../src/protection/risk/contributions.ts';
+import { compareAspects } from '../../src/protection/compare/compare-aspects.ts';
+import { compare } from '../../src/protection/compare/compare.ts';
+import { differencesOfPlan } from '../../src/protection/compare/plan-differences.ts';
+import { snapshotPlan } from '../../src/protection/posture/diff-postures.ts';
+import { effectsOfChanges } from '../../src/protection/risk/change-effects.ts';
 import type { AccessPair } from '../model/access-pairs.ts';
 import { rulePairs } from '../model/rule-pairs.ts';
 import { planPair, readLive, startAccessGateway } from '../model/run-access-pair.ts';
@@ -80,7 +83,7 @@ const world: fc.Arbitrary<Scenario> = fc
   }));
 
 /** Lists what each change does to one connection. */
-function effectsOn(connectionId: ResourceId, found: ReturnType<typeof findContributions>): readonly string[] {
+function effectsOn(connectionId: ResourceId, found: ReturnType<typeof effectsOfChanges>): readonly string[] {
   const texts = [...found].flatMap(([key, byControl]) =>
     [...byControl].flatMap(([control, byEffect]) =>
       [...byEffect].flatMap(([effect, ids]) => (ids.has(connectionId) ? [`${key} ${control} ${effect}`] : [])),
@@ -89,18 +92,22 @@ function effectsOn(connectionId: ResourceId, found: ReturnType<typeof findContri
   return texts.toSorted(compareText);
 }
 
-/** Returns the snapshots as if the plan left only one connection. */
-function aloneIn(snapshots: PlanSnapshots, only: ResourceId): PlanSnapshots {
-  return { ...snapshots, postureAfter: (id) => (id === only ? snapshots.postureAfter(id) : undefined) };
+const formerOf = (id: ResourceId): ResourceId => id;
+
+/** Returns what each change does to one connection where no other one is compared. */
+function effectsAlone(plan: Plan, live: LiveState, only: ResourceId): readonly string[] {
+  const snapshots = snapshotPlan(plan, live, registry);
+  const access = compare({ ...snapshots, formerOf }, [only]);
+  return effectsOn(only, effectsOfChanges(plan, { access, aspects: compareAspects({ ...snapshots, formerOf }, [only]) }));
 }
 
 /** Compares what each change of a plan does to every connection with what it does where no other one is compared; returns the count of effects. */
 function compareWithEachAlone(plan: Plan, live: LiveState): number {
   const snapshots = snapshotPlan(plan, live, registry);
-  const all = findContributions(plan, snapshots);
+  const all = effectsOfChanges(plan, differencesOfPlan(plan, snapshots));
   const ids = live.resources.map(({ id }) => id).filter((id) => kindOf(id) === 'Connection');
   const found = ids.map((id) => [id, effectsOn(id, all)] as const);
-  expect(found).toEqual(ids.map((id) => [id, effectsOn(id, findContributions(plan, aloneIn(snapshots, id)))]));
+  expect(found).toEqual(ids.map((id) => [id, effectsAlone(plan, live, id)]));
   return found.reduce((sum, [, effects]) => sum + effects.length, 0);
 }
 

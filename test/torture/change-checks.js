@@ -1,6 +1,6 @@
 /** The safety checks of plans and applies, in the form of `checks`. */
 const alike = 'protection/posture/alike-connections.ts';
-const shared = ['property/shared-rules.test.ts'];
+const sharing = ['unit/protection/compare/compare.test.ts'];
 const managed = '  if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);\n';
 
 export const changeChecks = [
@@ -117,21 +117,34 @@ export const changeChecks = [
     'plan.changes.some(',
     ['unit/gateway/inherited-reads.test.ts'],
   ],
+  ['connections with other access are not compared as one', 'protection/compare/compare.ts', "${has?.key ?? ''}\\n", '', sharing],
   [
-    'connections with other rules are not compared as one',
-    alike,
-    '[rules, enforced, facts.attributes]',
-    '[enforced, facts.attributes]',
-    shared,
+    'connections with other changes of their own are not compared as one',
+    'protection/compare/compare.ts',
+    '${changesOf(sides)}',
+    '',
+    sharing,
   ],
-  ['connections with other reviewers are not compared as one', alike, "own.join('\\u0000')", "''", shared],
-  ['a connection that changes is not compared as one that stays', alike, '[isChanged(id), ', '[', shared],
+  [
+    'connections with other rules are not alike',
+    alike,
+    '          ruleKey(id, snapshot, numberOf),\n',
+    '',
+    ['unit/protection/posture/alike-connections.test.ts: connections with other rules'],
+  ],
+  [
+    'connections with other reviewers are not alike',
+    alike,
+    '          protectionKey(spec),\n',
+    '',
+    ['unit/protection/posture/alike-connections.test.ts: connections with other rules'],
+  ],
   [
     'connections with the same rules are compared once',
     alike,
-    '[isChanged(id), ',
-    '[id, isChanged(id), ',
-    ['unit/protection/posture/alike-connections.test.ts: connections that share their rules are one group'],
+    'JSON.stringify(states)',
+    'JSON.stringify([id, states])',
+    ['unit/protection/posture/alike-connections.test.ts: connections that share their rules are alike'],
   ],
   [
     '--max-risk refuses riskier plans',

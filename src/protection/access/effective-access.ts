@@ -7,6 +7,9 @@ import type { AccessFacts } from './access-index.ts';
 /** Who approves: as many of the groups as are needed, or one that forces it. */
 export type Approval = { readonly groups: readonly string[]; readonly needed: number; readonly force: readonly string[] };
 
+/** People can do more, which protects less; less; or it cannot be known. */
+export type AccessDirection = 'more' | 'less' | 'unclear';
+
 /** The step of a review: before native access, or before a command or a runbook. */
 export type ReviewStep = 'jit' | 'command';
 
@@ -148,8 +151,10 @@ export function reviewFor(access: ConnectionAccess, member: readonly string[], s
 
 /** Returns the review by the reviewers of the connection itself. */
 function ownReview({ own, license, ownLimit, longest }: ConnectionAccess, step: ReviewStep): NeededReview {
-  if (own === undefined) return { by: undefined, rule: undefined, longest: Number.POSITIVE_INFINITY };
   const most = longest ?? Number.POSITIVE_INFINITY;
+  // Where no license says otherwise, the limit of a connection needs no review.
+  if (own === undefined)
+    return { by: undefined, rule: undefined, longest: license === undefined ? (ownLimit ?? most) : Number.POSITIVE_INFINITY };
   if (license === 'none') return { by: step === 'command' ? 'refused' : own, rule: undefined, longest: most };
   return { by: own, rule: undefined, longest: ownLimit ?? most };
 }

@@ -1,12 +1,10 @@
 import { canonical } from '../../model/json.ts';
 import type { AllowedRunbook } from '../../model/protection/permission.ts';
 import { endsLater } from '../../model/time.ts';
+import type { AccessDirection } from '../access/effective-access.ts';
 import { isEasierApproval } from '../controls/compare-approvals.ts';
 import { coversRunbook } from '../controls/runbooks-row.ts';
 import { isUsable, type TermPart, type Terms } from '../effective/effective.ts';
-
-/** People can do more, which protects less; less; or it cannot be known. */
-export type AccessDirection = 'more' | 'less' | 'unclear';
 
 /** A part of what people may do: the use itself, after which approval, for how long, of which runbooks, until when, with which analyzer. */
 export type AccessPart = 'use' | 'approval' | 'longest' | 'files' | 'until' | 'analyzer';
@@ -54,10 +52,11 @@ function partOrder(part: TermPart & AccessPart, isMore: boolean, isLess: boolean
   return { part, of: [part], directions };
 }
 
-/** Nothing limits what needs no approval: that a limit begins or ends with an approval is said by the approval. */
+/** That a limit begins or ends with an approval is said by the approval. */
 function compareLimits(had: Terms, has: Terms): TermDifference {
   const [from, to] = [had.longest, has.longest];
-  const isSame = from === to || (had.approval === undefined) !== (has.approval === undefined);
+  const isUnlimited = [had, has].some(({ approval, longest }) => approval === undefined && longest === Number.POSITIVE_INFINITY);
+  const isSame = from === to || ((had.approval === undefined) !== (has.approval === undefined) && isUnlimited);
   return { part: 'longest', of: ['longest'], directions: isSame ? [] : [limitDirection(from, to)] };
 }
 

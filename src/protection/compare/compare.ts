@@ -2,14 +2,14 @@ import { canonical, compareText, equal } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { accessModes, type MemberSort, memberSortsBy, seeingAll } from '../access/effective-access.ts';
+import { type AccessDirection, accessModes, type MemberSort, memberSortsBy, seeingAll } from '../access/effective-access.ts';
 import { controlRow } from '../controls/control-table.ts';
 import { emptyPosture } from '../controls/control-row.ts';
 import { attributeOf, decidersOf, valueOf } from '../effective/deciders.ts';
 import { type Effective, effective, isUsable, type TermPart, type Terms } from '../effective/effective.ts';
 import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import { type AccessPart, compareEnds, compareTerms, type AccessDirection, type TermDifference } from './compare-terms.ts';
+import { type AccessPart, compareEnds, compareTerms, type TermDifference } from './compare-terms.ts';
 
 /** One sort of people, or a machine identity, which acts as an admin with native access alone. */
 export type People = MemberSort | { readonly machine: string };
@@ -36,9 +36,9 @@ export type Compared = {
 };
 
 /** One connection in two states. */
-type Sides = Omit<Compared, 'formerOf'> & {
-  readonly id: ResourceId;
-  readonly former: ResourceId | undefined;
+type Ends = Omit<Compared, 'formerOf'> & { readonly id: ResourceId; readonly former: ResourceId | undefined };
+
+type Sides = Ends & {
   readonly had: Effective | undefined;
   readonly has: Effective | undefined;
 };
@@ -168,7 +168,7 @@ function causesOf(sides: Sides, { of, directions, people: { member, groups }, ve
 }
 
 /** Returns the deciders whose value differs; what a successor has is compared with what its predecessor had. */
-function differing({ before, after, id, former }: Sides, by: readonly Decider[]): readonly Decider[] {
+export function differing({ before, after, id, former }: Ends, by: readonly Decider[]): readonly Decider[] {
   const found = new Map<string, Decider>();
   const isSuccessor = former !== id;
   for (const one of by) {

@@ -92,12 +92,6 @@ export function effectsOfDifferences(differences: readonly ControlDifference[]):
   );
 }
 
-/** Returns the effects of one difference that decide its verdict: a certain loss outweighs what cannot be compared. */
-export function decidingEffects(difference: ControlDifference): ReadonlySet<ProtectionEffect> {
-  const effects = effectsOfDifferences([difference]);
-  return effects.has('weakens') ? new Set([...effects].filter((effect) => effect !== 'unknown')) : effects;
-}
-
 /** Combines effects into one verdict: a control that weakens and another that strengthens give `both`. */
 export function combineEffects(effects: ReadonlySet<ProtectionEffect>): ProtectionVerdict {
   if (effects.has('weakens')) return effects.has('strengthens') ? 'both' : 'weakens';

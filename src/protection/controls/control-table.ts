@@ -29,6 +29,18 @@ const rows: Readonly<Record<ControlType, Omit<ControlRow, 'type'>>> = {
 /** The rows in the order of their importance. */
 export const controlTable: readonly ControlRow[] = controlTypes.map((type) => ({ type, ...rows[type] }));
 
+/** The controls that protect a connection from whoever uses it. The others are about people: what these may do decides them. */
+export const aspectTypes: ReadonlySet<ControlType> = new Set<ControlType>([
+  'input',
+  'output',
+  'masking',
+  'redaction',
+  'schema',
+  'metadata',
+  'attributes',
+  'rulepacks',
+]);
+
 /** The columns in which reports show the control types. */
 export const controlColumns: readonly ControlColumn[] = controlTable.map(({ type, column }) => ({ type, ...column }));
 

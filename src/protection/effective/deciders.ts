@@ -84,7 +84,7 @@ function fieldDeciders(id: ResourceId, names: readonly string[]): readonly Decid
 }
 
 /** Lists what attaches a rule to a connection: its existence, an edge, and an attribute of both. */
-function attaching({ id, state, facts }: Effective, rule: ResourceId): readonly Decider[] {
+export function attaching({ id, state, facts }: Effective, rule: ResourceId): readonly Decider[] {
   const shared = attachingAttributes(rule, state.resources.get(rule)?.spec).filter((one) => facts.attributes.includes(one));
   return [
     { id: rule, path: '' },

@@ -129,9 +129,10 @@ function termsOf(access: ConnectionAccess, member: readonly string[], verb: Acce
   };
 }
 
-/** Returns the limit of native access: only what needs an approval has one. */
+/** Returns the limit of native access: on a gateway with a license, only what needs an approval has one. */
 function limitOf(access: ConnectionAccess, { by, longest }: NeededReview): Terms['longest'] {
-  return by !== undefined && longest === Number.POSITIVE_INFINITY && access.longest === undefined ? 'unknown' : longest;
+  const isLimited = by !== undefined || access.license === undefined;
+  return isLimited && longest === Number.POSITIVE_INFINITY && access.longest === undefined ? 'unknown' : longest;
 }
 
 type Read = Pick<Effective, 'id' | 'state' | 'access' | 'facts'>;

@@ -2,7 +2,6 @@ import { addToGroup, appendAll } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import { canonical, compareText, equal } from '../../model/json.ts';
-import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Decider, PermissionTerms } from '../../model/protection/permission.ts';
@@ -14,36 +13,15 @@ import {
   permissionEffects,
 } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { accessModes, type MemberSort, seeingAll, sortPlaces } from '../access/effective-access.ts';
-import { type Difference, compare, peopleIn } from '../compare/compare.ts';
-import { type AccessDirection, type AccessPart, compareTerms } from '../compare/compare-terms.ts';
+import { type AccessDirection, accessModes, type MemberSort, seeingAll, sortPlaces } from '../access/effective-access.ts';
+import { type Difference, peopleIn } from '../compare/compare.ts';
+import { type AccessPart, compareTerms } from '../compare/compare-terms.ts';
 import { decidersOf } from '../effective/deciders.ts';
 import { type Effective, effective } from '../effective/effective.ts';
 import { type DeciderPosition, deciderPositions } from './decider-positions.ts';
 import { groupsIn, permissionTerms } from './permission.ts';
-import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
-import { movedEndsBetween } from '../posture/grant-ends.ts';
+import type { PlanSnapshots } from '../posture/diff-postures.ts';
 import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-
-/**
- * Returns all differences of what people may do on connections before and after a plan. A connection that replaces another is compared with that one.
- * Connections that no written change can affect are not read.
- */
-export function accessDifferences(plan: PlannedWrites, snapshots: PlanSnapshots): readonly Difference[] {
-  const { before, after } = snapshots;
-  const affected = plan.changes.some(isWritten) ? affectedIds(plan, before, after) : [];
-  const moved = allConnections(after).filter(movedEndsBetween(before, after));
-  const ids = [...new Set([...affected, ...moved])].toSorted(compareText);
-  return ids.length === 0 ? [] : compare({ before, after, formerOf: formerConnections(plan, snapshots) }, ids);
-}
-
-function formerConnections(
-  plan: PlannedWrites,
-  { predecessors, postureBefore }: PlanSnapshots,
-): (id: ResourceId) => ResourceId | undefined {
-  const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
-  return (id) => (isFirstOpening(changes.get(id), postureBefore(id)) ? predecessors.get(id) : id);
-}
 
 /** Returns who can do what after a plan that could not before, and the reverse; undefined if that stays the same. */
 export function permissionDelta(
@@ -170,13 +148,14 @@ function changesOfGroups(
     for (const group of one.people.member.length === 0 ? [undefined] : one.people.groups)
       byGroup.set(group, (byGroup.get(group) ?? new Map<AccessPart, Difference>()).set(one.part, one));
   }
+  const ruled = new Set([sides.had, sides.has].flatMap((side) => (side === undefined ? [] : groupsOfRules(side))));
   const isRestricted = sides.had?.access.groups !== undefined && sides.has?.access.groups !== undefined;
   const alike = new Map<string, Omit<Change, 'who'> & { readonly groups: (string | undefined)[] }>();
   for (const [group, parts] of byGroup) {
     const terms = sides.termsOf(group === undefined ? [] : [group], verb);
-    const { effect, deciders } = effectOf(sides, parts, terms);
+    const { effect, deciders } = effectOf(sides, { parts, terms, member: group === undefined ? [] : [group] });
     const [before, after] = differingTerms(terms);
-    const isAlone = isRestricted && group !== undefined && seeingAll.includes(group);
+    const isAlone = isRestricted && group !== undefined && seeingAll.includes(group) && !ruled.has(group);
     const key = canonical([effect, { ...before }, { ...after }, isAlone]);
     const change = alike.get(key) ?? { effect, before, after, deciders: [], groups: [] };
     appendAll(change.deciders, deciders);
@@ -189,6 +168,15 @@ function changesOfGroups(
     const except = named.filter((group) => !changed.includes(group));
     return { ...change, who: isEverybody ? { except: except.toSorted(compareText) } : { groups: changed.toSorted(compareText) } };
   });
+}
+
+/** Lists the groups that rules name on a connection. */
+function groupsOfRules({ access: { rules, runbooks = [] } }: Effective): readonly string[] {
+  const asking = [rules.jit, rules.command].flatMap((rule) => [
+    ...(rule?.approval_required_groups ?? []),
+    ...(rule?.skip_review_groups ?? []),
+  ]);
+  return [...asking, ...runbooks.flatMap(({ groups }) => groups)];
 }
 
 /** Returns what people need on both sides, without an end that stays: people with and without an end are one line. */
@@ -219,7 +207,7 @@ function jointGains(sides: Sides, differences: readonly Difference[], verb: Acce
     // Ends are stated for each group alone.
     const [before, after] = sides.termsOf(member, verb).map(withoutEnd);
     if (before === undefined || after === undefined) return [];
-    const { effect, deciders } = effectOf(sides, parts, [before, after]);
+    const { effect, deciders } = effectOf(sides, { parts, terms: [before, after], member });
     if (!gains.has(effect)) return [];
     const isStated = stated.some((one) => one.member.every((group) => member.includes(group)) && !needsLess(sides, [one, sort], verb));
     stated.push(sort);
@@ -242,11 +230,14 @@ function peopleTogether(places: readonly (readonly string[])[]): People {
 
 type Found = { readonly effect: PermissionEffect; readonly deciders: readonly Decider[] };
 
+/** What differs for people who are in some groups. */
+type Differing = { readonly parts: Parts; readonly terms: TermsOfSides; readonly member: readonly string[] };
+
 /** Returns the effect of what differs for people, the largest of its parts, and what decides it. */
-function effectOf(sides: Sides, parts: Parts, [before, after]: TermsOfSides): Found {
+function effectOf(sides: Sides, { parts, terms: [before, after], member }: Differing): Found {
   const is = (part: AccessPart, direction: AccessDirection): boolean => parts.get(part)?.causes[direction] !== undefined;
   const found = (effect: PermissionEffect, part: AccessPart, direction: AccessDirection): Found => {
-    return { effect, deciders: causesOf(sides, parts.get(part), direction) };
+    return { effect, deciders: causesOf(sides, { difference: parts.get(part), direction, member }) };
   };
   const isUnsure = before.answer === 'unknown' || after.answer === 'unknown';
   if (parts.has('use')) {
@@ -272,17 +263,26 @@ const effects: readonly (readonly [PermissionEffect, AccessPart, AccessDirection
   ['stricter', 'until', 'less'],
 ];
 
+type Caused = {
+  readonly difference: Difference | undefined;
+  readonly direction: AccessDirection;
+  readonly member: readonly string[];
+};
+
 /** Returns the causes of a direction, or of all of them where it has none; of a connection that is new, what grants or opens it, and of one that is deleted, that. */
-function causesOf({ id, had, has }: Sides, difference: Difference | undefined, direction: AccessDirection): readonly Decider[] {
+function causesOf({ id, had, has }: Sides, { difference, direction, member }: Caused): readonly Decider[] {
   const whole: readonly Decider[] = [{ id, path: '' }];
   if (difference === undefined || has === undefined || 'machine' in difference.people) return whole;
   const { people, verb } = difference;
   if (had === undefined) {
-    const granting = people.groups.concat(people.member).flatMap((group) => has.grants().get(group) ?? []);
-    return granting.length > 0 ? granting : decidersOf(has, 'open', { member: people.member, verb });
+    const granting = member.flatMap((group) => has.grants().get(group) ?? []);
+    return granting.length > 0 ? granting : decidersOf(has, 'open', { member, verb });
   }
   const causes = difference.causes[direction] ?? Object.values(difference.causes).flat();
-  const parts = causes.filter((one) => one.id !== id || one.path !== '' || one.edge !== undefined);
+  // Of groups that decide the same, each line names its own.
+  const isOfOthers = (group: string | undefined): boolean =>
+    group !== undefined && people.groups.includes(group) && !member.includes(group);
+  const parts = causes.filter((one) => (one.id !== id || one.path !== '' || one.edge !== undefined) && !isOfOthers(tokensOf(one.path)[1]));
   return parts.length > 0 ? parts : whole;
 }
 /** Folds what changes in the same way on several connections, the largest effect first. */

@@ -1,4 +1,3 @@
-import { addToGroup } from '../../model/collections.ts';
 import { canonical, type JsonObject, textsIn } from '../../model/json.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { AccessFacts } from '../access/access-index.ts';
@@ -6,17 +5,6 @@ import { protectingFields } from '../controls/control-table.ts';
 import type { Posture } from '../controls/control-row.ts';
 import type { PostureReader } from './posture.ts';
 import { readAccessIn, type ProtectionSnapshot } from './protection-snapshot.ts';
-
-/** Connections on which the same rules have the same effect, before and after a plan. */
-export type AlikeConnections = {
-  /** The connections, in the order in which they were given. */
-  readonly members: readonly ResourceId[];
-  /** The same connections: in one list are those that the plan treats alike in everything that protects. */
-  readonly alike: readonly (readonly ResourceId[])[];
-};
-
-/** The change that writes each attached or detached edge of a connection, by rule. */
-export type EdgeWriters = ReadonlyMap<ResourceId, ResourceId>;
 
 /** The protection before and after a plan, with readers of the postures. */
 type BothSides = {
@@ -26,43 +14,39 @@ type BothSides = {
   readonly postureAfter: PostureReader;
 };
 
-type AlikeInput = {
-  readonly snapshots: BothSides;
-  readonly isChanged: (connection: ResourceId) => boolean;
-  readonly writersOf: (connection: ResourceId) => EdgeWriters | undefined;
-};
-
 /**
- * Groups connections by everything that decides what a plan does to them: each set of rules needs to be compared once only,
- * however many connections share it. All of them must exist before and after the plan.
+ * Returns for each connection the first of those that a plan treats alike in everything that protects: each set of rules needs to be compared once
+ * only, however many connections share it. All of them must exist before and after the plan, without a change of their own.
  */
-export function groupAlike(ids: readonly ResourceId[], { snapshots, isChanged, writersOf }: AlikeInput): readonly AlikeConnections[] {
-  const { before, after, postureBefore, postureAfter } = snapshots;
+export function firstsOfAlike(
+  ids: readonly ResourceId[],
+  { before, after, postureBefore, postureAfter }: BothSides,
+): ReadonlyMap<ResourceId, ResourceId> {
   const numberOf = createNumbering();
   const sides = [
     { snapshot: before, lookup: readAccessIn(before).lookup, read: postureBefore },
     { snapshot: after, lookup: readAccessIn(after).lookup, read: postureAfter },
   ];
-  const groups = new Map<string, { readonly members: ResourceId[]; readonly alike: Map<string, ResourceId[]> }>();
-  for (const id of ids) {
-    const writers = [...(writersOf(id) ?? [])].map(([rule, by]) => `${numberOf(rule)} ${by === id ? 'own' : numberOf(by)}`);
-    const states = sides.map(({ snapshot, lookup, read }) => {
-      const spec = snapshot.resources.get(id)?.spec ?? {};
-      return { rules: ruleKey(id, snapshot, numberOf), enforced: enforcementKey(read(id)), spec, facts: lookup(nameOf(id), spec) };
-    });
-    const shared = [isChanged(id), writers.toSorted(), states.map(({ rules, enforced, facts }) => [rules, enforced, facts.attributes])];
-    const group = getOrAdd(groups, JSON.stringify(shared), () => ({ members: [], alike: new Map<string, ResourceId[]>() }));
-    group.members.push(id);
-    const own = states.map(({ spec, facts }) => `${protectionKey(spec)} ${factsKey(facts, numberOf)}`);
-    addToGroup(group.alike, own.join('\u0000'), id);
-  }
-  return [...groups.values()].map(({ members, alike }) => ({ members, alike: [...alike.values()] }));
-}
-
-function getOrAdd<Value>(groups: Map<string, Value>, key: string, make: () => Value): Value {
-  const value = groups.get(key) ?? make();
-  groups.set(key, value);
-  return value;
+  const firsts = new Map<string, ResourceId>();
+  return new Map(
+    ids.map((id) => {
+      const states = sides.map(({ snapshot, lookup, read }) => {
+        const spec = snapshot.resources.get(id)?.spec ?? {};
+        const facts = lookup(nameOf(id), spec);
+        return [
+          ruleKey(id, snapshot, numberOf),
+          enforcementKey(read(id)),
+          facts.attributes,
+          protectionKey(spec),
+          factsKey(facts, numberOf),
+        ];
+      });
+      const key = JSON.stringify(states);
+      const first = firsts.get(key) ?? id;
+      firsts.set(key, first);
+      return [id, first];
+    }),
+  );
 }
 
 /** Gives each value a number, the same one for the same object or text. */

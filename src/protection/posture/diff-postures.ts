@@ -24,9 +24,10 @@ import {
   type ComparisonCache,
   type ControlDifference,
 } from '../controls/compare-protection.ts';
-import { controlRow } from '../controls/control-table.ts';
+import type { AccessDirection } from '../access/effective-access.ts';
+import { aspectTypes, controlRow } from '../controls/control-table.ts';
 import { emptyPosture, type Posture } from '../controls/control-row.ts';
-import { groupAlike } from './alike-connections.ts';
+import { firstsOfAlike } from './alike-connections.ts';
 import { grantEnds } from './grant-ends.ts';
 import { placeAttachments, readDeclaredAttachments } from './declared-attachments.ts';
 import { resourceCause, type CauseFinder, type Contribution } from './causes.ts';
@@ -123,7 +124,12 @@ export function reverseSnapshots(snapshots: PlanSnapshots): PlanSnapshots {
 }
 
 /** Lists the connections whose protection a plan changes, directly or through a rule; sorted by id. */
-export function diffPostures(plan: PlannedWrites, snapshots: PlanSnapshots, causes: CauseFinder): readonly AffectedConnection[] {
+export function diffPostures(
+  plan: PlannedWrites,
+  snapshots: PlanSnapshots,
+  causes: CauseFinder,
+  directionsOn: DirectionLookup,
+): readonly AffectedConnection[] {
   const { before, after, postureBefore, postureAfter, predecessors, compared } = snapshots;
   if (!plan.changes.some(isWritten)) return [];
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
@@ -131,14 +137,14 @@ export function diffPostures(plan: PlannedWrites, snapshots: PlanSnapshots, caus
   const attached = new Set(plan.edges.map(({ connection }) => connection));
   const known = new Map<ResourceId, AffectedConnection | undefined>();
   const ids = affectedIds(plan, before, after);
-  const firstOf = firstAlike(
+  const firstOf = firstsOfAlike(
     ids.filter((id) => !changes.has(id) && !attached.has(id) && postureBefore(id) !== undefined && postureAfter(id) !== undefined),
     snapshots,
   );
   return ids.flatMap((id) => {
     const [had, has] = [postureBefore(id), postureAfter(id)];
     const first = firstOf.get(id);
-    if (first !== undefined && had !== undefined && has !== undefined) {
+    if (first !== undefined && first !== id && had !== undefined && has !== undefined) {
       const one = known.get(first);
       return one === undefined ? [] : [alikeConnection(one, { id, before: had, after: has })];
     }
@@ -146,16 +152,13 @@ export function diffPostures(plan: PlannedWrites, snapshots: PlanSnapshots, caus
     const predecessor = predecessors.get(id);
     const replaced =
       predecessor === undefined ? {} : { replaced: { id: predecessor, posture: postureBefore(predecessor) ?? emptyPosture } };
-    const found = affectedConnection({ id, own: changes.get(id), before: had, after: has, ...replaced, causes, rules }, compared);
+    const found = affectedConnection(
+      { id, own: changes.get(id), before: had, after: has, ...replaced, causes, rules, directions: directionsOn(id) },
+      compared,
+    );
     known.set(id, found);
     return found ?? [];
   });
-}
-
-/** Returns the first connection of those that a plan treats alike, by the other ones. */
-function firstAlike(ids: readonly ResourceId[], snapshots: PlanSnapshots): ReadonlyMap<ResourceId, ResourceId> {
-  const lists = groupAlike(ids, { snapshots, isChanged: () => false, writersOf: () => undefined }).flatMap(({ alike }) => alike);
-  return new Map(lists.flatMap(([first, ...others]) => (first === undefined ? [] : others.map((id) => [id, first] as const))));
 }
 
 /** Returns for a connection what was found for one that the plan treats alike. */
@@ -218,12 +221,16 @@ export function affectingEvery({ changes }: PlannedWrites, before: ProtectionSna
 }
 
 /** Lists the connections that two states of a gateway protect differently, without causes; sorted by id. */
-export function diffSnapshots(before: ProtectionSnapshot, after: ProtectionSnapshot): readonly AffectedConnection[] {
+export function diffSnapshots(
+  before: ProtectionSnapshot,
+  after: ProtectionSnapshot,
+  directionsOn: DirectionLookup,
+): readonly AffectedConnection[] {
   const [had, has] = [readPostures(before), readPostures(after)];
   const compared = createComparisonCache();
   const ids = [...after.resources.keys()].filter((id) => kindOf(id) === 'Connection').toSorted();
   return ids.flatMap((id) => {
-    const sides = { id, own: undefined, before: had(id), after: has(id), causes: () => [], rules: [] };
+    const sides = { id, own: undefined, before: had(id), after: has(id), causes: () => [], rules: [], directions: directionsOn(id) };
     return sides.before === undefined ? [] : (affectedConnection(sides, compared) ?? []);
   });
 }
@@ -237,7 +244,25 @@ type Sides = {
   readonly causes: CauseFinder;
   /** The rules that are attached before or after. */
   readonly rules: readonly ResourceId[];
+  readonly directions: ReadonlySet<AccessDirection>;
 };
+
+/** Returns the directions in which what people may do on a connection differs. */
+export type DirectionLookup = (connection: ResourceId) => ReadonlySet<AccessDirection>;
+
+/** Leaves out what makes no difference to anybody: the reviewers of a closed connection, or those whom a rule replaces. */
+function withEffect(difference: ControlDifference, directions: ReadonlySet<AccessDirection>): readonly ControlDifference[] {
+  if (aspectTypes.has(difference.control)) return [difference];
+  const only = <Value>(values: readonly Value[], direction: AccessDirection): readonly Value[] => (directions.has(direction) ? values : []);
+  const { lost, gained, coexisting, incomparable } = difference;
+  const found = {
+    lost: only(lost, 'more'),
+    gained: only(gained, 'less'),
+    coexisting: only(coexisting, 'less'),
+    incomparable: only(incomparable, 'unclear'),
+  };
+  return Object.values(found).every(({ length }) => length === 0) ? [] : [{ ...difference, ...found }];
+}
 
 /** Returns whether a change opens a connection for the first time: it is created, or its interrupted creation is completed. */
 export function isFirstOpening(change: Pick<Change, 'reasons'> | undefined, before: Posture | undefined): boolean {
@@ -251,18 +276,19 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
   const replaced = isCreated ? sides.replaced : undefined;
   const isDeleted = after === undefined;
   const [first, last] = [(isCreated ? replaced?.posture : before) ?? emptyPosture, after ?? emptyPosture];
-  const differences = compareProtection(first, last, compared);
+  const isOrdered = !isDeleted && (!isCreated || replaced !== undefined);
+  const all = compareProtection(first, last, compared);
+  const differences = isOrdered ? all.flatMap((one) => withEffect(one, sides.directions)) : all;
   if (differences.length === 0 && !isCreated && !isDeleted) return undefined;
   const controls = differences.map(({ control }) => control);
   const contributions = isCreated
     ? creationContributions(own, ['access', ...controls])
     : new Map(isDeleted ? [] : differences.map((one) => [one.control, withVerdict(causes(id, rules, one.control), one)] as const));
-  const isCompared = !isDeleted && (!isCreated || replaced !== undefined);
   const controlChanges = differences.map((difference): ControlChange => {
     const { control, before: lostTexts, after: gainedTexts } = difference;
     return {
       control,
-      direction: isCompared ? differenceVerdict(difference) : 'neutral',
+      direction: isOrdered ? differenceVerdict(difference) : 'neutral',
       before: lostTexts,
       after: gainedTexts,
       ...(first.incomplete.has(control) || last.incomplete.has(control) ? { atLeast: true } : {}),
@@ -272,7 +298,7 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
   const rulesOnIt = rulesOnEither(isCreated ? emptyPosture : first, last);
   const change: PostureChange = {
     connection: id,
-    direction: isCompared ? combineEffects(effectsOfDifferences(differences)) : 'neutral',
+    direction: isOrdered ? combineEffects(effectsOfDifferences(differences)) : 'neutral',
     ...(isCreated ? { created: true } : {}),
     ...(isDeleted ? { deleted: true } : {}),
     ...(replaced === undefined ? {} : { replaces: replaced.id }),
@@ -282,7 +308,7 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
   };
   return {
     change,
-    differences: isCompared ? differences : [],
+    differences: isOrdered ? differences : [],
     before: first,
     after: last,
     contributions,

@@ -25,8 +25,10 @@ import { attachmentsOfKind, controlTypesOf, ruleControlTypes } from '../controls
 import { type RiskCode, type RiskDraft, unreviewedModes } from '../controls/control-row.ts';
 import { edgeCauses, type AttachmentLookup } from '../posture/causes.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
-import { findContributions, type ChangeEffects, fieldReasons, type Reason, refusesSessions } from './contributions.ts';
+import { type ChangeEffects, effectsOfChanges } from './change-effects.ts';
+import { fieldReasons, type Reason, refusesSessions } from './field-reasons.ts';
 import type { DestinationGains } from '../compare/destinations.ts';
+import type { PlanDifferences } from '../compare/plan-differences.ts';
 import { destinationRisks, programRisks } from './destination-risks.ts';
 import { generalRisk, riskCode } from './risk-codes.ts';
 import {
@@ -54,6 +56,7 @@ type RiskInput = PlanSnapshots & {
   readonly attachments: AttachmentLookup;
   readonly inherited: InheritedKeys | undefined;
   readonly destinations: DestinationGains;
+  readonly differences: PlanDifferences;
 };
 
 /** The risks of every change by the id of its live object (one name of a runbook configuration can be two of them), and the risks of manifests that differ from the base without writing anything. */
@@ -112,7 +115,7 @@ function createContext(input: RiskInput): RiskContext {
     liveResources: liveById(live.resources),
     edgesBy,
     causesOfEdge: edgeCauses(plan.changes, input.attachments),
-    effects: findContributions(plan, input),
+    effects: effectsOfChanges(plan, input.differences),
     // Only where nothing was applied do the manifests of this change show who used a source before.
     usersOf: sourceUsers(() => [
       ...(base?.resources ?? []),

@@ -11,7 +11,7 @@ import {
   createComparisonCache,
 } from '../../protection/controls/compare-protection.ts';
 import type { Posture } from '../../protection/controls/control-row.ts';
-import { groupAlike } from '../../protection/posture/alike-connections.ts';
+import { firstsOfAlike } from '../../protection/posture/alike-connections.ts';
 import { createPostureBuilder, type PostureReader, readPostures } from '../../protection/posture/posture.ts';
 import {
   allConnections,
@@ -64,8 +64,7 @@ function firstsOf({ changes }: Pick<Diff, 'changes'>, { before, after }: BothSna
   const ids = allConnections(before, after).filter((id) => !written.has(id));
   const build = createPostureBuilder({ access: readAccessIn(before), samples: undefined });
   const snapshots = { before, after, postureBefore: readPostures(before, build), postureAfter: readPostures(after, build) };
-  const groups = groupAlike(ids, { snapshots, isChanged: () => false, writersOf: () => undefined });
-  return new Map(groups.flatMap(({ alike }) => alike.flatMap((list) => list.map((id) => [id, list[0] ?? id] as const))));
+  return firstsOfAlike(ids, snapshots);
 }
 
 /** More states are not remembered: those of one order of writes follow each other. */

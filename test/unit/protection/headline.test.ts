@@ -3,6 +3,7 @@ import type { Position } from '../../../src/model/diagnostic.ts';
 import type { Json } from '../../../src/model/json.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
 import type { Change } from '../../../src/model/plan/plan.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
 import { changeOf, connection, fieldOf, guardrail, masking, protectionOfWrites, sentences, types } from './protection-fixtures.ts';
 
 /** Returns the headlines for one connection with one changed field, and for the reverse change. */
@@ -49,12 +50,15 @@ describe('headlines of a connection’s own fields', () => {
     ]);
   });
 
-  it('names the field where only a rule of the gateway may require review', () => {
-    const write = changeOf('Connection/db', [fieldOf('/force_approve_groups/sre', undefined, 'sre')]);
-    const protection = protectionOfWrites([connection('db', {})], [write], { dialect: 'hoop' });
-    expect(protection.headlines).toMatchObject([
-      { direction: 'unknown', causes: [{ by: 'Connection/db', path: '/force_approve_groups/sre' }] },
+  it('names what changes the own review where a rule of the gateway may require another one', () => {
+    const force = changeOf('Connection/db', [fieldOf('/force_approve_groups/sre', undefined, 'sre')]);
+    const forced = (spec: JsonObject): unknown => protectionOfWrites([connection('db', spec)], [force], { dialect: 'hoop' }).headlines;
+    const open = { access_mode_connect: 'enabled' };
+    expect(forced({ ...open, reviewers: ['dba'] })).toMatchObject([
+      { direction: 'weakens', causes: [{ by: 'Connection/db', path: '/force_approve_groups/sre' }] },
     ]);
+    // Without reviewers, no one can force anything, whatever a rule asks for.
+    expect(forced(open)).toEqual([]);
   });
 
   it('compares no limit of access with the limit of the gateway, if the gateway reports it', () => {

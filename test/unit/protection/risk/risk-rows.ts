@@ -198,8 +198,8 @@ export const rows: readonly Row[] = [
     'a word that moves between rules',
     [...blocking(words('DROP', 'ALTER')), guardrail('h', [words('GRANT')], { connection_ids: ['orders'] })],
     [...blocking(words('ALTER')), guardrail('h', [words('GRANT', 'DROP')], { connection_ids: ['orders'] })],
-    ['strengthens word-added', 'weakens word-removed'],
-    ['strengthens word-added', 'weakens word-removed'],
+    ['neutral word-added', 'neutral word-removed'],
+    ['neutral word-added', 'neutral word-removed'],
   ],
   [
     'a rule on no connection',

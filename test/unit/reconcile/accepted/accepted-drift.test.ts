@@ -124,9 +124,10 @@ describe('drift that the manifests accept', () => {
   });
 
   test('a stricter field beside it does not hide it', () => {
-    const base = [connection({ reviewers: ['dba'] })];
-    const head = [connection({ access_mode_connect: 'disabled', access_mode_exec: 'disabled' })];
-    const plan = planOfSides({ base, live: [connection()], head });
+    const exec = { access_mode_exec: 'enabled' };
+    const base = [connection({ ...exec, reviewers: ['dba'] })];
+    const head = [connection({ ...exec, access_mode_connect: 'disabled' })];
+    const plan = planOfSides({ base, live: [connection(exec)], head });
     expect(plan.changes.map(({ action }) => action)).toEqual(['update']);
     expect(highestPlanRisk(plan)).toBe('weakens');
     expect(headlinesOf(plan)[0]).toContain('loses review in the manifests');

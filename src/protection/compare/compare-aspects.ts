@@ -1,0 +1,80 @@
+import { pointer } from '../../model/pointer.ts';
+import type { Decider } from '../../model/protection/permission.ts';
+import type { ControlType } from '../../model/protection/protection.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+import type { AccessDirection } from '../access/effective-access.ts';
+import { type ComparisonCache, compareProtection } from '../controls/compare-protection.ts';
+import { type Control, type Posture } from '../controls/control-row.ts';
+import { aspectTypes, controlRow } from '../controls/control-table.ts';
+import { isSameEnforcement } from '../controls/enforcement.ts';
+import { attaching } from '../effective/deciders.ts';
+import { effective } from '../effective/effective.ts';
+import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { type Difference, differing } from './compare.ts';
+
+/** One control that differs on a connection, whoever uses it. */
+export type AspectDifference = Pick<Difference, 'connection' | 'former' | 'causes'> & { readonly part: ControlType };
+
+/** Two states of a gateway, and readers of what protects a connection in each. */
+export type ComparedAspects = {
+  readonly before: ProtectionSnapshot;
+  readonly after: ProtectionSnapshot;
+  readonly postureBefore: (id: ResourceId) => Posture | undefined;
+  readonly postureAfter: (id: ResourceId) => Posture | undefined;
+  readonly compared: ComparisonCache;
+  readonly formerOf: (id: ResourceId) => ResourceId | undefined;
+};
+
+/** Compares what protects connections from whoever uses them in two states. A connection that is new or gone has no order. */
+export function compareAspects(states: ComparedAspects, connections: readonly ResourceId[]): readonly AspectDifference[] {
+  return connections.flatMap((id): readonly AspectDifference[] => {
+    const former = states.formerOf(id);
+    const [had, has] = [former === undefined ? undefined : states.postureBefore(former), states.postureAfter(id)];
+    if (had === undefined || has === undefined || former === undefined) return [];
+    const isAlike = isSameEnforcement(had.enforcement, has.enforcement);
+    return compareProtection(had, has, states.compared).flatMap(({ control, lost, gained, incomparable, coexisting }) => {
+      if (!aspectTypes.has(control)) return [];
+      const lists = { more: lost, unclear: lost.length > 0 ? [] : incomparable, less: [...gained, ...coexisting] };
+      const sides = { ...states, id, former };
+      const causesOf = (direction: AccessDirection, controls: readonly Control[]): readonly Decider[] => {
+        const whole: readonly Decider[] = former === id ? [] : [{ id, path: '' }];
+        // A rule that only begins to limit weakens nothing, and one that only ends strengthens nothing.
+        const limiting = (direction === 'less' ? has : had).rules;
+        const known = controls.map(({ rules, ...one }) => ({
+          ...one,
+          ...(rules && { rules: rules.filter((rule) => limiting.has(rule)) }),
+        }));
+        const by = (some: readonly Control[]): readonly Decider[] =>
+          differing(sides, [
+            ...decidersOfAspect(states.before, former, { control, controls: some, isAlike }),
+            ...decidersOfAspect(states.after, id, { control, controls: some, isAlike }),
+          ]);
+        const found = by(known);
+        return [...whole, ...(found.length > 0 ? found : by(controls))];
+      };
+      const causes = Object.fromEntries(
+        (['more', 'less', 'unclear'] as const).flatMap((one) => (lists[one].length === 0 ? [] : [[one, causesOf(one, lists[one])]])),
+      );
+      return [{ connection: id, former, part: control, causes }];
+    });
+  });
+}
+
+type OfAspect = { readonly control: ControlType; readonly controls: readonly Control[]; readonly isAlike: boolean };
+
+/** Lists what decides a control of a connection: the fields of rules, what attaches them, and own fields. */
+function decidersOfAspect(state: ProtectionSnapshot, id: ResourceId, { control, controls, isAlike }: OfAspect): readonly Decider[] {
+  const value = effective(state, id);
+  if (value === undefined) return [];
+  const { fields, conditions = [] } = controlRow(control);
+  const rules = [...new Set(controls.flatMap((one) => one.rules ?? []))];
+  const own = (fields[kindOf(id)] ?? []).filter((name) => name !== 'attributes');
+  return [
+    ...rules.flatMap((rule) => [
+      ...(fields[kindOf(rule)] ?? []).filter((name) => name !== 'attributes').map((name): Decider => ({ id: rule, path: pointer(name) })),
+      ...attaching(value, rule),
+    ]),
+    ...[...own, ...(isAlike ? [] : conditions)].map((name): Decider => ({ id, path: pointer(name) })),
+    ...(control === 'attributes' ? controls.map(({ name }): Decider => ({ id, path: pointer('attributes', name) })) : []),
+  ];
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import type { JsonObject } from '../../../../src/model/json.ts';
+import type { ResourceId } from '../../../../src/model/resource.ts';
+import { compare, type Difference } from '../../../../src/protection/compare/compare.ts';
+import { desiredSnapshot } from '../../../../src/protection/posture/protection-snapshot.ts';
+import { desiredState } from '../../../support/desired-state.ts';
+import { connectionManifest } from '../../../support/risks.ts';
+
+type Specs = readonly (readonly [JsonObject, JsonObject])[];
+
+/** Compares connections, each with its spec before and after, in lists: those of one list share what is found. */
+function differencesOf(specs: Specs, lists: readonly (readonly ResourceId[])[]): readonly Difference[] {
+  const [before, after] = ([0, 1] as const).map((side) =>
+    desiredSnapshot(desiredState(specs.map((one, index) => connectionManifest(`db-${index}`, one[side]))), registry, 'interface'),
+  );
+  if (before === undefined || after === undefined) throw new Error('two states are needed');
+  return lists.flatMap((ids) => compare({ before, after, formerOf: (former) => former }, ids));
+}
+
+const ids: readonly ResourceId[] = ['Connection/db-0', 'Connection/db-1'];
+
+const two = { reviewers: ['a', 'b'], min_review_approvals: 1 };
+
+test.each<readonly [string, Specs]>([
+  [
+    'equal connections that become different ones',
+    [
+      [two, { ...two, reviewers: ['a'] }],
+      [two, { ...two, reviewers: [] }],
+    ],
+  ],
+  [
+    'equal connections that become equal ones by other fields',
+    [
+      [two, { ...two, reviewers: ['a'] }],
+      [two, { ...two, reviewers: ['a'], min_review_approvals: null }],
+    ],
+  ],
+])('what is found for one connection is not told of another: %s', (_, specs) => {
+  const together = differencesOf(specs, [ids]);
+  expect(together).toEqual(differencesOf(specs, [['Connection/db-0'], ['Connection/db-1']]));
+  const texts = ids.map((id) => JSON.stringify(together.filter(({ connection }) => connection === id)).replaceAll(id, ''));
+  expect(new Set(texts).size).toBe(2);
+});
+
+test('equal connections share what is found, each with its own name', () => {
+  const one = [two, { ...two, reviewers: ['a'] }] as const;
+  const found = differencesOf([one, one], [ids]).filter(({ people }) => 'member' in people && people.member.length === 0);
+  expect(found.map(({ connection }) => connection)).toEqual(ids);
+  expect(found[0]?.terms).toBe(found[1]?.terms);
+  expect(found.map(({ causes }) => causes.less?.map(({ id, path }) => `${id}${path}`))).toEqual([
+    ['Connection/db-0/reviewers'],
+    ['Connection/db-1/reviewers'],
+  ]);
+});
