@@ -64,6 +64,11 @@ export const accessModes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'
 /** The access modes of each step. */
 export const modesOfStep: Readonly<Record<ReviewStep, readonly AccessMode[]>> = { jit: ['connect'], command: ['exec', 'runbooks'] };
 
+/** Returns the step that reviews a verb. */
+export function stepOf(verb: AccessMode): ReviewStep {
+  return modesOfStep.jit.includes(verb) ? 'jit' : 'command';
+}
+
 /** Returns which groups can use a connection and what they need, as the public gateway decides it. */
 export function accessOf({ spec, own, facts, license, longest }: AccessInput): ConnectionAccess {
   const { access_max_duration: limit } = spec;

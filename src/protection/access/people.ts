@@ -1,6 +1,46 @@
 import { compareText, equal } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
-import { canUse, type ConnectionAccess, memberSorts, modesOfStep, type NeededReview, reviewFor } from './effective-access.ts';
+import {
+  canUse,
+  type ConnectionAccess,
+  type MemberSort,
+  memberSortsBy,
+  type NeededReview,
+  reviewFor,
+  seeingAll,
+  stepOf,
+} from './effective-access.ts';
+
+/** Lists one sort of people for each difference that the groups of some states of a connection can make by a verb. */
+function sortsIn(states: readonly ConnectionAccess[], verb: AccessMode): readonly MemberSort[] {
+  const runners = verb === 'runbooks' ? states.flatMap(({ runbooks = [] }) => runbooks.map(({ groups }) => groups)) : [];
+  return memberSortsBy(
+    states,
+    runners.filter((groups) => groups.length > 0),
+  );
+}
+
+/** Lists one sort of people for each difference that the groups of some states of a connection can make by a verb, and the auditors. */
+export function peopleIn(states: readonly ConnectionAccess[], verb: AccessMode): readonly MemberSort[] {
+  const sorts = sortsIn(states, verb);
+  const isListed = sorts.some(({ member }) => member.length === 1 && member.includes('auditor'));
+  return isListed ? sorts : [...sorts, { member: ['auditor'], groups: ['auditor'], places: [['auditor']] }];
+}
+
+/** Returns what people need for a verb. */
+export function neededFor(access: ConnectionAccess, member: readonly string[], verb: AccessMode): NeededReview {
+  return reviewFor(access, member, stepOf(verb));
+}
+
+/** Returns whether some people, other than admins and auditors, use a verb without review. */
+export function isUsedWithoutReview(access: ConnectionAccess, verb: AccessMode): boolean {
+  return peopleIn([access], verb).some(
+    ({ member }) =>
+      !member.some((group) => seeingAll.includes(group)) &&
+      canUse(access, member, verb) &&
+      neededFor(access, member, verb).by === undefined,
+  );
+}
 
 /** People that can use a mode, by the groups that they are in, and what they need for it; no groups: everybody else. */
 export type PeopleOfMode = { readonly groups: readonly string[]; readonly needed: NeededReview };
@@ -11,24 +51,13 @@ export type PeopleOfMode = { readonly groups: readonly string[]; readonly needed
  */
 export function peopleOf(access: ConnectionAccess, mode: AccessMode, named: readonly string[]): readonly PeopleOfMode[] {
   if (!access.open.has(mode)) return [];
-  const step = modesOfStep.jit.includes(mode) ? 'jit' : 'command';
-  const sorts = memberSorts(access);
-  const members = [
-    ...sorts.map(({ member }) => member),
-    ...[...sorts.flatMap(({ groups }) => groups), ...named].map((group) => [group]),
-    ...(mode === 'runbooks' ? withRunners(access, sorts) : []),
-  ];
+  const sorts = sortsIn([access], mode);
+  const members = [...sorts.map(({ member }) => member), ...[...sorts.flatMap(({ groups }) => groups), ...named].map((group) => [group])];
   const distinct = new Map(members.map((member) => member.toSorted(compareText)).map((groups) => [groups.join('\n'), groups]));
   const people = [...distinct.values()]
     .filter((groups) => canUse(access, groups, mode))
-    .map((groups): PeopleOfMode => ({ groups, needed: reviewFor(access, groups, step) }));
+    .map((groups): PeopleOfMode => ({ groups, needed: neededFor(access, groups, mode) }));
   return people.filter((one) => one.groups.length === 1 || !people.some((other) => isEnough(other, one)));
-}
-
-/** Joins groups of runbook rules with those that see the connection: a group of a rule need not see it. */
-function withRunners({ runbooks = [] }: ConnectionAccess, sorts: ReturnType<typeof memberSorts>): readonly (readonly string[])[] {
-  const runners = new Set(runbooks.flatMap(({ groups }) => groups));
-  return sorts.flatMap(({ member }) => [...runners].filter((group) => !member.includes(group)).map((group) => [...member, group]));
 }
 
 /** Returns whether some of the groups of people give the same. */

@@ -2,8 +2,9 @@ import { canonical, compareText, equal } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { type AccessDirection, accessModes, type MemberSort, memberSortsBy, seeingAll } from '../access/effective-access.ts';
+import { type AccessDirection, accessModes, type MemberSort, seeingAll } from '../access/effective-access.ts';
 import { controlRow } from '../controls/control-table.ts';
+import { peopleIn } from '../access/people.ts';
 import { emptyPosture } from '../controls/control-row.ts';
 import { attributeOf, decidersOf, valueOf } from '../effective/deciders.ts';
 import { type Effective, effective, isUsable, type TermPart, type Terms } from '../effective/effective.ts';
@@ -95,7 +96,10 @@ function compareVerb(sides: Sides, verb: AccessMode, analyzed: AnalyzerCompariso
   const values = [had, has].filter((one) => one !== undefined);
   const isOnBoth = values.length === 2;
   const analyzer = isOnBoth && verb !== 'connect' ? analyzed(sides) : [];
-  return peopleIn(values, verb).flatMap((people): readonly Difference[] => {
+  return peopleIn(
+    values.map(({ access }) => access),
+    verb,
+  ).flatMap((people): readonly Difference[] => {
     const { member } = people;
     if (!isOnBoth && member.some((group) => seeingAll.includes(group))) return [];
     const terms: Difference['terms'] = [had?.may(member, verb), has?.may(member, verb)];
@@ -127,18 +131,6 @@ function endsOf(
     const one = compareEnds(had?.endFor([group]).until, has?.endFor([group]).until);
     return one.directions.length === 0 ? [] : [{ ...one, people: { member: [group], groups: [group], places: [[group]] } }];
   });
-}
-
-/** Lists one sort of people for each difference that the groups of some connections can make, and the auditors. */
-export function peopleIn(values: readonly Effective[], verb: AccessMode): readonly MemberSort[] {
-  const states = values.map(({ access }) => access);
-  const runners = verb === 'runbooks' ? states.flatMap(({ runbooks = [] }) => runbooks.map(({ groups }) => groups)) : [];
-  const sorts = memberSortsBy(
-    states,
-    runners.filter((groups) => groups.length > 0),
-  );
-  const isListed = sorts.some(({ member }) => member.length === 1 && member.includes('auditor'));
-  return isListed ? sorts : [...sorts, { member: ['auditor'], groups: ['auditor'], places: [['auditor']] }];
 }
 
 type Deciding = TermDifference & { readonly people: MemberSort; readonly verb: AccessMode };

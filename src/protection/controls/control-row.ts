@@ -6,7 +6,8 @@ import type { RiskClass } from '../../model/plan/plan.ts';
 import type { ControlColumn, ControlType, RuleEffect } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { AccessFacts, AccessLookup } from '../access/access-index.ts';
-import { canUse, type ConnectionAccess, memberSorts, modesOfStep, reviewFor, type ReviewStep } from '../access/effective-access.ts';
+import { accessModes, canUse, type ConnectionAccess } from '../access/effective-access.ts';
+import { isUsedWithoutReview, neededFor } from '../access/people.ts';
 import { type Enforcement, enforcementOf, isSameEnforcement } from './enforcement.ts';
 
 /** One control between people and a connection. In `access`, `schema` and `force` it grants access instead. */
@@ -97,38 +98,16 @@ export function controlsOf({ controls }: Posture, control: ControlType): readonl
 export function unreviewedModes(posture: Posture): readonly Control[] {
   // Where the groups that see the connection cannot be read, everybody may.
   const access = posture.incomplete.has('who') ? { ...posture.access, groups: undefined } : posture.access;
-  // The reviewers of a connection review everybody where no rule governs it.
-  if (access.own !== undefined && access.rules.jit === undefined && access.rules.command === undefined) return [];
-  const people = memberSorts(access)
-    .map(({ member }) => member)
-    .filter((member) => !member.some((group) => group === 'admin' || group === 'auditor'));
-  const usesFreely = (member: readonly string[], mode: AccessMode, step: ReviewStep): boolean =>
-    canUse(access, member, mode) && reviewFor(access, member, step).by === undefined;
-  const runners = (access.runbooks ?? []).flatMap(({ groups }) => groups).filter((group) => group !== 'admin' && group !== 'auditor');
-  const open: AccessMode[] = steps.flatMap((step) =>
-    modesOfStep[step].filter(
-      (mode) =>
-        people.some((member) => usesFreely(member, mode, step)) ||
-        // A group of a runbook rule need not see the connection: another group of its member may.
-        (mode === 'runbooks' &&
-          access.open.has(mode) &&
-          runners.some((group) => people.some((member) => usesFreely([...member, group], mode, step)))),
-    ),
-  );
-  if (access.machines.length > 0 && access.open.has('connect') && reviewFor(access, ['admin'], 'jit').by === undefined)
-    open.push('connect');
-  return controlsOf(posture, 'access').filter(({ name }) => open.some((mode) => mode === name));
+  const isByMachine = access.machines.length > 0 && neededFor(access, ['admin'], 'connect').by === undefined;
+  const isFree = (mode: AccessMode): boolean =>
+    access.open.has(mode) && ((mode === 'connect' && isByMachine) || isUsedWithoutReview(access, mode));
+  return controlsOf(posture, 'access').filter(({ name }) => accessModes.some((mode) => mode === name && isFree(mode)));
 }
-
-const steps: readonly ReviewStep[] = ['jit', 'command'];
 
 /** Returns whether the members of some groups use one of the modes without review. */
 export function useWithoutReview({ access }: Posture, member: readonly string[], modes: readonly Control[]): boolean {
   const isNamed = (mode: AccessMode): boolean => modes.some(({ name }) => name === mode);
-  return steps.some(
-    (step) =>
-      modesOfStep[step].some((mode) => isNamed(mode) && canUse(access, member, mode)) && reviewFor(access, member, step).by === undefined,
-  );
+  return accessModes.some((mode) => isNamed(mode) && canUse(access, member, mode) && neededFor(access, member, mode).by === undefined);
 }
 
 /** Returns the controls of one type that have an effect: a proxy that forwards what it cannot read masks nothing. */

@@ -9,13 +9,12 @@ import {
   accessOf,
   type Approval,
   type ConnectionAccess,
-  modesOfStep,
   type NeededReview,
-  type ReviewStep,
   reviewFor,
   runbooksOf,
   seeingAll,
   seesConnection,
+  stepOf,
 } from '../access/effective-access.ts';
 import type { AccessFacts } from '../access/access-index.ts';
 import { ownApproval } from '../controls/connection-rows.ts';
@@ -108,11 +107,6 @@ function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective 
       key: accessKey({ ...value, grants }, unread),
     };
   };
-}
-
-/** Returns the step that reviews a verb. */
-export function stepOf(verb: AccessMode): ReviewStep {
-  return modesOfStep.jit.includes(verb) ? 'jit' : 'command';
 }
 
 function termsOf(access: ConnectionAccess, member: readonly string[], verb: AccessMode): Terms {

@@ -14,7 +14,8 @@ import {
 } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { type AccessDirection, accessModes, type MemberSort, seeingAll, sortPlaces } from '../access/effective-access.ts';
-import { type Difference, peopleIn } from '../compare/compare.ts';
+import { peopleIn } from '../access/people.ts';
+import type { Difference } from '../compare/compare.ts';
 import { type AccessPart, compareTerms } from '../compare/compare-terms.ts';
 import { decidersOf } from '../effective/deciders.ts';
 import { type Effective, effective } from '../effective/effective.ts';
@@ -118,8 +119,8 @@ function linesOf(differences: readonly Difference[], { before, after, postureBef
 
 /** Lists the groups that something names on a connection; those who see every connection only where it differs from everybody else for them. */
 function groupsNamedOn(sides: Sides, verb: AccessMode): readonly string[] {
-  const values = [sides.had, sides.has].filter((one) => one !== undefined);
-  const named = peopleIn(values, verb).flatMap(({ groups }) => groups);
+  const states = [sides.had, sides.has].flatMap((side) => side?.access ?? []);
+  const named = peopleIn(states, verb).flatMap(({ groups }) => groups);
   return [...named.filter((group) => !seeingAll.includes(group)), ...peopleApart(sides)];
 }
 

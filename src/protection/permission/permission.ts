@@ -14,16 +14,7 @@ import type { ControlType } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
 import { durationText } from '../../model/time.ts';
-import {
-  accessModes,
-  modesOfStep,
-  reviewFor,
-  type ReviewStep,
-  riskLevels,
-  runbooksOf,
-  seeingAll,
-  seesConnection,
-} from '../access/effective-access.ts';
+import { accessModes, reviewFor, riskLevels, runbooksOf, seeingAll, seesConnection, stepOf } from '../access/effective-access.ts';
 import { effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { grantsByGroup, lastEnd } from '../posture/grant-ends.ts';
@@ -187,10 +178,6 @@ export function listsDeciding(
     rule?.skip_review_groups ?? [],
     verb === 'runbooks' ? (access.runbooks ?? []).flatMap(({ groups }) => groups) : [],
   ];
-}
-
-function stepOf(verb: AccessMode): ReviewStep {
-  return modesOfStep.jit.includes(verb) ? 'jit' : 'command';
 }
 
 /** Returns the needs of people with access: `yes after approval by 1 of dba, for at most 1 h`. */
