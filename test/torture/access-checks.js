@@ -189,8 +189,8 @@ export const accessChecks = [
   [
     'people who reach a guarded place by another connection gain access',
     'protection/compare/destinations.ts',
-    'if (covering.some(({ without }) => without.length === 0)) return [];',
-    'if (covering.some(({ without }) => without.length >= 0) || before.length > 0) return [];',
+    'if (covering.some((without) => without.length === 0)) return [];',
+    'if (covering.some((without) => without.length >= 0) || before.length > 0) return [];',
     ['unit/protection/compare/destinations.test.ts: an open connection gets the server and the credential'],
   ],
   [

@@ -11,13 +11,14 @@ import {
   stepOf,
 } from './effective-access.ts';
 
-/** Lists one sort of people for each difference that the groups of some states of a connection can make by a verb. */
-function sortsIn(states: readonly ConnectionAccess[], verb: AccessMode): readonly MemberSort[] {
+/** Lists one sort of people for each difference that the groups of some states of a connection, or being in one of other lists, can make by a verb. */
+export function sortsIn(
+  states: readonly ConnectionAccess[],
+  verb: AccessMode,
+  others: readonly (readonly string[])[] = [],
+): readonly MemberSort[] {
   const runners = verb === 'runbooks' ? states.flatMap(({ runbooks = [] }) => runbooks.map(({ groups }) => groups)) : [];
-  return memberSortsBy(
-    states,
-    runners.filter((groups) => groups.length > 0),
-  );
+  return memberSortsBy(states, [...others, ...runners.filter((groups) => groups.length > 0)]);
 }
 
 /** Lists one sort of people for each difference that the groups of some states of a connection can make by a verb, and the auditors. */

@@ -8,7 +8,8 @@ import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
-import { accessModes, memberSortsBy, seeingAll } from '../access/effective-access.ts';
+import { accessModes, seeingAll } from '../access/effective-access.ts';
+import { sortsIn } from '../access/people.ts';
 import { controlTable } from '../controls/control-table.ts';
 import type { Posture } from '../controls/control-row.ts';
 import { effective, type Effective, isUsable, type Terms } from '../effective/effective.ts';
@@ -178,27 +179,29 @@ function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: Destinat
   const before = distinctBefore(guarded, id, input);
   if (has === undefined || before.length === 0) return [];
   const values = [has, ...before.map(({ had }) => had)];
-  const sorts = memberSortsBy(
-    values.map(({ access }) => access),
-    approverLists(values),
-  );
+  const states = values.map(({ access }) => access);
   const people = accessModes.flatMap((verb) => {
     const told = new Set<string>();
-    return sorts.flatMap((sort): readonly DestinationGain[] => {
+    return sortsIn(states, verb, approverLists(values)).flatMap((sort): readonly DestinationGain[] => {
       const { member, groups } = sort;
       if (member.some((group) => seeingAll.includes(group) || told.has(group))) return [];
       const terms = withoutSelfReview(has.may(member, verb), member);
       if (!isUsable(terms)) return [];
-      const covering = before.filter(({ had }) =>
-        coveringVerbs[verb].some((other) => covers(withoutSelfReview(had.may(member, other), member), terms, other === verb)),
+      const covering = before.flatMap(({ had, without }) =>
+        coveringVerbs[verb]
+          .filter((other) => covers(withoutSelfReview(had.may(member, other), member), terms, other === verb))
+          .map((other) => (other === 'connect' ? without.filter((control) => control !== 'analyzer') : without)),
       );
-      if (covering.some(({ without }) => without.length === 0)) return [];
-      if (member.length === 1) for (const group of groups) told.add(group);
-      return [{ connection: id, guarded, people: sort, verb, terms, without: covering[0]?.without ?? [] }];
+      if (covering.some((without) => without.length === 0)) return [];
+      const gain = { connection: id, guarded, verb, terms, without: covering[0] ?? [] };
+      if (member.length !== 1) return [{ ...gain, people: sort }];
+      for (const group of groups) told.add(group);
+      return groups.map((group) => ({ ...gain, people: { member: [group], groups: [group], places: [[group]] } }));
     });
   });
   const terms = has.may(['admin'], 'connect');
-  const machines = has.access.machines.filter((name) => isUsable(terms) && !before.some(({ had }) => had.access.machines.includes(name)));
+  const led = before.filter(({ had }) => isUsable(had.may(['admin'], 'connect'))).flatMap(({ had }) => had.access.machines);
+  const machines = has.access.machines.filter((name) => isUsable(terms) && !led.includes(name));
   return [
     ...people,
     ...machines.map((machine): DestinationGain => ({ connection: id, guarded, people: { machine }, verb: 'connect', terms, without: [] })),
@@ -251,8 +254,8 @@ function withoutSelfReview(terms: Terms, member: readonly string[]): Terms {
   return isEnough ? { ...terms, approval: undefined, longest: Number.POSITIVE_INFINITY } : terms;
 }
 
-/** The controls of what people do there, whoever they are. */
-const aspects = controlTable.filter(({ type }) => ['input', 'output', 'masking', 'redaction'].includes(type));
+/** The controls of what people do there, whoever they are; native access has no analyzer. */
+const aspects = controlTable.filter(({ type }) => ['input', 'output', 'masking', 'redaction', 'analyzer'].includes(type));
 
 /** Lists the controls that one connection certainly loses by the other one. */
 function missingControls(had: Posture | undefined, has: Posture | undefined): readonly ControlType[] {

@@ -25,7 +25,8 @@ export function destinationTerms({ terms: { approval }, without }: DestinationGa
     approval === undefined || approval === 'refused'
       ? 'without approval'
       : `after approval by ${approval.needed} of ${approval.groups.join(', ')}`;
-  return without.length === 0 ? by : `without its ${without.map((control) => controlRow(control).about).join(' and ')}`;
+  const controls = without.map((control) => controlRow(control).about.replace(/^the /, ''));
+  return controls.length === 0 ? by : `without its ${controls.join(' and ')}`;
 }
 
 /** Builds one headline for the people who reach a destination in the same way. */
