@@ -7,13 +7,12 @@ import {
   riskLevels,
   termsOf,
   type AccessState,
-  type NeededApproval,
   type Request,
   type RunbookFile,
   type Subject,
-  type Terms,
 } from './access-model.ts';
 import { accessPools } from './access-pools.ts';
+import { approvalsOf } from './approvals.ts';
 import { bitsOf, subsetsOf } from './universe.ts';
 
 /** What a request needs: each admits a set of ways, one bit each. */
@@ -35,7 +34,6 @@ export type AccessVerdict = {
   readonly stronger: ReadonlySet<AccessCondition>;
 };
 
-const approvers = subsetsOf(accessPools.groups);
 const durations = [60, 600, 1200, 1800, 3600, 86_400, 172_800, 604_800, Infinity];
 const everyone = accessPools.groups;
 
@@ -49,24 +47,6 @@ function subjectsOf(...states: readonly AccessState[]): readonly Subject[] {
 }
 
 type Ways = Readonly<Record<Exclude<AccessCondition, 'analyzer'>, bigint>> & { readonly analyzer: readonly bigint[] };
-
-function approvalBits(approval: NeededApproval | undefined): bigint {
-  return bitsOf(approvers, (given) => {
-    if (approval === undefined) return true;
-    const { reviewers, needed, forcing } = approval;
-    return given.filter((group) => reviewers.includes(group)).length >= needed || given.some((group) => forcing.includes(group));
-  });
-}
-
-const knownBits = new Map<string, bigint>();
-
-function approvalsOf({ refused, approval }: Terms): bigint {
-  if (refused) return 0n;
-  const key = JSON.stringify(approval ?? null);
-  const bits = knownBits.get(key) ?? approvalBits(approval);
-  knownBits.set(key, bits);
-  return bits;
-}
 
 function waysOf(state: AccessState, { subject, request }: Asked, name: string): Ways {
   const terms = termsOf(state, subject, name, request);
@@ -83,7 +63,7 @@ function waysOf(state: AccessState, { subject, request }: Asked, name: string): 
   };
 }
 
-const all = approvalBits(undefined);
+const all = approvalsOf({ refused: false, longest: Infinity });
 const nothing: Ways = { who: 0n, mode: 0n, runbooks: 0n, approval: 0n, duration: 0n, analyzer: [0n] };
 
 /** Compares what everybody can do on a connection in two states; `predecessor` is the connection that it replaces. */

@@ -8,8 +8,12 @@ export const requests: readonly ['connect', 'exec', 'runbooks', 'credential'] = 
 
 export type Request = (typeof requests)[number];
 
+/** Where a connection leads: its secrets by the name of their variable, its agent, and what the agent runs. */
+export type Lead = { readonly secrets: Readonly<Record<string, string>>; readonly agent: string; readonly program: string };
+
 /** A connection, as far as it decides access. */
 export type AccessConnection = {
+  readonly lead?: Lead;
   readonly open: readonly string[];
   readonly attributes: readonly string[];
   readonly reviewers: readonly string[];

@@ -52,8 +52,16 @@ async function readPages(read: ReadPath, path: string): Promise<readonly Fields[
   }
 }
 
-function connectionOf(row: Fields): AccessConnection {
+/** Reads a connection of a gateway; a manifest has the same names, but no secrets in base64. */
+export function connectionOf(row: Fields): AccessConnection {
   return {
+    lead: {
+      secrets: Object.fromEntries(
+        Object.entries(fieldsOf(row['secret'])).map(([key, value]) => [key.replace('envvar:', ''), atob(textOf(value))]),
+      ),
+      agent: textOf(row['agent_id']),
+      program: JSON.stringify([row['type'], row['subtype'], row['command']]),
+    },
     open: ['connect', 'exec', 'runbooks'].filter((mode) => row[`access_mode_${mode}`] === 'enabled'),
     attributes: textsOf(row['attributes']),
     reviewers: textsOf(row['reviewers']),

@@ -9,7 +9,10 @@ export function stateOf(manifests: readonly Manifest[]): readonly MemoryResource
   return manifests.map(({ kind, metadata: { name }, spec }): MemoryResource => {
     const { guardrail_rules: _, connection_ids: listed, connection_selector: selector, secret, ...fields } = spec;
     const id = resourceId(kind, name);
-    if (kind === 'Connection') return { id, spec: fields, secrets: secretsOf(secret) };
+    if (kind === 'Connection') {
+      const secrets = Object.entries(storedSecrets(secret)).map(([key, value]) => [`/secret/${key}`, value] as const);
+      return { id, spec: fields, secrets: Object.fromEntries(secrets) };
+    }
     const wanted = isObject(selector) ? JSON.stringify(selector['match_tags']) : undefined;
     const attached = connections.filter((connection) => {
       const isListed = [listed, connection.spec['guardrail_rules']].some(
@@ -26,10 +29,10 @@ export function stateOf(manifests: readonly Manifest[]): readonly MemoryResource
   });
 }
 
-/** Returns secrets as the gateway stores them: base64. A source outside the manifests resolves to its own text. */
-function secretsOf(secret: Json | undefined): Readonly<Record<string, string>> {
+/** Returns secrets of a manifest as the gateway stores them: base64. A source outside the manifests resolves to its own text. */
+export function storedSecrets(secret: Json | undefined): Readonly<Record<string, string>> {
   const entries = Object.entries(isObject(secret) ? secret : {});
-  return Object.fromEntries(entries.map(([key, value]) => [`/secret/${key}`, btoa(isObject(value) ? plainText(key, value) : '')]));
+  return Object.fromEntries(entries.map(([key, value]) => [key, btoa(isObject(value) ? plainText(key, value) : '')]));
 }
 
 function plainText(key: string, { value, valueFrom }: JsonObject): string {

@@ -4,11 +4,13 @@ import {
   reviewPlan,
   type DesiredState,
   type Diagnostic,
+  type LiveResource,
   type LiveState,
   type Outcome,
   type Plan,
 } from '../../src/index.ts';
 import type { ApplyEvent } from '../../src/model/result/outcome.ts';
+import { kindOf } from '../../src/model/resource.ts';
 import { emptyRecord, type Remembered } from '../../src/model/applied-record.ts';
 import { recallObjects } from '../../src/project/remembered-objects.ts';
 import { pendingWritesOf } from '../../src/reconcile/record/record-changes.ts';
@@ -22,6 +24,8 @@ import type { AccessPair } from './access-pairs.ts';
 import type { AccessState } from './access-model.ts';
 import { readAccessState, type ReadPath } from './access-state.ts';
 import { accessPools } from './access-pools.ts';
+import { storedSecrets } from './declared-state.ts';
+import { textOf } from './gateway-objects.ts';
 
 /** One plan on a model of the public gateway, which it was applied to. */
 export type AccessRun = {
@@ -38,14 +42,14 @@ export async function startAccessGateway(pair: AccessPair): Promise<HoopModel> {
   const model = await startHoopModel({
     licence: pair.objects.license === 'free' ? 'oss' : 'enterprise',
     runbooks: 'none',
-    agents: [{ name: 'default' }],
+    agents: [{ name: 'default' }, { name: 'other' }],
     keys: [{ name: 'ci', token: scenarioToken, groups: ['admin'] }],
     users: accessPools.groups.map((group) => ({ email: `${group}@example.com`, token: `token-${group}`, groups: [group] })),
   });
-  const agent_id = model.store.agentNamed('default')?.id ?? '';
   for (const { metadata, spec } of pair.live) {
-    const { access_groups: _, ...own } = spec;
-    const body = JSON.stringify({ ...own, name: metadata.name, agent_id });
+    const { access_groups: _, agent_id: agent, secret, ...own } = spec;
+    const agent_id = model.store.agentNamed(textOf(agent))?.id ?? '';
+    const body = JSON.stringify({ ...own, name: metadata.name, agent_id, secret: storedSecrets(secret) });
     const answer = await fetch(`${model.url}/api/connections`, { method: 'POST', headers, body });
     if (answer.status !== 201) throw new Error(`${metadata.name}: ${answer.status} ${await answer.text()}`);
   }
@@ -75,6 +79,16 @@ export async function readLive(gateway: HoopGateway): Promise<LiveState> {
   return { ...listed, ...(access === undefined ? {} : { access }) };
 }
 
+/** Reads all objects of a gateway with the secrets of each connection, which no list shows. */
+export async function readWithSecrets(gateway: HoopGateway): Promise<LiveState> {
+  const live = await readLive(gateway);
+  const read = async (one: LiveResource): Promise<LiveResource> => {
+    const detail = kindOf(one.id) === 'Connection' ? await gateway.readOne(one) : undefined;
+    return detail === undefined ? one : { ...detail, spec: one.spec };
+  };
+  return { ...live, resources: await Promise.all(live.resources.map(read)) };
+}
+
 type Planned = { readonly plan: Plan; readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] };
 
 type PlanOptions = {
@@ -82,18 +96,23 @@ type PlanOptions = {
   readonly revert?: boolean;
   /** The plan of an apply that did not complete, as the record keeps it. */
   readonly interrupted?: Plan | undefined;
+  /** Sources of secrets stay unresolved. */
+  readonly isUnresolved?: boolean;
 };
 
 /** Plans a pair from a live state; undefined when its manifests cannot be planned. */
 export async function planPair(
   pair: AccessPair,
   live: LiveState,
-  gateway: HoopGateway,
-  { revert = false, limits = noLimits, interrupted }: PlanOptions = {},
+  gateway: Pick<HoopGateway, 'preflight'>,
+  { revert = false, limits = noLimits, interrupted, isUnresolved = false }: PlanOptions = {},
 ): Promise<Planned | undefined> {
   if (pair.manifests.length === 0) return undefined;
-  const desired = desiredState(pair.manifests);
-  const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
+  const desired = desiredState(pair.manifests, { isUnresolved });
+  const base =
+    pair.base === undefined
+      ? undefined
+      : { commit: 'a'.repeat(40), desired: desiredState(pair.base, { isUnresolved }), removedIn: new Map() };
   const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' } as const;
   const ids = desired.resources.map(({ id }) => id);
   const consent = { imports: ids, revert: revert ? ids : [], prune: pair.prune };

@@ -6,6 +6,7 @@ import { nameOf } from '../../src/model/resource.ts';
 import { accessPairs, type AccessPair } from '../model/access-pairs.ts';
 import { accessPools } from '../model/access-pools.ts';
 import { mayAsk, mayRunFile, reaches, termsOf, type AccessState, type NeededApproval } from '../model/access-model.ts';
+import { isEnough } from '../model/approvals.ts';
 import { alarms } from '../model/plan-report.ts';
 import { runAccessPair, type AccessRun } from '../model/run-access-pair.ts';
 import { subsetsOf } from '../model/universe.ts';
@@ -27,12 +28,6 @@ function possibleFor(state: AccessState, groups: readonly string[], name: string
   return refused ? undefined : { approval, longest };
 }
 
-function suffices(approval: NeededApproval | undefined, given: readonly string[]): boolean {
-  if (approval === undefined) return true;
-  const { reviewers, needed, forcing } = approval;
-  return given.filter((group) => reviewers.includes(group)).length >= needed || given.some((group) => forcing.includes(group));
-}
-
 function isFree(approval: NeededApproval | undefined): boolean {
   return approval === undefined || approval.needed === 0;
 }
@@ -40,8 +35,8 @@ function isFree(approval: NeededApproval | undefined): boolean {
 function expectedEffect(before: Possible, after: Possible): PermissionEffect | undefined {
   if (after === undefined) return before === undefined ? undefined : 'lost';
   if (before === undefined) return isFree(after.approval) ? 'opened' : 'granted';
-  if (approvers.some((given) => suffices(after.approval, given) && !suffices(before.approval, given))) return 'eased';
-  if (approvers.some((given) => suffices(before.approval, given) && !suffices(after.approval, given))) return 'stricter';
+  if (approvers.some((given) => isEnough(after.approval, given) && !isEnough(before.approval, given))) return 'eased';
+  if (approvers.some((given) => isEnough(before.approval, given) && !isEnough(after.approval, given))) return 'stricter';
   if (before.longest === after.longest) return undefined;
   return after.longest > before.longest ? 'longer' : 'stricter';
 }

@@ -1,0 +1,157 @@
+import type { Limits } from '../../src/model/config.ts';
+import type { LiveResource, LiveState, Plan } from '../../src/index.ts';
+import type { AccessState as ListedState } from '../../src/model/protection/access-objects.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { nameOf } from '../../src/model/resource.ts';
+import { requestRule, runbookRule } from '../support/access-objects.ts';
+import { desiredState } from '../support/desired-state.ts';
+import { liveAs } from '../support/risks.ts';
+import { reviewOf } from '../support/run-pipeline.ts';
+import type { Manifest } from '../support/scenario.ts';
+import type { AccessConnection, AccessState } from './access-model.ts';
+import { type AccessPair, withoutRow } from './access-pairs.ts';
+import { accessPools } from './access-pools.ts';
+import { connectionOf } from './access-state.ts';
+import { storedSecrets } from './declared-state.ts';
+import { textsOf } from './gateway-objects.ts';
+import { planPair } from './run-access-pair.ts';
+
+/** Returns a pair whose gateway has what was applied, with rows where access control is on. */
+export function settled(pair: AccessPair): AccessPair {
+  const { rows } = pair.objects;
+  const own = (list: readonly Manifest[]): readonly Manifest[] => list.map((one) => withoutRow(one, rows));
+  const live = own(pair.base ?? pair.live);
+  const stated = live.flatMap(({ metadata: { name }, spec }) =>
+    spec['access_groups'] === undefined ? [] : [[name, textsOf(spec['access_groups'])] as const],
+  );
+  const names = new Set(live.map(({ metadata }) => metadata.name));
+  const kept = Object.entries(rows ?? {}).filter(([name]) => names.has(name));
+  const replacing = pair.manifests.flatMap(({ metadata: { name, replaces } }) =>
+    typeof replaces === 'string' && names.has(replaces) ? [[name, replaces] as const] : [],
+  );
+  return {
+    ...pair,
+    predecessors: Object.fromEntries(replacing),
+    base: pair.base && live,
+    manifests: own(pair.manifests),
+    live,
+    objects: { ...pair.objects, rows: rows && Object.fromEntries([...kept, ...stated]) },
+  };
+}
+
+/** Returns what decides access on the gateway of a settled pair, read from its manifests. */
+export function stateBefore({ live, objects }: AccessPair): AccessState {
+  return { ...objects, connections: Object.fromEntries(live.map(({ metadata: { name }, spec }) => [name, connectionIn(spec)])) };
+}
+
+/** Returns what decides access after the plan of a settled pair: what a manifest leaves out stays, or comes from the predecessor. */
+export function stateAfter({ base = [], manifests, live, prune, predecessors, objects }: AccessPair): AccessState {
+  const present = new Map(live.map(({ metadata: { name }, spec }) => [name, spec]));
+  const declared = new Set(manifests.flatMap(({ metadata: { name } }) => [name, predecessors[name] ?? name]));
+  const removed = new Set(prune ? base.map(({ metadata }) => metadata.name).filter((name) => !declared.has(name)) : []);
+  const replaced = new Set(manifests.flatMap(({ metadata }) => predecessors[metadata.name] ?? []));
+  const former = (name: string): string => (present.has(name) ? name : (predecessors[name] ?? name));
+  const written = manifests.map(({ metadata: { name }, spec }) => [name, { ...present.get(former(name)), ...spec }] as const);
+  const left = [...present].filter(([name]) => !removed.has(name) && !replaced.has(name));
+  const rows = manifests.flatMap(({ metadata: { name }, spec }) => {
+    const groups = spec['access_groups'] === undefined ? objects.rows?.[former(name)] : textsOf(spec['access_groups']);
+    return groups === undefined ? [] : [[name, groups] as const];
+  });
+  return {
+    ...objects,
+    rows: objects.rows && { ...objects.rows, ...Object.fromEntries(rows) },
+    connections: Object.fromEntries([...left, ...written].map(([name, spec]) => [name, connectionIn(spec)])),
+  };
+}
+
+function connectionIn(spec: JsonObject): AccessConnection {
+  return connectionOf({ ...spec, secret: storedSecrets(spec['secret']) });
+}
+
+/** What a token sees of secrets: all, no values, not even which a connection has; or no source outside the manifests is resolved. */
+export type SecretSight = 'shown' | 'hidden' | 'unlisted' | 'unresolved';
+
+type SettledOptions = { readonly sight: SecretSight; readonly limits: Limits };
+
+/** Plans a settled pair; undefined where its manifests cannot be planned. */
+export async function planSettled(pair: AccessPair, { sight, limits }: SettledOptions): Promise<Plan | undefined> {
+  const gateway = { preflight: () => Promise.resolve(reviewOf().preflight) };
+  const planned = await planPair(pair, liveIn(pair, sight), gateway, { limits, isUnresolved: sight === 'unresolved' });
+  return planned === undefined || planned.diagnostics.some(({ severity }) => severity === 'error') ? undefined : planned.plan;
+}
+
+/** Returns the live state of a settled pair as the dialect of the public gateway reads it. */
+function liveIn(pair: AccessPair, sight: SecretSight): LiveState {
+  const { rows, license } = pair.objects;
+  const { resources, lookups } = liveAs(desiredState(pair.live));
+  return {
+    lookups,
+    resources: resources.map((one) => {
+      const { secrets, unknown } = seenSecrets(one, sight);
+      return { ...one, secrets, unknown, spec: { ...one.spec, access_groups: rows === undefined ? null : (rows[nameOf(one.id)] ?? []) } };
+    }),
+    groups: ['admin', 'auditor', ...accessPools.groups],
+    longestAccess: 172_800,
+    accessLimits: license === 'free' ? 'none' : 'reviewed',
+    rowFields: { 'Connection.access_groups': rows === undefined ? 'off' : 'on' },
+    access: listedIn(pair),
+  };
+}
+
+function seenSecrets({ secrets }: LiveResource, sight: SecretSight): Pick<LiveResource, 'secrets' | 'unknown'> {
+  if (sight === 'unlisted') return { secrets: {}, unknown: ['/secret'] };
+  if (sight !== 'hidden') return { secrets, unknown: [] };
+  const paths = Object.keys(secrets);
+  return { secrets: Object.fromEntries(paths.map((path) => [path, { state: 'hidden', source: 'live' }])), unknown: paths };
+}
+
+function listedIn({ live, objects: { rows, granted, rules, runbookRules, analyzers, machines } }: AccessPair): ListedState {
+  const having = (attribute: string): readonly string[] =>
+    live.flatMap(({ metadata, spec }) => (textsOf(spec['attributes']).includes(attribute) ? [metadata.name] : []));
+  return {
+    'access-control': rows === undefined ? 'off' : Object.entries(rows).map(([name, groups]) => ({ id: `uid-${name}`, name, groups })),
+    attributes: accessPools.attributes.map((name) => ({
+      id: name,
+      name,
+      connections: having(name),
+      groups: granted[name] ?? [],
+      access_request_rules: rules.flatMap((rule) => (rule.attributes.includes(name) ? [rule.name] : [])),
+      guardrail_rules: [],
+      masking_rules: [],
+      managed_by: '',
+    })),
+    'access-request-rules': rules.map((rule) =>
+      requestRule(rule.name, {
+        id: rule.id,
+        access_type: rule.type,
+        connections: rule.connections,
+        attributes: rule.attributes,
+        approval_required_groups: rule.required,
+        reviewers_groups: rule.reviewers,
+        approvals: rule.mustAllApprove
+          ? rule.reviewers.length
+          : Math.min(rule.reviewers.length, rule.minApprovals ?? rule.reviewers.length),
+        force_approval_groups: rule.forcing,
+        skip_review_groups: rule.skipped,
+        access_max_duration: rule.longest,
+      }),
+    ),
+    'runbook-rules': runbookRules.map(({ groups, connections, files }, index) =>
+      runbookRule(`books-${index}`, { groups, connections, runbooks: files }),
+    ),
+    rulepacks: [],
+    'analyzer-rules': analyzers.map(({ id, connections, risk }) => {
+      const action = ({ action: own, rule }: typeof risk.low): string => (rule === null ? own : `${own}:${rule}`);
+      return {
+        id,
+        name: id,
+        connections,
+        low_risk: action(risk.low),
+        medium_risk: action(risk.medium),
+        high_risk: action(risk.high),
+        managed_by: '',
+      };
+    }),
+    'machine-identities': machines.map(({ name, connections, attributes }) => ({ id: name, name, connections, attributes })),
+  };
+}
