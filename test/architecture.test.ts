@@ -239,6 +239,7 @@ const namesKinds = [
     'permission/check-expectation.ts',
     'policy/check-policies.ts',
     'policy/compile-policies.ts',
+    'policy/match.ts',
     'policy/subject.ts',
 
     'controls/access-rows.ts',

@@ -260,10 +260,10 @@ async function loadPlanInput(
   const now = timeOf(flags, context);
   const { loaded, diagnostics, unplannable } = loadPlannedManifests(project, flags, context, { read, purpose, ends: { now, ended } });
   const desired = await withTrackedContents(loaded, project);
-  const policies = await compileTargetPolicies(project, desired, now.slice(0, 10));
   const planBase = await readPlanBase({ ...project, desired, options: flags, applies: purpose === 'apply' });
   const uncommitted = await findUncommittedRemovals(project, { desired, planBase, deleted: read.deleted });
   const merged = withAppliedSince(desired, planBase, flags.own !== undefined);
+  const policies = await compileTargetPolicies(project, merged.desired, now.slice(0, 10));
   if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
     throw new UsageError('--prune requires a base: only a recorded apply proves which objects Ostiary manages', baseHint);
   return { project, purpose, now, diagnostics, unplannable, policies, uncommitted, ...merged };

@@ -10,7 +10,7 @@ import { type Diff, type Plan, revertHeld } from '../model/plan/plan.ts';
 import type { PolicyFinding, PolicyResult } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { OpenProject } from '../project/project.ts';
-import { readReviewedChecks } from '../project/reviewed-config.ts';
+import { readReviewedPolicies } from '../project/reviewed-config.ts';
 import type { CompiledPolicies } from '../reconcile/assess/assess.ts';
 import type { ReviewedPlan } from '../reconcile/reconcile.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
@@ -22,17 +22,16 @@ import { plural } from '../report/wording/summary.ts';
  */
 export async function compileTargetPolicies(project: OpenProject, desired: DesiredState, today: string): Promise<CompiledPolicies> {
   const proposed = desired.policies ?? [];
-  const { policies: reviewed, ...tests } = (await readReviewedChecks(project)) ?? {};
+  const reviewed = await readReviewedPolicies(project);
   const policies = reviewed ?? proposed;
-  if (policies.length + proposed.length === 0) return { rules: [], today, ...tests };
+  const spelling = spellingOf([project.target]);
+  const found = { today, spelling };
+  if (policies.length + proposed.length === 0) return { rules: [], ...found };
   const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
-  const accepted = spellingOf([project.target]);
-  // Messages have the names that the plan has.
-  const spelling = accepted && { ...accepted, toGateway: spellingOf(project.config.targets)?.toGateway ?? new Map() };
   const { rules, diagnostics } = compilePolicies(policies, registry, spelling);
   const later = reviewed === undefined ? [] : compilePolicies(proposed, registry, spelling).diagnostics;
   if (hasErrors([...diagnostics, ...later])) throw new InputError([...diagnostics, ...later]);
-  return { rules, today, ...tests };
+  return { rules, ...found };
 }
 
 /** Returns the time at which ends of waivers and of access are checked (ISO 8601), or the day of `--today`. */

@@ -8,9 +8,9 @@ import { hasErrors } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { readCommittedConfig, readCommittedChecks, readCommittedTree } from './committed-manifests.ts';
 import { type OpenProject, readableRepository } from './project.ts';
+import type { Policy } from '../model/protection/policy.ts';
 import { type ChangedCheck, compareChecks, type StatedCheck } from '../model/plan/changed-check.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
-import type { Checks } from '../manifest/load-manifests.ts';
 import { requireConfigOfCheckout } from './config-checkout.ts';
 
 /**
@@ -162,10 +162,10 @@ function newAccessText(limit: Target['limits']['newAccess']): string {
 }
 
 /**
- * Reads the policies, waivers and access tests that the commit of `--config-ref` has for the target. Returns undefined without such a
- * commit, a config file or a repository: then the proposed ones apply. Throws InputError when they cannot be read.
+ * Reads the policies that the commit of `--config-ref` has for the target. Returns undefined without such a commit, a config file or a
+ * repository: then the proposed ones apply. Throws InputError when they cannot be read.
  */
-export async function readReviewedChecks(project: OpenProject): Promise<Checks | undefined> {
+export async function readReviewedPolicies(project: OpenProject): Promise<readonly Policy[] | undefined> {
   const { config, selection } = project;
   const { configRef } = selection;
   if (configRef === undefined || config.file === undefined) return undefined;
@@ -175,14 +175,12 @@ export async function readReviewedChecks(project: OpenProject): Promise<Checks |
   if (tree.value === undefined) {
     const errors = tree.diagnostics.filter(({ code, severity }) => severity === 'error' && !absences.has(code));
     if (errors.length > 0) throw new InputError(errors);
-    return noChecks;
+    return [];
   }
-  const { value = noChecks, diagnostics } = readCommittedChecks(tree.value);
+  const { value, diagnostics } = readCommittedChecks(tree.value);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
-  return value;
+  return value?.policies ?? [];
 }
-
-const noChecks: Checks = { policies: [], accessTests: [] };
 
 /** A commit without the target has no policies for it. */
 const absences: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);

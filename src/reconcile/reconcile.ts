@@ -3,7 +3,6 @@ import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../mo
 import type { PreflightRequest, PreflightResult } from '../model/gateway.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import { type ProposedChecks, sortChangedChecks } from '../model/plan/changed-check.ts';
 import { deletedOutside, type Diff, type ForgeRequest, type Plan, type RiskClass } from '../model/plan/plan.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import type { AuditedChanges } from './accepted/assess-accepted.ts';
@@ -11,7 +10,6 @@ import { type AcceptedDiff, diffAccepted } from './accepted/diff-accepted.ts';
 import type { PlanSnapshots } from '../protection/posture/diff-postures.ts';
 import { snapshotsOf } from './prepare/snapshots.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
-import { changedByProposal } from './assess/changed-checks.ts';
 import { unplannableDependents } from './diff/unplannable-dependents.ts';
 import { diffStates, type StateDiff } from './diff/diff-states.ts';
 import { labelOwn, ownChanges } from './own-changes.ts';
@@ -75,8 +73,6 @@ export type ReviewInput = AssessmentChecks & {
   readonly maxRisk?: RiskClass | undefined;
   /** The manifests that the pull request started from; without them nothing is labeled as its own. */
   readonly own?: DesiredState | undefined;
-  /** What a proposal may change of its own checks. */
-  readonly proposed?: ProposedChecks | undefined;
   /** What the forge calls that pull request; absent for a pull request. */
   readonly request?: ForgeRequest | undefined;
   /** Who changed the gateway since the base; needed only for a draft that accepts drift. */
@@ -196,6 +192,7 @@ export function reviewPlan(
   const assessment = assess(prepared, draft, {
     policies,
     rules,
+    proposed,
     inherited: preflight.inherited,
     accepted: { drift: draft.accepted, audit },
   });
@@ -214,12 +211,7 @@ export function reviewPlan(
     { preflight, maxRisk, allowed },
   );
   const labeled = own === undefined ? guarded : labelOwn(guarded, ownChanges(input.desired, own, registry));
-  const checks = [...assessment.uncovered, ...(proposed === undefined ? [] : changedByProposal(proposed, desired))];
-  const plan = {
-    ...labeled,
-    ...(request === undefined ? {} : { request }),
-    ...(checks.length === 0 ? {} : { checks: sortChangedChecks(checks) }),
-  };
+  const plan = request === undefined ? labeled : { ...labeled, request };
   const diagnostics = [...draft.diagnostics, ...refused, ...assessment.diagnostics, ...assessment.ruleDiagnostics];
   return { value: { plan, steps: schedule.steps, snapshots }, diagnostics };
 }

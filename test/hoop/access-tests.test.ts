@@ -182,7 +182,7 @@ describe('access tests', () => {
     access.commit({ 'access/people.yaml': accessTest(...expectations, further) });
     repository.git('branch', 'reviewed');
     access.commit({ ...files, [file('orders-db')]: connection('orders-db', { ...orders, access_groups: ['payments', 'interns'] }) });
-    const line = 'access test people no longer expects interns on orders-db: denied';
+    const line = 'Check no longer covers orders-db: access test people (interns on orders-db: denied)';
     expect(oneLine((await run('plan')).stdout)).not.toContain(line);
     const planned = await run('plan --config-ref reviewed');
     expect([planned.code, oneLine(planned.stdout)]).toEqual([0, expect.stringContaining(line)]);
@@ -206,7 +206,7 @@ describe('access tests', () => {
     expect(plan.checks).toMatchObject([
       { check: 'access test people (contractors on env=prod: denied)', action: 'uncovered', connections: ['Connection/orders-db'] },
     ]);
-    expect(plan.refusals.map(({ code }: { readonly code: string }) => code)).toContain('risk/access-test-uncovered');
+    expect(plan.refusals.map(({ code }: { readonly code: string }) => code)).toContain('risk/check-uncovered');
     expect(oneLine((await access.run('plan')).stdout)).toMatch(/^Plan for \S+ (?:Refused\. )?Changes its checks: access test people/);
   });
 
@@ -218,13 +218,15 @@ describe('access tests', () => {
     const planned = await after({ 'access/people.yaml': accessTest(...weaker) }, 'plan');
     expect(planned).toMatchObject({
       code: 0,
-      text: expect.stringMatching(/^.{0,300}access test people no longer expects payments on orders-db by exec: approval by at least 2/),
+      text: expect.stringMatching(/^.{0,60}Changes its checks: access test people \(payments on orders-db by exec: approval by at least 2/),
     });
     expect(planned.text).toContain('Weakens protection');
     expect(await digestOf()).not.toEqual(before);
     expect(await access.run('apply --yes --max-risk strengthens')).toMatchObject({ code: 6 });
     access.commit({}, ['access/people.yaml']);
-    expect(oneLine((await access.run('plan')).stdout)).toContain('access test people no longer expects contractors on env=prod: denied');
+    expect(oneLine((await access.run('plan')).stdout)).toContain(
+      'no longer covers orders-db: access test people (contractors on env=prod: denied)',
+    );
     expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
     expect((await access.run('plan')).stdout).toContain('No changes.');
   });
@@ -296,10 +298,10 @@ describe('others', () => {
     const planned = await after({ ...withGroups('interns'), 'access/people.yaml': named }, 'plan');
     expect(planned).toMatchObject({
       code: 0,
-      text: expect.stringContaining('access test people no longer expects interns on env=prod: denied'),
+      text: expect.stringContaining('no longer covers orders-db: access test people (interns on env=prod: denied)'),
     });
     const denied = accessTest(...expectations, others, '{ group: interns, on: { match_tags: { env: prod } }, expect: denied }');
-    expect((await after({ ...files, 'access/people.yaml': denied }, 'plan')).text).not.toContain('no longer expects');
+    expect((await after({ ...files, 'access/people.yaml': denied }, 'plan')).text).not.toContain('no longer covers');
   });
 });
 

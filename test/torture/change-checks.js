@@ -106,7 +106,7 @@ export const changeChecks = [
   [
     'accepted drift has headlines and lost protection',
     'reconcile/assess/assess.ts',
-    'const protection = withAcceptedLosses(stated.protection, [...headlines, ...tested.headlines], losing);',
+    'const protection = withAcceptedLosses(stated.protection, headlines, losing);',
     'const { protection } = stated;',
     ['unit/reconcile/accepted'],
   ],
@@ -186,7 +186,7 @@ export const changeChecks = [
   [
     'a saved plan has its digest',
     'reconcile/saved-plan/saved-plan.ts',
-    'if (plan.digest !== digestWithUnwritten(digestOf(plan.target, plan.changes, plan.edges, saved), { accepted, unwritten: plan.unwritten }))',
+    'if (plan.digest !== digestWithUnwritten(digestOf(plan.target, plan.changes, plan.edges, saved), { accepted, checks: plan.checks }))',
     'if (digestOf === undefined)',
     ['e2e/plan/saved-plan.test.ts: a saved plan is read only as it was saved: any other content is one clear error without a request'],
   ],

@@ -92,13 +92,6 @@ export const policyCodes = {
     fix: 'Correct it at the marked place; see [Expressions](../how-to/policies.md#expressions)',
     example: 'the expression has 2100 characters, more than 2000',
   },
-  'policy/left-match': {
-    meaning: 'A connection no longer matches a policy',
-    cause: 'A tag or a field of the `match` changed; it is a notice if the connection satisfies the policy',
-    fix: 'Keep the match, satisfy the policy, or waive it; see [when policies are evaluated](../how-to/policies.md#when-policies-are-evaluated)',
-    example:
-      'policy "reviewed" no longer applies: tags.env was "prod", is now "dev"; the connection violates it: connections to production need a review',
-  },
   'policy/no-such-day': {
     meaning: 'The end of a waiver is not a date',
     cause: 'The month or the day does not exist',

@@ -6,16 +6,26 @@ import type { ResourceId } from '../resource.ts';
  * One change of what checks a proposal, made by the proposal itself: of a policy, a test, a limit, a target … Until the merge, the checks
  * of the target branch apply.
  */
-export type ChangedCheck = {
+export type ChangedCheck = ChangedStatement | UncoveredCheck;
+
+type ChangedStatement = {
   /** What it is: `policy has-a-reviewer`, `limits.updates of target prod`. */
   readonly check: string;
-  /** A check that is `uncovered` stays, and no longer applies to `connections`. */
-  readonly action: 'removed' | 'uncovered' | 'changed' | 'added';
+  readonly action: 'removed' | 'changed' | 'added';
   /** The values of a setting, where they are short. */
   readonly before?: string;
   readonly after?: string;
-  readonly connections?: readonly ResourceId[];
   readonly at?: Position;
+};
+
+/** A policy or an expectation of an access test that covered connections before the plan and does not cover them after it; they stay. */
+export type UncoveredCheck = Pick<ChangedStatement, 'check' | 'at'> & {
+  readonly action: 'uncovered';
+  /** The document of the check. */
+  readonly id: ResourceId;
+  readonly code: `risk/${string}`;
+  readonly class: 'weakens';
+  readonly connections: readonly ResourceId[];
 };
 
 /** The reviewed checks that a proposal may change. */

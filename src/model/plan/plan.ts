@@ -1,4 +1,4 @@
-import type { Diagnostic, Position } from '../diagnostic.ts';
+import { type Diagnostic, formatPosition, type Position } from '../diagnostic.ts';
 import { compareText, equal, type Json, type JsonObject, textsIn } from '../json.ts';
 import type { Pointer } from '../pointer.ts';
 import type { PolicyReport } from '../protection/policy.ts';
@@ -7,7 +7,7 @@ import type { Protection } from '../protection/protection.ts';
 import { type AccessMode, type AccessState, decidingLists, isAttribute } from '../protection/access-objects.ts';
 import { nameOf, resourceId, type ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
-import type { ChangedCheck } from './changed-check.ts';
+import type { ChangedCheck, UncoveredCheck } from './changed-check.ts';
 import type { TimedGrant } from '../protection/timed-grants.ts';
 import { timeText } from '../time.ts';
 
@@ -498,11 +498,18 @@ function accessWithNames(access: AccessState, named: (id: ResourceId) => Resourc
 export type ResourceRisk = { readonly id: ResourceId; readonly risk: Risk };
 
 /** The parts of a plan that have risks. */
-export type RiskyParts = Pick<Plan, 'changes' | 'unwritten' | 'accepted'>;
+export type RiskyParts = Pick<Plan, 'changes' | 'unwritten' | 'accepted' | 'checks'>;
 
-/** Lists all risks of a plan; those of manifests without a write come last. */
-export function planRisks({ changes, unwritten, accepted }: RiskyParts): readonly ResourceRisk[] {
-  return [...changes, ...unwritten, ...accepted].flatMap(({ id, risks }) => risks.map((risk) => ({ id, risk })));
+/** Lists all risks of a plan; those of manifests without a write and of checks come last. */
+export function planRisks({ changes, unwritten, accepted, checks = [] }: RiskyParts): readonly ResourceRisk[] {
+  return [
+    ...[...changes, ...unwritten, ...accepted].flatMap(({ id, risks }) => risks.map((risk) => ({ id, risk }))),
+    ...checks.flatMap((one) => (one.action === 'uncovered' ? [{ id: one.id, risk: uncoveredRisk(one) }] : [])),
+  ];
+}
+
+function uncoveredRisk({ code, class: weakens, connections, at }: UncoveredCheck): Risk {
+  return { code, class: weakens, connections, ...(at === undefined ? {} : { place: formatPosition(at) }) };
 }
 
 /** Returns the highest risk class of a plan; undefined when it has no risk. */

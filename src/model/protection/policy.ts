@@ -1,4 +1,4 @@
-import type { Diagnostic, Position, Severity } from '../diagnostic.ts';
+import type { Diagnostic, Position } from '../diagnostic.ts';
 import type { ResourceId } from '../resource.ts';
 
 /** One expression that must be true. */
@@ -54,23 +54,6 @@ export type PolicyFinding = {
 /** A finding that a waiver exempts. */
 export type WaivedFinding = Pick<PolicyFinding, 'policy' | 'connection' | 'result'> & Pick<Waiver, 'until' | 'reason'>;
 
-/** A condition of a policy's match that held before a plan and does not hold after it: `type`, `subtype`, `name` or `tags.KEY`. */
-export type MatchCondition = { readonly field: string; readonly before: string; readonly after?: string };
-
-/** A connection that a policy applied to before the plan and does not apply to after it. */
-export type LeftMatch = {
-  readonly policy: string;
-  readonly connection: ResourceId;
-  /** What the policy would find after the plan. */
-  readonly result: 'passes' | 'violated' | 'unknown' | 'waived';
-  readonly severity: Severity;
-  readonly conditions: readonly MatchCondition[];
-  readonly message: string;
-  readonly at: Position;
-  /** The place of the match in the policy. */
-  readonly match: Position;
-};
-
 /** The result of all policies on one day. */
 export type PolicyReport = {
   /** `YYYY-MM-DD`; waivers are compared with this day. */
@@ -81,7 +64,6 @@ export type PolicyReport = {
   readonly connections: number;
   readonly findings: readonly PolicyFinding[];
   readonly waived: readonly WaivedFinding[];
-  readonly left: readonly LeftMatch[];
 };
 
 /** The result of one policy for one connection. */

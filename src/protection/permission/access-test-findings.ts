@@ -1,17 +1,9 @@
 import { addToGroup } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
-import { formatPosition, type Position } from '../../model/diagnostic.ts';
-import {
-  accessTestKind,
-  type AccessExpectation,
-  type AccessTest,
-  type AccessTestResult,
-  namedGroups,
-} from '../../model/protection/access-test.ts';
+import { formatPosition } from '../../model/diagnostic.ts';
+import { type AccessExpectation, type AccessTestResult, namedGroups } from '../../model/protection/access-test.ts';
 import type { Decider } from '../../model/protection/permission.ts';
-import type { ResourceId } from '../../model/resource.ts';
 import { accessModes, seeingAll } from '../access/effective-access.ts';
-import { matchesGlob } from '../pattern/glob.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { isForUsersAlone } from './check-expectation.ts';
 import { deciderPositions } from './decider-positions.ts';
@@ -57,29 +49,12 @@ function firstOf(texts: readonly string[], most: number): string {
   return more > 0 ? `${texts.slice(0, most).join(', ')} and ${more} more` : texts.join(', ');
 }
 
-/** An expectation that the applied manifests have and the current ones do not, and where its test is or was. */
-export type RemovedExpectation = { readonly id: ResourceId; readonly about: AccessExpectation; readonly at: Position | undefined };
-
 /**
- * Lists the expectations that access tests no longer have, in whichever test they were; one that asks for as much or more replaces another one. Of
- * groups that are no longer among the others, those count of which nothing else asks for as much.
+ * Returns what an expectation asks of a connection and none of the other ones about it asks: nothing, all of it, or the same of the groups that are no
+ * longer among the others. One that asks for as much or more replaces another one.
  */
-export function removedExpectations(tests: readonly AccessTest[], applied: readonly AccessTest[]): readonly RemovedExpectation[] {
-  const now = tests.flatMap(({ expectations }) => expectations);
-  const kept = new Set(now.map(({ text }) => text));
-  const places = new Map(tests.map(({ name, at }) => [name, at]));
-  const gone = applied.flatMap(({ name, expectations }) =>
-    expectations
-      .filter((one) => !kept.has(one.text))
-      .flatMap((one) => lostParts(one, now))
-      .map((about): RemovedExpectation => ({ id: `${accessTestKind}/${name}`, about, at: places.get(name) })),
-  );
-  return [...new Map(gone.map((one) => [`${one.id} ${one.about.text}`, one])).values()];
-}
-
-/** Returns what no other expectation asks for: nothing, all of it, or the same of the groups that are no longer among the others. */
-function lostParts(lost: AccessExpectation, now: readonly AccessExpectation[]): readonly AccessExpectation[] {
-  if (now.some((one) => coversPeople(one, lost) && covers(one, lost))) return [];
+export function missingExpectations(lost: AccessExpectation, now: readonly AccessExpectation[]): readonly AccessExpectation[] {
+  if (now.some((one) => one.text === lost.text || (coversPeople(one, lost) && covers(one, lost)))) return [];
   const { people } = lost;
   if ('groups' in people) return [lost];
   const narrower = now.flatMap((one) => ('outside' in one.people && covers(one, lost) ? [one.people.outside] : []));
@@ -102,7 +77,7 @@ function coversPeople(one: AccessExpectation, other: AccessExpectation): boolean
 
 /** Returns whether an expectation asks, of the people that it is about, for everything that another one asks of its own. */
 function covers(one: AccessExpectation, other: AccessExpectation): boolean {
-  if (!coversPlaces(one.on, other.on) || !coversVerbs(one, other)) return false;
+  if (!coversVerbs(one, other)) return false;
   if (isForUsersAlone(other) && one.expect === 'denied') return true;
   return (
     coversAnswer(one.expect, other.expect) &&
@@ -114,16 +89,6 @@ function covers(one: AccessExpectation, other: AccessExpectation): boolean {
 
 function includesAll(all: readonly string[], some: readonly string[]): boolean {
   return some.every((one) => all.includes(one));
-}
-
-function coversPlaces(one: AccessExpectation['on'], other: AccessExpectation['on']): boolean {
-  if ('names' in one) return one.names.includes('*') || ('names' in other && other.names.every((name) => coversName(one.names, name)));
-  return 'tags' in other && Object.entries(one.tags).every(([key, value]) => Object.hasOwn(other.tags, key) && other.tags[key] === value);
-}
-
-/** A pattern covers another one whose text it matches; `?` would take the `*` of the other one for a letter. */
-function coversName(patterns: readonly string[], name: string): boolean {
-  return patterns.some((pattern) => pattern === name || (!pattern.includes('?') && matchesGlob(pattern, name)));
 }
 
 /** Without verbs, `denied` and the least approval of others are about all of them, and everything else about those that are possible. */

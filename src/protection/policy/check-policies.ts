@@ -3,11 +3,11 @@ import type { DesiredResource } from '../../model/desired.ts';
 import { type Diagnostic, formatPosition, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { LeftMatch, PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
+import type { PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
-import { findLeftMatch, type FormerConnections, policyMatches } from './match.ts';
+import { policyMatches } from './match.ts';
 import { matchesGlob } from '../pattern/glob.ts';
 import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
 import {
@@ -64,19 +64,16 @@ export type PolicyCheckInput = {
   readonly today: string;
   /** Live connections without a manifest that are checked, too. */
   readonly unmanaged?: readonly ResourceId[] | undefined;
-  /** The connections before a plan; without it, no match can be left. */
-  readonly former?: FormerConnections;
 };
 
 /** Checks all declared connections against all policies. An expression that cannot be evaluated does not pass. */
 export function checkPolicies(checking: PolicyCheckInput): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
-  const { rules, snapshot, resources, live, registry, today, unselected = [], unmanaged = [], former } = checking;
+  const { rules, snapshot, resources, live, registry, today, unselected = [], unmanaged = [] } = checking;
   const liveResources = new Map(live?.map((resource) => [resource.id, resource]));
   const postures = readPostures(snapshot);
   const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
   const findings: PolicyFinding[] = [];
   const waived: WaivedFinding[] = [];
-  const left: LeftMatch[] = [];
   const reached = new Set<string>();
   const declared = resources.map((desired) => ({ id: desired.id, key: desired.key, desired }));
   const others = unmanaged.map((id) => ({ id, key: id, desired: undefined }));
@@ -93,22 +90,9 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
       isUnread: live === undefined,
     };
     const asked = variablesOf(subject);
-    const before = desired === undefined ? undefined : former?.(desired);
     for (const one of rules) {
       const results = findingsOf(one, subject, asked);
-      if (results === undefined) {
-        if (desired === undefined || before === undefined) continue;
-        const waiver = waiverFor(one.policy, nameOf(id), today);
-        const found = findLeftMatch(one, {
-          desired,
-          before,
-          after: resourceOf(subject),
-          waiver,
-          findings: () => requirementFindings(one, subject, asked),
-        });
-        if (found !== undefined) left.push(found);
-        continue;
-      }
+      if (results === undefined) continue;
       reached.add(id);
       const waiver = results.length === 0 ? undefined : waiverFor(one.policy, nameOf(id), today);
       if (waiver === undefined) appendAll(findings, results);
@@ -122,7 +106,7 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
     .filter((id) => kindOf(id) === 'Connection')
     .map(nameOf);
   const policies = rules.map(({ policy }) => policy);
-  const report = { today, policies: rules.length, connections: reached.size, findings, waived, left };
+  const report = { today, policies: rules.length, connections: reached.size, findings, waived };
   return { report, diagnostics: waiverDiagnostics(policies, names, today) };
 }
 

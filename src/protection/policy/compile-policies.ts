@@ -2,9 +2,10 @@ import { Environment, EvaluationError, TypeError as CelTypeError, ParseError, ty
 import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { Policy, Requirement } from '../../model/protection/policy.ts';
-import { type KindNames, noNames, respellText, type Spelling } from '../../model/spec/spelling.ts';
+import { type KindNames, noNames, type Spelling } from '../../model/spec/spelling.ts';
 import { patternCache, type PatternCompiler } from '../pattern/compile.ts';
 import { fieldsNamed, textsNamed, findsPattern, maxLength, missingField, findObjection, type FieldTypes } from './expression.ts';
+import { withManifestNames } from './match.ts';
 import { respellExpression } from './respell-expression.ts';
 import { connectionFieldTypes, defineFields, fieldTypes, celClasses, ExpressionError, type PolicyVariables } from './subject.ts';
 
@@ -22,8 +23,6 @@ export type CompiledRequirement = {
 export type CompiledPolicy = {
   readonly policy: Policy;
   readonly require: readonly CompiledRequirement[];
-  /** The names of the gateway that messages have. */
-  readonly shown?: KindNames;
 };
 
 /**
@@ -41,10 +40,8 @@ export function compilePolicies(
   const diagnostics: Diagnostic[] = [];
   const names = [...new Set(Object.values(types).flatMap((fields) => Object.keys(fields)))];
   const others = spelling?.toManifest.get('Connection') ?? noNames;
-  const shown = spelling?.toGateway.get('Connection');
   const rules = policies.map((policy) => ({
-    policy: withNames(policy, others),
-    ...(shown === undefined ? {} : { shown }),
+    policy: withManifestNames(policy, spelling),
     require: policy.require.flatMap((requirement): readonly CompiledRequirement[] => {
       const made = compile(environment, requirement, { types, names, others, patterns });
       if ('requirement' in made) return [made];
@@ -53,12 +50,6 @@ export function compilePolicies(
     }),
   }));
   return { rules, diagnostics };
-}
-
-function withNames(policy: Policy, others: KindNames): Policy {
-  const { match } = policy;
-  const subtype = match.subtype.map((one) => respellText(others, 'subtype', one));
-  return { ...policy, match: { ...match, subtype } };
 }
 
 function typesOf(registry: Registry): FieldTypes {

@@ -1,4 +1,3 @@
-import { addToGroup } from '../../model/collections.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
   type AcceptedDrift,
@@ -9,8 +8,8 @@ import {
   revertHeld,
   type UnwrittenRisks,
 } from '../../model/plan/plan.ts';
-import type { ChangedCheck } from '../../model/plan/changed-check.ts';
-import type { LeftMatch, PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
+import type { ChangedCheck, ProposedChecks } from '../../model/plan/changed-check.ts';
+import type { PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
 import { type Headline, type Protection, sortHeadlines } from '../../model/protection/protection.ts';
 import { compareText } from '../../model/json.ts';
 import type { DestinationGain } from '../../protection/compare/destinations.ts';
@@ -21,9 +20,11 @@ import type { Prepared } from '../prepare/prepare.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
 import { type AuditedChanges, assessAccepted } from '../accepted/assess-accepted.ts';
 import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
-import type { AccessTest } from '../../model/protection/access-test.ts';
+import type { Spelling } from '../../model/spec/spelling.ts';
+import { changedChecks } from './changed-checks.ts';
 import { checkPlannedAccess } from './check-access-tests.ts';
 import { checkRules } from './check-rules.ts';
+import { uncoveredChecks } from './uncovered-checks.ts';
 import {
   checkPolicies,
   hasFinding,
@@ -31,12 +32,10 @@ import {
   policyDiagnostic,
   type PolicyCheckInput,
 } from '../../protection/policy/check-policies.ts';
-import { leftMatchDiagnostic, type FormerConnection, type FormerConnections } from '../../protection/policy/match.ts';
 import type { CompiledPolicy } from '../../protection/policy/compile-policies.ts';
 import { plannedSnapshot, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
-import { desiredByKey } from '../../model/desired.ts';
-import { liveById, type InheritedKeys } from '../../model/live.ts';
-import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
+import type { InheritedKeys } from '../../model/live.ts';
+import type { ResourceId } from '../../model/resource.ts';
 
 /** The effect of a plan on people: risks, protection before and after, policies, samples. */
 export type Assessment = {
@@ -47,14 +46,19 @@ export type Assessment = {
   readonly policies: PolicyReport | undefined;
   readonly refusals: readonly Refusal[];
   readonly diagnostics: readonly Diagnostic[];
-  /** The policies and access tests that no longer cover a connection. */
-  readonly uncovered: readonly ChangedCheck[];
+  /** What the plan changes of its own checks, those that check less first. */
+  readonly checks: readonly ChangedCheck[];
   /** The diagnostics of the rules that the plan writes. */
   readonly ruleDiagnostics: readonly Diagnostic[];
 };
 
-/** The checks that need compiled expressions or patterns; without `rules`, rules are not checked. */
-export type AssessmentChecks = { readonly policies: CompiledPolicies; readonly rules: RuleChecks | undefined };
+/** The checks of a plan; without `rules`, rules are not checked. */
+export type AssessmentChecks = {
+  readonly policies: CompiledPolicies;
+  readonly rules: RuleChecks | undefined;
+  /** What a proposal may change of its own checks. */
+  readonly proposed?: ProposedChecks | undefined;
+};
 
 /** What the gateway reported for the assessment. */
 type GatewayReport = { readonly inherited: InheritedKeys | undefined };
@@ -66,32 +70,38 @@ type AcceptedInput = { readonly drift: AcceptedDiff | undefined; readonly audit?
 export function assess(
   prepared: Prepared,
   { diff, snapshots: take }: PlannedStates,
-  { policies, rules, inherited, accepted: { drift, audit } }: AssessmentChecks & GatewayReport & { readonly accepted: AcceptedInput },
+  {
+    policies,
+    rules,
+    proposed,
+    inherited,
+    accepted: { drift, audit },
+  }: AssessmentChecks & GatewayReport & { readonly accepted: AcceptedInput },
 ): Assessment {
   const { input, desired, live, applied } = prepared;
   const snapshots = take();
   const stated = assessProtection(diff, { desired, live, snapshots, base: applied, registry: input.registry, inherited });
   const { changes, unwritten } = stated;
   const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
-  const former = readFormerConnections(prepared);
-  const policyResults = checkPlannedPolicies(prepared, { diff, after: snapshots.after }, policies, former);
-  const tested = checkPlannedAccess(prepared, snapshots, {
-    reviewed: policies.accessTests,
-    rules,
-    former,
-    ways: otherWays(stated.destinations),
+  const policyResults = checkPlannedPolicies(prepared, { diff, after: snapshots.after }, policies);
+  const tested = checkPlannedAccess(prepared, snapshots, { rules, ways: otherWays(stated.destinations) });
+  const uncovered = uncoveredChecks(prepared, {
+    reviewed: proposed?.reviewed,
+    spelling: policies.spelling,
+    after: snapshots.after,
+    unmanaged: (diff.unmanagedAccess ?? []).map(({ id }) => id),
   });
-  const protection = withAcceptedLosses(stated.protection, [...headlines, ...tested.headlines], losing);
+  const protection = withAcceptedLosses(stated.protection, headlines, losing);
   const { changedSamples, diagnostics: ruleDiagnostics } = checkRules(prepared, { diff, ...snapshots }, rules);
   return {
     changes,
-    unwritten: [...withoutNamed(unwritten, accepted, diff), ...tested.unwritten],
+    unwritten: withoutNamed(unwritten, accepted, diff),
     accepted,
     protection: changedSamples.length === 0 ? protection : { ...protection, changedSamples },
     policies: policyResults.report,
     refusals: [...policyResults.refusals, ...tested.refusals],
     diagnostics: [...policyResults.diagnostics, ...tested.diagnostics],
-    uncovered: [...leftPolicies(policyResults.report), ...tested.uncovered],
+    checks: changedChecks(uncovered, proposed, desired),
     ruleDiagnostics,
   };
 }
@@ -100,18 +110,6 @@ export function assess(
 function otherWays(gains: readonly DestinationGain[]): readonly OtherWay[] {
   const ways = gains.flatMap(({ connection, guarded }) => guarded.map((one): OtherWay => ({ guarded: one, through: connection })));
   return [...new Map(ways.map((way) => [`${way.guarded} ${way.through}`, way])).values()];
-}
-
-/** Returns the policies that no longer apply to a connection. */
-function leftPolicies(report: PolicyReport | undefined): readonly ChangedCheck[] {
-  const byPolicy = new Map<string, LeftMatch[]>();
-  for (const one of report?.left ?? []) addToGroup(byPolicy, one.policy, one);
-  return [...byPolicy].map(([name, all]) => ({
-    check: `policy ${name}`,
-    action: 'uncovered',
-    connections: all.map(({ connection }) => connection),
-    ...(all[0] === undefined ? {} : { at: all[0].at }),
-  }));
 }
 
 /** Drops the manifests without risks whose changes the plan names already: as accepted drift, or as secrets without a write. */
@@ -139,8 +137,8 @@ function withAcceptedLosses(protection: Protection, headlines: readonly Headline
 export type CompiledPolicies = {
   readonly rules: readonly CompiledPolicy[];
   readonly today: string;
-  /** The access tests of the reviewed commit, if the proposal does not choose its own. */
-  readonly accessTests?: readonly AccessTest[];
+  /** The names of the gateway that policies may have; absent if there are none. */
+  readonly spelling?: Spelling | undefined;
 };
 
 /** The results of policies; failures are refusals, the rest are warnings. */
@@ -155,7 +153,6 @@ function checkPlannedPolicies(
   prepared: Prepared,
   { diff, after: snapshot }: { readonly diff: Diff; readonly after: ProtectionSnapshot },
   { rules, today }: CompiledPolicies,
-  former: FormerConnections,
 ): PolicyResults {
   const { input, desired, live } = prepared;
   if (rules.length === 0) return { report: undefined, refusals: [], diagnostics: [] };
@@ -168,12 +165,11 @@ function checkPlannedPolicies(
     registry: input.registry,
     today,
     unmanaged: diff.unmanagedAccess?.map(({ id }) => id),
-    former,
   };
   const checked = checkPolicies(checking);
-  const { findings, left } = checked.report;
+  const { findings } = checked.report;
   const remedyFor = heldRemedies(checking, prepared, diff);
-  const found = [...findings.map((one) => policyDiagnostic(one, remedyFor(one))), ...left.map(leftMatchDiagnostic), ...checked.diagnostics];
+  const found = [...findings.map((one) => policyDiagnostic(one, remedyFor(one))), ...checked.diagnostics];
   return {
     report: checked.report,
     refusals: found.filter(({ severity }) => severity === 'error').map(refusalOf),
@@ -194,26 +190,4 @@ function heldRemedies(checking: PolicyCheckInput, { input, live }: Prepared, dif
 
 function refusalOf({ code, message, hint, at, resource }: Diagnostic): Refusal {
   return { code, message, allowable: true, hint, at, resource };
-}
-
-/** Fields that a policy may match; a manifest without them keeps the live value. */
-const matchFields = ['type', 'subtype', 'connection_tags'];
-
-/**
- * Returns a lookup of what a connection was before the plan: as last applied, so that drift does not decide which policies apply;
- * without a base as it is live. A successor was its predecessor.
- */
-function readFormerConnections({ live, applied }: Prepared): FormerConnections {
-  const found = liveById(live.resources);
-  const base = desiredByKey(applied?.resources ?? []);
-  const stateOf = (id: ResourceId): FormerConnection | undefined => {
-    const [declared, present] = [base.get(id), found.get(id)];
-    if (declared === undefined) return present === undefined ? undefined : { id, resource: present };
-    const values = matchFields.flatMap((name) => {
-      const value = declared.spec[name] ?? present?.spec[name];
-      return value === undefined ? [] : [[name, value] as const];
-    });
-    return { id, resource: { spec: Object.fromEntries(values), unknown: [] } };
-  };
-  return ({ id, key, replaces }) => stateOf(key) ?? (replaces === undefined ? undefined : stateOf(resourceId(kindOf(id), replaces)));
 }

@@ -1,7 +1,25 @@
 import { type DesiredResource, desiredById, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import { canonical } from '../../model/json.ts';
-import { type ChangedCheck, compareChecks, type ProposedChecks, type StatedCheck } from '../../model/plan/changed-check.ts';
+import {
+  type ChangedCheck,
+  compareChecks,
+  type ProposedChecks,
+  sortChangedChecks,
+  type StatedCheck,
+  type UncoveredCheck,
+} from '../../model/plan/changed-check.ts';
 import { statedText } from '../../protection/permission/expectation-texts.ts';
+
+/** Returns the checks that no longer cover a connection, and what a proposal changes of its own checks, those that check less first. */
+export function changedChecks(
+  uncovered: readonly UncoveredCheck[],
+  proposed: ProposedChecks | undefined,
+  desired: DesiredState,
+): readonly ChangedCheck[] {
+  const named = new Set(uncovered.map(({ check }) => check));
+  const changed = proposed === undefined ? [] : changedByProposal(proposed, desired);
+  return sortChangedChecks([...uncovered, ...changed.filter(({ check, action }) => action !== 'removed' || !named.has(check))]);
+}
 
 /**
  * Returns what a proposal changes of its own checks: of the config, of policies with their waivers, of access tests, and of objects that it did not add

@@ -65,6 +65,7 @@ export function guard(parts: GuardInput, { preflight, maxRisk, allowed }: GuardO
     references,
     ...(assessment.policies === undefined ? {} : { policies: assessment.policies }),
     protection: assessment.protection,
+    ...(assessment.checks.length === 0 ? {} : { checks: assessment.checks }),
     unwritten: assessment.unwritten,
     accepted: assessment.accepted,
     unwrittenSecrets: unacceptedSecrets(diff, assessment),

@@ -10,9 +10,11 @@ import {
   formerIdOf,
   isSameManifest,
 } from '../../model/desired.ts';
-import { compareText } from '../../model/json.ts';
+import { canonical, compareText } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import { type ResourceId, edgeKey } from '../../model/resource.ts';
+import { type AccessTest, accessTestKind } from '../../model/protection/access-test.ts';
+import { policyKind } from '../../model/protection/policy.ts';
+import { type ResourceId, edgeKey, resourceId } from '../../model/resource.ts';
 
 /** The objects that are ours although no complete apply declares them, by key; only live ones. */
 export type OwnObjects = ReadonlyMap<ResourceId, RememberedObject>;
@@ -74,8 +76,8 @@ function unreadManifest(id: ResourceId, key: ResourceId): DesiredResource {
 type MergedBranch = { readonly desired: DesiredState; readonly behind: readonly ResourceId[] };
 
 /**
- * Merges applied changes into a branch as a merge of the commits would: an object that the branch left as it was at the fork is as it
- * was applied. What the branch changed stays as it is. What either side renamed or replaced has its new name.
+ * Merges applied changes into a branch as a merge of the commits would: an object, a policy or an access test that the branch left as it
+ * was at the fork is as it was applied. What the branch changed stays as it is. What either side renamed or replaced has its new name.
  */
 export function mergeBehind(ours: DesiredState, start: DesiredState, theirs: DesiredState): MergedBranch {
   const renames = renamesSince(start, [ours, theirs]);
@@ -95,8 +97,41 @@ export function mergeBehind(ours: DesiredState, start: DesiredState, theirs: Des
   for (const { id } of added) behind.add(id);
   const edges = mergeEdges(branch, fork, applied, (id) => behind.add(id));
   const resources = [...kept, ...added];
-  const desired = { ...branch, resources, edges, diagnose: diagnoseMerged(ours, theirs, { resources, applied, renames }) };
+  const policies = mergeDocuments(
+    { branch: branch.policies, fork: fork.policies, applied: applied.policies },
+    ({ text }) => text,
+    (name) => behind.add(resourceId(policyKind, name)),
+  );
+  const accessTests = mergeDocuments(
+    { branch: branch.accessTests, fork: fork.accessTests, applied: applied.accessTests },
+    testText,
+    (name) => behind.add(resourceId(accessTestKind, name)),
+  );
+  const diagnose = diagnoseMerged(ours, theirs, { resources, applied, renames });
+  const desired = { ...branch, resources, edges, policies, accessTests, diagnose };
   return behind.size === 0 ? { desired: ours, behind: [] } : { desired, behind: [...behind].toSorted(compareText) };
+}
+
+function testText({ expectations }: AccessTest): string {
+  return canonical(expectations.map(({ text }) => text));
+}
+
+type DocumentSides<T> = Readonly<Record<'branch' | 'fork' | 'applied', readonly T[] | undefined>>;
+
+/** Merges policies or access tests; reports those that are missing from the branch. */
+function mergeDocuments<T extends { readonly name: string }>(
+  { branch = [], fork = [], applied = [] }: DocumentSides<T>,
+  textOf: (document: T) => string,
+  report: (name: string) => void,
+): readonly T[] {
+  const names = [...new Set([...branch, ...applied].map(({ name }) => name))].toSorted(compareText);
+  return names.flatMap((name) => {
+    const [own, then, now] = [branch, fork, applied].map((all) => all.find((one) => one.name === name));
+    const [text, before, after] = [own, then, now].map((one) => (one === undefined ? undefined : textOf(one)));
+    if (text !== before || text === after) return own ?? [];
+    report(name);
+    return now ?? [];
+  });
 }
 
 /** Returns a function that locates the findings about an object in the manifests that its merged manifest is from. */

@@ -11,11 +11,9 @@ import type {
   SavedPlan,
   SecretProvenance,
   TargetIdentity,
-  UnwrittenRisks,
   Value,
 } from '../../model/plan/plan.ts';
-import { accessTestKind } from '../../model/protection/access-test.ts';
-import { kindOf } from '../../model/resource.ts';
+import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { sealContents, sealedTree, sealText } from './content-seal.ts';
 
@@ -48,22 +46,21 @@ export function digestOf(
   return hash.digest('hex');
 }
 
-/** What a plan says besides its writes: the drift that it accepts, and what access tests no longer state. */
+/** What a plan says besides its writes: the drift that it accepts, and the checks that no longer cover a connection. */
 type UnwrittenParts = {
   readonly accepted: readonly (DigestedChange & Pick<AcceptedDrift, 'edges'>)[];
-  readonly unwritten?: readonly UnwrittenRisks[] | undefined;
+  readonly checks?: readonly ChangedCheck[] | undefined;
 };
 
 /**
  * Returns the digest of a plan with what it says besides its writes; without that, the digest of its writes. It leaves out the same as
  * that one, so that a token which may not read secrets gets the same digest as one that may.
  */
-export function digestWithUnwritten(digest: string, { accepted, unwritten = [] }: UnwrittenParts): string {
+export function digestWithUnwritten(digest: string, { accepted, checks = [] }: UnwrittenParts): string {
   const covered = accepted.filter(({ edges, ...drift }) => edges.length > 0 || drift.fields.length === 0 || changesMore(drift));
-  const removed = unwritten.filter(({ id }) => kindOf(id) === accessTestKind);
   const texts = [
     ...covered.map((drift) => `${changeText(drift)}[${drift.edges.map(edgeText).join(',')}]`),
-    ...removed.map(({ id, risks }) => canonical([id, risks.map(({ path }) => path ?? '')])),
+    ...checks.flatMap((one) => (one.action === 'uncovered' ? [canonical([one.check, ...one.connections])] : [])),
   ];
   if (texts.length === 0) return digest;
   return createHash('sha256')

@@ -55,7 +55,7 @@ export function openPlan(text: string, registry: Registry): Checked<OpenedPlan> 
   if (plan === undefined || plans.length > 1) return broken(`it contains ${plans.length} plans, expected one`);
   if (saved.checksum !== checksumOf(unsealed(document))) return broken('it changed after it was saved: the checksum differs');
   const accepted = (plan.accepted ?? []).map(withEdges);
-  if (plan.digest !== digestWithUnwritten(digestOf(plan.target, plan.changes, plan.edges, saved), { accepted, unwritten: plan.unwritten }))
+  if (plan.digest !== digestWithUnwritten(digestOf(plan.target, plan.changes, plan.edges, saved), { accepted, checks: plan.checks }))
     return broken('its digest does not match its content');
   const mistake = mistakeIn(plan, saved, registry);
   if (mistake !== undefined) return broken(mistake);

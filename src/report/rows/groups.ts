@@ -1,4 +1,4 @@
-import { formatPosition, parsePosition } from '../../model/diagnostic.ts';
+import { parsePosition } from '../../model/diagnostic.ts';
 import {
   type AcceptedDrift,
   type AssessedChange,
@@ -265,14 +265,9 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   };
   const unwritten = plan.unwritten.flatMap(unwrittenTexts);
   const unwrittenList = { title: unwrittenText(plan.unwritten.length), entries: unwritten };
-  const leaving = leftTexts(plan.policies);
-  const leftMatches = {
-    title: `${leaving.length === 1 ? '1 policy no longer applies' : `${leaving.length} policies no longer apply`} to a changed connection`,
-    entries: leaving,
-  };
   const waived = waivedTexts(plan.policies);
   const passed = { title: `${waived.length} waived: violations accepted for a limited time`, entries: waived };
-  return [windows, references, unwrittenList, leftMatches, passed, ...lists].filter((list) => list.entries.length > 0);
+  return [windows, references, unwrittenList, passed, ...lists].filter((list) => list.entries.length > 0);
 }
 
 /** Returns the list of live connections without a manifest; empty unless the target reports them. */
@@ -363,11 +358,6 @@ export function orphanText(orphan: Orphan): string {
       ? 'delete it with --prune, or keep it with released: in the config'
       : `--prune does not delete it: ${escapeTerminal(kept)}`;
   return `${escapeTerminal(id)} was removed from the manifests but is still live${accessText(orphan)}${removal === '' ? '' : ` (${removal})`}; ${advice}`;
-}
-
-/** Returns the connections that leave the match of a policy, escaped. */
-function leftTexts(report: PolicyReport | undefined): readonly string[] {
-  return (report?.left ?? []).map(({ connection, message, at }) => escapeTerminal(`${connection}: ${message} (${formatPosition(at)})`));
 }
 
 /** Returns the findings that waivers suppress, escaped. */

@@ -385,7 +385,7 @@ function flipObject({ rule, name, side, text, type, before, after, at, gone }: S
   return definedFields({ rule, name, side, text, type, before, after, at: at && positionObject(at), gone });
 }
 
-function policiesObject({ today, policies, connections, findings, waived, left }: PolicyReport): JsonObject {
+function policiesObject({ today, policies, connections, findings, waived }: PolicyReport): JsonObject {
   return {
     today,
     policies,
@@ -404,16 +404,6 @@ function policiesObject({ today, policies, connections, findings, waived, left }
       }),
     ),
     waived: waived.map(({ policy, connection, result, until, reason }) => ({ policy, connection, result, until, reason })),
-    left: left.map(({ policy, connection, result, severity, conditions, message, at, match }) => ({
-      policy,
-      connection,
-      result,
-      severity,
-      conditions: conditions.map((condition) => definedFields({ ...condition })),
-      message,
-      at: positionObject(at),
-      match: positionObject(match),
-    })),
   };
 }
 

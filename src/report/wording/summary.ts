@@ -161,7 +161,7 @@ export function shortList(entries: readonly string[], most: number): readonly st
 /** Returns `5 policies on 31 connections as of 2026-11-21: 1 violated, 2 unknown, 1 waived`; empty text without policies. */
 export function policiesText(report: PolicyReport | undefined): string {
   if (report === undefined) return '';
-  const { today, policies, connections, findings, waived, left } = report;
+  const { today, policies, connections, findings, waived } = report;
   const violations = findings.filter(({ result }) => result === 'violated');
   const violated = violations.length;
   const errors = violations.filter(({ severity }) => severity === 'error').length;
@@ -171,7 +171,6 @@ export function policiesText(report: PolicyReport | undefined): string {
     ...(violated === 0 ? [] : [`${violated} violated${warnings === 0 ? '' : ` (${severities})`}`]),
     ...(findings.length === violated ? [] : [`${findings.length - violated} unknown`]),
     ...(waived.length === 0 ? [] : [`${waived.length} waived`]),
-    ...(left.length === 0 ? [] : [`${left.length} no longer ${left.length === 1 ? 'applies' : 'apply'} to a connection`]),
   ];
   const many = policies === 1 ? '1 policy' : `${policies} policies`;
   return `${many} on ${plural(connections, 'connection')} as of ${today}: ${counts.length === 0 ? 'all satisfied' : counts.join(', ')}`;
@@ -207,9 +206,11 @@ function checksTexts({ checks = [] }: Pick<Plan, 'checks'>): readonly string[] {
 
 const namedChecks = 2;
 
-function checkText({ check, action, connections = [] }: ChangedCheck): string {
-  const name = clip(check, longestCheck);
-  return action === 'uncovered' ? `${name} no longer covers ${shortList(connections.map(nameOf), 1).join(' ')}` : `${name} ${action}`;
+function checkText(one: ChangedCheck): string {
+  const name = clip(one.check, longestCheck);
+  return one.action === 'uncovered'
+    ? `${name} no longer covers ${shortList(one.connections.map(nameOf), 1).join(' ')}`
+    : `${name} ${one.action}`;
 }
 
 const longestCheck = 80;
@@ -218,13 +219,23 @@ const mostChecks = 20;
 
 /** Returns a line for each check that a plan changes: `Check changed: limits.updates of target prod, from 0.3 to 1`. */
 export function checkNotices({ checks = [] }: Pick<Plan, 'checks'>): readonly string[] {
-  const lines = checks.map(({ check, action, before, after, connections = [], at }) => {
-    const how = action === 'uncovered' ? `no longer covers ${shortList(connections.map(nameOf), mostChecks).join(', ')}` : action;
-    const values = before === undefined ? after : after === undefined ? before : `from ${before} to ${after}`;
+  const lines = checks.map((one) => {
+    const { check, action, at } = one;
     const place = at === undefined || action === 'removed' ? '' : `  ${shortPosition(at)}`;
-    return escapeTerminal(`Check ${how}: ${check}${values === undefined ? '' : `, ${values}`}${place}`);
+    return escapeTerminal(`Check ${changeOfCheck(one)}: ${[check, ...valuesOfCheck(one)].join(', ')}${place}`);
   });
   return shortList(lines, mostChecks);
+}
+
+function changeOfCheck(one: ChangedCheck): string {
+  return one.action === 'uncovered' ? `no longer covers ${shortList(one.connections.map(nameOf), mostChecks).join(', ')}` : one.action;
+}
+
+function valuesOfCheck(one: ChangedCheck): readonly string[] {
+  if (one.action === 'uncovered') return [];
+  const { before, after } = one;
+  if (before !== undefined && after !== undefined) return [`from ${before} to ${after}`];
+  return [before, after].filter((value) => value !== undefined);
 }
 
 /** Returns what is not part of the plan: `2 changes outside Ostiary that manifests do not declare: weakens protection of 1 connection.` */

@@ -114,8 +114,7 @@ describe('the risks of a change', () => {
   test('every code of the table occurs', () => {
     const met = new Set(rows.flatMap(([, , , there, back]) => [...there, ...back]).map((text) => text.split(' ')[1]));
     const elsewhere = [
-      'access-test-removed',
-      'access-test-uncovered',
+      'check-uncovered',
       'deleted',
       'unknown',
       'combined-effect',

@@ -34,79 +34,44 @@ async function change(text: string, before: JsonObject, after: JsonObject): Prom
   return { cwd, name };
 }
 
-type Left = { readonly result: string; readonly severity: string; readonly conditions: readonly JsonObject[] };
-
-const fromProd = [{ field: 'tags.env', before: 'prod', after: 'dev' }];
 const tags = { tags: { env: 'prod' } };
 
 describe('a connection that leaves the match of a policy', () => {
-  test.each<[string, string, JsonObject, JsonObject, number, readonly Left[]]>([
-    [
-      'and violates it',
-      policy(tags),
-      { ...prod, ...reviewed },
-      { ...dev, ...open },
-      6,
-      [{ result: 'violated', severity: 'error', conditions: fromProd }],
-    ],
-    [
-      'and does as it asks',
-      policy(tags),
-      { ...prod, ...reviewed },
-      { ...dev, ...reviewed },
-      0,
-      [{ result: 'passes', severity: 'notice', conditions: fromProd }],
-    ],
-    [
-      'that warns',
-      policy(tags, { severity: 'warning' }),
-      { ...prod, ...reviewed },
-      { ...dev, ...open },
-      0,
-      [{ result: 'violated', severity: 'warning', conditions: fromProd }],
-    ],
+  test.each<[string, string, JsonObject, JsonObject, boolean]>([
+    ['and violates it', policy(tags), { ...prod, ...reviewed }, { ...dev, ...open }, true],
+    ['and does as it asks', policy(tags), { ...prod, ...reviewed }, { ...dev, ...reviewed }, true],
+    ['that warns', policy(tags, { severity: 'warning' }), { ...prod, ...reviewed }, { ...dev, ...open }, true],
     [
       'and could not be evaluated',
       policy(tags, { require: ['connection.connection_tags.team == "a"'] }),
       prod,
       { connection_tags: { env: 'dev' } },
-      6,
-      [{ result: 'unknown', severity: 'error', conditions: fromProd }],
+      true,
     ],
-    ['not, by another tag', policy(tags), { ...prod, ...reviewed }, { connection_tags: { env: 'prod', team: 'b' }, ...reviewed }, 0, []],
-    ['not, because it never matched', policy(tags), { ...dev, ...reviewed }, { ...dev, ...open }, 0, []],
-  ])('%s', async (_, text, before, after, code, left) => {
+    ['not, by another tag', policy(tags), { ...prod, ...reviewed }, { connection_tags: { env: 'prod', team: 'b' }, ...reviewed }, false],
+    ['not, because it never matched', policy(tags), { ...dev, ...reviewed }, { ...dev, ...open }, false],
+  ])('%s', async (_, text, before, after, isLeft) => {
     const { cwd, name } = await change(text, before, after);
-    const found = await gateway.run('plan --today 2026-11-21 --format json', cwd);
-    const [plan] = JSON.parse(found.stdout).plans;
-    expect([found.code, plan.policies.left]).toMatchObject([
-      code,
-      left.map((one) => ({ ...one, policy: 'reviewed', connection: `Connection/${name}` })),
-    ]);
-    const refusals = left.filter(({ severity }) => severity === 'error').map(() => ({ code: 'policy/left-match', allowable: true }));
-    expect(plan.refusals).toMatchObject(refusals);
-    expect(plan.policies.left.length).toBe(left.length);
-    const mentions = found.stderr.includes('policy/left-match');
-    expect(mentions).toBe(left.some(({ severity }) => severity !== 'error'));
+    const found = await gateway.run('plan --today 2026-11-21 --max-risk reroutes --format json', cwd);
+    const [{ checks = [], refusals = [] }] = JSON.parse(found.stdout).plans;
+    const left = { check: 'policy reviewed', action: 'uncovered', class: 'weakens', connections: [`Connection/${name}`] };
+    expect(checks).toMatchObject(isLeft ? [left] : []);
+    expect(refusals.map(({ code }: { readonly code: string }) => code).includes('risk/check-uncovered')).toBe(isLeft);
+    expect(await gateway.run('plan --today 2026-11-21', cwd)).toMatchObject({ code: 0 });
   });
 
-  test('is in every report with the lines of the manifest and of the match', async () => {
+  test('is in every report, once, with the line of the manifest, and can be allowed', async () => {
     const { cwd, name } = await change(policy(tags), { ...prod, ...reviewed }, { ...dev, ...open });
-    const line = 'plan --today 2026-11-21 --report markdown=plan.md --report html=plan.html';
+    const line = 'plan --today 2026-11-21 --max-risk reroutes --report markdown=plan.md --report html=plan.html';
     const text = (await gateway.run(line, cwd)).stdout.replaceAll(/\s+/g, ' ');
     const [markdown = '', html = ''] = ['plan.md', 'plan.html'].map((file) => readFileSync(join(cwd, file), 'utf8'));
-    const sentence =
-      'policy "reviewed" no longer applies: tags.env was "prod", is now "dev"; the connection violates it: production has reviewers';
-    expect(text).toContain(sentence);
-    expect(text).toContain(`policy/left-match access/db.yaml:16:14 Connection/${name}: ${sentence}`);
-    expect(text).toContain('keep the match (access/policy.yaml:8:14), satisfy the policy');
-    expect(text).toContain('--allow policy/left-match=REASON');
-    expect(text).toContain('1 policy on 0 connections as of 2026-11-21: 1 no longer applies to a connection.');
-    expect(markdown).toContain('policy/left-match');
-    expect(html).toContain('no longer applies');
-    expect(await gateway.run('apply --yes --today 2026-11-21', cwd)).toMatchObject({ code: 6 });
-    const allowed = await gateway.run('apply --yes --today 2026-11-21 --allow policy/left-match=moved', cwd);
-    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('Overridden: policy/left-match: moved') });
+    const sentence = `Check no longer covers ${name}: policy reviewed`;
+    for (const report of [text, markdown, html]) expect(report.replaceAll('`', '').split(sentence)).toHaveLength(2);
+    expect(text).toContain(`Changes its checks: policy reviewed no longer covers ${name}. Weakens protection`);
+    expect(text).toMatch(/risk\/check-uncovered access\/db\.yaml:15:\d+ exceeds --max-risk reroutes, because it weakens: Policy\/reviewed/);
+    const apply = 'apply --yes --today 2026-11-21 --max-risk reroutes --allow risk/reviewer-removed=agreed';
+    expect(await gateway.run(apply, cwd)).toMatchObject({ code: 6 });
+    expect(await gateway.run(`${apply} --allow risk/check-uncovered=moved`, cwd)).toMatchObject({ code: 0 });
   });
 });
 
@@ -128,7 +93,10 @@ test('drift decides neither that a connection leaves a match nor that it stays o
   }
   repository.write({ 'access/b.yaml': connection('drift-b', { ...dev, ...open }) });
   const { code, stdout } = await run('plan --format json');
-  expect([code, JSON.parse(stdout).plans[0].policies.left]).toMatchObject([6, [{ connection: 'Connection/drift-b', result: 'violated' }]]);
+  expect([code, JSON.parse(stdout).plans[0].checks]).toMatchObject([
+    0,
+    [{ check: 'policy reviewed', connections: ['Connection/drift-b'] }],
+  ]);
 });
 
 describe('a violation that only the live state has', () => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { emptyState, type DesiredState } from '../../../src/model/desired.ts';
-import type { ChangedCheck } from '../../../src/model/plan/changed-check.ts';
-import { changedByProposal } from '../../../src/reconcile/assess/changed-checks.ts';
-import { loadText, someConnection } from '../../support/policies.ts';
+import { emptyState, type DesiredState } from '../../../../src/model/desired.ts';
+import type { ChangedCheck } from '../../../../src/model/plan/changed-check.ts';
+import { changedByProposal } from '../../../../src/reconcile/assess/changed-checks.ts';
+import { loadText, someConnection } from '../../../support/policies.ts';
 
 function load(...documents: readonly string[]): DesiredState {
   const { value, diagnostics } = loadText([someConnection, ...documents].join('---\n'));
