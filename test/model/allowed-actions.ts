@@ -125,17 +125,16 @@ function computeAllowed(state: ModelState, id: string, world: World): Allowed {
   const found = read(state, id);
   if (found === undefined) return { connect: {}, exec: {}, runbooks: {}, browse: {} };
   const { spec, approval, metadata, redaction, input, output } = found;
-  const own = {
-    duration: bitsOf(sessions, (seconds) => seconds <= numberOr(spec['access_max_duration'], world.longest)),
-    metadata,
-    redaction,
-  };
+  // It limits native sessions; a command takes as long as it takes.
+  const duration = bitsOf(sessions, (seconds) => seconds <= numberOr(spec['access_max_duration'], world.longest));
+  const own = { metadata, redaction };
   const content = { input, output, masking: visibleValues(found.masking, world.threshold) };
   const isBlocking = input !== unread.input || output !== unread.output;
   const forwarded = world.refuses && isBlocking ? nothingPasses : unread;
   const ofMode = (mode: Mode): Admitted => ({
     access: spec[`access_mode_${mode}`] === 'enabled' ? every : 0n,
     approval,
+    duration: mode === 'connect' ? duration : bitsOf(sessions, () => true),
     ...own,
     ...(mode === 'connect' && isForwarded(spec, world) ? forwarded : content),
   });

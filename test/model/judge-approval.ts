@@ -30,7 +30,7 @@ const losing = new Set(['weakens', 'both']);
 const gaining = new Set(['strengthens', 'both']);
 
 /**
- * Judges who can approve a session, as a reviewer or by force, whatever the access modes are. The verdicts of both controls together are
+ * Judges who can approve a session, as a reviewer or by force, by an access mode that is open before and after. The verdicts of both controls together are
  * those of the model: an approval that becomes possible is named, and none that becomes impossible is claimed without need. On a
  * gateway with access-request rules, which may count instead of both, a verdict may be that it cannot be compared.
  */
@@ -45,12 +45,16 @@ export function judgeApproval(pair: Pair, run: Run, isUnfinished: (id: string) =
   return { findings: found.flatMap(({ findings }) => findings), features: [...new Set(found.flatMap(({ features }) => features))] };
 }
 
-/** Whether approvals become possible or impossible, in any world. */
+/** Whether approvals become possible or impossible, in any world, by a mode that is open before and after. */
 type Effect = { readonly opens: boolean; readonly closes: boolean };
 
 function effectOf({ before, after }: Run, subject: string, id: string): Effect {
   const pairs = worlds.flatMap((world) =>
-    modes.map((mode) => [allowedOn(before, subject, world)[mode].approval ?? 0n, allowedOn(after, id, world)[mode].approval ?? 0n]),
+    modes.flatMap((mode) => {
+      const [first, last] = [allowedOn(before, subject, world)[mode], allowedOn(after, id, world)[mode]];
+      const isOpen = [first, last].every(({ access = 0n }) => access !== 0n);
+      return isOpen ? [[first.approval ?? 0n, last.approval ?? 0n]] : [];
+    }),
   );
   return {
     opens: pairs.some(([was = 0n, is = 0n]) => (is & ~was) !== 0n),

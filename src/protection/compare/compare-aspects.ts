@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/collections.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
@@ -9,11 +10,16 @@ import { aspectTypes, controlRow } from '../controls/control-table.ts';
 import { isSameEnforcement } from '../controls/enforcement.ts';
 import { attaching } from '../effective/deciders.ts';
 import { effective } from '../effective/effective.ts';
+import { firstsOfAlike } from '../posture/alike-connections.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { type Difference, differing } from './compare.ts';
 
-/** One control that differs on a connection, whoever uses it. */
-export type AspectDifference = Pick<Difference, 'connection' | 'former' | 'causes'> & { readonly part: ControlType };
+/** One control that differs on a connection, whoever uses it, and in the same way on others: their own fields and edges are causes as its own are. */
+export type AspectDifference = Pick<Difference, 'connection' | 'former' | 'causes'> & {
+  readonly part: ControlType;
+  /** The connection, and those that differ as it does. */
+  readonly alike: readonly ResourceId[];
+};
 
 /** Two states of a gateway, and readers of what protects a connection in each. */
 export type ComparedAspects = {
@@ -27,8 +33,16 @@ export type ComparedAspects = {
 
 /** Compares what protects connections from whoever uses them in two states. A connection that is new or gone has no order. */
 export function compareAspects(states: ComparedAspects, connections: readonly ResourceId[]): readonly AspectDifference[] {
+  const isOnBoth = (id: ResourceId): boolean => states.postureBefore(id) !== undefined && states.postureAfter(id) !== undefined;
+  const firsts = firstsOfAlike(
+    connections.filter((id) => states.formerOf(id) === id && isOnBoth(id)),
+    states,
+  );
+  const alikeOf = new Map<ResourceId, ResourceId[]>();
+  for (const [id, first] of firsts) addToGroup(alikeOf, first, id);
   return connections.flatMap((id): readonly AspectDifference[] => {
     const former = states.formerOf(id);
+    if ((firsts.get(id) ?? id) !== id) return [];
     const [had, has] = [former === undefined ? undefined : states.postureBefore(former), states.postureAfter(id)];
     if (had === undefined || has === undefined || former === undefined) return [];
     const isAlike = isSameEnforcement(had.enforcement, has.enforcement);
@@ -55,7 +69,7 @@ export function compareAspects(states: ComparedAspects, connections: readonly Re
       const causes = Object.fromEntries(
         (['more', 'less', 'unclear'] as const).flatMap((one) => (lists[one].length === 0 ? [] : [[one, causesOf(one, lists[one])]])),
       );
-      return [{ connection: id, former, part: control, causes }];
+      return [{ connection: id, former, part: control, causes, alike: alikeOf.get(id) ?? [id] }];
     });
   });
 }

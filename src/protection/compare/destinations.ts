@@ -245,10 +245,11 @@ function covers(before: Terms, after: Terms, isSameVerb: boolean): boolean {
   return compareTerms([had, after]).every(({ directions }) => directions.every((one) => one === 'less'));
 }
 
-/** An approval that people give themselves is none, and so is its limit of time: they ask again. */
+/** An approval that people give themselves is none; a limit of time without one is none, too: they ask again. */
 function withoutSelfReview(terms: Terms, member: readonly string[]): Terms {
   const { approval } = terms;
-  if (approval === undefined || approval === 'refused') return terms;
+  if (approval === 'refused') return terms;
+  if (approval === undefined) return { ...terms, longest: Number.POSITIVE_INFINITY };
   const { groups, needed, force } = approval;
   const isEnough = force.some((group) => member.includes(group)) || groups.filter((group) => member.includes(group)).length >= needed;
   return isEnough ? { ...terms, approval: undefined, longest: Number.POSITIVE_INFINITY } : terms;

@@ -2,7 +2,8 @@ import { compareText } from '../../model/json.ts';
 import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
-import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
+import type { ControlType } from '../../model/protection/protection.ts';
+import { affectedIds, type DirectionLookup, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
 import { movedEndsBetween } from '../posture/grant-ends.ts';
 import { allConnections } from '../posture/protection-snapshot.ts';
 import { type AspectDifference, compareAspects } from './compare-aspects.ts';
@@ -33,13 +34,45 @@ export function directionsOf({ causes }: Pick<Difference, 'causes'>): readonly A
   return all.includes('more') ? all.filter((one) => one !== 'unclear') : all;
 }
 
-/** Returns a lookup of the directions in which what people may do on a connection differs. */
-export function accessDirections(differences: readonly Difference[]): (connection: ResourceId) => ReadonlySet<AccessDirection> {
-  const found = new Map<ResourceId, Set<AccessDirection>>();
+/** Returns a lookup of the directions in which what people may do on a connection differs, by the controls that may say so. */
+export function accessDirections(differences: readonly Difference[]): DirectionLookup {
+  const found = new Map<string, Set<AccessDirection>>();
   for (const one of differences) {
-    const own = found.get(one.connection) ?? new Set<AccessDirection>();
-    for (const direction of directionsOf(one)) own.add(direction);
-    found.set(one.connection, own);
+    for (const control of controlsAbout(one)) {
+      const key = `${one.connection} ${control}`;
+      const own = found.get(key) ?? new Set<AccessDirection>();
+      for (const direction of directionsOf(one)) own.add(direction);
+      found.set(key, own);
+    }
   }
-  return (connection) => found.get(connection) ?? new Set();
+  return (connection, control) => found.get(`${connection} ${control}`) ?? new Set();
+}
+
+const approving: readonly ControlType[] = ['review', 'force', 'approval'];
+
+/** Lists the controls that a difference of what people may do is about, the first of them before all others. */
+export function controlsAbout({ part, people, terms: [had, has] }: Difference): readonly ControlType[] {
+  if ('machine' in people) return ['who'];
+  switch (part) {
+    case 'use': {
+      const found: readonly ControlType[] = [
+        ...(had?.open === has?.open ? [] : (['access'] as const)),
+        ...(had?.sees === has?.sees ? [] : (['who'] as const)),
+        ...(had?.runs === has?.runs ? [] : (['runbooks'] as const)),
+        ...((had?.approval === 'refused') === (has?.approval === 'refused') ? [] : approving),
+      ];
+      // What is not read may decide any of them.
+      return found.length > 0 ? found : ['access', 'who', 'runbooks', ...approving];
+    }
+    case 'approval':
+      return approving;
+    case 'longest':
+      return ['duration', 'approval'];
+    case 'files':
+      return ['runbooks'];
+    case 'until':
+      return ['who'];
+    case 'analyzer':
+      return ['analyzer'];
+  }
 }

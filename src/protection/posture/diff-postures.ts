@@ -153,7 +153,7 @@ export function diffPostures(
     const replaced =
       predecessor === undefined ? {} : { replaced: { id: predecessor, posture: postureBefore(predecessor) ?? emptyPosture } };
     const found = affectedConnection(
-      { id, own: changes.get(id), before: had, after: has, ...replaced, causes, rules, directions: directionsOn(id) },
+      { id, own: changes.get(id), before: had, after: has, ...replaced, causes, rules, directionsOn },
       compared,
     );
     known.set(id, found);
@@ -230,7 +230,7 @@ export function diffSnapshots(
   const compared = createComparisonCache();
   const ids = [...after.resources.keys()].filter((id) => kindOf(id) === 'Connection').toSorted();
   return ids.flatMap((id) => {
-    const sides = { id, own: undefined, before: had(id), after: has(id), causes: () => [], rules: [], directions: directionsOn(id) };
+    const sides = { id, own: undefined, before: had(id), after: has(id), causes: () => [], rules: [], directionsOn };
     return sides.before === undefined ? [] : (affectedConnection(sides, compared) ?? []);
   });
 }
@@ -244,11 +244,11 @@ type Sides = {
   readonly causes: CauseFinder;
   /** The rules that are attached before or after. */
   readonly rules: readonly ResourceId[];
-  readonly directions: ReadonlySet<AccessDirection>;
+  readonly directionsOn: DirectionLookup;
 };
 
-/** Returns the directions in which what people may do on a connection differs. */
-export type DirectionLookup = (connection: ResourceId) => ReadonlySet<AccessDirection>;
+/** Returns the directions in which what people may do on a connection differs, as far as a control is about it. */
+export type DirectionLookup = (connection: ResourceId, control: ControlType) => ReadonlySet<AccessDirection>;
 
 /** Leaves out what makes no difference to anybody: the reviewers of a closed connection, or those whom a rule replaces. */
 function withEffect(difference: ControlDifference, directions: ReadonlySet<AccessDirection>): readonly ControlDifference[] {
@@ -278,7 +278,7 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
   const [first, last] = [(isCreated ? replaced?.posture : before) ?? emptyPosture, after ?? emptyPosture];
   const isOrdered = !isDeleted && (!isCreated || replaced !== undefined);
   const all = compareProtection(first, last, compared);
-  const differences = isOrdered ? all.flatMap((one) => withEffect(one, sides.directions)) : all;
+  const differences = isOrdered ? all.flatMap((one) => withEffect(one, sides.directionsOn(id, one.control))) : all;
   if (differences.length === 0 && !isCreated && !isDeleted) return undefined;
   const controls = differences.map(({ control }) => control);
   const contributions = isCreated

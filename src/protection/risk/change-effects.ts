@@ -5,7 +5,7 @@ import type { ControlType } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import type { Difference } from '../compare/compare.ts';
-import { directionsOf, type PlanDifferences } from '../compare/plan-differences.ts';
+import { controlsAbout, directionsOf, type PlanDifferences } from '../compare/plan-differences.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
 import type { AspectDifference } from '../compare/compare-aspects.ts';
 import type { ProtectionEffect } from '../controls/compare-protection.ts';
@@ -24,47 +24,43 @@ export function effectsOfChanges(plan: PlannedWrites, { access, aspects }: PlanD
   const isOrdered = ({ connection, former }: Difference): boolean => former !== undefined && changes.get(connection)?.action !== 'delete';
   for (const one of [...aspects, ...access.filter(isOrdered)]) {
     const control = controlOf(one);
+    const { connection } = one;
+    const alike = 'alike' in one ? one.alike : [connection];
     for (const direction of directionsOf(one)) {
-      for (const key of new Set((one.causes[direction] ?? []).flatMap(writersOf))) {
+      const add = (key: ResourceId, ids: readonly ResourceId[]): void => {
         const own = found.get(key) ?? new Map<ControlType, Map<ProtectionEffect, Set<ResourceId>>>();
         const byEffect = own.get(control) ?? new Map<ProtectionEffect, Set<ResourceId>>();
-        byEffect.set(effects[direction], (byEffect.get(effects[direction]) ?? new Set<ResourceId>()).add(one.connection));
-        found.set(key, own.set(control, byEffect));
-      }
+        const all = byEffect.get(effects[direction]) ?? new Set<ResourceId>();
+        for (const id of ids) all.add(id);
+        found.set(key, own.set(control, byEffect.set(effects[direction], all)));
+      };
+      const causes = one.causes[direction] ?? [];
+      const isOwn = ({ id, edge }: Decider): boolean => id === connection || edge === connection;
+      const own = causes.filter(isOwn);
+      for (const key of new Set(causes.filter((cause) => !isOwn(cause)).flatMap(writersOf))) add(key, alike);
+      for (const id of alike) for (const key of new Set(ownOf(id, connection, own).flatMap(writersOf))) add(key, [id]);
     }
   }
   return found;
 }
 
-const effects: Readonly<Record<AccessDirection, ProtectionEffect>> = { more: 'weakens', less: 'strengthens', unclear: 'unknown' };
-
-/** Returns the control that a difference is about: of what people may do, by what decides it. */
-function controlOf(one: Difference | AspectDifference): ControlType {
-  if (!('people' in one)) return one.part;
-  switch (one.part) {
-    case 'use':
-      return controlOfUse(one);
-    case 'longest':
-      return 'duration';
-    case 'files':
-      return 'runbooks';
-    case 'until':
-      return 'who';
-    case 'analyzer':
-      return 'analyzer';
-    case 'approval': {
-      const by = Object.values(one.causes).flat();
-      if (by.some(({ id }) => isRequestRule(id))) return 'approval';
-      return by.length > 0 && by.every(({ path }) => tokensOf(path)[0] === 'force_approve_groups') ? 'force' : 'review';
-    }
-  }
+/** Returns the own causes of one connection as those of another. */
+function ownOf(id: ResourceId, connection: ResourceId, own: readonly Decider[]): readonly Decider[] {
+  if (id === connection) return own;
+  const renamed = (one: ResourceId): ResourceId => (one === connection ? id : one);
+  return own.map((one) => ({ ...one, id: renamed(one.id), ...(one.edge === undefined ? {} : { edge: renamed(one.edge) }) }));
 }
 
-function controlOfUse({ people, terms: [had, has] }: Difference): ControlType {
-  if ('machine' in people) return 'who';
-  if (had?.open !== has?.open) return 'access';
-  if (had?.sees !== has?.sees) return 'who';
-  return had?.runs === has?.runs ? 'review' : 'runbooks';
+const effects: Readonly<Record<AccessDirection, ProtectionEffect>> = { more: 'weakens', less: 'strengthens', unclear: 'unknown' };
+
+/** Returns the control that a difference is about: of approvals, that which decides them. */
+function controlOf(one: Difference | AspectDifference): ControlType {
+  if (!('people' in one)) return one.part;
+  const [control = 'access'] = controlsAbout(one);
+  if (one.part !== 'approval') return control;
+  const by = Object.values(one.causes).flat();
+  if (by.some(({ id }) => isRequestRule(id))) return 'approval';
+  return by.length > 0 && by.every(({ path }) => tokensOf(path)[0] === 'force_approve_groups') ? 'force' : 'review';
 }
 
 /** Returns a lookup of the changes that write a decider: an edge belongs to what writes it. */
