@@ -1,5 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
-import { type DesiredResource, type DesiredState, desiredById, isSameManifest } from '../../model/desired.ts';
+import { type DesiredResource, type DesiredState, desiredById, formerIdOf, isSameManifest } from '../../model/desired.ts';
 import { compareText, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type InheritedKeys, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
@@ -268,8 +268,10 @@ function statedRisks(resource: DesiredResource, { baseResources, liveResources, 
   const isCompared = base === undefined || applied !== undefined;
   const live = liveResources.get(resource.key);
   const sources = isCompared ? sourceRisks(resource, { base: applied, live }) : [];
-  if (kind === undefined || applied === undefined) return sources;
-  return [...sources, ...manifestRisks(kind, resource, applied), ...(live === undefined ? [] : leftRisks(resource, applied, live))];
+  // A successor states what its predecessor stated, or gives it up.
+  const former = applied ?? baseResources.get(formerIdOf(resource) ?? resource.id);
+  const stated = kind === undefined || former === undefined ? [] : manifestRisks(kind, resource, former);
+  return [...sources, ...stated, ...(applied === undefined || live === undefined ? [] : leftRisks(resource, applied, live))];
 }
 
 /** Finds the attachments that a change writes. A connection that is created has had nothing to lose. */
@@ -345,7 +347,9 @@ type PlacingInput = {
 function placeRisks(drafts: readonly RiskDraft[], { change, resource, connections }: PlacingInput): readonly Risk[] {
   const groups = new Map<string, RiskDraft[]>();
   for (const draft of drafts) {
-    const key = [draft.code.name, draft.class ?? '', ...(draft.isIgnore === true ? draft.fields : [])].join(' ');
+    // Each field that is no longer watched is named.
+    const isApart = draft.isIgnore === true || draft.code.name === generalRisk('field-left').name;
+    const key = [draft.code.name, draft.class ?? '', ...(isApart ? draft.fields : [])].join(' ');
     addToGroup(groups, key, draft);
   }
   return [...groups.values()].flatMap((group): readonly Risk[] => {

@@ -79,7 +79,8 @@ function ignoreRisks(kind: Kind, current: readonly Pointer[], applied: readonly 
 function leftFields(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
   return kind.fields.flatMap(({ name, omitted }): readonly RiskDraft[] => {
     const path = pointer(name);
-    const isLeft = omitted === 'kept' && base.spec[name] !== undefined && desired.spec[name] === undefined;
+    // A successor has the value of its predecessor where it states none.
+    const isLeft = omitted === 'kept' && base.spec[name] !== undefined && !desired.stated.has(name);
     // What is ignored has that risk already.
     if (!isLeft || isWithinAny(path, desired.ignore) || !touchesProtection(kind, path)) return [];
     return [{ code: generalRisk('field-left'), fields: [name] }];
