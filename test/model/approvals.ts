@@ -27,8 +27,7 @@ export function isEasier(one: Terms, other: Terms): boolean {
   return (approvalsOf(one) & ~approvalsOf(other)) !== 0n;
 }
 
-/** Returns terms without an approval that people give themselves: they ask again, so that its limit of time is none either. */
+/** Returns terms without an approval that people give themselves. Nothing else limits the time for which people reach something: they ask again. */
 export function withoutOwnApproval(terms: Terms, { groups }: Subject): Terms {
-  const { refused, approval } = terms;
-  return refused || approval === undefined || !isEnough(approval, groups) ? terms : { refused, longest: Infinity };
+  return terms.refused || !isEnough(terms.approval, groups) ? terms : { refused: false, longest: Infinity };
 }

@@ -2,7 +2,7 @@ import { analyzerTerms, mayRunFile, riskLevels } from './access-model.ts';
 import type { AccessState, Lead, Machine, Subject, Terms } from './access-model.ts';
 import { accessPools } from './access-pools.ts';
 import { isEasier, withoutOwnApproval } from './approvals.ts';
-import { allFiles, usable, type Compared, type Gain, type Verb } from './new-access.ts';
+import { filesIn, termsAt, verbs, type Compared, type Gain, type Verb } from './new-access.ts';
 import { subsetsOf } from './universe.ts';
 
 /** What a connection leads to, and as whom. */
@@ -55,7 +55,6 @@ const covering: Readonly<Record<Verb, readonly Verb[]>> = {
   exec: ['exec', 'connect'],
   runbooks: ['runbooks', 'exec', 'connect'],
 };
-const verbs = ['connect', 'exec', 'runbooks'] as const;
 
 const people: readonly Subject[] = subsetsOf<string>(accessPools.groups).map((groups) => ({ groups }));
 
@@ -100,7 +99,7 @@ function isGained({ before, after, connection, guarded }: Sides, person: Subject
 /** A machine identity acts as an admin, and has native access alone. */
 function isGainedBy({ before, after, connection, guarded }: Sides, machine: Machine): boolean {
   const subject: Subject = { groups: [], machine };
-  const mayUse = (state: AccessState, name: string): boolean => usable(state, subject, { name, verb: 'connect' }) !== undefined;
+  const mayUse = (state: AccessState, name: string): boolean => termsAt(state, subject, name, 'connect') !== undefined;
   return mayUse(after, connection) && !guarded.some((name) => mayUse(before, name));
 }
 
@@ -108,9 +107,9 @@ function isGainedBy({ before, after, connection, guarded }: Sides, machine: Mach
 type Ways = { readonly terms: Terms; readonly analyzed: readonly Terms[]; readonly files: readonly boolean[] };
 
 function waysOf(state: AccessState, subject: Subject, name: string, verb: Verb): Ways | undefined {
-  const found = usable(state, subject, { name, verb });
-  const files = verb === 'runbooks' ? allFiles(state).map((file) => mayRunFile(state, subject, name, file)) : [true];
-  if (found === undefined || !files.includes(true)) return undefined;
+  const found = termsAt(state, subject, name, verb);
+  if (found === undefined) return undefined;
+  const files = verb === 'runbooks' ? filesIn(state).map((file) => mayRunFile(state, subject, name, file)) : [];
   const analyzed = riskLevels.map((level) => analyzerTerms(state, name, level));
   return { terms: withoutOwnApproval(found, subject), files, analyzed };
 }
@@ -120,7 +119,6 @@ function isCovered(has: Ways, had: Ways, verb: Verb, other: Verb): boolean {
   if (isEasier(has.terms, had.terms)) return false;
   if (other !== 'connect' && has.analyzed.some((terms, level) => isEasier(terms, had.analyzed[level] ?? terms))) return false;
   if (verb !== other) return true;
-  // Nothing but an approval limits native access that needs one.
-  const isLimited = (has.terms.approval === undefined) === (had.terms.approval === undefined);
-  return !(isLimited && has.terms.longest > had.terms.longest) && has.files.every((runs, index) => !runs || had.files[index] === true);
+  const isLonger = has.terms.approval !== undefined && had.terms.approval !== undefined && has.terms.longest > had.terms.longest;
+  return !isLonger && has.files.every((runs, index) => !runs || had.files[index] === true);
 }

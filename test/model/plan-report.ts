@@ -1,5 +1,6 @@
 import type { Plan } from '../../src/index.ts';
-import { highestRisk, isRiskierThan, type RiskClass } from '../../src/model/plan/plan.ts';
+import { highestRisk, isRiskierThan, type NewAccess, type RiskClass } from '../../src/model/plan/plan.ts';
+import { nameOf } from '../../src/model/resource.ts';
 import type { ModelState } from './gateway-objects.ts';
 
 /** The verdicts of a report that announce a loss, or that one cannot be excluded, each with the mildest risk that fits it. */
@@ -27,6 +28,12 @@ export function reportOf({ protection }: Plan, id: string): Report {
     headlines: own.map(({ direction }) => direction),
     controls: change?.controls ?? [],
   };
+}
+
+/** Returns the new access that a plan is refused for, with the names of connections. */
+export function refusedAccess({ refusals }: Plan): readonly (Omit<NewAccess, 'connection'> & { readonly connection: string })[] {
+  const refused = refusals.flatMap(({ code, newAccess = [] }) => (code === 'plan/new-access' ? newAccess : []));
+  return refused.map((one) => ({ ...one, connection: nameOf(one.connection) }));
 }
 
 type States = { readonly before: ModelState; readonly after: ModelState };

@@ -9,6 +9,7 @@ import {
   type Outcome,
   type Plan,
 } from '../../src/index.ts';
+import type { AccessTest } from '../../src/model/protection/access-test.ts';
 import type { ApplyEvent } from '../../src/model/result/outcome.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { emptyRecord, type Remembered } from '../../src/model/applied-record.ts';
@@ -98,6 +99,8 @@ type PlanOptions = {
   readonly interrupted?: Plan | undefined;
   /** Sources of secrets stay unresolved. */
   readonly isUnresolved?: boolean;
+  /** Access tests that were applied and are in the manifests. */
+  readonly accessTests?: readonly AccessTest[];
 };
 
 /** Plans a pair from a live state; undefined when its manifests cannot be planned. */
@@ -105,14 +108,12 @@ export async function planPair(
   pair: AccessPair,
   live: LiveState,
   gateway: Pick<HoopGateway, 'preflight'>,
-  { revert = false, limits = noLimits, interrupted, isUnresolved = false }: PlanOptions = {},
+  { revert = false, limits = noLimits, interrupted, isUnresolved = false, accessTests = [] }: PlanOptions = {},
 ): Promise<Planned | undefined> {
   if (pair.manifests.length === 0) return undefined;
-  const desired = desiredState(pair.manifests, { isUnresolved });
-  const base =
-    pair.base === undefined
-      ? undefined
-      : { commit: 'a'.repeat(40), desired: desiredState(pair.base, { isUnresolved }), removedIn: new Map() };
+  const load = (manifests: AccessPair['manifests']): DesiredState => ({ ...desiredState(manifests, { isUnresolved }), accessTests });
+  const desired = load(pair.manifests);
+  const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: load(pair.base), removedIn: new Map() };
   const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' } as const;
   const ids = desired.resources.map(({ id }) => id);
   const consent = { imports: ids, revert: revert ? ids : [], prune: pair.prune };

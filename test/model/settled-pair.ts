@@ -1,6 +1,7 @@
 import type { Limits } from '../../src/model/config.ts';
 import type { LiveResource, LiveState, Plan } from '../../src/index.ts';
 import type { AccessState as ListedState } from '../../src/model/protection/access-objects.ts';
+import type { AccessTest } from '../../src/model/protection/access-test.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { nameOf } from '../../src/model/resource.ts';
 import { requestRule, runbookRule } from '../support/access-objects.ts';
@@ -16,11 +17,16 @@ import { storedSecrets } from './declared-state.ts';
 import { textsOf } from './gateway-objects.ts';
 import { planPair } from './run-access-pair.ts';
 
-/** Returns a pair whose gateway has what was applied, with rows where access control is on. */
+/** Returns a pair whose gateway has what was applied. */
 export function settled(pair: AccessPair): AccessPair {
+  return withOwnRows({ ...pair, live: pair.base ?? pair.live });
+}
+
+/** Returns a pair with rows as its connections state them, and none while access control is off. */
+export function withOwnRows(pair: AccessPair): AccessPair {
   const { rows } = pair.objects;
   const own = (list: readonly Manifest[]): readonly Manifest[] => list.map((one) => withoutRow(one, rows));
-  const live = own(pair.base ?? pair.live);
+  const live = own(pair.live);
   const stated = live.flatMap(({ metadata: { name }, spec }) =>
     spec['access_groups'] === undefined ? [] : [[name, textsOf(spec['access_groups'])] as const],
   );
@@ -32,7 +38,7 @@ export function settled(pair: AccessPair): AccessPair {
   return {
     ...pair,
     predecessors: Object.fromEntries(replacing),
-    base: pair.base && live,
+    base: pair.base && own(pair.base),
     manifests: own(pair.manifests),
     live,
     objects: { ...pair.objects, rows: rows && Object.fromEntries([...kept, ...stated]) },
@@ -44,15 +50,20 @@ export function stateBefore({ live, objects }: AccessPair): AccessState {
   return { ...objects, connections: Object.fromEntries(live.map(({ metadata: { name }, spec }) => [name, connectionIn(spec)])) };
 }
 
-/** Returns what decides access after the plan of a settled pair: what a manifest leaves out stays, or comes from the predecessor. */
-export function stateAfter({ base = [], manifests, live, prune, predecessors, objects }: AccessPair): AccessState {
+/** Lists the connections that a plan leaves although no manifest declares them. */
+export function remainingOf({ base = [], manifests, live, prune, predecessors }: AccessPair): readonly Manifest[] {
+  const kept = new Set(manifests.flatMap(({ metadata: { name } }) => [name, predecessors[name] ?? name]));
+  const removed = prune ? base.map(({ metadata }) => metadata.name) : [];
+  return live.filter(({ metadata: { name } }) => !kept.has(name) && !removed.includes(name));
+}
+
+/** Returns what decides access after the plan of a pair: what a manifest leaves out stays, or comes from the predecessor. */
+export function stateAfter(pair: AccessPair): AccessState {
+  const { manifests, live, predecessors, objects } = pair;
   const present = new Map(live.map(({ metadata: { name }, spec }) => [name, spec]));
-  const declared = new Set(manifests.flatMap(({ metadata: { name } }) => [name, predecessors[name] ?? name]));
-  const removed = new Set(prune ? base.map(({ metadata }) => metadata.name).filter((name) => !declared.has(name)) : []);
-  const replaced = new Set(manifests.flatMap(({ metadata }) => predecessors[metadata.name] ?? []));
   const former = (name: string): string => (present.has(name) ? name : (predecessors[name] ?? name));
   const written = manifests.map(({ metadata: { name }, spec }) => [name, { ...present.get(former(name)), ...spec }] as const);
-  const left = [...present].filter(([name]) => !removed.has(name) && !replaced.has(name));
+  const remaining = remainingOf(pair).map(({ metadata, spec }) => [metadata.name, spec] as const);
   const rows = manifests.flatMap(({ metadata: { name }, spec }) => {
     const groups = spec['access_groups'] === undefined ? objects.rows?.[former(name)] : textsOf(spec['access_groups']);
     return groups === undefined ? [] : [[name, groups] as const];
@@ -60,7 +71,7 @@ export function stateAfter({ base = [], manifests, live, prune, predecessors, ob
   return {
     ...objects,
     rows: objects.rows && { ...objects.rows, ...Object.fromEntries(rows) },
-    connections: Object.fromEntries([...left, ...written].map(([name, spec]) => [name, connectionIn(spec)])),
+    connections: Object.fromEntries([...remaining, ...written].map(([name, spec]) => [name, connectionIn(spec)])),
   };
 }
 
@@ -71,12 +82,12 @@ function connectionIn(spec: JsonObject): AccessConnection {
 /** What a token sees of secrets: all, no values, not even which a connection has; or no source outside the manifests is resolved. */
 export type SecretSight = 'shown' | 'hidden' | 'unlisted' | 'unresolved';
 
-type SettledOptions = { readonly sight: SecretSight; readonly limits: Limits };
+type SettledOptions = { readonly sight: SecretSight; readonly limits: Limits; readonly accessTests?: readonly AccessTest[] };
 
-/** Plans a settled pair; undefined where its manifests cannot be planned. */
-export async function planSettled(pair: AccessPair, { sight, limits }: SettledOptions): Promise<Plan | undefined> {
+/** Plans a pair with own rows; undefined where its manifests cannot be planned. */
+export async function planSettled(pair: AccessPair, { sight, ...options }: SettledOptions): Promise<Plan | undefined> {
   const gateway = { preflight: () => Promise.resolve(reviewOf().preflight) };
-  const planned = await planPair(pair, liveIn(pair, sight), gateway, { limits, isUnresolved: sight === 'unresolved' });
+  const planned = await planPair(pair, liveIn(pair, sight), gateway, { ...options, isUnresolved: sight === 'unresolved' });
   return planned === undefined || planned.diagnostics.some(({ severity }) => severity === 'error') ? undefined : planned.plan;
 }
 

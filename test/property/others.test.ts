@@ -5,18 +5,16 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { AccessTestResult } from '../../src/model/protection/access-test.ts';
 import { checkAccessTests } from '../../src/protection/permission/check-access-tests.ts';
 import { liveSnapshot, type ProtectionSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
-import { mayAsk, mayRunFile, reaches, termsOf, type AccessState, type Terms } from '../model/access-model.ts';
+import type { AccessState, Terms } from '../model/access-model.ts';
 import { accessPairs, type AccessPair } from '../model/access-pairs.ts';
 import { accessPools } from '../model/access-pools.ts';
 import { readAccessState } from '../model/access-state.ts';
+import { termsAt, verbs, type Verb } from '../model/new-access.ts';
 import { readerOf, readLive, startAccessGateway } from '../model/run-access-pair.ts';
 import { subsetsOf } from '../model/universe.ts';
 import { accessTestOf } from '../support/access-test.ts';
 import { openHoop } from '../support/hoop-scenario.ts';
 import { runCount } from '../support/property-runs.ts';
-
-const verbs = ['connect', 'exec', 'runbooks'] as const;
-type Verb = (typeof verbs)[number];
 
 const approvers = subsetsOf<string>(accessPools.groups);
 /** `interns` is in no list of any gateway. */
@@ -33,17 +31,6 @@ async function readBoth(pair: AccessPair): Promise<Gateway> {
     await gateway.close();
     await model.close();
   }
-}
-
-/** Returns what people need for a verb; undefined if they cannot use it. */
-function usable(state: AccessState, groups: readonly string[], name: string, verb: Verb): Terms | undefined {
-  const subject = { groups };
-  if (!reaches(state, subject, name) || !mayAsk(state, subject, name, verb)) return undefined;
-  const others = state.runbookRules.flatMap(({ files }) => files.map((file) => ({ repository: file.repository, name: `${file.name}zz` })));
-  const files = [...accessPools.files, ...others, { repository: 'git.example.com/none', name: 'zz' }];
-  if (verb === 'runbooks' && !files.some((file) => mayRunFile(state, subject, name, file))) return undefined;
-  const terms = termsOf(state, subject, name, verb);
-  return terms.refused ? undefined : terms;
 }
 
 type Approved = { readonly from: readonly string[]; readonly at_least: number; readonly forced_by: readonly string[] };
@@ -104,7 +91,7 @@ function isStrict({ expect: expected, seconds }: Drawn, { approval, longest }: T
 function fails(drawn: Drawn, state: AccessState, groups: readonly string[], name: string): boolean {
   if (groups.some((group) => drawn.named.includes(group))) return false;
   const asked = drawn.verbs.length === 0 ? verbs : drawn.verbs;
-  const has = asked.map((verb) => [verb, usable(state, groups, name, verb)] as const);
+  const has = asked.map((verb) => [verb, termsAt(state, { groups }, name, verb)] as const);
   const possible = has.flatMap(([verb, terms]) => (terms === undefined ? [] : [[verb, terms] as const]));
   const isLeftOut = drawn.verbs.length === 0 ? possible.length === 0 : possible.length < asked.length;
   return (drawn.expect === 'allowed' && isLeftOut) || possible.some(([verb, terms]) => !isStrict(drawn, terms, verb));

@@ -1,42 +1,24 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AccessMode } from '../../src/model/protection/access-objects.ts';
 import type { PermissionDelta, PermissionEffect } from '../../src/model/protection/protection.ts';
 import { nameOf } from '../../src/model/resource.ts';
 import { accessPairs, type AccessPair } from '../model/access-pairs.ts';
 import { accessPools } from '../model/access-pools.ts';
-import { mayAsk, mayRunFile, reaches, termsOf, type AccessState, type NeededApproval } from '../model/access-model.ts';
-import { isEnough } from '../model/approvals.ts';
+import type { Terms } from '../model/access-model.ts';
+import { isEasier, isEnough } from '../model/approvals.ts';
+import { termsAt, verbs, type Verb } from '../model/new-access.ts';
 import { alarms } from '../model/plan-report.ts';
 import { runAccessPair, type AccessRun } from '../model/run-access-pair.ts';
-import { subsetsOf } from '../model/universe.ts';
 import { seeingAll } from '../../src/protection/access/effective-access.ts';
 import { runCount } from '../support/property-runs.ts';
 
 const people: readonly (readonly string[])[] = [[], ...accessPools.groups.map((group) => [group])];
-const verbs: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
-const approvers = subsetsOf(accessPools.groups);
 
-/** What people may do by the model of access: undefined: nothing. */
-type Possible = { readonly approval: NeededApproval | undefined; readonly longest: number } | undefined;
-
-function possibleFor(state: AccessState, groups: readonly string[], name: string, verb: AccessMode): Possible {
-  const subject = { groups };
-  const isPossible = reaches(state, subject, name) && mayAsk(state, subject, name, verb);
-  if (!isPossible || (verb === 'runbooks' && !accessPools.files.some((file) => mayRunFile(state, subject, name, file)))) return undefined;
-  const { refused, approval, longest } = termsOf(state, subject, name, verb);
-  return refused ? undefined : { approval, longest };
-}
-
-function isFree(approval: NeededApproval | undefined): boolean {
-  return approval === undefined || approval.needed === 0;
-}
-
-function expectedEffect(before: Possible, after: Possible): PermissionEffect | undefined {
+function expectedEffect(before: Terms | undefined, after: Terms | undefined): PermissionEffect | undefined {
   if (after === undefined) return before === undefined ? undefined : 'lost';
-  if (before === undefined) return isFree(after.approval) ? 'opened' : 'granted';
-  if (approvers.some((given) => isEnough(after.approval, given) && !isEnough(before.approval, given))) return 'eased';
-  if (approvers.some((given) => isEnough(before.approval, given) && !isEnough(after.approval, given))) return 'stricter';
+  if (before === undefined) return isEnough(after.approval, []) ? 'opened' : 'granted';
+  if (isEasier(after, before)) return 'eased';
+  if (isEasier(before, after)) return 'stricter';
   if (before.longest === after.longest) return undefined;
   return after.longest > before.longest ? 'longer' : 'stricter';
 }
@@ -48,14 +30,14 @@ function expectedEffects({ predecessors }: AccessPair, { before, after }: Access
     const former = before.connections[name] === undefined ? (predecessors[name] ?? name) : name;
     return people.flatMap((groups) =>
       verbs.flatMap((verb) => {
-        const effect = expectedEffect(possibleFor(before, groups, former, verb), possibleFor(after, groups, name, verb));
+        const effect = expectedEffect(termsAt(before, { groups }, former, verb), termsAt(after, { groups }, name, verb));
         return effect === undefined ? [] : [effectText(groups, verb, name, effect)];
       }),
     );
   });
 }
 
-function effectText(groups: readonly string[], verb: AccessMode, name: string, effect: PermissionEffect): string {
+function effectText(groups: readonly string[], verb: Verb, name: string, effect: PermissionEffect): string {
   return `${groups[0] ?? '(none)'} ${verb} ${name}: ${effect}`;
 }
 
@@ -98,7 +80,7 @@ test(
         for (const { text } of protection.headlines) {
           const [, group, name] = /^(\w+) can reach (\w+)$/.exec(text) ?? [];
           if (group === undefined || name === undefined || !accessPools.groups.some((one) => one === group)) continue;
-          const can = verbs.filter((verb) => possibleFor(run.after, [group], name, verb) !== undefined);
+          const can = verbs.filter((verb) => termsAt(run.after, { groups: [group] }, name, verb) !== undefined);
           const gains = found.filter(
             (one) => one.startsWith(`${group} `) && /: (?:opened|granted)$/.test(one) && one.includes(` ${name}: `),
           );
