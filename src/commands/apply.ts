@@ -4,6 +4,7 @@ import type { AuditMark, Gateway } from '../model/gateway.ts';
 import { ApiError, AppError, InputError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/outcome.ts';
 import { isWritten, liveKeyOf, noDigest, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
+import { leftFieldsAfter } from '../reconcile/record/left-fields.ts';
 import { accessAfterPlan, recordAccess, watchScope } from '../reconcile/record/record-access.ts';
 import { orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record/record-changes.ts';
 import { secretProofsAfter, secretVersionsAfter } from '../reconcile/record/secret-versions.ts';
@@ -317,6 +318,7 @@ function recordedEnd(planned: PlannedRun, result: ApplyResult, complete: boolean
   return {
     complete,
     secrets: { ...(secrets === undefined ? {} : { secrets }), ...(verified === undefined ? {} : { verified }) },
+    left: complete ? leftFieldsAfter({ plan, desired, live, base, registry }) : [],
     orphans: complete ? orphansAfter({ plan, desired, live, base, remembered, released: project.target.released }) : [],
     overrides: plan.allowed.flatMap(({ code, reason }) => (code.startsWith('git/') ? [{ code, reason: reason.slice(0, 1000) }] : [])),
     writes: writesAfter(plan, result, base),

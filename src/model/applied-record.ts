@@ -57,6 +57,9 @@ export type RecordedApply = {
  */
 export type RecordedAccess = { readonly [List in WatchedList]?: readonly JsonObject[] | 'off' | 'unreadable' | 'omitted' };
 
+/** Fields of an object that manifests stated once and leave to the gateway now, by the identity of the object there. */
+export type RecordedFields = { readonly id: ResourceId; readonly fields: JsonObject };
+
 /** What is known of the applies to one target. */
 export type AppliedRecord = {
   /** The last completely applied commit. */
@@ -72,6 +75,8 @@ export type AppliedRecord = {
   /** Which secrets were equal to those of the manifests, as keyed hashes that only the same token can compare. */
   readonly verified?: string;
   readonly access?: RecordedAccess;
+  /** Fields that the manifests leave to the gateway, as the last complete apply left them. */
+  readonly left?: readonly RecordedFields[];
   readonly orphans: readonly RecordedOrphan[];
   readonly pending: readonly PendingWrites[];
   /** The approved plan that the last apply with a digest began; encrypted, absent after a complete apply. */

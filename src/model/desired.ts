@@ -149,6 +149,8 @@ export type BaseState = {
   readonly desired: DesiredState;
   /** The commit that removed each manifest since then, where the history shows it. */
   readonly removedIn: ReadonlyMap<ResourceId, Commit>;
+  /** The recorded values of fields that manifests stated earlier and leave to the gateway since, by the key of the object; absent without a record. */
+  readonly left?: ReadonlyMap<ResourceId, JsonObject>;
 };
 
 /** A commit: its hash and the first line of its message. */

@@ -48,7 +48,7 @@ import {
 } from '../reconcile/reconcile.ts';
 import { type DriftScope, filterDrift } from '../reconcile/drift/filter-drift.ts';
 import type { CreatedRun, DriftRun } from './planned-run.ts';
-import { watchScope } from '../reconcile/record/record-access.ts';
+import { watchScope, withoutAccepted } from '../reconcile/record/record-access.ts';
 import { findOutsideAccess } from '../reconcile/record/outside-access.ts';
 import { withChangedSecrets } from '../reconcile/record/secret-versions.ts';
 import { prepareSealing } from '../reconcile/saved-plan/content-seal.ts';
@@ -177,7 +177,7 @@ function runOf(
   const missing = forgottenRefusals({ target: project.target.name, forgotten });
   const refused = [...recordRefusals(reviewed.plan, { ...loaded, live }, flags), ...missing];
   const guarded = purpose === 'preview' ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
-  const outside = readOutsideAccess({ project, planBase, live, identity, desired });
+  const outside = readOutsideAccess({ project, planBase, live, identity, desired, accepted: guarded.accepted });
   const plan = outside === undefined ? guarded : { ...guarded, outside };
   const warnings = [
     ...insecureOverride(project),
@@ -316,14 +316,18 @@ function withAppliedSince(desired: DesiredState, planBase: PlanBase, isProposal:
   };
 }
 
-/** Finds the changes of unmanaged objects that decide access, since the last complete apply; undefined if the config ignores them. */
+/**
+ * Finds the changes of unmanaged objects that decide access, since the last complete apply, without those that the plan accepts; undefined if the
+ * config ignores them.
+ */
 export function readOutsideAccess({
   project,
   planBase,
   live,
   identity,
   desired,
-}: Pick<CreatedRun, 'project' | 'planBase' | 'live' | 'identity' | 'desired'>): OutsideAccess | undefined {
+  accepted,
+}: Pick<CreatedRun, 'project' | 'planBase' | 'live' | 'identity' | 'desired'> & Pick<Plan, 'accepted'>): OutsideAccess | undefined {
   if (!project.target.watchAccess || live.access === undefined) return undefined;
   const record = planBase.read?.record;
   const { dialect, role } = identity;
@@ -333,7 +337,7 @@ export function readOutsideAccess({
     registry,
     dialect,
     role,
-    scope: watchScope(registry, desired, planBase.base?.desired ?? desired),
+    scope: withoutAccepted(watchScope(registry, desired, planBase.base?.desired ?? desired), accepted),
     applied: planBase.base?.desired,
   });
 }

@@ -162,7 +162,10 @@ export async function resumeSavedPlan(
       gateway,
       seen,
       whole: saved.whole,
-      reportsOutside: isSameOutside(saved.plan.outside, readOutsideAccess({ project, planBase, live, identity, desired })),
+      reportsOutside: isSameOutside(
+        saved.plan.outside,
+        readOutsideAccess({ project, planBase, live, identity, desired, accepted: saved.plan.accepted }),
+      ),
       steps,
       snapshots,
       plan: refuseAgain(plan, [...riskRefusals(plan, flags.maxRisk), ...recorded, ...stale], flags.allow),

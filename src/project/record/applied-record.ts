@@ -139,6 +139,8 @@ export type RecordedEnd = {
   readonly secrets?: Pick<AppliedRecord, 'secrets' | 'verified'>;
   /** What a complete apply has read of objects that decide access and that no manifest declares. */
   readonly access?: AppliedRecord['access'];
+  /** The fields that manifests stated once and leave to the gateway now. */
+  readonly left?: AppliedRecord['left'];
   /** What a complete apply leaves live although it was removed from the manifests. */
   readonly orphans: readonly RecordedOrphan[];
   /** The refusals that the user overrode. */
@@ -167,7 +169,7 @@ export function withPending(record: AppliedRecord, writes: PendingWrites): Appli
 /** Returns the record after an apply that was complete. */
 export function completeRecord(
   { applies }: AppliedRecord,
-  { orphans, secrets, access, digest, overrides = [] }: RecordedEnd,
+  { orphans, secrets, access, left = [], digest, overrides = [] }: RecordedEnd,
   commit: string,
 ): AppliedRecord {
   return {
@@ -176,6 +178,7 @@ export function completeRecord(
     ...(applies === undefined ? {} : { applies }),
     ...secrets,
     ...(access === undefined ? {} : { access }),
+    ...(left.length === 0 ? {} : { left }),
     ...(digest === undefined ? {} : { digest }),
     orphans,
     pending: [],
@@ -191,13 +194,22 @@ export function unmergedRecord(
   end: RecordedEnd,
   { commit, reviewed }: { readonly commit: string; readonly reviewed: string | undefined },
 ): AppliedRecord {
-  const { commit: _, unmerged: __, overrides: ___, access: ____, approved: _____, ...record } = incompleteRecord(before, end, commit);
+  const {
+    commit: _,
+    unmerged: __,
+    overrides: ___,
+    access: ____,
+    left: _____,
+    approved: ______,
+    ...record
+  } = incompleteRecord(before, end, commit);
   return {
     ...(reviewed === undefined ? {} : { commit: reviewed }),
     unmerged: commit,
     ...(end.overrides === undefined ? {} : { overrides: end.overrides }),
     ...record,
     ...(end.access === undefined ? {} : { access: end.access }),
+    ...(end.left === undefined || end.left.length === 0 ? {} : { left: end.left }),
     orphans: end.orphans,
   };
 }

@@ -1,5 +1,5 @@
 import { addToGroup, EdgeMap } from '../../model/collections.ts';
-import { type DeclaredEdge, desiredByKey, type DesiredResource, formerIdOf, leftSecrets } from '../../model/desired.ts';
+import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, formerIdOf, leftSecrets } from '../../model/desired.ts';
 import { equal, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
 import { liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
@@ -29,11 +29,11 @@ export type StateAtBase = {
 
 /**
  * Returns the gateway without the changes that were made outside Ostiary since the base; undefined if there are none, or if the manifests
- * are those of the base. What an incomplete apply wrote stays: it is no drift.
+ * are those of the base and leave nothing to the gateway that was changed there. What an incomplete apply wrote stays: it is no drift.
  */
 export function liveAtBase(prepared: Prepared, plan: Pick<Diff, 'orphans' | 'changes'>): StateAtBase | undefined {
   const { base, applied, desired, named, live } = prepared;
-  if (base === undefined || applied === undefined || applied === desired) return undefined;
+  if (base === undefined || applied === undefined || (applied === desired && !hasChangedLeft(prepared, base))) return undefined;
   const found = findUndone(prepared, new Set(remainingOrphans(plan).map(({ id }) => id)));
   const edges = findUndoneEdges(prepared, found);
   if (found.edited.size + found.imported.size + found.restored.size + edges.added.length + edges.removed.length === 0) return undefined;
@@ -49,6 +49,14 @@ export function liveAtBase(prepared: Prepared, plan: Pick<Diff, 'orphans' | 'cha
     edges: [...desired.edges, ...attachmentsOf(found.orphans, prepared)],
     restored: new Set(found.restored.keys()),
   };
+}
+
+/** Returns whether the gateway changed a field that the manifests leave to it, and whose value the last apply recorded. */
+function hasChangedLeft({ input, named }: Prepared, { left = new Map() }: BaseState): boolean {
+  return [...left].some(([key, fields]) => {
+    const [kind, live] = [input.registry.get(kindOf(key)), named.liveById.get(key)];
+    return kind !== undefined && live !== undefined && compareSpecs(comparedFields(kind), fields, live.spec, live.unknown).length > 0;
+  });
 }
 
 /** Returns the live attachments of orphans as if manifests declared them. */

@@ -152,7 +152,10 @@ type LookupOptions = {
   readonly registry: Registry;
 };
 
-/** Returns a lookup of the last applied form of a resource, by its key or, for a live resource, by its former name. */
+/**
+ * Returns a lookup of the last applied form of a resource, by its key or, for a live resource, by its former name. Fields that the base leaves to the
+ * gateway have the values that the last apply recorded.
+ */
 export function lastAppliedLookup(
   base: BaseState | undefined,
   { revert = [], written, isClosed = () => false, registry }: LookupOptions,
@@ -165,7 +168,7 @@ export function lastAppliedLookup(
     const found = applied.get(resource.key) ?? (formerId === undefined ? undefined : applied.get(formerId));
     if (found === undefined) return undefined;
     const kind = registry.get(kindOf(found.id));
-    const past = { base: found, revert: reverts.has(resource.id) };
+    const past = { base: withFields(found, base.left?.get(found.key)), revert: reverts.has(resource.id) };
     const forms = written?.get(resource.key);
     if (forms === undefined) return past;
     const closed = isClosed(resource.key) ? forms.map((form) => closedForm(found, kind, form)) : [];
@@ -175,6 +178,13 @@ export function lastAppliedLookup(
       reverts: forms.flatMap((form) => form.reverts ?? []),
     };
   };
+}
+
+function withFields(resource: DesiredResource, fields: JsonObject | undefined): DesiredResource {
+  if (fields === undefined) return resource;
+  const more = Object.entries(fields).filter(([name]) => resource.spec[name] === undefined);
+  const stated = new Set([...resource.stated, ...more.map(([name]) => name)]);
+  return { ...resource, spec: { ...resource.spec, ...Object.fromEntries(more) }, stated };
 }
 
 /** Returns the form of an object that an apply closed, because its manifest is gone, another object replaces it, or it moves between rules. */

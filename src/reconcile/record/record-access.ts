@@ -4,7 +4,8 @@ import { asText, canonical, compareText, type Json, type JsonObject, objectsIn, 
 import { type AccessObjects, type AccessState, decidingLists } from '../../model/protection/access-objects.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { LiveState } from '../../model/live.ts';
-import { type Plan, renamesOf, withNames } from '../../model/plan/plan.ts';
+import { liveKeyOf, type Plan, renamesOf, withNames } from '../../model/plan/plan.ts';
+import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { closableFields, type Registry } from '../../model/kind.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
@@ -86,6 +87,20 @@ export function watchScope(registry: Registry, ...states: readonly DesiredState[
     states.flatMap(({ resources, unselected }) => [...resources, ...unselected].flatMap(({ id, key }) => [id, key])),
   );
   return { left: leavingAttributes(registry, states), granted, declared, isAccessStated: stated.length > 0 };
+}
+
+/** Leaves out what a plan names as accepted drift of connections. */
+export function withoutAccepted(scope: WatchScope, accepted: Plan['accepted']): WatchScope {
+  const named = (field: string): ReadonlySet<string> => {
+    const found = accepted.filter(({ fields }) => fields.some(({ path }) => isPointerWithin(path, pointer(field))));
+    return new Set(found.map((one) => nameOf(liveKeyOf(one))));
+  };
+  const [groups, attributes] = [named('access_groups'), named('attributes')];
+  return {
+    ...scope,
+    granted: new Set([...scope.granted, ...groups]),
+    left: new Set([...scope.left].filter((name) => !attributes.has(name))),
+  };
 }
 
 /** Returns whether manifests declare an object of a list. */
