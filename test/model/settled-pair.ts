@@ -75,6 +75,23 @@ export function stateAfter(pair: AccessPair): AccessState {
   };
 }
 
+/** The fields that stay where a manifest leaves them out, whatever somebody makes of them. */
+const keptFields = ['access_groups', 'attributes', 'min_review_approvals'];
+
+/** Returns a settled pair whose gateway was changed by hand as the manifests are now; what was not applied they do not begin to state. */
+export function acceptedByHand(pair: AccessPair): AccessPair {
+  const present = new Map(pair.live.map(({ metadata: { name }, spec }) => [name, spec]));
+  const manifests = pair.manifests.map((one) => {
+    const had = present.get(one.metadata.name);
+    const isStated = (name: string): boolean => had === undefined || !keptFields.includes(name) || had[name] !== undefined;
+    return { ...one, spec: Object.fromEntries(Object.entries(one.spec).filter(([name]) => isStated(name))) };
+  });
+  const accepting = { ...pair, manifests };
+  const changed = manifests.map((one) => ({ ...one, spec: { ...present.get(one.metadata.name), ...one.spec } }));
+  const { rows } = stateAfter(accepting);
+  return { ...accepting, live: [...remainingOf(accepting), ...changed], objects: { ...pair.objects, rows } };
+}
+
 function connectionIn(spec: JsonObject): AccessConnection {
   return connectionOf({ ...spec, secret: storedSecrets(spec['secret']) });
 }

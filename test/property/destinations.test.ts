@@ -7,10 +7,11 @@ import { destinationGains } from '../model/destinations.ts';
 import { leadingPairs } from '../model/leading-pairs.ts';
 import { newAccess, verbsOf } from '../model/new-access.ts';
 import { refusedAccess } from '../model/plan-report.ts';
-import { planSettled, settled, stateAfter, stateBefore, type SecretSight } from '../model/settled-pair.ts';
+import { acceptedByHand, planSettled, settled, stateAfter, stateBefore, type SecretSight } from '../model/settled-pair.ts';
 import { runCount } from '../support/property-runs.ts';
 
 const limits = { ...defaultLimits, from: 1000, newAccess: 'refuse' } as const;
+const isByHand = fc.constantFrom(false, false, false, true);
 const sights = fc.constantFrom<SecretSight>('shown', 'shown', 'hidden', 'unlisted', 'unresolved');
 
 function distinct(texts: readonly string[]): readonly string[] {
@@ -18,15 +19,18 @@ function distinct(texts: readonly string[]): readonly string[] {
 }
 
 test('a plan is loud exactly where people reach a place more easily than by any connection that led there', async () => {
-  const counts = { loud: 0, quiet: 0 };
+  const counts = { loud: 0, quiet: 0, byHand: 0 };
   await fc.assert(
-    fc.asyncProperty(leadingPairs, sights, async (drawn, drawnSight) => {
-      const pair = settled(drawn);
-      // Without a base, nothing says what a token cannot see.
-      const sight = pair.base === undefined ? 'shown' : drawnSight;
+    fc.asyncProperty(leadingPairs, sights, isByHand, async (drawn, drawnSight, byHand) => {
+      const applied = settled(drawn);
+      // Who replaces a connection by hand is not told from an apply that did so and stopped.
+      const isAccepted = byHand && applied.base !== undefined && Object.keys(applied.predecessors).length === 0;
+      const pair = isAccepted ? acceptedByHand(applied) : applied;
+      // Nothing but a base without edits by hand says what a token cannot see.
+      const sight = pair.base === undefined || isAccepted ? 'shown' : drawnSight;
       const plan = await planSettled(pair, { sight, limits });
       if (plan === undefined) return;
-      const sides = { before: stateBefore(pair), after: stateAfter(pair), predecessors: pair.predecessors };
+      const sides = { before: stateBefore(applied), after: stateAfter(pair), predecessors: pair.predecessors };
       const gains = destinationGains(sides);
       const due = distinct(gains.map(({ connection }) => connection));
       const risks = planRisks(plan).filter(({ risk }) => risk.code === 'risk/destination-opened');
@@ -47,9 +51,11 @@ test('a plan is loud exactly where people reach a place more easily than by any 
         ]);
       }
       counts[due.length > 0 ? 'loud' : 'quiet'] += 1;
+      if (isAccepted && due.length > 0) counts.byHand += 1;
     }),
     { numRuns: runCount(360) },
   );
-  process.stdout.write(`${counts.loud} pairs with a destination that people reach more easily, ${counts.quiet} without\n`);
+  process.stdout.write(`pairs by whether people reach a destination more easily: ${JSON.stringify(counts)}\n`);
   expect(Math.min(counts.loud, counts.quiet)).toBeGreaterThan(runCount(360) / 4);
+  expect(counts.byHand).toBeGreaterThan(runCount(360) / 60);
 });
