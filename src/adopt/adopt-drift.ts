@@ -19,7 +19,7 @@ import { isDrifted, selectAccepted } from '../reconcile/drift/filter-drift.ts';
 import { draftPlan } from '../reconcile/reconcile.ts';
 import { protectionOfDrift } from '../protection/protection.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
-import type { BaseState } from '../model/desired.ts';
+import type { BaseState, DesiredState } from '../model/desired.ts';
 import type { LiveState } from '../model/live.ts';
 import { selectDirection, type SelectedEffect } from './select-direction.ts';
 import { textByResource } from '../pull/update-manifests.ts';
@@ -43,6 +43,7 @@ import { readFilesAt } from '../git/read-tree.ts';
 type PlannedDrift = {
   readonly project: OpenProject;
   readonly live: LiveState;
+  readonly desired: DesiredState;
   readonly base: BaseState | undefined;
   readonly identity: GatewayIdentity;
   readonly plan: Plan;
@@ -106,7 +107,7 @@ type AcceptedDrift = { readonly files: readonly SourceFile[]; readonly accepted:
 
 /** Edits the manifests to the drifted state as far as manifests can declare it; writes no files. */
 function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedDrift & Pick<AdoptOptions, 'direction'>): AcceptedDrift {
-  const { project, live, base, direction } = planned;
+  const { project, live, desired, base, direction } = planned;
   const which = base === undefined ? 'all' : 'drift';
   const chosen = direction === undefined ? { plan: drift.plan, mixed: [] } : selectDirection(drift, direction);
   const acceptance = acceptLive({ ...wholeInputOf(sources, project), live, plan: chosen.plan, which });
@@ -117,7 +118,8 @@ function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedDri
   requireAccepted(acceptance, sources, planned);
   const { outside: _, ...whole } = drift.plan;
   const plan = { ...whole, ...selectAccepted(drift.plan, selectionOf(accepted)), unwatched: [], refusals: [] };
-  const adopted = { plan, pending: 0, unfinished: 0, protection: protectionOfDrift(plan, live, registry) };
+  const protection = protectionOfDrift(plan, live, registry, { desired, base: base?.desired });
+  const adopted = { plan, pending: 0, unfinished: 0, protection };
   return { files, accepted: drift.writes === undefined ? adopted : { ...adopted, writes: drift.writes }, left };
 }
 

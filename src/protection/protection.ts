@@ -15,7 +15,7 @@ import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } f
 import { deletionPhrase, hiddenPhrase } from './controls/access-rows.ts';
 import { controlRow } from './controls/control-table.ts';
 import { extensionHeadlines } from './extension-headlines.ts';
-import { type DestinationGain, type DestinationGains, findDestinationGains } from './compare/destinations.ts';
+import { type DestinationGain, type DestinationGains, findDestinationGains, findDriftedGains } from './compare/destinations.ts';
 import { destinationHeadlines } from './questions/destination-texts.ts';
 import { newAccessPhrase } from './new-access.ts';
 import { sharedTags } from './shared-tags.ts';
@@ -35,7 +35,7 @@ import { allConnections, liveSnapshot } from './posture/protection-snapshot.ts';
 import { type AttachmentLookup, createCauseFinder, lookUpAttachments, type CauseFinder, type Contribution } from './posture/causes.ts';
 import { canonical, compareText } from '../model/json.ts';
 import { type ResourceId, kindOf, nameOf } from '../model/resource.ts';
-import type { DesiredState } from '../model/desired.ts';
+import { type DesiredState, emptyState } from '../model/desired.ts';
 import {
   type AssessedChange,
   renamesOf,
@@ -421,7 +421,11 @@ export function protectionOfDrift(
   const reversed = reverseSnapshots(snapshots);
   const protection = summarizeProtection(revert, reversed, createCauseFinder(revert, { registry, snapshots, isReversed: true }));
   const onLive = changes.filter(({ action }) => action === 'update').map(withRisksOfFields);
-  return { ...protection, headlines: sortHeadlines([...protection.headlines, ...rerouteHeadlines(onLive, reversed)]) };
+  const desired = manifests?.base ?? manifests?.desired ?? emptyState;
+  const named = withNames(live, renamesOf(changes));
+  const gains = findDriftedGains({ ...snapshots, plan: revert, live: named, desired, formerOf: (id) => id });
+  const more = [...destinationHeadlines(gains, reversed, desired), ...rerouteHeadlines(onLive, reversed)];
+  return { ...protection, headlines: sortHeadlines([...protection.headlines, ...more]) };
 }
 
 /** Leaves out the risks of fields that a part of a drift does not have. */

@@ -58,7 +58,24 @@ export type DestinationInput = Compared & {
 export function findDestinationGains(input: DestinationInput): DestinationGains {
   const moved = movedConnections(input);
   if (moved.length === 0) return { gains: [], unknown: [], bare: new Set() };
-  const led = leadsBefore(input);
+  return compareDestinations({ moved, led: leadsBefore(input) }, input);
+}
+
+/** Compares destinations in the same way after a drift, given its revert: a connection that the revert leads elsewhere was led elsewhere by the drift. */
+export function findDriftedGains(revert: Omit<DestinationInput, 'applied'>): readonly DestinationGain[] {
+  const sides = { ...revert, applied: undefined };
+  const restored = movedConnections(sides);
+  if (restored.length === 0) return [];
+  const leads = leadsBefore(sides);
+  const moved = [...leads].filter(([id]) => restored.some(([other]) => other === id));
+  const { before, after, postureBefore, postureAfter } = revert;
+  const reversed = { ...sides, before: after, after: before, postureBefore: postureAfter, postureAfter: postureBefore };
+  return compareDestinations({ moved, led: new Map([...leads, ...restored]) }, reversed).gains;
+}
+
+type ComparedLeads = { readonly moved: readonly (readonly [ResourceId, Lead])[]; readonly led: ReadonlyMap<ResourceId, Lead> };
+
+function compareDestinations({ moved, led }: ComparedLeads, input: DestinationInput): DestinationGains {
   const byPlace = new Map<string, ResourceId[]>();
   for (const [id, lead] of led) for (const place of placesOf(lead)) addToGroup(byPlace, place, id);
   const gains: DestinationGain[] = [];
