@@ -69,6 +69,9 @@ describe('a connection that leaves the match of a policy', () => {
     for (const report of [text, markdown, html]) expect(report.replaceAll('`', '').split(sentence)).toHaveLength(2);
     expect(text).toContain(`Changes its checks: policy reviewed no longer covers ${name}. Weakens protection`);
     expect(text).toMatch(/risk\/check-uncovered access\/db\.yaml:15:\d+ exceeds --max-risk reroutes, because it weakens: Policy\/reviewed/);
+    expect((await gateway.run('plan --today 2026-11-21 --out saved.json', cwd)).code).toBe(0);
+    const saved = await gateway.run('apply --yes --plan saved.json --max-risk reroutes', cwd);
+    expect([saved.code, saved.stderr]).toEqual([6, expect.stringContaining('risk/check-uncovered')]);
     const apply = 'apply --yes --today 2026-11-21 --max-risk reroutes --allow risk/reviewer-removed=agreed';
     expect(await gateway.run(apply, cwd)).toMatchObject({ code: 6 });
     expect(await gateway.run(`${apply} --allow risk/check-uncovered=moved`, cwd)).toMatchObject({ code: 0 });
