@@ -21,6 +21,8 @@ export async function offerFixtures(): Promise<Fixtures> {
     throw new Error(`there is no fixture ${path ?? ''}`);
   };
   const server = createServer((request, response) => {
+    // A worker that asks again would use a connection that was closed meanwhile.
+    response.setHeader('connection', 'close');
     answer(request.url).then(
       (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),
