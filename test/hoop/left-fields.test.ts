@@ -93,3 +93,15 @@ test('a saved plan accepts what it names, and nothing that was changed since', a
   expect((await access.run('apply --yes --plan plan.json')).code).toBe(0);
   expect((await access.run('plan')).stdout).toContain('No changes.');
 });
+
+test('what a successor takes over without stating it is recorded, too', async () => {
+  const access = await accessProject(manifestWith(stated));
+  await access.run('apply --yes --allow plan/access-control-on=test');
+  const successor = connection('orders-2', { ...orders, ...without('access_groups') }, { replaces: 'orders-db' });
+  access.commit({ [file('orders-2')]: successor }, [file('orders-db')]);
+  expect(await access.run('apply --yes --prune')).toMatchObject({ code: 0 });
+  expect((await access.run('plan --no-new-access')).stdout).toContain('No changes.');
+  await access.grant('orders-2', ['dba', 'contractors']);
+  const limited = await access.run('plan --no-new-access');
+  expect([limited.code, limited.stdout.includes('plan/new-access')]).toEqual([6, true]);
+});

@@ -32,7 +32,7 @@ export function leftFieldsAfter({ plan, desired, live, base, registry }: Complet
     if (kind === undefined || past === undefined) return [];
     const initial = kind.createDefaults(nameOf(id));
     const valueOf = (field: FieldRule, before: Json): Json => {
-      if (present === undefined) return initial[field.name] ?? field.empty;
+      if (present === undefined) return resource.spec[field.name] ?? initial[field.name] ?? field.empty;
       return isNamed(field, before, present, (change) => named.has(changeText(key, change)))
         ? (present.spec[field.name] ?? field.empty)
         : before;
@@ -45,8 +45,9 @@ export function leftFieldsAfter({ plan, desired, live, base, registry }: Complet
   });
 }
 
-function isLeft({ name, omitted }: FieldRule, { spec }: DesiredResource): boolean {
-  return omitted === 'kept' && spec[name] === undefined;
+/** A successor that is created has the value of its predecessor where its manifest states none. */
+function isLeft({ name, omitted }: FieldRule, { stated }: DesiredResource): boolean {
+  return omitted === 'kept' && !stated.has(name);
 }
 
 /** Returns whether a field is readable, and a plan names all that changed in it. */
