@@ -7,7 +7,7 @@ import { accessPools } from './access-pools.ts';
 import { fieldsOf, type Fields } from './gateway-objects.ts';
 import { leadingPairs } from './leading-pairs.ts';
 import { seldom, sides, type Side, type Sides } from './pair-fields.ts';
-import { remainingOf, withOwnRows } from './settled-pair.ts';
+import { appliedOf, remainingOf, settled, stateAfter, withOwnRows } from './settled-pair.ts';
 
 /** An entry of an access test: what a group may not do on some connections. */
 export type Covering = { readonly group: string; readonly on: JsonObject | string };
@@ -75,6 +75,21 @@ function specOn(side: Side, { fields: drawn = {}, tags: tagged }: Drawn, spec: J
   }
   const own = (side === 'base' ? undefined : tagged[side]) ?? tagged.base;
   return own === undefined ? result : { ...result, connection_tags: own };
+}
+
+/** Returns a pair after the apply of its manifests, on whose gateway somebody wrote to the fields that they left: what the first pair has there by hand. */
+export function editedAfter(pair: AccessPair): AccessPair {
+  const byHand = new Map(pair.live.map(({ metadata, spec }) => [metadata.name, spec]));
+  const applied = settled(pair);
+  const edited = new Set(leftFieldsOf(applied));
+  const live = appliedOf(applied).map((one) => {
+    const { name } = one.metadata;
+    const written = byHand.get(name) ?? byHand.get(applied.predecessors[name] ?? name) ?? {};
+    const values = Object.entries(written).filter(([field]) => edited.has(`${name} /${field}`));
+    return { ...one, spec: { ...one.spec, ...Object.fromEntries(values) } };
+  });
+  const objects = { ...pair.objects, rows: stateAfter(applied).rows };
+  return withOwnRows({ ...pair, base: pair.manifests, live, objects });
 }
 
 /** Lists the fields that a manifest stated and leaves out now, as `name /field`. */

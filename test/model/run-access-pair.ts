@@ -9,6 +9,7 @@ import {
   type Outcome,
   type Plan,
 } from '../../src/index.ts';
+import type { BaseState } from '../../src/model/desired.ts';
 import type { AccessTest } from '../../src/model/protection/access-test.ts';
 import type { ApplyEvent } from '../../src/model/result/outcome.ts';
 import { kindOf } from '../../src/model/resource.ts';
@@ -92,7 +93,7 @@ export async function readWithSecrets(gateway: HoopGateway): Promise<LiveState> 
 
 type Planned = { readonly plan: Plan; readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] };
 
-type PlanOptions = {
+export type PlanOptions = {
   readonly limits?: Limits;
   readonly revert?: boolean;
   /** The plan of an apply that did not complete, as the record keeps it. */
@@ -101,6 +102,8 @@ type PlanOptions = {
   readonly isUnresolved?: boolean;
   /** Access tests that were applied and are in the manifests. */
   readonly accessTests?: readonly AccessTest[];
+  /** What the record keeps of the fields that the applied manifests leave to the gateway. */
+  readonly left?: BaseState['left'];
 };
 
 /** Plans a pair from a live state; undefined when its manifests cannot be planned. */
@@ -108,12 +111,12 @@ export async function planPair(
   pair: AccessPair,
   live: LiveState,
   gateway: Pick<HoopGateway, 'preflight'>,
-  { revert = false, limits = noLimits, interrupted, isUnresolved = false, accessTests = [] }: PlanOptions = {},
+  { revert = false, limits = noLimits, interrupted, isUnresolved = false, accessTests = [], left = new Map() }: PlanOptions = {},
 ): Promise<Planned | undefined> {
   if (pair.manifests.length === 0) return undefined;
   const load = (manifests: AccessPair['manifests']): DesiredState => ({ ...desiredState(manifests, { isUnresolved }), accessTests });
   const desired = load(pair.manifests);
-  const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: load(pair.base), removedIn: new Map() };
+  const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: load(pair.base), removedIn: new Map(), left };
   const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' } as const;
   const ids = desired.resources.map(({ id }) => id);
   const consent = { imports: ids, revert: revert ? ids : [], prune: pair.prune };

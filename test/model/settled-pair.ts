@@ -1,9 +1,9 @@
-import type { Limits } from '../../src/model/config.ts';
-import type { LiveResource, LiveState, Plan } from '../../src/index.ts';
+import { registry, type LiveResource, type LiveState, type Plan } from '../../src/index.ts';
 import type { AccessState as ListedState } from '../../src/model/protection/access-objects.ts';
-import type { AccessTest } from '../../src/model/protection/access-test.ts';
+import { emptyState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { nameOf } from '../../src/model/resource.ts';
+import { leftFieldsAfter } from '../../src/reconcile/record/left-fields.ts';
 import { requestRule, runbookRule } from '../support/access-objects.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { liveAs } from '../support/risks.ts';
@@ -15,7 +15,7 @@ import { accessPools } from './access-pools.ts';
 import { connectionOf } from './access-state.ts';
 import { storedSecrets } from './declared-state.ts';
 import { textsOf } from './gateway-objects.ts';
-import { planPair } from './run-access-pair.ts';
+import { planPair, type PlanOptions } from './run-access-pair.ts';
 
 /** Returns a pair whose gateway has what was applied. */
 export function settled(pair: AccessPair): AccessPair {
@@ -57,21 +57,30 @@ export function remainingOf({ base = [], manifests, live, prune, predecessors }:
   return live.filter(({ metadata: { name } }) => !kept.has(name) && !removed.includes(name));
 }
 
-/** Returns what decides access after the plan of a pair: what a manifest leaves out stays, or comes from the predecessor. */
+/** Lists the connections after the plan of a pair: what a manifest leaves out stays, or comes from the predecessor. */
+export function appliedOf(pair: AccessPair): readonly Manifest[] {
+  const present = new Map(pair.live.map(({ metadata: { name }, spec }) => [name, spec]));
+  const written = pair.manifests.map((one) => {
+    const { name } = one.metadata;
+    return { ...one, spec: { ...(present.get(name) ?? present.get(pair.predecessors[name] ?? name)), ...one.spec } };
+  });
+  return [...remainingOf(pair), ...written];
+}
+
+/** Returns what decides access after the plan of a pair. */
 export function stateAfter(pair: AccessPair): AccessState {
-  const { manifests, live, predecessors, objects } = pair;
-  const present = new Map(live.map(({ metadata: { name }, spec }) => [name, spec]));
-  const former = (name: string): string => (present.has(name) ? name : (predecessors[name] ?? name));
-  const written = manifests.map(({ metadata: { name }, spec }) => [name, { ...present.get(former(name)), ...spec }] as const);
-  const remaining = remainingOf(pair).map(({ metadata, spec }) => [metadata.name, spec] as const);
-  const rows = manifests.flatMap(({ metadata: { name }, spec }) => {
-    const groups = spec['access_groups'] === undefined ? objects.rows?.[former(name)] : textsOf(spec['access_groups']);
+  const { predecessors, objects } = pair;
+  const names = new Set(pair.live.map(({ metadata }) => metadata.name));
+  const applied = appliedOf(pair);
+  const rows = applied.flatMap(({ metadata: { name }, spec }) => {
+    const kept = objects.rows?.[names.has(name) ? name : (predecessors[name] ?? name)];
+    const groups = spec['access_groups'] === undefined ? kept : textsOf(spec['access_groups']);
     return groups === undefined ? [] : [[name, groups] as const];
   });
   return {
     ...objects,
     rows: objects.rows && { ...objects.rows, ...Object.fromEntries(rows) },
-    connections: Object.fromEntries([...remaining, ...written].map(([name, spec]) => [name, connectionIn(spec)])),
+    connections: Object.fromEntries(applied.map(({ metadata: { name }, spec }) => [name, connectionIn(spec)])),
   };
 }
 
@@ -87,9 +96,7 @@ export function acceptedByHand(pair: AccessPair): AccessPair {
     return { ...one, spec: Object.fromEntries(Object.entries(one.spec).filter(([name]) => isStated(name))) };
   });
   const accepting = { ...pair, manifests };
-  const changed = manifests.map((one) => ({ ...one, spec: { ...present.get(one.metadata.name), ...one.spec } }));
-  const { rows } = stateAfter(accepting);
-  return { ...accepting, live: [...remainingOf(accepting), ...changed], objects: { ...pair.objects, rows } };
+  return { ...accepting, live: appliedOf(accepting), objects: { ...pair.objects, rows: stateAfter(accepting).rows } };
 }
 
 function connectionIn(spec: JsonObject): AccessConnection {
@@ -99,19 +106,32 @@ function connectionIn(spec: JsonObject): AccessConnection {
 /** What a token sees of secrets: all, no values, not even which a connection has; or no source outside the manifests is resolved. */
 export type SecretSight = 'shown' | 'hidden' | 'unlisted' | 'unresolved';
 
-type SettledOptions = { readonly sight: SecretSight; readonly limits: Limits; readonly accessTests?: readonly AccessTest[] };
+type SettledOptions = Pick<PlanOptions, 'limits' | 'accessTests' | 'left'> & { readonly sight: SecretSight };
 
 /** Plans a pair with own rows; undefined where its manifests cannot be planned. */
-export async function planSettled(pair: AccessPair, { sight, ...options }: SettledOptions): Promise<Plan | undefined> {
+export async function planSettled(pair: AccessPair, options: SettledOptions): Promise<Plan | undefined> {
+  return (await plannedPair(pair, options))?.plan;
+}
+
+async function plannedPair(pair: AccessPair, { sight, ...options }: SettledOptions): ReturnType<typeof planPair> {
   const gateway = { preflight: () => Promise.resolve(reviewOf().preflight) };
   const planned = await planPair(pair, liveIn(pair, sight), gateway, { ...options, isUnresolved: sight === 'unresolved' });
-  return planned === undefined || planned.diagnostics.some(({ severity }) => severity === 'error') ? undefined : planned.plan;
+  return planned?.diagnostics.some(({ severity }) => severity === 'error') === true ? undefined : planned;
+}
+
+/** Returns what the record keeps of the fields that the manifests of a pair leave to the gateway, after its plan is applied; undefined without a plan. */
+export async function recordedFields(pair: AccessPair): Promise<PlanOptions['left']> {
+  const planned = await plannedPair(pair, { sight: 'shown' });
+  if (planned === undefined) return undefined;
+  const base = { commit: '', desired: desiredState(pair.base ?? []), removedIn: new Map() };
+  const fields = leftFieldsAfter({ ...planned, live: liveIn(pair, 'shown'), base, registry });
+  return new Map(fields.map((one) => [one.id, one.fields]));
 }
 
 /** Returns the live state of a settled pair as the dialect of the public gateway reads it. */
 function liveIn(pair: AccessPair, sight: SecretSight): LiveState {
   const { rows, license } = pair.objects;
-  const { resources, lookups } = liveAs(desiredState(pair.live));
+  const { resources, lookups } = liveAs(pair.live.length === 0 ? emptyState : desiredState(pair.live));
   return {
     lookups,
     resources: resources.map((one) => {
