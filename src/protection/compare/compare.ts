@@ -6,7 +6,7 @@ import { type AccessDirection, accessModes, type MemberSort, seeingAll } from '.
 import { controlRow } from '../controls/control-table.ts';
 import { peopleIn } from '../access/people.ts';
 import { emptyPosture } from '../controls/control-row.ts';
-import { attributeOf, decidersOf, valueOf } from '../effective/deciders.ts';
+import { attributeOf, decidersFor, decidersOf, valueOf } from '../effective/deciders.ts';
 import { type Effective, effective, isUsable, type TermPart, type Terms } from '../effective/effective.ts';
 import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
@@ -73,11 +73,8 @@ export function compare({ before, after, formerOf }: Compared, connections: read
 }
 
 function ofConnection(one: Difference, id: ResourceId, former: ResourceId | undefined): Difference {
-  const own = (known: ResourceId): ResourceId => (known === one.connection ? id : known);
-  const renamed = (by: readonly Decider[]): readonly Decider[] =>
-    by.map((each) => ({ ...each, id: own(each.id), ...(each.edge === undefined ? {} : { edge: own(each.edge) }) }));
-  const causes = Object.fromEntries(Object.entries(one.causes).map(([direction, by]) => [direction, renamed(by)]));
-  return { ...one, connection: id, former, causes };
+  const causes = Object.entries(one.causes).map(([direction, by]) => [direction, decidersFor(id, by, one.connection)]);
+  return { ...one, connection: id, former, causes: Object.fromEntries(causes) };
 }
 
 /** Describes what differs in the own fields and edges of a connection: equal connections that changed differently have different causes. */

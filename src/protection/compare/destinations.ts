@@ -198,10 +198,10 @@ function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: Destinat
   const values = [has, ...before.map(({ had }) => had)];
   const states = values.map(({ access }) => access);
   const people = accessModes.flatMap((verb) => {
-    const told = new Set<string>();
+    const named = new Set<string>();
     return sortsIn(states, verb, approverLists(values)).flatMap((sort): readonly DestinationGain[] => {
       const { member, groups } = sort;
-      if (member.some((group) => seeingAll.includes(group) || told.has(group))) return [];
+      if (member.some((group) => seeingAll.includes(group) || named.has(group))) return [];
       const terms = withoutSelfReview(has.may(member, verb), member);
       if (!isUsable(terms)) return [];
       const covering = before.flatMap(({ had, without }) =>
@@ -212,7 +212,7 @@ function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: Destinat
       if (covering.some((without) => without.length === 0)) return [];
       const gain = { connection: id, guarded, verb, terms, without: covering[0] ?? [] };
       if (member.length !== 1) return [{ ...gain, people: sort }];
-      for (const group of groups) told.add(group);
+      for (const group of groups) named.add(group);
       return groups.map((group) => ({ ...gain, people: { member: [group], groups: [group], places: [[group]] } }));
     });
   });
@@ -225,7 +225,7 @@ function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: Destinat
   ];
 }
 
-/** More groups that approve are not told apart: who is in several of them may approve alone. */
+/** More groups that approve are not distinguished: who is in several of them may approve alone. */
 const mostApprovers = 5;
 
 /** Lists the groups that approve, each alone: who is in enough of them needs nobody else. */

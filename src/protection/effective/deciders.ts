@@ -109,6 +109,13 @@ export function valueOf(state: ProtectionSnapshot, { id, path, edge }: Decider):
   return everybodyIfEmpty.includes(field) && value.length === 0;
 }
 
+/** Returns the deciders of one connection as those of another: its own fields and its edges. */
+export function decidersFor(connection: ResourceId, by: readonly Decider[], of: ResourceId): readonly Decider[] {
+  if (connection === of) return by;
+  const own = (id: ResourceId): ResourceId => (id === of ? connection : id);
+  return by.map((one) => ({ ...one, id: own(one.id), ...(one.edge === undefined ? {} : { edge: own(one.edge) }) }));
+}
+
 /** Returns the attribute that an element of a list of attributes names; undefined for other deciders. */
 export function attributeOf({ path }: Decider): ResourceId | undefined {
   const [field, name] = tokensOf(path);

@@ -44,11 +44,11 @@ function gainsOfQuestion(differences: readonly Difference[]): readonly AccessGai
     const gains = new Map<string | undefined, FileGain>();
     for (const one of own) for (const found of fileGains(one)) if (!gains.has(found.runbook)) gains.set(found.runbook, found);
     return [...gains.values()].flatMap(({ runbook, gain }): readonly AccessGain[] => {
-      const told = (group: string): string => `${runbook ?? ''} ${group}`;
+      const keyOf = (group: string): string => `${runbook ?? ''} ${group}`;
       if ('machine' in people) return [gain];
       const { member, groups } = people;
-      if (member.length > 1) return member.some((group) => alone.has(told(group))) ? [] : [gain];
-      for (const group of member) alone.add(told(group));
+      if (member.length > 1) return member.some((group) => alone.has(keyOf(group))) ? [] : [gain];
+      for (const group of member) alone.add(keyOf(group));
       return (member.length === 0 ? [[]] : groups.map((group) => [group])).map((one) => ({ ...gain, who: { groups: one } }));
     });
   });

@@ -9,7 +9,7 @@ import { controlsAbout, directionsOf, type PlanDifferences } from '../compare/pl
 import type { AccessDirection } from '../access/effective-access.ts';
 import type { AspectDifference } from '../compare/compare-aspects.ts';
 import type { ProtectionEffect } from '../controls/compare-protection.ts';
-import { accessControl } from '../effective/deciders.ts';
+import { accessControl, decidersFor } from '../effective/deciders.ts';
 import type { PlannedWrites } from '../posture/diff-postures.ts';
 
 /** The effects of one change by control type, with the connections that have them. */
@@ -38,17 +38,10 @@ export function effectsOfChanges(plan: PlannedWrites, { access, aspects }: PlanD
       const isOwn = ({ id, edge }: Decider): boolean => id === connection || edge === connection;
       const own = causes.filter(isOwn);
       for (const key of new Set(causes.filter((cause) => !isOwn(cause)).flatMap(writersOf))) add(key, alike);
-      for (const id of alike) for (const key of new Set(ownOf(id, connection, own).flatMap(writersOf))) add(key, [id]);
+      for (const id of alike) for (const key of new Set(decidersFor(id, own, connection).flatMap(writersOf))) add(key, [id]);
     }
   }
   return found;
-}
-
-/** Returns the own causes of one connection as those of another. */
-function ownOf(id: ResourceId, connection: ResourceId, own: readonly Decider[]): readonly Decider[] {
-  if (id === connection) return own;
-  const renamed = (one: ResourceId): ResourceId => (one === connection ? id : one);
-  return own.map((one) => ({ ...one, id: renamed(one.id), ...(one.edge === undefined ? {} : { edge: renamed(one.edge) }) }));
 }
 
 const effects: Readonly<Record<AccessDirection, ProtectionEffect>> = { more: 'weakens', less: 'strengthens', unclear: 'unknown' };
