@@ -234,7 +234,6 @@ const namesKinds = [
   'src/project/templates/example-documents.ts',
   ...[
     'risk-headlines.ts',
-    'protection.ts',
     'lint/lint-guardrail.ts',
     'permission/check-expectation.ts',
     'policy/check-policies.ts',
@@ -250,7 +249,7 @@ const namesKinds = [
     'controls/runbook-rule-fields.ts',
     'controls/rule-rows.ts',
     'posture/diff-postures.ts',
-    'posture/causes.ts',
+    'posture/own-protection.ts',
     'posture/posture.ts',
     'posture/protection-snapshot.ts',
     'effective/effective.ts',

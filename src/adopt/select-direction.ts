@@ -9,19 +9,19 @@ export type SelectedEffect = 'strengthens' | 'weakens';
 
 /** Returns the part of a drift with one effect on protection, and a warning about each part that no direction selects. */
 export function selectDirection(
-  { plan, protection: { impact = [] } }: Pick<Drift, 'plan' | 'protection'>,
+  { plan, protection: { parts: effects = [] } }: Pick<Drift, 'plan' | 'protection'>,
   direction: SelectedEffect,
 ): { readonly plan: Pick<Plan, 'changes' | 'edges'>; readonly mixed: readonly Diagnostic[] } {
   const parts = [
     ...plan.changes.flatMap((change) =>
       change.fields.map(({ path, held }) => {
         // What is held is provably stricter beside all else.
-        const effect = held === true ? 'strengthens' : effectOfPart(impact, { id: liveKeyOf(change), path });
+        const effect = held === true ? 'strengthens' : effectOfPart(effects, { id: liveKeyOf(change), path });
         return { what: path, key: `${change.id} ${path}`, isField: true, effect, resource: change.id, at: change.at };
       }),
     ),
     ...plan.edges.map(({ rule, connection, action }) => {
-      const effect = action === 'held' ? 'strengthens' : effectOfPart(impact, { rule, connection });
+      const effect = action === 'held' ? 'strengthens' : effectOfPart(effects, { rule, connection });
       return {
         what: `the attachment to ${connection}`,
         key: `${rule} ${connection}`,

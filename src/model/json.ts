@@ -161,3 +161,9 @@ export function textsIn(value: Json | undefined): readonly string[] {
 export function objectsIn(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
+
+/** Lists all texts in a value, without the names of fields. */
+export function leafTexts(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return value === null || typeof value !== 'object' ? [] : Object.values(value).flatMap(leafTexts);
+}

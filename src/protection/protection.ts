@@ -8,7 +8,7 @@ import {
   type Headline,
   type HeadlineVerdict,
   type ProtectionVerdict,
-  type Impact,
+  type PartEffect,
   sortHeadlines,
 } from '../model/protection/protection.ts';
 import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
@@ -32,9 +32,10 @@ import {
 } from './posture/diff-postures.ts';
 import { compare } from './compare/compare.ts';
 import { allConnections, liveSnapshot } from './posture/protection-snapshot.ts';
-import { type AttachmentLookup, createCauseFinder, lookUpAttachments, type CauseFinder, type Contribution } from './posture/causes.ts';
+import { causeKey, createPlanCauses, lookUpAttachments, type PlanCauses } from './compare/plan-causes.ts';
+import { combineEffects, type ProtectionEffect } from './controls/compare-protection.ts';
 import { canonical, compareText } from '../model/json.ts';
-import { type ResourceId, kindOf, nameOf } from '../model/resource.ts';
+import { type ResourceId, nameOf } from '../model/resource.ts';
 import { type DesiredState, emptyState } from '../model/desired.ts';
 import {
   type AssessedChange,
@@ -48,7 +49,7 @@ import {
 } from '../model/plan/plan.ts';
 import { isPointerWithin } from '../model/pointer.ts';
 import { deciderPositions } from './permission/decider-positions.ts';
-import { accessDirections, differencesOfPlan, type PlanDifferences } from './compare/plan-differences.ts';
+import { decidersByControl, differencesOfPlan, type PlanDifferences } from './compare/plan-differences.ts';
 import { permissionDelta } from './permission/permission-delta.ts';
 import { acceptedLosses, acceptedRisks, type StatedEffects } from './accepted-effects.ts';
 import { findRisks } from './risk/risks.ts';
@@ -58,24 +59,27 @@ import { manifestHeadlines, rerouteHeadlines } from './risk-headlines.ts';
 export function protectionOf(plan: PlannedWrites, live: LiveState, registry: Registry): Protection {
   if (plan.changes.length === 0) return noProtectionChange;
   const snapshots = snapshotPlan(plan, live, registry);
-  return summarizeProtection(plan, snapshots, createCauseFinder(plan, { registry, snapshots }));
+  return summarizeAffected(affectedBetween(plan, snapshots, createPlanCauses(plan, { registry, snapshots })));
 }
 
 /** The result for a plan that changes no protection. */
 const noProtectionChange: Protection = { headlines: [], connections: [], losing: [] };
 
-/** Summarizes the change of protection between two snapshots. */
-function summarizeProtection(plan: PlannedWrites, views: PlanSnapshots, causes: CauseFinder): Protection {
-  return summarizeAffected(diffPostures(plan, views, causes, accessDirections(differencesOfPlan(plan, views).access)));
+/** Lists the connections whose protection differs between two snapshots. */
+function affectedBetween(
+  plan: PlannedWrites,
+  views: PlanSnapshots,
+  { causesOf }: PlanCauses,
+  differences: PlanDifferences = differencesOfPlan(plan, views),
+): readonly AffectedConnection[] {
+  return diffPostures(plan, views, { decidersOn: decidersByControl(differences), causesOf });
 }
 
 function summarizeAffected(affected: readonly AffectedConnection[]): Protection {
-  const impacts = computeImpacts(affected);
   return {
     headlines: buildHeadlines(affected),
     connections: affected.map(({ change }) => change),
     losing: affected.flatMap(({ change, differences }) => (differences.some(({ lost }) => lost.length > 0) ? [change.connection] : [])),
-    ...(impacts.length === 0 ? {} : { impact: impacts }),
   };
 }
 
@@ -161,7 +165,7 @@ function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
 
 /** Reports a created connection that no group sees, or with an open access mode that requires no review. */
 function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
-  const causes = causesFor(affected, 'access', 'neutral');
+  const causes = causesFor(affected, 'access', 'weakens');
   const hidden = hiddenPhrase(affected.after);
   // Machine identities use also what no group sees.
   const phrase = newAccessPhrase(affected.after);
@@ -179,90 +183,24 @@ function hiddenHeadline(phrase: VerbPhrase, causes: readonly Cause[]): Phrase {
   return { direction: 'availability', weight: 0, ...phrase, causes };
 }
 
-/** Returns the causes of a control type with the same verdict, or all causes if none has it. */
-function causesFor({ contributions }: AffectedConnection, control: ControlType, direction: ProtectionVerdict): readonly Cause[] {
-  const all = contributions.get(control) ?? [];
-  const same = all.filter(
-    (contribution) => contribution.direction === direction || contribution.direction === 'both' || contribution.direction === 'unknown',
-  );
-  return (same.length === 0 ? all : same).map(({ cause }) => cause);
+/** Returns the causes of an effect on a control type, or all causes of it if nothing has that effect. */
+function causesFor({ causes }: AffectedConnection, control: ControlType, effect: ProtectionEffect): readonly Cause[] {
+  const found = causes.get(control);
+  const own = found?.get(effect) ?? [];
+  return own.length > 0 ? own : [...new Set([...(found?.values() ?? [])].flat())];
 }
 
-function causeKey({ by, path, edge, place }: Cause): string {
-  return [by, path, edge, place].join('\0');
-}
-
-/** One cause with the connections that it affects. */
-type ImpactGroup = {
-  readonly cause: Pick<Impact, 'by' | 'path' | 'edges' | 'direction' | 'byHand'>;
-  readonly members: AffectedConnection[];
-  readonly places: Set<string>;
-};
-
-/**
- * Lists for each cause the connections whose protection it changes. Weakening causes come first, then those
- * with the most connections. All attachments (or detachments) of one rule are one cause; so is one field of many connections.
- */
-function computeImpacts(all: readonly AffectedConnection[]): readonly Impact[] {
-  const causes = new Map<string, ImpactGroup>();
-  // Connections that the plan treats alike share their contributions.
-  const known = new Map<Contribution, ImpactGroup>();
-  const groupOf = (contribution: Contribution): ImpactGroup => {
-    const cause = causeOf(contribution);
-    const key = canonical({ ...cause });
-    const group = causes.get(key) ?? { cause, members: [], places: new Set() };
-    causes.set(key, group);
-    known.set(contribution, group);
-    return group;
-  };
-  for (const affected of all) {
-    if (affected.change.created === true) continue;
-    for (const contribution of [...affected.contributions.values()].flat()) {
-      const group = known.get(contribution) ?? groupOf(contribution);
-      if (group.members.at(-1) !== affected) group.members.push(affected);
-      if (contribution.cause.place !== undefined) group.places.add(contribution.cause.place);
+/** Lists what each part of a change does to protection. */
+function partEffects(all: readonly AffectedConnection[]): readonly PartEffect[] {
+  const found = new Map<string, { readonly cause: Cause; readonly effects: Set<ProtectionEffect> }>();
+  for (const [effect, list] of all.flatMap(({ causes }) => [...causes.values()].flatMap((byEffect) => [...byEffect]))) {
+    for (const cause of list) {
+      const own = found.get(causeKey(cause)) ?? { cause, effects: new Set() };
+      own.effects.add(effect);
+      found.set(causeKey(cause), own);
     }
   }
-  const impacts = [...causes.values()].map(({ cause, members, places }): Impact => ({
-    ...cause,
-    places: [...places],
-    connections: members.map(({ change }) => change.connection),
-  }));
-  return impacts
-    .filter((one) => !isCoveredByRule(one, impacts))
-    .toSorted(
-      (left, right) =>
-        verdictOrder.indexOf(left.direction) - verdictOrder.indexOf(right.direction) ||
-        right.connections.length - left.connections.length ||
-        compareText(impactKey(left), impactKey(right)),
-    );
-}
-
-/** Returns the key of a cause. The same field of several connections is one cause; an edge belongs to its rule. */
-function causeOf({ cause, direction }: Contribution): ImpactGroup['cause'] {
-  const { by, path, edge, byHand } = cause;
-  const isOwn = kindOf(by) === 'Connection';
-  const rule = !isOwn ? by : path === undefined ? edge : undefined;
-  return {
-    ...(rule === undefined ? {} : { by: rule }),
-    ...(path === undefined ? {} : { path }),
-    ...(edge === undefined ? {} : { edges: true }),
-    direction,
-    ...(byHand === undefined ? {} : { byHand }),
-  };
-}
-
-function impactKey({ by, path }: Pick<Impact, 'by' | 'path'>): string {
-  return [by, path].join(' ');
-}
-
-/** Returns whether the creation or deletion of the rule already covers the impact of its edges. */
-function isCoveredByRule({ by, path, edges, direction, connections }: Impact, all: readonly Impact[]): boolean {
-  if (by === undefined || path !== undefined || edges !== true) return false;
-  const whole = all.find((one) => one.by === by && one.path === undefined && one.edges === undefined && one.direction === direction);
-  if (whole === undefined) return false;
-  const covered = new Set(whole.connections);
-  return connections.every((id) => covered.has(id));
+  return [...found.values()].map(({ cause, effects }) => ({ ...cause, direction: combineEffects(effects) }));
 }
 
 type AssessInput = {
@@ -292,10 +230,14 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
   const effects = findEffects(diff, input);
   const changes = diff.changes.map((change) => ({ ...change, risks: effects.byChange.get(liveKeyOf(change)) ?? [] }));
   const summarize = (): Protection => {
-    const protection = withOwnHeadlines(summarizeAffected(findAffected(diff, input, effects)), changes, {
-      ...effects,
-      desired: input.desired,
-    });
+    const protection = withOwnHeadlines(
+      summarizeAffected(affectedBetween(diff, effects.snapshots, effects.causes, effects.differences)),
+      changes,
+      {
+        ...effects,
+        desired: input.desired,
+      },
+    );
     const { access: differences } = effects.differences;
     const more = [
       ...extensionHeadlines(differences, effects.snapshots, deciderPositions(input.desired)),
@@ -323,9 +265,6 @@ function summarizeOnUse(summarize: () => Protection): Protection {
     get permissions() {
       return summary().permissions;
     },
-    get impact() {
-      return summary().impact;
-    },
   };
 }
 
@@ -335,7 +274,7 @@ function summarizeOnUse(summarize: () => Protection): Protection {
  */
 export function assessAcceptedDrift(diff: PlannedWrites, input: AssessInput, stated: StatedEffects): AcceptedEffects {
   const effects = findEffects(diff, input);
-  const losses = acceptedLosses(findAffected(diff, input, effects), stated);
+  const losses = acceptedLosses(affectedBetween(diff, effects.snapshots, effects.causes, effects.differences), stated);
   const risksOf = acceptedRisks(losses, stated);
   const changes = diff.changes.map((change) => {
     const key = liveKeyOf(change);
@@ -350,15 +289,15 @@ type PlanEffects = ReturnType<typeof findRisks> & {
   readonly snapshots: PlanSnapshots;
   readonly differences: PlanDifferences;
   readonly destinations: DestinationGains;
-  readonly attachments: AttachmentLookup;
+  readonly causes: PlanCauses;
 };
 
 function findEffects(diff: PlannedWrites, { desired, live, snapshots, base: applied, registry, inherited }: AssessInput): PlanEffects {
-  const attachments = lookUpAttachments(desired, applied);
   const named = withNames(live, renamesOf(diff.changes));
   const formerOf = (id: ResourceId): ResourceId => snapshots.predecessors.get(id) ?? id;
   const destinations = findDestinationGains({ ...snapshots, plan: diff, live: named, desired, applied, formerOf });
   const differences = differencesOfPlan(diff, snapshots);
+  const causes = createPlanCauses(diff, { registry, snapshots, attachments: lookUpAttachments(desired, applied) });
   const risks = findRisks({
     differences,
     plan: diff,
@@ -366,21 +305,12 @@ function findEffects(diff: PlannedWrites, { desired, live, snapshots, base: appl
     desired,
     base: applied === desired ? undefined : applied,
     registry,
-    attachments,
+    causes,
     inherited,
     destinations,
     ...snapshots,
   });
-  return { ...risks, snapshots, differences, destinations, attachments };
-}
-
-function findAffected(
-  diff: PlannedWrites,
-  { registry }: AssessInput,
-  { snapshots, differences, attachments }: PlanEffects,
-): readonly AffectedConnection[] {
-  const causes = createCauseFinder(diff, { registry, snapshots, attachments });
-  return diffPostures(diff, snapshots, causes, accessDirections(differences.access));
+  return { ...risks, snapshots, differences, destinations, causes };
 }
 
 /** Adds the headlines of where changed connections lead, and of credentials that changes redirect. */
@@ -400,8 +330,8 @@ type AcceptedEffects = Pick<Protection, 'headlines' | 'losing'> & { readonly ris
 export function protectionOfAccess(before: LiveState, live: LiveState, { registry, dialect }: AccessTarget): Protection {
   const had = liveSnapshot(before, registry, dialect);
   const has = liveSnapshot(live, registry, dialect);
-  const found = compare({ before: had, after: has, formerOf: (id) => id }, allConnections(has));
-  return summarizeAffected(diffSnapshots(had, has, accessDirections(found)));
+  const access = compare({ before: had, after: has, formerOf: (id) => id }, allConnections(has));
+  return summarizeAffected(diffSnapshots(had, has, decidersByControl({ access, aspects: [] })));
 }
 
 type AccessTarget = { readonly registry: Registry; readonly dialect: string };
@@ -419,13 +349,14 @@ export function protectionOfDrift(
   const revert = revertHeld({ target, changes, edges });
   const snapshots = snapshotPlan(revert, live, registry, manifests);
   const reversed = reverseSnapshots(snapshots);
-  const protection = summarizeProtection(revert, reversed, createCauseFinder(revert, { registry, snapshots, isReversed: true }));
+  const affected = affectedBetween(revert, reversed, createPlanCauses(revert, { registry, snapshots: reversed }));
   const onLive = changes.filter(({ action }) => action === 'update').map(withRisksOfFields);
   const desired = manifests?.base ?? manifests?.desired ?? emptyState;
   const named = withNames(live, renamesOf(changes));
   const gains = findDriftedGains({ ...snapshots, plan: revert, live: named, desired, formerOf: (id) => id });
   const more = [...destinationHeadlines(gains, reversed, desired), ...rerouteHeadlines(onLive, reversed)];
-  return { ...protection, headlines: sortHeadlines([...protection.headlines, ...more]) };
+  const protection = summarizeAffected(affected);
+  return { ...protection, headlines: sortHeadlines([...protection.headlines, ...more]), parts: partEffects(affected) };
 }
 
 /** Leaves out the risks of fields that a part of a drift does not have. */

@@ -7,6 +7,7 @@ import type { Plan } from '../../src/model/plan/plan.ts';
 import { kindOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { compareAspects } from '../../src/protection/compare/compare-aspects.ts';
 import { compare } from '../../src/protection/compare/compare.ts';
+import { createPlanCauses } from '../../src/protection/compare/plan-causes.ts';
 import { differencesOfPlan } from '../../src/protection/compare/plan-differences.ts';
 import { snapshotPlan } from '../../src/protection/posture/diff-postures.ts';
 import { effectsOfChanges } from '../../src/protection/risk/change-effects.ts';
@@ -98,13 +99,14 @@ const formerOf = (id: ResourceId): ResourceId => id;
 function effectsAlone(plan: Plan, live: LiveState, only: ResourceId): readonly string[] {
   const snapshots = snapshotPlan(plan, live, registry);
   const access = compare({ ...snapshots, formerOf }, [only]);
-  return effectsOn(only, effectsOfChanges(plan, { access, aspects: compareAspects({ ...snapshots, formerOf }, [only]) }));
+  const aspects = compareAspects({ ...snapshots, formerOf }, [only]);
+  return effectsOn(only, effectsOfChanges(plan, { access, aspects }, createPlanCauses(plan, { registry, snapshots })));
 }
 
 /** Compares what each change of a plan does to every connection with what it does where no other one is compared; returns the count of effects. */
 function compareWithEachAlone(plan: Plan, live: LiveState): number {
   const snapshots = snapshotPlan(plan, live, registry);
-  const all = effectsOfChanges(plan, differencesOfPlan(plan, snapshots));
+  const all = effectsOfChanges(plan, differencesOfPlan(plan, snapshots), createPlanCauses(plan, { registry, snapshots }));
   const ids = live.resources.map(({ id }) => id).filter((id) => kindOf(id) === 'Connection');
   const found = ids.map((id) => [id, effectsOn(id, all)] as const);
   expect(found).toEqual(ids.map((id) => [id, effectsAlone(plan, live, id)]));

@@ -78,19 +78,6 @@ const posture = fc.record(
   },
   { requiredKeys: ['connection', 'direction', 'tags', 'controls'] },
 );
-const impact = fc.record(
-  {
-    by: id,
-    path,
-    edges: fc.constant(true as const),
-    direction,
-    places: fc.array(fc.oneof(place, nastyText), { maxLength: 5 }),
-    byHand: fc.constant(true as const),
-    connections: fc.array(id, { minLength: 1, maxLength: 5 }),
-    tags: fc.array(fc.record({ tag: nastyText, connections: fc.integer({ min: 1, max: 99 }) }), { maxLength: 6 }),
-  },
-  { requiredKeys: ['direction', 'places', 'connections', 'tags'] },
-);
 /** The protection part of a plan, with untrusted texts. */
 export const protection: fc.Arbitrary<Protection> = fc.record({
   headlines: fc.array(
@@ -105,5 +92,4 @@ export const protection: fc.Arbitrary<Protection> = fc.record({
   ),
   connections: fc.array(posture, { maxLength: 3 }),
   losing: fc.array(id, { maxLength: 3 }),
-  impact: fc.array(impact, { maxLength: 7 }),
 });

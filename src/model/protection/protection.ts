@@ -177,20 +177,8 @@ export function sortHeadlines(headlines: readonly Headline[]): readonly Headline
 /** The kinds of reroutes: a credential goes to another endpoint, agent or command, or code of another repository uses it. */
 export type RerouteTarget = 'endpoint' | 'agent' | 'command' | 'code' | 'other';
 
-/** The connections that one cause affects: a field, attached or detached edges, or a created or deleted rule. */
-export type Impact = {
-  /** The rule; absent when the connections' own fields are the cause. */
-  readonly by?: ResourceId;
-  readonly path?: Pointer;
-  /** Edges are attached or detached; with a `path` it is the tag by which selectors matched the connections. */
-  readonly edges?: true;
-  readonly direction: ProtectionVerdict;
-  /** The positions in manifests: `file:line:column`. */
-  readonly places: readonly string[];
-  /** The plan reverts a drift. */
-  readonly byHand?: true;
-  readonly connections: readonly ResourceId[];
-};
+/** What a field, an edge or a whole object does to protection. */
+export type PartEffect = Pick<Cause, 'by' | 'path' | 'edge'> & { readonly direction: ProtectionVerdict };
 
 /** A sample of a live rule whose result changes with the plan: `blocked`, `allowed`, `masked`, `in clear`, or unknown. */
 export type SampleChange = {
@@ -249,8 +237,8 @@ export type Protection = {
   readonly losing: readonly ResourceId[];
   /** Who can do what before and after; absent when that stays the same. */
   readonly permissions?: PermissionDelta | undefined;
-  /** The impact of each cause, weakening ones first; absent when there is none. */
-  readonly impact?: readonly Impact[] | undefined;
+  /** What each part of a drift does; absent for plans. */
+  readonly parts?: readonly PartEffect[];
   /** Samples whose result changes; absent when there are none. */
   readonly changedSamples?: readonly SampleChange[];
 };

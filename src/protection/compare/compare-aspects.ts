@@ -85,8 +85,8 @@ function decidersOfAspect(state: ProtectionSnapshot, id: ResourceId, { control, 
   const own = (fields[kindOf(id)] ?? []).filter((name) => name !== 'attributes');
   return [
     ...rules.flatMap((rule) => [
-      ...(fields[kindOf(rule)] ?? []).filter((name) => name !== 'attributes').map((name): Decider => ({ id: rule, path: pointer(name) })),
       ...attaching(value, rule),
+      ...(fields[kindOf(rule)] ?? []).filter((name) => name !== 'attributes').map((name): Decider => ({ id: rule, path: pointer(name) })),
     ]),
     ...[...own, ...(isAlike ? [] : conditions)].map((name): Decider => ({ id, path: pointer(name) })),
     ...(control === 'attributes' ? controls.map(({ name }): Decider => ({ id, path: pointer('attributes', name) })) : []),

@@ -1,9 +1,13 @@
 import { compareText } from '../../model/json.ts';
 import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { addToGroup } from '../../model/collections.ts';
+import type { Decider } from '../../model/protection/permission.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
-import { affectedIds, type DirectionLookup, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
+import { controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import { decidersFor } from '../effective/deciders.ts';
+import { affectedIds, type DeciderLookup, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
 import { movedEndsBetween } from '../posture/grant-ends.ts';
 import { allConnections } from '../posture/protection-snapshot.ts';
 import { type AspectDifference, compareAspects } from './compare-aspects.ts';
@@ -34,18 +38,30 @@ export function directionsOf({ causes }: Pick<Difference, 'causes'>): readonly A
   return all.includes('more') ? all.filter((one) => one !== 'unclear') : all;
 }
 
-/** Returns a lookup of the directions in which what people may do on a connection differs, by the controls that may say so. */
-export function accessDirections(differences: readonly Difference[]): DirectionLookup {
-  const found = new Map<string, Set<AccessDirection>>();
-  for (const one of differences) {
-    for (const control of controlsAbout(one)) {
-      const key = `${one.connection} ${control}`;
-      const own = found.get(key) ?? new Set<AccessDirection>();
-      for (const direction of directionsOf(one)) own.add(direction);
-      found.set(key, own);
+/** Returns a lookup of what decides the differences of a control on a connection, by their direction. */
+export function decidersByControl({ access, aspects }: PlanDifferences): DeciderLookup {
+  const byControl = new Map<string, Difference[]>();
+  for (const one of access) for (const control of controlsAbout(one)) addToGroup(byControl, `${one.connection} ${control}`, one);
+  const byAspect = new Map<string, AspectDifference>();
+  for (const one of aspects) for (const id of one.alike) byAspect.set(`${id} ${one.part}`, one);
+  return (connection, control) => {
+    const key = `${connection} ${control}`;
+    const found = new Map<AccessDirection, readonly Decider[]>();
+    const aspect = byAspect.get(key);
+    for (const one of [...(aspect === undefined ? [] : [aspect]), ...(byControl.get(key) ?? [])]) {
+      for (const direction of directionsOf(one)) {
+        const by = decidersFor(connection, one.causes[direction] ?? [], one.connection);
+        const own = by.filter((decider) => formsControl(decider, control));
+        found.set(direction, [...(found.get(direction) ?? []), ...(own.length > 0 ? own : by)]);
+      }
     }
-  }
-  return (connection, control) => found.get(`${connection} ${control}`) ?? new Set();
+    return found;
+  };
+}
+
+/** Returns whether a decider forms a control, and not only another one that the same difference is about. */
+function formsControl({ id, path, edge }: Decider, control: ControlType): boolean {
+  return (path === '' || edge !== undefined ? ruleControlTypes(kindOf(id)) : controlTypesOf(kindOf(id), path)).includes(control);
 }
 
 const approving: readonly ControlType[] = ['review', 'force', 'approval'];

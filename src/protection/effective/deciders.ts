@@ -87,8 +87,8 @@ function fieldDeciders(id: ResourceId, names: readonly string[]): readonly Decid
 export function attaching({ id, state, facts }: Effective, rule: ResourceId): readonly Decider[] {
   const shared = attachingAttributes(rule, state.resources.get(rule)?.spec).filter((one) => facts.attributes.includes(one));
   return [
-    { id: rule, path: '' },
     { id: rule, path: '', edge: id },
+    { id: rule, path: '' },
     ...shared.flatMap((name) => [id, rule].map((one): Decider => ({ id: one, path: pointer('attributes', name) }))),
   ];
 }

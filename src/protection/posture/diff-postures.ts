@@ -2,7 +2,8 @@ import type { DesiredState } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
-import type { ControlType, ControlChange, PostureChange, ConnectionRule } from '../../model/protection/protection.ts';
+import type { Decider } from '../../model/protection/permission.ts';
+import type { Cause, ControlType, ControlChange, PostureChange, ConnectionRule } from '../../model/protection/protection.ts';
 import type { ExplainedRule } from '../../model/result/drift.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import {
@@ -23,6 +24,7 @@ import {
   effectsOfDifferences,
   type ComparisonCache,
   type ControlDifference,
+  type ProtectionEffect,
 } from '../controls/compare-protection.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
 import { aspectTypes, controlRow } from '../controls/control-table.ts';
@@ -30,7 +32,6 @@ import { emptyPosture, type Posture } from '../controls/control-row.ts';
 import { firstsOfAlike } from './alike-connections.ts';
 import { grantEnds } from './grant-ends.ts';
 import { placeAttachments, readDeclaredAttachments } from './declared-attachments.ts';
-import { resourceCause, type CauseFinder, type Contribution } from './causes.ts';
 import { createPostureBuilder, readPostures, type PostureBuilder, type PostureReader } from './posture.ts';
 
 /** The part of a plan that affects protection. */
@@ -42,8 +43,8 @@ export type AffectedConnection = {
   readonly differences: readonly ControlDifference[];
   readonly before: Posture;
   readonly after: Posture;
-  /** The causes by control type; for a created connection the cause of its creation. */
-  readonly contributions: ReadonlyMap<ControlType, readonly Contribution[]>;
+  /** The causes by control type and effect; of a connection that is created, its creation, and of one that is deleted, none. */
+  readonly causes: ReadonlyMap<ControlType, CausesByEffect>;
   /** Another connection replaces the deleted one. */
   readonly isReplaced: boolean;
 };
@@ -124,16 +125,10 @@ export function reverseSnapshots(snapshots: PlanSnapshots): PlanSnapshots {
 }
 
 /** Lists the connections whose protection a plan changes, directly or through a rule; sorted by id. */
-export function diffPostures(
-  plan: PlannedWrites,
-  snapshots: PlanSnapshots,
-  causes: CauseFinder,
-  directionsOn: DirectionLookup,
-): readonly AffectedConnection[] {
+export function diffPostures(plan: PlannedWrites, snapshots: PlanSnapshots, lookup: CauseLookup): readonly AffectedConnection[] {
   const { before, after, postureBefore, postureAfter, predecessors, compared } = snapshots;
   if (!plan.changes.some(isWritten)) return [];
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
-  const everywhere = affectingEvery(plan, before, after);
   const attached = new Set(plan.edges.map(({ connection }) => connection));
   const known = new Map<ResourceId, AffectedConnection | undefined>();
   const ids = affectedIds(plan, before, after);
@@ -148,14 +143,10 @@ export function diffPostures(
       const one = known.get(first);
       return one === undefined ? [] : [alikeConnection(one, { id, before: had, after: has })];
     }
-    const rules = [...new Set([...rulesOn(before, id), ...rulesOn(after, id), ...everywhere])].toSorted();
     const predecessor = predecessors.get(id);
     const replaced =
       predecessor === undefined ? {} : { replaced: { id: predecessor, posture: postureBefore(predecessor) ?? emptyPosture } };
-    const found = affectedConnection(
-      { id, own: changes.get(id), before: had, after: has, ...replaced, causes, rules, directionsOn },
-      compared,
-    );
+    const found = affectedConnection({ id, own: changes.get(id), before: had, after: has, ...replaced, lookup }, compared);
     known.set(id, found);
     return found ?? [];
   });
@@ -224,13 +215,13 @@ export function affectingEvery({ changes }: PlannedWrites, before: ProtectionSna
 export function diffSnapshots(
   before: ProtectionSnapshot,
   after: ProtectionSnapshot,
-  directionsOn: DirectionLookup,
+  decidersOn: DeciderLookup,
 ): readonly AffectedConnection[] {
   const [had, has] = [readPostures(before), readPostures(after)];
   const compared = createComparisonCache();
   const ids = [...after.resources.keys()].filter((id) => kindOf(id) === 'Connection').toSorted();
   return ids.flatMap((id) => {
-    const sides = { id, own: undefined, before: had(id), after: has(id), causes: () => [], rules: [], directionsOn };
+    const sides = { id, own: undefined, before: had(id), after: has(id), lookup: { decidersOn, causesOf: () => [] } };
     return sides.before === undefined ? [] : (affectedConnection(sides, compared) ?? []);
   });
 }
@@ -241,17 +232,26 @@ type Sides = {
   readonly before: Posture | undefined;
   readonly after: Posture | undefined;
   readonly replaced?: { readonly id: ResourceId; readonly posture: Posture };
-  readonly causes: CauseFinder;
-  /** The rules that are attached before or after. */
-  readonly rules: readonly ResourceId[];
-  readonly directionsOn: DirectionLookup;
+  readonly lookup: CauseLookup;
 };
 
-/** Returns the directions in which what people may do on a connection differs, as far as a control is about it. */
-export type DirectionLookup = (connection: ResourceId, control: ControlType) => ReadonlySet<AccessDirection>;
+/** Returns what decides the differences of a control on a connection, by direction: those of what people may do that it is about, or its own. */
+export type DeciderLookup = (connection: ResourceId, control: ControlType) => ReadonlyMap<AccessDirection, readonly Decider[]>;
+
+/** Texts of which a written entry has to contain one; with a side, in its value there. */
+export type NamedTexts = { readonly texts: ReadonlySet<string>; readonly side?: 'before' | 'after' };
+
+/** Finds what decides differences, and what a plan writes of it: fields that name one of some texts, edges and objects. */
+export type CauseLookup = {
+  readonly decidersOn: DeciderLookup;
+  readonly causesOf: (deciders: readonly Decider[], named?: NamedTexts) => readonly Cause[];
+};
+
+/** The causes of each effect of a difference. */
+export type CausesByEffect = ReadonlyMap<ProtectionEffect, readonly Cause[]>;
 
 /** Leaves out what makes no difference to anybody: the reviewers of a closed connection, or those whom a rule replaces. */
-function withEffect(difference: ControlDifference, directions: ReadonlySet<AccessDirection>): readonly ControlDifference[] {
+function withEffect(difference: ControlDifference, directions: ReadonlyMap<AccessDirection, unknown>): readonly ControlDifference[] {
   if (aspectTypes.has(difference.control)) return [difference];
   const only = <Value>(values: readonly Value[], direction: AccessDirection): readonly Value[] => (directions.has(direction) ? values : []);
   const { lost, gained, coexisting, incomparable } = difference;
@@ -270,7 +270,7 @@ export function isFirstOpening(change: Pick<Change, 'reasons'> | undefined, befo
 }
 
 function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedConnection | undefined {
-  const { id, own, before, after, causes, rules } = sides;
+  const { id, own, before, after, lookup } = sides;
   // Opening a connection that an interrupted apply created closed removes no protection from anyone.
   const isCreated = isFirstOpening(own, before);
   const replaced = isCreated ? sides.replaced : undefined;
@@ -278,12 +278,13 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
   const [first, last] = [(isCreated ? replaced?.posture : before) ?? emptyPosture, after ?? emptyPosture];
   const isOrdered = !isDeleted && (!isCreated || replaced !== undefined);
   const all = compareProtection(first, last, compared);
-  const differences = isOrdered ? all.flatMap((one) => withEffect(one, sides.directionsOn(id, one.control))) : all;
+  const differences = isOrdered ? all.flatMap((one) => withEffect(one, lookup.decidersOn(id, one.control))) : all;
   if (differences.length === 0 && !isCreated && !isDeleted) return undefined;
   const controls = differences.map(({ control }) => control);
-  const contributions = isCreated
-    ? creationContributions(own, ['access', ...controls])
-    : new Map(isDeleted ? [] : differences.map((one) => [one.control, withVerdict(causes(id, rules, one.control), one)] as const));
+  const whole = lookup.causesOf([{ id, path: '' }]);
+  const causes = isCreated
+    ? new Map((['access', ...controls] as const).map((control) => [control, new Map([['weakens', whole] as const])] as const))
+    : new Map(isDeleted ? [] : differences.map((one) => [one.control, causesOfDifference(id, one, lookup)] as const));
   const controlChanges = differences.map((difference): ControlChange => {
     const { control, before: lostTexts, after: gainedTexts } = difference;
     return {
@@ -292,7 +293,7 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
       before: lostTexts,
       after: gainedTexts,
       ...(first.incomplete.has(control) || last.incomplete.has(control) ? { atLeast: true } : {}),
-      causes: isCreated && replaced === undefined ? [] : (contributions.get(control) ?? []).map(({ cause }) => cause),
+      causes: isCreated && replaced === undefined ? [] : [...new Set([...(causes.get(control)?.values() ?? [])].flat())],
     };
   });
   const rulesOnIt = rulesOnEither(isCreated ? emptyPosture : first, last);
@@ -311,14 +312,32 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
     differences: isOrdered ? differences : [],
     before: first,
     after: last,
-    contributions,
+    causes,
     isReplaced: own?.reasons.includes('replaced') === true,
   };
 }
 
-function withVerdict(contributions: readonly Contribution[], difference: ControlDifference): readonly Contribution[] {
-  return contributions.map((one) => (one.isJoint === true ? { ...one, direction: differenceVerdict(difference) } : one));
+/** Returns what causes each effect of a difference; what nothing that decides it explains is caused by all that does. */
+function causesOfDifference(id: ResourceId, difference: ControlDifference, { decidersOn, causesOf }: CauseLookup): CausesByEffect {
+  const deciders = decidersOn(id, difference.control);
+  const { lost, gained, coexisting, incomparable } = difference;
+  const effects = [
+    ['weakens', 'more', lost],
+    ['strengthens', 'less', [...gained, ...coexisting]],
+    ['unknown', 'unclear', incomparable],
+  ] as const;
+  return new Map(
+    effects.flatMap(([effect, direction, controls]) => {
+      const texts = new Set(controls.flatMap(({ name, content = name }) => [name, content]));
+      const by = deciders.get(direction) ?? [...deciders.values()].flat();
+      // What only rules bring is lost with an entry that had it, and gained with one that has it.
+      const side = aspectTypes.has(difference.control) ? sides[effect] : {};
+      return controls.length === 0 ? [] : [[effect, causesOf(by, { texts, ...side })] as const];
+    }),
+  );
 }
+
+const sides = { weakens: { side: 'before' }, strengthens: { side: 'after' }, unknown: {} } as const;
 
 /** Lists the rules on one connection before and after, what each does, and where the manifests attach it. */
 export function connectionRules(
@@ -346,10 +365,4 @@ function rulesOnEither({ rules: rulesBefore }: Posture, { rules: rulesAfter }: P
     const [before, after] = [rulesBefore.get(rule), rulesAfter.get(rule)];
     return { rule, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
   });
-}
-
-/** Returns the creation of a connection as the cause of all that it opens or does not have. */
-function creationContributions(change: Change | undefined, controls: readonly ControlType[]): AffectedConnection['contributions'] {
-  if (change === undefined) return new Map();
-  return new Map(controls.map((control) => [control, [{ controls: [control], direction: 'neutral', cause: resourceCause(change) }]]));
 }

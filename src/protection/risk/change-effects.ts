@@ -1,24 +1,28 @@
-import { type Change, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import { isRequestRule } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import type { Difference } from '../compare/compare.ts';
+import type { PlanCauses } from '../compare/plan-causes.ts';
 import { controlsAbout, directionsOf, type PlanDifferences } from '../compare/plan-differences.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
 import type { AspectDifference } from '../compare/compare-aspects.ts';
 import type { ProtectionEffect } from '../controls/compare-protection.ts';
-import { accessControl, decidersFor } from '../effective/deciders.ts';
+import { decidersFor } from '../effective/deciders.ts';
 import type { PlannedWrites } from '../posture/diff-postures.ts';
 
 /** The effects of one change by control type, with the connections that have them. */
 export type ChangeEffects = ReadonlyMap<ControlType, ReadonlyMap<ProtectionEffect, ReadonlySet<ResourceId>>>;
 
 /** Returns the effects of each change, by its live key: those of the differences that it causes. What another change compensates has none. */
-export function effectsOfChanges(plan: PlannedWrites, { access, aspects }: PlanDifferences): ReadonlyMap<ResourceId, ChangeEffects> {
+export function effectsOfChanges(
+  plan: PlannedWrites,
+  { access, aspects }: PlanDifferences,
+  { writersOf }: PlanCauses,
+): ReadonlyMap<ResourceId, ChangeEffects> {
   const changes = new Map(plan.changes.filter(isWritten).map((change) => [liveKeyOf(change), change]));
-  const writersOf = createWriters(plan, changes);
   const found = new Map<ResourceId, Map<ControlType, Map<ProtectionEffect, Set<ResourceId>>>>();
   // What is new or gone has no order.
   const isOrdered = ({ connection, former }: Difference): boolean => former !== undefined && changes.get(connection)?.action !== 'delete';
@@ -54,18 +58,4 @@ function controlOf(one: Difference | AspectDifference): ControlType {
   const by = Object.values(one.causes).flat();
   if (by.some(({ id }) => isRequestRule(id))) return 'approval';
   return by.length > 0 && by.every(({ path }) => tokensOf(path)[0] === 'force_approve_groups') ? 'force' : 'review';
-}
-
-/** Returns a lookup of the changes that write a decider: an edge belongs to what writes it. */
-function createWriters(plan: PlannedWrites, changes: ReadonlyMap<ResourceId, Change>): (decider: Decider) => readonly ResourceId[] {
-  const edges = new Map(plan.edges.map(({ rule, connection, by }) => [`${rule} ${connection}`, by]));
-  const switching = [...changes].flatMap(([key, { fields }]) =>
-    fields.some(({ path }) => tokensOf(path)[0] === 'access_groups') ? [key] : [],
-  );
-  return ({ id, edge }) => {
-    if (id === accessControl.id) return switching;
-    const by = edge === undefined ? id : (edges.get(`${id} ${edge}`) ?? id);
-    if (changes.has(by)) return [by];
-    return edge !== undefined && changes.has(edge) ? [edge] : [];
-  };
 }

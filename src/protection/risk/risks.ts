@@ -23,11 +23,11 @@ import { formatPosition } from '../../model/diagnostic.ts';
 import { hiddenPhrase } from '../controls/access-rows.ts';
 import { attachmentsOfKind, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { type RiskCode, type RiskDraft, unreviewedModes } from '../controls/control-row.ts';
-import { edgeCauses, type AttachmentLookup } from '../posture/causes.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
 import { type ChangeEffects, effectsOfChanges } from './change-effects.ts';
 import { fieldReasons, type Reason, refusesSessions } from './field-reasons.ts';
 import type { DestinationGains } from '../compare/destinations.ts';
+import type { PlanCauses } from '../compare/plan-causes.ts';
 import type { PlanDifferences } from '../compare/plan-differences.ts';
 import { destinationRisks, programRisks } from './destination-risks.ts';
 import { generalRisk, riskCode } from './risk-codes.ts';
@@ -53,7 +53,7 @@ type RiskInput = PlanSnapshots & {
   /** The manifests that were last applied, if they differ from the current ones. */
   readonly base: DesiredState | undefined;
   readonly registry: Registry;
-  readonly attachments: AttachmentLookup;
+  readonly causes: PlanCauses;
   readonly inherited: InheritedKeys | undefined;
   readonly destinations: DestinationGains;
   readonly differences: PlanDifferences;
@@ -93,7 +93,6 @@ type RiskContext = RiskInput & {
   readonly liveResources: ReadonlyMap<ResourceId, LiveResource>;
   readonly edgesBy: ReadonlyMap<ResourceId, readonly EdgeChange[]>;
   readonly connectionsOf: (rule: ResourceId) => readonly ResourceId[] | undefined;
-  readonly causesOfEdge: ReturnType<typeof edgeCauses>;
   readonly effects: ReadonlyMap<ResourceId, ChangeEffects>;
   readonly usersOf: ReturnType<typeof sourceUsers>;
   readonly membersOf: ReturnType<typeof resourceMembers>;
@@ -114,8 +113,7 @@ function createContext(input: RiskInput): RiskContext {
     baseResources,
     liveResources: liveById(live.resources),
     edgesBy,
-    causesOfEdge: edgeCauses(plan.changes, input.attachments),
-    effects: effectsOfChanges(plan, input.differences),
+    effects: effectsOfChanges(plan, input.differences, input.causes),
     // Only where nothing was applied do the manifests of this change show who used a source before.
     usersOf: sourceUsers(() => [
       ...(base?.resources ?? []),
@@ -275,7 +273,7 @@ function statedRisks(resource: DesiredResource, { baseResources, liveResources, 
 }
 
 /** Finds the attachments that a change writes. A connection that is created has had nothing to lose. */
-function edgeReasons(change: Change, { before, edgesBy, causesOfEdge }: RiskContext): readonly Reason[] {
+function edgeReasons(change: Change, { before, edgesBy, causes }: RiskContext): readonly Reason[] {
   const groups = new Map<string, { readonly code: RiskCode; readonly edges: EdgeChange[] }>();
   for (const edge of edgesBy.get(liveKeyOf(change)) ?? []) {
     if (
@@ -291,7 +289,7 @@ function edgeReasons(change: Change, { before, edgesBy, causesOfEdge }: RiskCont
   }
   return [...groups.values()].map(({ code, edges }): Reason => {
     const [first] = edges;
-    const place = first === undefined ? undefined : causesOfEdge(first)[0]?.place;
+    const place = first === undefined ? undefined : causes.causesOfEdge(first)[0]?.place;
     return {
       code,
       fields: [],

@@ -8,7 +8,7 @@ import { type JsonObject, textsIn } from '../../model/json.ts';
 import { isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { attachingAttributes, decidesAccess } from '../../protection/access/deciding-kinds.ts';
 import { effectsOfDifferences, type ProtectionEffect } from '../../protection/controls/compare-protection.ts';
-import { compareOwn } from '../../protection/posture/causes.ts';
+import { compareOwn } from '../../protection/posture/own-protection.ts';
 import { affectsEveryConnection, allConnections } from '../../protection/posture/protection-snapshot.ts';
 import { type BothSnapshots, jointStates, type JointStates } from './joint-states.ts';
 

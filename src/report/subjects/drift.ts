@@ -3,7 +3,7 @@ import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/result/drift.ts';
 import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Plan, type Value } from '../../model/plan/plan.ts';
 import { combineVerdicts, effectOfPart } from '../../model/protection/part-effect.ts';
-import { type ControlColumn, type Headline, headlineOrder, type Impact } from '../../model/protection/protection.ts';
+import { type ControlColumn, type Headline, headlineOrder, type PartEffect } from '../../model/protection/protection.ts';
 import { changeRows, type DriftedObject, type DriftedRow, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
 import { outsideBlocks, planObject, positionObject } from './plan.ts';
@@ -58,8 +58,8 @@ function expiredNotices(plan: Plan): readonly string[] {
 const shownWriters = 3;
 
 /** Returns all drifted objects. */
-export function driftedObjects({ plan, writes, protection: { impact = [] } }: Drift): readonly DriftedObject[] {
-  const context = { writes, impact };
+export function driftedObjects({ plan, writes, protection: { parts = [] } }: Drift): readonly DriftedObject[] {
+  const context = { writes, parts };
   const { written, others } = groupEdges(plan);
   const held = others.filter(({ action }) => action === 'held' || action === 'blocked');
   const heldBy = new Map<ResourceId, EdgeChange[]>();
@@ -77,17 +77,17 @@ export function driftedObjects({ plan, writes, protection: { impact = [] } }: Dr
   ];
 }
 
-type DriftContext = { readonly writes: Drift['writes']; readonly impact: readonly Impact[] };
+type DriftContext = { readonly writes: Drift['writes']; readonly parts: readonly PartEffect[] };
 
-function driftedObject(change: Change, edges: readonly EdgeChange[], { writes, impact }: DriftContext): DriftedObject {
+function driftedObject(change: Change, edges: readonly EdgeChange[], { writes, parts }: DriftContext): DriftedObject {
   const action = undone[change.action];
   const key = liveKeyOf(change);
   return {
     change,
     sign: change.action === 'blocked' ? '!' : action === 'delete' ? '-' : '~',
     direction: combineVerdicts([
-      effectOfPart(impact, { id: key }),
-      ...edges.filter(({ rule }) => rule !== key).map((edge) => effectOfPart(impact, edge)),
+      effectOfPart(parts, { id: key }),
+      ...edges.filter(({ rule }) => rule !== key).map((edge) => effectOfPart(parts, edge)),
     ]),
     note: noteOf(change),
     rows: action === 'delete' ? [] : driftedRows({ ...change, action }),

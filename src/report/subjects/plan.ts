@@ -24,7 +24,6 @@ import type {
   PostureChange,
   Protection,
   Headline,
-  Impact,
   ConnectionRule,
 } from '../../model/protection/protection.ts';
 import type { OutsideAccess } from '../../model/protection/outside-access.ts';
@@ -284,13 +283,12 @@ function ordered(value: Json): Json {
   return value === 0 ? 0 : value;
 }
 
-function protectionObject({ headlines, connections, losing, permissions, impact, changedSamples }: Protection): JsonObject {
+function protectionObject({ headlines, connections, losing, permissions, changedSamples }: Protection): JsonObject {
   return definedFields({
     headlines: headlines.map(headlineObject),
     connections: connections.map(postureObject),
     losing,
     permissions: permissions && permissionsObject(permissions),
-    impact: impact?.map(reachObject),
     changedSamples: changedSamples?.map(flipObject),
   });
 }
@@ -355,18 +353,6 @@ function aspectObject({ control, direction, before, after, atLeast, causes }: Co
 
 function causeObject({ by, path, edge, place, byHand }: Cause): JsonObject {
   return definedFields({ by, path, edge, place, byHand });
-}
-
-function reachObject({ by, path, edges, direction, places, byHand, connections }: Impact): JsonObject {
-  return definedFields({
-    by,
-    path,
-    edges,
-    direction,
-    places,
-    byHand,
-    connections,
-  });
 }
 
 /** Returns a rule on a connection as data, before and after. */

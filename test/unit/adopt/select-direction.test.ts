@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { selectDirection } from '../../../src/adopt/select-direction.ts';
 import type { FieldChange } from '../../../src/model/plan/plan.ts';
-import type { Impact, ProtectionVerdict } from '../../../src/model/protection/protection.ts';
+import type { PartEffect, ProtectionVerdict } from '../../../src/model/protection/protection.ts';
 import { changeOf } from '../protection/protection-fixtures.ts';
 import { quietPlan } from '../report/quiet-plan.ts';
 
@@ -11,8 +11,8 @@ function field(name: string, more: Partial<FieldChange> = {}): FieldChange {
   return { path: `/${name}`, before: { value: 1 }, after: { value: 2 }, origin: 'drift', ...more };
 }
 
-function effect(name: string, direction: ProtectionVerdict): Impact {
-  return { path: `/${name}`, direction, places: [], connections: [id] };
+function effect(name: string, direction: ProtectionVerdict): PartEffect {
+  return { by: id, path: `/${name}`, direction };
 }
 
 const drift = {
@@ -32,7 +32,7 @@ const drift = {
     headlines: [],
     connections: [],
     losing: [],
-    impact: [effect('a', 'weakens'), effect('b', 'strengthens'), effect('c', 'both'), effect('d', 'unknown'), effect('f', 'weakens')],
+    parts: [effect('a', 'weakens'), effect('b', 'strengthens'), effect('c', 'both'), effect('d', 'unknown'), effect('f', 'weakens')],
   },
 };
 

@@ -45,7 +45,7 @@ describe('headlines of a connection’s own fields', () => {
     ]);
     const { headlines } = protectionOfWrites([connection('db', before)], [write]);
     expect(headlines.map((one) => [one.text, ...one.causes.map(({ path }) => path)])).toEqual([
-      ['1 connection can be approved by any 1 of 2 groups (was 1 of 1)', '/reviewers/a', '/min_review_approvals'],
+      ['1 connection can be approved by any 1 of 2 groups (was 1 of 1)', '/min_review_approvals', '/reviewers/a'],
       ['1 connection can be force-approved by group a', '/force_approve_groups/a'],
     ]);
   });

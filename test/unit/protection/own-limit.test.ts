@@ -43,7 +43,6 @@ test.each<Row>([
     registry,
   );
   expect(protection.headlines.map(({ direction }) => direction)).toEqual(ways);
-  expect((protection.impact ?? []).map(({ direction }) => direction)).toEqual(ways);
 });
 
 const allModes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };

@@ -75,21 +75,4 @@ export const sampleProtection: Protection = {
     { connection: 'Connection/old-db', direction: 'neutral', deleted: true, tags: {}, controls: [] },
   ],
   losing: ['Connection/billing-db'],
-  impact: [
-    {
-      by: 'GuardrailRule/no-drop',
-      edges: true,
-      direction: 'weakens',
-      places: ['manifests/rules.yaml:8:7', 'manifests/rules.yaml:9:7', 'manifests/rules.yaml:10:7', 'manifests/rules.yaml:11:7'],
-      connections: ['Connection/a', 'Connection/b', 'Connection/billing-db', 'Connection/sandbox'],
-    },
-    { by: 'GuardrailRule/retired', direction: 'weakens', places: [], connections: ['Connection/sandbox'] },
-    {
-      path: '/access_mode_exec',
-      direction: 'strengthens',
-      places: [],
-      byHand: true,
-      connections: ['Connection/billing-db'],
-    },
-  ],
 };
