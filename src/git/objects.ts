@@ -25,7 +25,7 @@ type ObjectReader = (names: readonly string[], options: ReadOptions) => Promise<
 const readers = new WeakMap<GitContext, Promise<ObjectReader>>();
 
 // A process starts in the time of about a hundred small requests, so it stays for the next ones.
-const maxIdleMs = 100;
+const maxIdleMs = 1000;
 
 /** A name that git reads in one way, whatever refs exist: an id, the steps back from it, and the type of the object that is meant. */
 const exactName = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:[~^]\d*)*(?:\^\{(?:commit|tree)\})?$/;

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   disablePrograms,
@@ -44,15 +44,31 @@ export async function openRepository(context: GitContext): Promise<Repository | 
   const { top: folder, gitFolder, prefix } = located;
   const { env } = context;
   const atTop = { folder, env: { ...env, GIT_CEILING_DIRECTORIES: dirname(folder) } };
-  const { stdout } = await runGit(atTop, ['rev-parse', '--is-shallow-repository', '--show-object-format', '--absolute-git-dir']);
-  const [shallow, format, ...found] = stdout.toString().split('\n');
-  if (found.join('\n') !== `${gitFolder}\n`) throw untrustedRepositoryError(folder, 'git finds another repository there');
+  const { shallow, idLength, head: checkedOut } = await describeRepository(atTop, gitFolder);
   const known = { folder, env, gitFolder };
-  const [settings, head] = await Promise.all([readSettings(known), readHead(known)]);
+  const [settings, head] = await Promise.all([readSettings(known), checkedOut ?? readHead(known)]);
   const { overrides } = settings;
   const partial = settings.isPartial ? { partial: true as const } : {};
-  const idLength = format === 'sha256' ? 64 : 40;
-  return { ...known, ...partial, overrides, settings, prefix, idLength, shallow: shallow === 'true', head };
+  return { ...known, ...partial, overrides, settings, prefix, idLength, shallow, head };
+}
+
+const facts = ['rev-parse', '--is-shallow-repository', '--show-object-format', '--absolute-git-dir'];
+
+/**
+ * Describes the repository with one process; `head` is undefined before the first commit, and where git may have taken another ref for HEAD.
+ * Throws AppError when git finds another repository than `gitFolder`.
+ */
+async function describeRepository(context: GitContext, gitFolder: string): Promise<Pick<Repository, 'shallow' | 'idLength' | 'head'>> {
+  const answer = await runGit(context, [...facts, 'HEAD', '--symbolic-full-name', 'HEAD'], { allowedExitCodes: [0, 128] });
+  // Before the first commit git fails at HEAD.
+  const { stdout } = answer.code === 0 ? answer : await runGit(context, facts);
+  const [shallow, format, ...found] = stdout.toString().split('\n');
+  const rest = found.join('\n');
+  if (!rest.startsWith(`${gitFolder}\n`)) throw untrustedRepositoryError(context.folder, 'git finds another repository there');
+  const [id = '', name = ''] = rest.slice(gitFolder.length + 1).split('\n');
+  const content = readFileSync(join(gitFolder, 'HEAD'), 'utf8');
+  const isExact = content === `ref: ${name}\n` || content === `${id}\n`;
+  return { shallow: shallow === 'true', idLength: format === 'sha256' ? 64 : 40, head: isExact ? id : undefined };
 }
 
 /** Returns the commit that is checked out; undefined before the first one. Git would take a tag of this name for a missing HEAD. */
@@ -76,9 +92,27 @@ export async function mergeBaseOf(repository: Repository, left: string, right: s
   const known = mergeBases.get(repository) ?? new Map<string, string | undefined>();
   const key = `${left} ${right}`;
   if (known.has(key)) return known.get(key);
+  for (const [descendant, commit] of [
+    [left, right],
+    [right, left],
+  ] as const)
+    if (await descendsShortly(repository, descendant, commit)) return commit;
   const [found] = await readGitLines(repository, ['merge-base', left, right], { allowedExitCodes: [0, 1] });
   if (!repository.shallow) mergeBases.set(repository, known.set(key, found));
   return found;
+}
+
+// Most plans compare commits that are near each other, and a process takes as long as reading a hundred commits.
+const shortHistory = 40;
+
+/** Returns true if the commit is among the last ones that the descendant contains, or is itself the descendant. */
+async function descendsShortly(repository: Repository, descendant: string, commit: string): Promise<boolean> {
+  const seen = new Set([descendant]);
+  for (const id of seen) {
+    if (id === commit) return true;
+    if (seen.size < shortHistory) for (const parent of await parentsOf(repository, id)) seen.add(parent);
+  }
+  return false;
 }
 
 /** Returns the root commits of HEAD, which identify the repository; empty in a shallow clone. */

@@ -124,6 +124,13 @@ export const placeChecks = [
     ['unit/git/resolve-commit.test.ts: means HEAD of this checkout, whatever refs have the name'],
   ],
   [
+    'HEAD is what its file says',
+    'git/repository.ts',
+    'head: isExact ? id : undefined',
+    "head: id === '' ? undefined : id",
+    ['unit/git/resolve-commit.test.ts: means HEAD of this checkout, whatever refs have the name'],
+  ],
+  [
     'a job fetches no tag for a branch, and not the branch HEAD',
     'git/origin.ts',
     'named.flatMap(([ref, here]) => (found.has(ref) ? [`+${ref}:${here}`] : []))',

@@ -47,17 +47,37 @@ describe('openRepository', () => {
   });
 });
 
-test('git is asked once for the last common ancestor of two commits, unless the clone may get more history', async () => {
-  const repository = make({ 'x.yaml': 'one' });
-  const [first, last] = [repository.git('rev-parse', 'HEAD'), repository.save({ 'x.yaml': 'two' })];
-  const part = makeOrigin(repository);
-  const shallow = await clone(part, '--depth', '1').open();
-  const whole = await repository.open();
-  expect([await mergeBaseOf(whole, first, last), await mergeBaseOf(shallow, last, last)]).toEqual([first, last]);
-  for (const { folder } of [whole, shallow]) rmSync(join(folder, '.git', 'objects'), { recursive: true });
-  expect(await mergeBaseOf(whole, first, last)).toBe(first);
-  await failureOf(mergeBaseOf(whole, last, first));
-  await failureOf(mergeBaseOf(shallow, last, last));
+describe('mergeBaseOf', () => {
+  it('finds the commit that another one contains, in either order, and none in a history of its own', async () => {
+    const repository = make({ 'x.yaml': 'one' });
+    const first = repository.git('rev-parse', 'HEAD');
+    repository.git('checkout', '--quiet', '-b', 'feature');
+    const feature = repository.save({ 'y.yaml': 'two' });
+    repository.git('checkout', '--quiet', 'main');
+    repository.save({ 'x.yaml': 'three' });
+    repository.git('merge', '--quiet', '--no-edit', 'feature');
+    const last = repository.git('rev-parse', 'HEAD');
+    const other = repository.git('commit-tree', 'HEAD^{tree}', '-m', 'another root');
+    const opened = await repository.open();
+    const pairs = [first, feature, last].flatMap((one) => [mergeBaseOf(opened, one, last), mergeBaseOf(opened, last, one)]);
+    expect(await Promise.all(pairs)).toEqual([first, first, feature, feature, last, last]);
+    expect(await mergeBaseOf(opened, last, other)).toBeUndefined();
+  });
+
+  it('asks git once about two branches, unless the clone may get more history', async () => {
+    const repository = make({ 'x.yaml': 'one' });
+    const first = repository.git('rev-parse', 'HEAD');
+    const left = repository.save({ 'x.yaml': 'two' });
+    repository.git('checkout', '--quiet', '-b', 'right', first);
+    const right = repository.save({ 'x.yaml': 'three' });
+    const shallow = await clone(makeOrigin(repository), '--depth', '1', '--no-single-branch').open();
+    const whole = await repository.open();
+    expect([await mergeBaseOf(whole, left, right), await mergeBaseOf(shallow, left, right)]).toEqual([first, undefined]);
+    for (const { folder } of [whole, shallow]) rmSync(join(folder, '.git', 'objects'), { recursive: true });
+    expect(await mergeBaseOf(whole, left, right)).toBe(first);
+    await failureOf(mergeBaseOf(whole, right, left));
+    await failureOf(mergeBaseOf(shallow, left, right));
+  });
 });
 
 /** A setting of the user, in the environment. */
