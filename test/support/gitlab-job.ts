@@ -16,12 +16,11 @@ export type Pipeline =
 /** The folder of a job and its variables, as the runner of GitLab makes them. */
 export type GitLabJob = { readonly cwd: string; readonly env: Readonly<Record<string, string>> };
 
-const checkout = `git init --quiet --initial-branch=none
+const checkout = `git init --quiet --template= --initial-branch=none
 git remote add origin "$1"
 shift
 git fetch --quiet --depth=20 --no-tags origin "$@"
-git checkout --quiet --detach refs/pipelines/1
-git rev-parse HEAD`;
+git checkout --quiet --detach refs/pipelines/1`;
 
 /** Checks out a pipeline in an empty folder, as the runner does: 20 commits, without a branch; and returns the variables of its jobs. */
 export function prepareJob(cwd: string, origin: string, { url, token, requests }: TestGitLab, pipeline: Pipeline): GitLabJob {
@@ -30,7 +29,8 @@ export function prepareJob(cwd: string, origin: string, { url, token, requests }
   const isOfRequest = pipeline.source === 'merge_request_event' && request !== undefined;
   const ref = isOfRequest ? `refs/merge-requests/${request.iid}/head` : 'refs/heads/main';
   const refs = isOfRequest ? [`+${ref}:refs/pipelines/1`] : [`+${ref}:refs/pipelines/1`, '+refs/heads/main:refs/remotes/origin/main'];
-  const commit = runShell(cwd, checkout, [`file://${origin}`, ...refs]);
+  runShell(cwd, checkout, [`file://${origin}`, ...refs]);
+  const commit = git(cwd, 'rev-parse HEAD');
   const payload = join(cwd, '.git', 'payload');
   if (pipeline.source === 'trigger')
     writeFileSync(payload, JSON.stringify({ object_kind: 'merge_request', object_attributes: { iid, action: 'update' } }));

@@ -3,6 +3,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { Reply } from './actions-cache.ts';
 import { endpointOf, wrongParameters } from './gitlab-endpoints.ts';
 import { accountView, authorOf, people, projectBot, storedText } from './gitlab-people.ts';
+import { readRef } from './read-ref.ts';
 import { git } from './workflow.ts';
 
 /** A request that GitLab received. */
@@ -117,7 +118,8 @@ export async function startGitLab(repository: string, certificate?: { readonly k
   /** Follows the branch, as GitLab does after each push to an open merge request. */
   const current = (request: Request): Request => {
     if (request.state === 'opened' && !request.fork) request.head = tip(request.source);
-    git(repository, ['update-ref', `refs/merge-requests/${request.iid}/head`, request.head]);
+    const ref = `refs/merge-requests/${request.iid}/head`;
+    if (readRef(repository, ref) !== request.head) git(repository, ['update-ref', ref, request.head]);
     return request;
   };
 

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { writeFiles, type Files } from '../e2e/project.ts';
+import { readRef } from './read-ref.ts';
 
 /** A git repository in a temporary folder. */
 export type TestRepository = {
@@ -61,13 +62,19 @@ export function useRepositories(): {
     count += 1;
     return join(root, `repository-${count}`);
   };
+  let empty: string | undefined;
   return {
     place,
     at: repositoryAt,
     make(files) {
       const repository = repositoryAt(place(), true);
+      if (empty === undefined) {
+        empty = repositoryAt(place(), true).folder;
+        runIn(empty, 'git', ['init', '--quiet', '--template=', '--initial-branch=main']);
+      }
+      cpSync(empty, repository.folder, { recursive: true });
       repository.write(files ?? {});
-      runIn(repository.folder, 'sh', ['-ec', files === undefined ? initScript : `${initScript}; ${commitScript}`, 'sh', 'change']);
+      if (files !== undefined) repository.commit();
       return repository;
     },
     makeOrigin(of) {
@@ -84,8 +91,7 @@ export function useRepositories(): {
 }
 
 // Starting a process from a process of this size takes longer than git itself, so one shell runs several commands.
-const commitScript = 'git add --all --force; git commit --quiet --allow-empty --message "$1"; git rev-parse HEAD';
-const initScript = 'git init --quiet --template= --initial-branch=main';
+const commitScript = 'git add --all --force; git commit --quiet --allow-empty --message "$1"';
 const originScript = `git init --quiet --template= --bare --initial-branch=main "$1"
   git remote add origin "$1"
   git push --quiet origin --all`;
@@ -93,6 +99,18 @@ const originScript = `git init --quiet --template= --bare --initial-branch=main 
 const cloneScript = `git clone --quiet --template= --no-hardlinks "$1" "$2"
   git -C "$2" remote set-url origin "file://$1"`;
 const partScript = 'from="file://$1"; to="$2"; shift 2; git clone --quiet --template= "$@" "$from" "$to"';
+
+/** Runs git, except for the commit of a ref, and returns what it prints. */
+function runGit(folder: string, args: readonly string[]): string {
+  const [command, name = ''] = args;
+  return (command === 'rev-parse' && args.length === 2 ? readRef(folder, name) : undefined) ?? runIn(folder, 'git', args);
+}
+
+/** Commits everything, runs a script after it, and returns the commit. */
+function commitIn(folder: string, message: string, script = ''): string {
+  runIn(folder, 'sh', ['-ec', `${commitScript}; ${script}`, 'sh', message]);
+  return runGit(folder, ['rev-parse', 'HEAD']);
+}
 
 /** Runs git, or a script with git, and returns what it prints. */
 function runIn(folder: string, program: 'git' | 'sh', args: readonly string[]): string {
@@ -102,8 +120,8 @@ function runIn(folder: string, program: 'git' | 'sh', args: readonly string[]): 
 
 function repositoryAt(folder: string, isNew = false): TestRepository {
   if (isNew) mkdirSync(folder);
-  const git = (...args: readonly string[]): string => runIn(folder, 'git', args);
-  const commit = (message = 'change'): string => runIn(folder, 'sh', ['-ec', commitScript, 'sh', message]);
+  const git = (...args: readonly string[]): string => runGit(folder, args);
+  const commit = (message = 'change'): string => commitIn(folder, message);
   return {
     folder,
     git,
@@ -135,7 +153,7 @@ export function withPush(repository: TestRepository): TestRepository {
     ...repository,
     save(files, message = 'change') {
       writeFiles(repository.folder, files);
-      return runIn(repository.folder, 'sh', ['-ec', `${commitScript}; git push --quiet origin HEAD`, 'sh', message]);
+      return commitIn(repository.folder, message, 'git push --quiet origin HEAD');
     },
   };
 }

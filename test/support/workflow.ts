@@ -5,6 +5,7 @@ import { isObject } from '../../src/model/json.ts';
 import { runtimeToken } from './actions-cache.ts';
 import type { Ended, Running } from './cli.ts';
 import { place, type TestGitHub } from './github.ts';
+import { readRef } from './read-ref.ts';
 
 /** The result of a step: its output, and the files that the runner reads afterwards. */
 export type StepEnded = Pick<Ended, 'code' | 'stdout' | 'stderr'> & {
@@ -110,7 +111,9 @@ function outputsOf(text: string): Readonly<Record<string, string>> {
 
 /** Runs git in a folder, as a person and without the user's settings; arguments that contain spaces are given as a list. */
 export function git(cwd: string, line: string | readonly string[], login?: string): string {
-  return runIn(cwd, 'git', typeof line === 'string' ? line.split(' ') : line, login);
+  const args = typeof line === 'string' ? line.split(' ') : line;
+  const [command, name = ''] = args;
+  return (command === 'rev-parse' && args.length === 2 ? readRef(cwd, name) : undefined) ?? runIn(cwd, 'git', args, login);
 }
 
 /** Runs a script with several commands of git: starting a process takes longer than git itself. */
@@ -127,21 +130,23 @@ function runIn(cwd: string, program: 'git' | 'sh', args: readonly string[], logi
   return execFileSync(program, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }
 
-const commits = `if ! [ -e .git ]; then git init --quiet --initial-branch=main; fi
+const commits = `if ! [ -e .git ]; then git init --quiet --template= --initial-branch=main; fi
 git add --all
-git -c maintenance.auto=false commit --quiet --allow-empty "--message=$1"
-git rev-parse HEAD`;
+git -c maintenance.auto=false commit --quiet --allow-empty "--message=$1"`;
 
 /** Turns the folder into a repository with one commit. */
 export function commitAll(cwd: string, message = 'First', login?: string): string {
-  return runShell(cwd, commits, [message], login);
+  runShell(cwd, commits, [message], login);
+  return git(cwd, 'rev-parse HEAD');
 }
 
 /** Turns an empty folder into the origin of a checkout, pushes main to it, and returns the folder. */
 export function pushToOrigin(cwd: string, origin: string): string {
-  runShell(cwd, 'git init --quiet --bare --initial-branch=main "$1"; git remote add origin "file://$1"; git push --quiet origin main', [
-    origin,
-  ]);
+  runShell(
+    cwd,
+    'git init --quiet --template= --bare --initial-branch=main "$1"; git remote add origin "file://$1"; git push --quiet origin main',
+    [origin],
+  );
   return origin;
 }
 
