@@ -157,7 +157,11 @@ export type BaseState = {
 export type Commit = { readonly id: string; readonly subject: string };
 
 /** Returns the id that a resource had before, or the id of its predecessor. */
-export function formerIdOf({ id, renamedFrom, replaces }: DesiredResource): ResourceId | undefined {
+export function formerIdOf({
+  id,
+  renamedFrom,
+  replaces,
+}: Pick<DesiredResource, 'id' | 'renamedFrom' | 'replaces'>): ResourceId | undefined {
   const name = renamedFrom ?? replaces;
   return name === undefined ? undefined : resourceId(kindOf(id), name);
 }

@@ -1,15 +1,17 @@
 import * as fc from 'fast-check';
 import { registry } from '../../src/kinds/index.ts';
-import type { Remembered } from '../../src/model/applied-record.ts';
+import { emptyRecord, type Remembered } from '../../src/model/applied-record.ts';
 import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { Checked, Diagnostic } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Diff, Plan } from '../../src/model/plan/plan.ts';
+import { recallObjects } from '../../src/project/remembered-objects.ts';
+import { writesAfter } from '../../src/reconcile/record/record-changes.ts';
 import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
 import { compareStates, type Comparison, draftPart, draftPlan, type PlanDraft, reviewPlan } from '../../src/reconcile/reconcile.ts';
 import { desiredState } from './desired-state.ts';
 import { memoryGateway, type MemoryGateway } from './memory-gateway.ts';
-import { inputOf, reviewOf } from './run-pipeline.ts';
+import { applyPlan, inputOf, reviewOf } from './run-pipeline.ts';
 import { manifestId, scenario, selfContained, type Manifest, type Scenario } from './scenario.ts';
 
 /** The manifests of the last apply, the current ones, and a gateway that has drifted. */
@@ -112,6 +114,17 @@ const impossible: ReadonlySet<string> = new Set(['plan/would-lose-secret', 'plan
 /** The error codes that a scenario cannot avoid: an edge of a rule without a manifest cannot move, and a kept secret may be missing. */
 function isPossible(diagnostics: readonly Diagnostic[]): boolean {
   return !diagnostics.some(({ code, severity }) => severity === 'error' && impossible.has(code));
+}
+
+/** Applies a plan of a history, and returns what the record keeps of that apply. */
+export async function applyRecorded(
+  gateway: MemoryGateway,
+  planned: Awaited<ReturnType<typeof planHistory>>,
+  { desired }: Pick<History, 'desired'>,
+): Promise<Remembered> {
+  const commit = 'b'.repeat(40);
+  const writes = writesAfter(planned.plan, await applyPlan({ gateway, ...planned }), planned.base);
+  return recallObjects({ ...emptyRecord, pending: [{ commit, ...writes }] }, new Map([[commit, desired]]));
 }
 
 /** Plans a history against its gateway, and skips a case that cannot be planned. */

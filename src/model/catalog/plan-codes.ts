@@ -33,7 +33,8 @@ export const planCodes = {
   'plan/adoption': {
     level: 'refusal',
     meaning: 'A live object would be changed for the first time',
-    cause: 'An object of this name is live, was never applied by Ostiary, and differs from its manifest',
+    cause:
+      'An object of this name is live, was never applied by Ostiary, and differs from its manifest; or `renamedFrom` or `replaces` names an object that was never applied',
     fix: 'Review the changes; then set `metadata.adopt: true`, or pass `--import KIND/NAME`',
     example: 'it is live, was never applied by Ostiary, and differs from its manifest',
   },
@@ -89,7 +90,7 @@ export const planCodes = {
   'plan/immutable-name': {
     level: 'refusal',
     meaning: 'A new object looks like a rename of an object that the gateway would keep',
-    cause: 'The gateway cannot rename this kind, so both objects would exist',
+    cause: 'The gateway cannot rename this kind, or the manifest does not state the former name, so both objects would exist',
     fix: 'Write `metadata.replaces` or `metadata.renamedFrom`, or restore the old name',
     example:
       'it looks like a rename of Connection/orders-db; names are immutable, so the gateway would have both: Connection/orders-db stays accessible, and its secrets are not copied',

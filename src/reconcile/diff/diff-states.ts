@@ -1,7 +1,7 @@
 import { addToGroup, appendAll } from '../../model/collections.ts';
 import { type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
-import type { LiveResource } from '../../model/live.ts';
+import { liveById, type LiveResource } from '../../model/live.ts';
 import { compareText, equal } from '../../model/json.ts';
 import {
   type Change,
@@ -143,7 +143,10 @@ type Comparison = {
 type CompareInput = { readonly resources: readonly DesiredResource[]; readonly kinds: KindTable; readonly reasons: Reasons };
 
 /** Compares each desired resource with its live counterpart; resources in sync are only checked for unwatched protections. */
-function compareResources({ input, base, named, own, uncertain }: Prepared, { resources, kinds, reasons }: CompareInput): Comparison {
+function compareResources(
+  { input, base, named, own, uncertain, isOurs }: Prepared,
+  { resources, kinds, reasons }: CompareInput,
+): Comparison {
   const { live, desired } = named;
   const pastOf = lastAppliedLookup(base, {
     revert: input.consent?.revert,
@@ -153,16 +156,19 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
   });
   const renamed = new Map([...named.renames].map(([from, to]) => [to, from]));
   for (const id of named.taken.values()) renamed.set(id, id);
+  const present = liveById(live.resources);
   const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, input.registry);
   const drafted: HoldableChange[] = [];
   const phaseOf = (resource: DesiredResource, found: LiveResource | undefined, past: AppliedResource | undefined): ObjectPhase => {
     const { id, key, adopt, replaces } = resource;
     const ours = uncertain.has(key) ? undefined : own.get(key);
-    const isImport =
-      base !== undefined && found !== undefined && found.isLabel !== true && past === undefined && ours === undefined && !renamed.has(key);
+    const former = formerIdOf(resource);
+    // Renaming or replacing an object that was never applied imports it.
+    const takesOver = former !== undefined && !isOurs(former) && (renamed.has(key) || (found === undefined && present.has(former)));
+    const isUnknown = found !== undefined && found.isLabel !== true && past === undefined && ours === undefined && !renamed.has(key);
+    const isImport = takesOver || (base !== undefined && isUnknown);
     if (isImport) return adopt || input.consent?.imports.includes(id) === true ? 'agreed-import' : 'import';
     if (waiting.has(key)) return 'new';
-    const former = formerIdOf(resource);
     // A predecessor may have been closed: one that is live, or that the interrupted apply deleted.
     const hadPredecessor = former !== undefined && (named.liveById.has(former) || input.remembered?.written.has(former) === true);
     if (replaces !== undefined && past !== undefined && (hadPredecessor || ours?.unfinished !== true)) return 'opened';

@@ -136,7 +136,7 @@ export function draftChange(
       : withHeld(withOrigins(fields, past, { kind, desired: settled, live, state }), held, { kind, desired: settled, live });
   const draft =
     live === undefined
-      ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)))
+      ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)), phase)
       : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, phase, state });
   return {
     draft: desired.grants === undefined ? draft : { ...draft, fields: withEnds(draft.fields, desired.grants) },
@@ -172,10 +172,11 @@ function createFields(kind: Kind, desired: DesiredResource, secrets: readonly Fi
   return [...plain, ...secrets];
 }
 
-function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly FieldChange[]): ChangeDraft {
+function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly FieldChange[], phase: ObjectPhase): ChangeDraft {
   return {
     ...identity(desired),
     action: 'create',
+    ...importing(phase),
     fields,
     positions: positionsOf(fields, desired),
     carried: [],
@@ -204,7 +205,7 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
     action: 'update',
     uid: live.uid,
     ...(live.managedBy === undefined ? {} : { managedBy: live.managedBy }),
-    ...(phase === 'import' || phase === 'agreed-import' ? { beginning: 'import' as const } : {}),
+    ...importing(phase),
   } as const;
   if (fields.length === 0) return { ...draft, fields, carried: [] };
   const written = fields.filter((field) => field.held !== true);
@@ -224,6 +225,10 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
       () => touchedSide(kind, live.spec, written, 'after'),
     ),
   };
+}
+
+function importing(phase: ObjectPhase): Pick<ChangeDraft, 'beginning'> {
+  return phase === 'import' || phase === 'agreed-import' ? { beginning: 'import' } : {};
 }
 
 /** Adds the numbers that change in between only: all of a list are needed until what the object gains late is attached. */

@@ -1,5 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
-import { desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
+import { desiredById, desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { PreflightResult } from '../../model/gateway.ts';
 import {
   type Allowance,
@@ -146,12 +146,17 @@ export function checkLimits(
   for (const id of declaredKeys(named.desired)) if (named.liveById.has(id)) managed += 1;
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const created = diff.changes.filter(({ id, action }) => action === 'create' && !applied.has(id));
+  const manifests = desiredById(desired.resources);
   return limitRefusals(diff.changes, changedNames(created, named.desired.resources, removed, registry), {
     ours: managed,
     resumed: findResumed(prepared),
     losses: withAccepted(findLosses({ diff, snapshots }, { ...named, registry }), accepted, registry),
     limits,
     allowed,
+    formerOf: (id) => {
+      const resource = manifests.get(id);
+      return resource && formerIdOf(resource);
+    },
     adopts: new Set([...(consent?.imports ?? []), ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),
   });
 }
@@ -207,7 +212,7 @@ function findChangedName(kind: Kind, desired: DesiredResource, removed: readonly
   const field = kind.renamable ? 'renamedFrom' : 'replaces';
   return {
     code: 'plan/immutable-name',
-    message: `it looks like a rename of ${predecessor.base.id}; names are immutable, so the gateway would have both: ${costOf(kind, predecessor)}`,
+    message: `it looks like a rename of ${predecessor.base.id}; ${kind.renamable ? 'without its former name' : 'names are immutable, so'} the gateway would have both: ${costOf(kind, predecessor)}`,
     hint: `to ${kind.renamable ? 'rename' : 'replace'} it, set metadata.${field}: ${nameOf(predecessor.base.id)}; otherwise restore the old name`,
     allowable: true,
     resource: desired.id,

@@ -19,6 +19,8 @@ export type LimitMeasure = {
   readonly allowed: readonly Allowance[];
   /** Resources that may be imported although they differ. */
   readonly adopts: ReadonlySet<string>;
+  /** Returns the object that a resource renames or replaces. */
+  readonly formerOf: (id: ResourceId) => ResourceId | undefined;
 };
 
 /** Refuses a plan that exceeds limits, with other refusals; returns the overrides of the user separately. */
@@ -69,11 +71,15 @@ export function windowRefusals({ changes }: Pick<Diff, 'changes'>, singleWrites:
     });
 }
 
-/** Refuses to overwrite a live object only because a manifest has its name. */
-function unconfirmedImports(changes: readonly Change[], { adopts }: LimitMeasure): readonly Refusal[] {
-  return changes.flatMap(({ id, adoption }): readonly Refusal[] => {
+/** Refuses to write a live object only because a manifest has its name, now or as a former name. */
+function unconfirmedImports(changes: readonly Change[], { adopts, formerOf }: LimitMeasure): readonly Refusal[] {
+  return changes.flatMap(({ id, action, adoption }): readonly Refusal[] => {
     if (adoption !== true || adopts.has(id)) return [];
-    const message = 'it is live, was never applied by Ostiary, and differs from its manifest';
+    const former = action === 'create' || action === 'rename' ? formerOf(id) : undefined;
+    const message =
+      former === undefined
+        ? 'it is live, was never applied by Ostiary, and differs from its manifest'
+        : `it ${action === 'rename' ? 'renames' : 'replaces'} ${former}, which is live and was never applied by Ostiary`;
     const hint = `review the changes; then set metadata.adopt: true, or pass --import ${id}`;
     return [{ code: 'plan/adoption', message, hint, allowable: false, resource: id }];
   });

@@ -1,8 +1,9 @@
-import { type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
+import { type DesiredResource, desiredByKey, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Registry } from '../../model/kind.ts';
 import { liveById, type LiveState } from '../../model/live.ts';
 import type { Renames } from '../../model/plan/plan.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 
 /** The live objects that get new names, and the managed ones that cannot, by their new names. */
 type FormerNames = {
@@ -10,6 +11,60 @@ type FormerNames = {
   readonly taken: ReadonlyMap<ResourceId, ResourceId>;
   readonly diagnostics: readonly Diagnostic[];
 };
+
+/** What decides whether a former name counts: the manifests that were applied last, and whether a live object is ours. */
+type NameHistory = {
+  readonly live: LiveState;
+  readonly base: DesiredState | undefined;
+  readonly registry: Registry;
+  /** Returns whether the base or the record has the object. */
+  readonly isOurs: (key: ResourceId) => boolean;
+};
+
+/**
+ * Returns the manifests with the former names that count. Where the gateway has an object with the new name, a former name says nothing about it
+ * if one of the two is not ours. A rename that the base states, and that the manifests undo, is a rename in the other direction.
+ */
+export function withKnownNames(desired: DesiredState, history: NameHistory): DesiredState {
+  const { base, live, isOurs } = history;
+  if (base === undefined) return desired;
+  const found = liveById(live.resources);
+  const undone = findUndoneRenames(desired, base, history);
+  const resources = desired.resources.map((resource) => {
+    const former = formerIdOf(resource);
+    const back = undone.get(resource.id);
+    if (back !== undefined) return { ...resource, renamedFrom: nameOf(back) };
+    const isOther = (key: ResourceId): boolean => found.has(key) && !isOurs(key);
+    if (former === undefined || !found.has(resource.key) || !(isOther(resource.key) || isOther(former))) return resource;
+    const { renamedFrom: _, replaces: __, ...rest } = resource;
+    return rest;
+  });
+  return { ...desired, resources };
+}
+
+/** Returns the current ids of the objects that get the name back that they had before, by that name. */
+function findUndoneRenames(
+  desired: DesiredState,
+  base: DesiredState,
+  { live, registry }: NameHistory,
+): ReadonlyMap<ResourceId, ResourceId> {
+  const found = liveById(live.resources);
+  const known = new Set([...desired.resources, ...desired.unselected].flatMap(({ id, key }) => [id, key]));
+  const named = new Set(desired.resources.map(formerIdOf));
+  const applied = desiredByKey(base.resources);
+  const undone = new Map<ResourceId, ResourceId>();
+  for (const { id, key, renamedFrom } of base.resources) {
+    const former = renamedFrom === undefined ? undefined : formerIdOf({ id, renamedFrom });
+    if (former === undefined || registry.get(kindOf(id))?.renamable !== true) continue;
+    if (!known.has(key) && !named.has(key) && found.has(key) && !found.has(former) && !applied.has(former)) undone.set(former, key);
+  }
+  return new Map(
+    desired.resources.flatMap((one) => {
+      const back = formerIdOf(one) === undefined ? undone.get(one.id) : undefined;
+      return back === undefined ? [] : [[one.id, back] as const];
+    }),
+  );
+}
 
 /** Finds the former names that are still live; a former name that is not live any more has no effect. */
 export function resolveFormerNames(desired: DesiredState, live: LiveState): FormerNames {

@@ -1,6 +1,6 @@
 import { type DialectFields, hasField } from '../../model/gateway.ts';
 import type { Limits } from '../../model/config.ts';
-import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
+import { type BaseState, desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
@@ -10,7 +10,7 @@ import { type Allowance, type Renames, type TargetIdentity, withNames } from '..
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { adaptToDialect, ambiguousNames, type UnplannableObject, frozenKeys, unreadKinds, withoutUnplannable } from './omissions.ts';
 import { withoutEndedGrants } from './ended-grants.ts';
-import { resolveFormerNames } from './former-names.ts';
+import { resolveFormerNames, withKnownNames } from './former-names.ts';
 import { resolveReplacements } from './replacements.ts';
 import { type OwnObjects, ownObjects, withRemembered } from './base-states.ts';
 import { compareSecrets } from '../compare/compare-secrets.ts';
@@ -70,6 +70,8 @@ export type Prepared = {
   readonly applied: DesiredState | undefined;
   /** The live objects that are ours beyond the manifests of the base. */
   readonly own: OwnObjects;
+  /** Returns whether the base or the record has an object, by its key; without a base, every object. */
+  readonly isOurs: (key: ResourceId) => boolean;
   /** The live keys that unplannable objects have, rename or replace: they and their edges stay as they are. */
   readonly frozen: ReadonlySet<ResourceId>;
   /** Those of them that something else may have created. */
@@ -98,7 +100,9 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   const own = ownObjects(input.remembered, live);
   const uncertain = findUncertain(own, live, { registry, dialect: fields });
   const known = withRemembered(input.base, input.remembered, own);
-  const linked = withResolvedEdges(adapted, known && adaptToDialect(known.desired, fields, registry).desired, { live, registry });
+  const earlier = known && adaptToDialect(known.desired, fields, registry).desired;
+  const isOurs = ownership(known, { own, uncertain, remembered: input.remembered });
+  const linked = withResolvedEdges(withKnownNames(adapted, { live, base: earlier, registry, isOurs }), earlier, { live, registry });
   const base = known && linked.base && { ...known, desired: linked.base };
   const { desired, diagnostics: replaced } = resolveReplacements(linked.desired, live, {
     registry,
@@ -116,8 +120,18 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   if (hasErrors(refused)) return { diagnostics };
   const applied = known?.desired === input.desired ? desired : base?.desired;
   const frozen = frozenKeys(input.desired, unplannable);
-  const value = { input, desired, live, base, applied, own, frozen, uncertain, named: nameStates(desired, live) };
+  const value = { input, desired, live, base, applied, own, isOurs, frozen, uncertain, named: nameStates(desired, live) };
   return { value, diagnostics };
+}
+
+/** Returns whether an object is ours: the base declares it, an apply created it for certain, or an incomplete one wrote to it. */
+function ownership(
+  base: BaseState | undefined,
+  { own, uncertain, remembered }: Pick<Prepared, 'own' | 'uncertain'> & Pick<ReconcileInput, 'remembered'>,
+): Prepared['isOurs'] {
+  const applied = base && desiredByKey(base.desired.resources);
+  return (key) =>
+    applied === undefined || applied.has(key) || (own.has(key) && !uncertain.has(key)) || remembered?.written.has(key) === true;
 }
 
 /** Brings both sides under the names that the objects have after the plan. */

@@ -279,12 +279,17 @@ export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.action === 'delete') return deletionNote(change, orphan);
   if (change.reasons.includes('replaced')) return replacedText(change);
   if (isClosedBetween(change)) return 'closed while its access-request rules change';
-  if (change.adoption === true) return 'import: it exists already';
+  if (change.adoption === true) return importNote(change);
   if (change.action === 'held') return 'held: made stricter outside Ostiary';
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
   if (change.reasons.includes('unfinished')) return 'unfinished: created closed by an interrupted apply';
   if (change.action === 'create' && isLost(change)) return 'deleted outside Ostiary, will be recreated';
   return '';
+}
+
+function importNote({ action, key }: Change): string {
+  if (action === 'rename' && key !== undefined) return `import: renamed from ${escapeTerminal(nameOf(key))}`;
+  return action === 'create' ? 'import: it replaces an object that was never applied' : 'import: it exists already';
 }
 
 /** Returns who changed the gateway before the manifests accepted it, and when; escaped. */

@@ -4,7 +4,7 @@ import { defaultLimits } from '../../../../src/model/config.ts';
 import type { LiveResource, LiveState } from '../../../../src/model/live.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
 import { desiredState } from '../../../support/desired-state.ts';
-import { type History, planHistory } from '../../../support/history.ts';
+import { applyRecorded, type History, planHistory } from '../../../support/history.ts';
 import { memoryGateway } from '../../../support/memory-gateway.ts';
 import { applyPlan, planAgainst, runReconcile } from '../../../support/run-pipeline.ts';
 import type { Manifest } from '../../../support/scenario.ts';
@@ -92,15 +92,15 @@ test.each([
 ])('what takes a place and was not opened by an apply that died is, in the next one, %s', async (_, byHand, expected) => {
   const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec: { ...spec, ...byHand } }] });
   gateway.setFault(({ method }) => (method === 'PUT' ? 'before' : undefined));
-  await applyPlan({ gateway, ...(await planHistory(gateway, past)) });
+  const interrupted = { ...past, remembered: await applyRecorded(gateway, await planHistory(gateway, past), past) };
   expect(modes.map((mode) => gateway.state()['Connection/successor']?.spec?.[mode])).toEqual(['disabled', 'disabled', 'disabled']);
   gateway.setFault(undefined);
-  const second = await planHistory(gateway, past);
+  const second = await planHistory(gateway, interrupted);
   expect(second.plan.changes.find(({ id }) => id === 'Connection/successor')?.reasons).toContain('unfinished');
   await applyPlan({ gateway, ...second });
   expect(modes.map((mode) => gateway.state()['Connection/successor']?.spec?.[mode])).toEqual(expected);
   expect(modes.map((mode) => gateway.state()['Connection/former']?.spec?.[mode])).toEqual(['disabled', 'disabled', 'disabled']);
-  expect((await planHistory(gateway, past)).plan.changes.filter(({ action }) => action !== 'held')).toEqual([]);
+  expect((await planHistory(gateway, interrupted)).plan.changes.filter(({ action }) => action !== 'held')).toEqual([]);
 });
 
 test.each([
@@ -119,20 +119,20 @@ test.each([
     spec: { ...spec, access_mode_exec: 'disabled' },
   };
   const replaced = { ...past, desired: desiredState([successor]), consent: { ...past.consent, prune } };
-  await applyPlan({ gateway, ...(await planHistory(gateway, replaced)) });
+  const remembered = await applyRecorded(gateway, await planHistory(gateway, replaced), replaced);
   expect(Object.keys(gateway.state()).includes('Connection/former')).toBe(!prune);
   for (const base of [past.base, { ...past.base, desired: replaced.desired }]) {
-    const { changes } = (await planHistory(gateway, { ...replaced, base })).plan;
+    const { changes } = (await planHistory(gateway, { ...replaced, base, remembered })).plan;
     expect(changes.map(({ id, action }) => [id, action])).toEqual([['Connection/successor', 'held']]);
   }
 });
 
 test('a connection that a user closed after a replacement stays closed', async () => {
   const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec }] });
-  await applyPlan({ gateway, ...(await planHistory(gateway, past)) });
+  const remembered = await applyRecorded(gateway, await planHistory(gateway, past), past);
   const closed = Object.fromEntries(modes.map((mode) => [mode, 'disabled']));
   gateway.put({ id: 'Connection/successor', spec: { ...spec, ...closed } });
-  const { changes } = (await planHistory(gateway, past)).plan;
+  const { changes } = (await planHistory(gateway, { ...past, remembered })).plan;
   expect(changes.map(({ id, action }) => [id, action])).toEqual([['Connection/successor', 'held']]);
 });
 

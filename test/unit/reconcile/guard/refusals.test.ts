@@ -19,7 +19,7 @@ const guarded = new Set(['Connection']);
 
 function measure(given: Partial<LimitMeasure>): LimitMeasure {
   const losses = { connections: 0, losing: new Set<ResourceId>(), guarded };
-  return { ours: 10, resumed: [], limits: defaultLimits, allowed: [], losses, adopts: new Set(), ...given };
+  return { ours: 10, resumed: [], limits: defaultLimits, allowed: [], losses, adopts: new Set(), formerOf: () => undefined, ...given };
 }
 
 describe('refusalsOf', () => {
