@@ -16,7 +16,7 @@ afterAll(async () => {
 
 async function startModel(options: HoopOptions): Promise<LiveGateway> {
   const keys = [{ name: 'live', token, groups: ['admin'] }];
-  const model = await startHoopModel({ runbooks: 'none', agents: [{ name: 'default' }], keys, ...options });
+  const model = await startHoopModel({ runbooks: 'none', agents: [{ name: 'default', online: true }], keys, ...options });
   running.push(model);
   return { url: model.url, key: token };
 }
