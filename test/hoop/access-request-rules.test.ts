@@ -52,6 +52,25 @@ test('a rule is created, changed, and renamed in place', { timeout }, async () =
   expect(await rulesOf(project)).toMatchObject([{ id: created?.['id'], name: 'production' }]);
 });
 
+test(
+  'a number of approvals counts for credentials of native clients, although all groups must approve a session',
+  { timeout },
+  async () => {
+    const all = { min_approvals: null, all_groups_must_approve: true };
+    const project = await applied(all);
+    const [rule] = await rulesOf(project);
+    const path = '/access-requests/rules/prod';
+    expect((await project.send('PUT', path, { ...rule, min_approvals: 1 })).status).toBe(200);
+    const stricter = 'strengthens: 1 connection needs approval by 2 of 2 groups (was 1 of 2)';
+    expect(await planSummary(project)).toEqual({ headlines: [stricter], refusals: [] });
+    expect((await project.ostiary(['can', 'dev', 'connect', 'orders-db', '--live'])).stdout).toMatch(/1 of dba, security/);
+    // A rule about commands alone decides no credentials.
+    const commands = { access_type: 'command', min_approvals: 1 };
+    project.write({ 'access/rule.yaml': ruleManifest('prod', { ...all, ...commands }) });
+    await expectRefused(project, 'hoop/approval');
+  },
+);
+
 const moved = { 'access/rule.yaml': ruleManifest('prod', { connection_names: ['other-db'] }), 'access/two.yaml': ruleManifest('twin') };
 
 test.each([

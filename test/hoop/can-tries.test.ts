@@ -139,16 +139,14 @@ async function tryRunbooks({ ask, admin, name, found, counts, differs }: Tries):
 }
 
 /**
- * Asks for a credential of a native client. It differs from native access where the connection has reviewers, a rule asks only some
- * groups, or all groups must approve: there only whether a person may ask at all is the same. Auditors get no credential.
+ * Asks for a credential of a native client. It differs from native access where the connection has reviewers, or a rule asks only some
+ * groups: there only whether a person may ask at all is the same. Auditors get no credential.
  */
 async function tryConnect({ ask, admin, name, groups, state, found, counts, differs }: Tries): Promise<LiveAnswer | undefined> {
   if (groups.includes('auditor')) return undefined;
   const can = found.can('connect');
   const rule = governing(state, name, 'jit');
-  const isAlike =
-    state.connections[name]?.reviewers.length === 0 &&
-    (rule === undefined || (rule.required.length === 0 && (!rule.mustAllApprove || rule.minApprovals === null)));
+  const isAlike = state.connections[name]?.reviewers.length === 0 && (rule === undefined || rule.required.length === 0);
   const asked = async (seconds: number): Promise<number> =>
     (await ask('POST', `/connections/${name}/credentials`, { access_duration_seconds: seconds })).status;
   if (!isAlike) {

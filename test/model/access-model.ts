@@ -168,7 +168,9 @@ export function termsOf(state: AccessState, subject: Subject, name: string, requ
     return { ...legacy, longest: Math.min(longest, legacy.longest) };
   }
   const count = rule.reviewers.length;
-  const needed = rule.mustAllApprove ? count : Math.min(count, rule.minApprovals ?? count);
+  // A credential is native access, too: it counts the minimum although all must approve a session, and needs a connection without reviewers.
+  const hasCredential = isConnect && state.connections[name]?.reviewers.length === 0;
+  const needed = rule.mustAllApprove && !hasCredential ? count : Math.min(count, rule.minApprovals ?? count);
   return { refused: false, approval: { reviewers: rule.reviewers, needed, forcing: rule.forcing }, longest };
 }
 

@@ -31,8 +31,10 @@ export type AccessRequestRule = {
   /** The groups that need an approval; empty: everybody. */
   readonly approval_required_groups: readonly string[];
   readonly reviewers_groups: readonly string[];
-  /** How many of the reviewing groups must approve. */
+  /** How many of the reviewing groups must approve a session. */
   readonly approvals: number;
+  /** How many of them must approve a credential for a native client, if fewer: its number counts also where all of them must approve a session. */
+  readonly credential_approvals?: number;
   readonly force_approval_groups: readonly string[];
   readonly skip_review_groups: readonly string[];
   /** The longest access in seconds; null if the rule sets none. */
@@ -47,7 +49,8 @@ export type NamedObject = { readonly id: string; readonly name: string; readonly
 export function readRequestRule(rule: JsonObject, { id, name, connections }: NamedObject): AccessRequestRule {
   const { min_approvals: least, access_max_duration: longest } = rule;
   const reviewers = textsIn(rule['reviewers_groups']).filter((group) => group.trim() !== '');
-  const needed = rule['all_groups_must_approve'] === true || typeof least !== 'number' ? reviewers.length : least;
+  const stated = typeof least === 'number' ? Math.min(reviewers.length, least) : reviewers.length;
+  const fewer = stated < reviewers.length ? { credential_approvals: stated } : {};
   return {
     id,
     name,
@@ -56,7 +59,7 @@ export function readRequestRule(rule: JsonObject, { id, name, connections }: Nam
     attributes: textsIn(rule['attributes']),
     approval_required_groups: textsIn(rule['approval_required_groups']),
     reviewers_groups: reviewers,
-    approvals: Math.min(reviewers.length, needed),
+    ...(rule['all_groups_must_approve'] === true ? { approvals: reviewers.length, ...fewer } : { approvals: stated }),
     force_approval_groups: textsIn(rule['force_approval_groups']),
     skip_review_groups: textsIn(rule['skip_review_groups']),
     access_max_duration: typeof longest === 'number' ? longest : null,

@@ -95,11 +95,16 @@ export function accessOf({ spec, own, facts, license, longest }: AccessInput): C
 function analyzed(text: string, { ruleNamed }: AccessFacts): AnalyzedCommand {
   const [action = '', ...name] = text.split(':');
   const rule = name.length === 0 ? undefined : ruleNamed(name.join(':'));
-  return { action, by: rule && approvalBy(rule) };
+  return { action, by: rule && approvalBy(rule, rule.approvals) };
 }
 
-function approvalBy(rule: AccessRequestRule): Approval {
-  return { groups: rule.reviewers_groups, needed: rule.approvals, force: rule.force_approval_groups };
+function approvalBy(rule: AccessRequestRule, needed: number): Approval {
+  return { groups: rule.reviewers_groups, needed, force: rule.force_approval_groups };
+}
+
+/** Returns how many groups must approve a step by a rule: of both ways to native access the easier one. A connection with reviewers has no credentials. */
+export function approvalsFor(rule: AccessRequestRule, { own }: Pick<ConnectionAccess, 'own'>, step: ReviewStep): number {
+  return step === 'jit' && own === undefined ? (rule.credential_approvals ?? rule.approvals) : rule.approvals;
 }
 
 /** Returns the one rule of a step: by an attribute before by name, and the lowest id of several. */
@@ -150,7 +155,7 @@ export function reviewFor(access: ConnectionAccess, member: readonly string[], s
     const own = ownReview(access, step);
     return { ...own, longest: Math.min(own.longest, longest) };
   }
-  const approval = approvalBy(rule);
+  const approval = approvalBy(rule, approvalsFor(rule, access, step));
   return { by: approval.needed > 0 ? approval : undefined, rule: rule.name, longest };
 }
 

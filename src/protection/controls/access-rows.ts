@@ -1,7 +1,7 @@
 import { textsIn } from '../../model/json.ts';
 import type { AccessRequestRule, AnalyzerRule } from '../../model/protection/access-objects.ts';
 import { durationText } from '../../model/time.ts';
-import { type AnalyzedCommand, type Approval, modesOfStep, riskLevels } from '../access/effective-access.ts';
+import { type AnalyzedCommand, type Approval, approvalsFor, modesOfStep, riskLevels } from '../access/effective-access.ts';
 import { compareApproval, everybody, isEasierApproval, otherApproval, reviewersPhrase } from './compare-approvals.ts';
 import { compareSets, type CoverageRule, noDifference } from './compare-controls.ts';
 import { joinModes } from './connection-rows.ts';
@@ -221,7 +221,10 @@ function otherApprovalPhrase(direction: 'easier' | 'harder', { access: from }: P
     if (had === undefined || has === undefined) continue;
     const [more, fewer] = isLoss ? [had, has] : [has, had];
     const groups = more.reviewers_groups.filter((group) => !fewer.reviewers_groups.includes(group));
-    const quotas = [had, has].map(({ reviewers_groups: all, approvals: needed }) => ({ groups: all, needed }));
+    const quotas = [
+      { groups: had.reviewers_groups, needed: approvalsFor(had, from, step) },
+      { groups: has.reviewers_groups, needed: approvalsFor(has, to, step) },
+    ];
     const phrase = reviewersPhrase(groups, isLoss, quotas);
     if (phrase !== undefined) return phrase;
     const forced = fewer.force_approval_groups.filter((group) => !more.force_approval_groups.includes(group));

@@ -1,4 +1,5 @@
 import { type JsonObject, textsIn } from '../../model/json.ts';
+import { readRequestRule } from '../../model/protection/access-objects.ts';
 import {
   attributeRisks,
   type ControlRow,
@@ -58,16 +59,27 @@ const askedRisks: FieldRisks = {
   },
 };
 
-/** Finds how many groups have to approve; `all_groups_must_approve` is as many as review. */
+/** Finds how many groups have to approve a session, or a credential for a native client. */
 function countRisks(field: string): FieldRisks {
   const { codes, find } = limitRisks(field, approvalCodes.count);
-  return { codes, find: ({ before, after }) => find({ before: { [field]: neededOf(before) }, after: { [field]: neededOf(after) } }) };
+  return {
+    codes,
+    find: ({ before, after }) => {
+      const [had, has] = [approvalsOf(before), approvalsOf(after)];
+      const found = had.flatMap((count, index) => find({ before: { [field]: count }, after: { [field]: has[index] ?? count } }));
+      return found.filter(({ code }, index) => found.findIndex((one) => one.code === code) === index);
+    },
+  };
 }
 
-function neededOf(spec: JsonObject): number {
-  const { min_approvals: least, all_groups_must_approve: all } = spec;
-  const reviewers = textsIn(spec['reviewers_groups']).length;
-  return all === true || typeof least !== 'number' ? reviewers : Math.min(least, reviewers);
+/** Returns how many groups have to approve a session, and a credential; a rule about commands alone decides no credentials. */
+function approvalsOf(spec: JsonObject): readonly number[] {
+  const {
+    approvals,
+    credential_approvals: fewer = approvals,
+    access_type: type,
+  } = readRequestRule(spec, { id: '', name: '', connections: [] });
+  return [approvals, type === 'command' ? approvals : fewer];
 }
 
 /** What the fields of an access-request rule do. */

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { addToGroup } from '../../../../model/collections.ts';
-import { asText, textsIn } from '../../../../model/json.ts';
+import { asText, type Json, textsIn } from '../../../../model/json.ts';
 import type { BlockedMove, PreflightRequest } from '../../../../model/gateway.ts';
 import { type EdgeChange, liveKeyOf, renamesOf, withNames } from '../../../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../../../model/pointer.ts';
@@ -25,6 +25,13 @@ function checkIgnored(write: ProposedWrite): readonly Diagnostic[] {
   return [diagnosticAt(write, '', { code: 'manifest/approval-contradiction', message, hint })];
 }
 
+/** Says what a number of approvals does beside `all_groups_must_approve`. */
+function ignoredCount(type: Json | undefined, least: number): string {
+  return type === 'command'
+    ? 'min_approvals has no effect, because all groups must approve'
+    : `all groups must approve a session, but the gateway gives a credential for a native client after ${least} approval${least === 1 ? '' : 's'}`;
+}
+
 /** Reports what the gateway accepts, although it does something else than it says. */
 function checkApprovals(write: ProposedWrite): readonly Diagnostic[] {
   const { access_type: type, min_approvals: least, all_groups_must_approve: all, access_max_duration: longest } = write.spec;
@@ -33,7 +40,7 @@ function checkApprovals(write: ProposedWrite): readonly Diagnostic[] {
     diagnosticAt(write, at, { code: 'hoop/approval', message, hint });
   return [
     ...(all === true && typeof least === 'number'
-      ? [problem('/min_approvals', 'min_approvals has no effect, because all groups must approve', 'remove it, or all_groups_must_approve')]
+      ? [problem('/min_approvals', ignoredCount(type, least), 'remove it, or all_groups_must_approve')]
       : []),
     ...(all !== true && typeof least === 'number' && least > count
       ? [
