@@ -7,58 +7,32 @@ import { type Pointer, tokensOf } from '../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../model/resource.ts';
 import { editSpec } from '../model/spec/edit.ts';
 import { decidesAccess, includesEvery } from './access/deciding-kinds.ts';
-import { compareProtection, type ControlDifference, createComparisonCache } from './controls/compare-protection.ts';
+import { differencesBetween } from './compare/plan-differences.ts';
 import { controlTable, controlTypesOf } from './controls/control-table.ts';
-import { emptyPosture, type Posture } from './controls/control-row.ts';
-import { createPostureBuilder, readPostures } from './posture/posture.ts';
-import {
-  everywhereIn,
-  allConnections,
-  indexAttributes,
-  type ProtectionSnapshot,
-  readAccessIn,
-  rulesOn,
-} from './posture/protection-snapshot.ts';
+import { allConnections, type ProtectionSnapshot, readAccessIn, rulesOn, withSpec } from './posture/protection-snapshot.ts';
+
+/** What a revert does: it certainly takes protection away and adds none, it changes nothing for anybody, or anything else. */
+export type RevertEffect = 'weakens' | 'none' | 'other';
+
+/** Returns what reverting the drifted spec of a resource to another one does to the connections that it affects. */
+export type DriftCheck = (id: ResourceId, drifted: JsonObject, reverted: JsonObject) => RevertEffect;
 
 /**
- * Returns whether the drifted spec of a resource is provably stricter than the reverted one: the revert makes a connection lose
- * protection, and gains nothing and changes nothing that cannot be compared.
- */
-export type DriftCheck = (id: ResourceId, drifted: JsonObject, reverted: JsonObject) => boolean;
-
-/**
- * Returns a check of two specs of one resource that compares the whole protection of the connections it affects. `snapshot`
- * holds everything else as it is after the plan.
+ * Returns a check of two specs of one resource that compares everything about the connections it affects. `snapshot` holds everything else as
+ * it is after the plan.
  */
 export function createDriftCheck(snapshot: ProtectionSnapshot): DriftCheck {
-  const resources = new Map(snapshot.resources);
-  const [usual, everywhere] = [readAccessIn(snapshot), everywhereIn(snapshot)];
-  const build = createPostureBuilder({ access: usual, samples: snapshot.samples });
   return (id, drifted, reverted) => {
-    const original = resources.get(id);
-    const sameAttributes = equal(drifted['attributes'], reverted['attributes']);
-    const view = (spec: JsonObject): ProtectionSnapshot => {
-      resources.set(id, { spec, unknown: original?.unknown ?? [] });
-      const rulesByAttribute = sameAttributes ? snapshot.rulesByAttribute : indexAttributes(resources);
-      return { ...snapshot, resources, rulesByAttribute, ...(decidesAccess(kindOf(id)) ? {} : { everywhere }) };
-    };
-    const ids = new Set([...connectionsWith(id, view(drifted)), ...connectionsWith(id, view(reverted))]);
-    const postures = (spec: JsonObject): ReturnType<typeof readPostures> =>
-      readPostures(view(spec), build, decidesAccess(kindOf(id)) ? undefined : usual);
-    const before = [...ids].map(postures(drifted));
-    const after = [...ids].map(postures(reverted));
-    if (original === undefined) resources.delete(id);
-    else resources.set(id, original);
-    const compared = createComparisonCache();
-    return onlyLoses(before.flatMap((one, index) => compareProtection(one ?? emptyPosture, after[index] ?? emptyPosture, compared)));
+    const [before, after] = [withSpec(snapshot, id, drifted), withSpec(snapshot, id, reverted)];
+    return revertEffect(before, after, [...new Set([...connectionsWith(id, before), ...connectionsWith(id, after)])]);
   };
 }
 
-function onlyLoses(differences: readonly ControlDifference[]): boolean {
-  const isCertain = differences.every(
-    ({ gained, coexisting, incomparable }) => gained.length + coexisting.length + incomparable.length === 0,
-  );
-  return isCertain && differences.some(({ lost }) => lost.length > 0);
+function revertEffect(before: ProtectionSnapshot, after: ProtectionSnapshot, ids: readonly ResourceId[]): RevertEffect {
+  const { access, aspects } = differencesBetween(before, after, ids);
+  const all = [...access, ...aspects].map(({ causes }) => causes);
+  if (all.length === 0) return 'none';
+  return all.every((one) => one.more !== undefined && one.less === undefined && one.unclear === undefined) ? 'weakens' : 'other';
 }
 
 /**
@@ -66,22 +40,19 @@ function onlyLoses(differences: readonly ControlDifference[]): boolean {
  * the other. `snapshot` is the state after a plan that keeps all of them; those that it returns are removed from it.
  */
 export function findAttachmentsToRevert(snapshot: ProtectionSnapshot, attachments: readonly EdgeEnds[]): ReadonlySet<string> {
+  const shared = attachments.some(({ rule }) => decidesAccess(kindOf(rule))) ? {} : { access: readAccessIn(snapshot) };
   const edges = new Map([...snapshot.edges].map(([connection, rules]) => [connection, new Set(rules)] as const));
   for (const { rule, connection } of attachments) edges.get(connection)?.delete(rule);
-  const build = createPostureBuilder({ access: readAccessIn(snapshot), samples: snapshot.samples });
-  const compared = createComparisonCache();
-  const shared = attachments.some(({ rule }) => decidesAccess(kindOf(rule))) ? undefined : readPostures({ ...snapshot, edges }, build);
+  let without: ProtectionSnapshot = { ...snapshot, ...shared, edges };
   return new Set(
     attachments.flatMap((ends) => {
-      const rules = edges.get(ends.connection) ?? new Set();
-      const ids = includesEvery(ends.rule, { resources: snapshot.resources, edges }) ? allConnections(snapshot) : [ends.connection];
-      const read = (): readonly Posture[] =>
-        ids.map(shared ?? readPostures({ ...snapshot, edges }, build)).map((one) => one ?? emptyPosture);
-      const without = read();
-      edges.set(ends.connection, rules.add(ends.rule));
-      if (onlyLoses(read().flatMap((one, index) => compareProtection(one, without[index] ?? emptyPosture, compared)))) return [];
-      rules.delete(ends.rule);
-      return [edgeKey(ends)];
+      const { rule, connection } = ends;
+      const ids = includesEvery(rule, { resources: snapshot.resources, edges: without.edges }) ? allConnections(snapshot) : [connection];
+      const own = new Set(without.edges.get(connection)).add(rule);
+      const attached = { ...snapshot, ...shared, edges: new Map(without.edges).set(connection, own) };
+      if (revertEffect(attached, without, ids) !== 'weakens') return [edgeKey(ends)];
+      without = attached;
+      return [];
     }),
   );
 }
@@ -110,21 +81,24 @@ export function isProtectionDrift(kind: Kind, { path, origin, before, after }: F
  * Returns the paths of the drift that is provably stricter than the manifest: reverting it would only weaken protection. All other drift
  * counts as reverted, and so does what every gateway rejects.
  */
-export function findStricterDrift(
-  { id, kind, desired, live, reverted, fields }: DriftedResource,
-  isStricter: DriftCheck,
-): ReadonlySet<Pointer> {
+export function findStricterDrift({ id, kind, desired, live, reverted, fields }: DriftedResource, check: DriftCheck): ReadonlySet<Pointer> {
   let current = reverted;
   const found = new Set<Pointer>();
-  for (const unit of driftUnits(kind, fields, [reverted, live])) {
+  const withUnit = (spec: JsonObject, unit: readonly FieldChange[]): JsonObject => {
     const edited = editSpec(
       kind.fields,
-      current,
+      spec,
       unit.map(({ path, before }) => ({ path, value: shownValue(before) })),
     );
-    const kept = { ...edited, ...derivedValues(kind, desired, edited) };
+    return { ...edited, ...derivedValues(kind, desired, edited) };
+  };
+  for (const unit of driftUnits(kind, fields, [reverted, live])) {
     // Each unit is held beside those before it, so that all of them together are stricter, too.
-    if (isRejected(kind, kept) || !isStricter(id, kept, current)) continue;
+    const kept = withUnit(current, unit);
+    if (isRejected(kind, kept)) continue;
+    const beside = check(id, kept, current);
+    // Reviewers that a person added to a connection, and closed it, are stricter by themselves.
+    if (beside === 'other' || (beside === 'none' && check(id, withUnit(reverted, unit), reverted) !== 'weakens')) continue;
     current = kept;
     for (const { path } of unit) found.add(path);
   }

@@ -48,7 +48,7 @@ export function compareAspects(states: ComparedAspects, connections: readonly Re
     const isAlike = isSameEnforcement(had.enforcement, has.enforcement);
     return compareProtection(had, has, states.compared).flatMap(({ control, lost, gained, incomparable, coexisting }) => {
       if (!aspectTypes.has(control)) return [];
-      const lists = { more: lost, unclear: lost.length > 0 ? [] : incomparable, less: [...gained, ...coexisting] };
+      const lists = { more: lost, unclear: incomparable, less: [...gained, ...coexisting] };
       const sides = { ...states, id, former };
       const causesOf = (direction: AccessDirection, controls: readonly Control[]): readonly Decider[] => {
         const whole: readonly Decider[] = former === id ? [] : [{ id, path: '' }];

@@ -5,11 +5,13 @@ import { addToGroup } from '../../model/collections.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
+import { createComparisonCache } from '../controls/compare-protection.ts';
 import { controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { decidersFor } from '../effective/deciders.ts';
 import { affectedIds, type DeciderLookup, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
 import { movedEndsBetween } from '../posture/grant-ends.ts';
-import { allConnections } from '../posture/protection-snapshot.ts';
+import { readPostures } from '../posture/posture.ts';
+import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { type AspectDifference, compareAspects } from './compare-aspects.ts';
 import { compare, type Difference } from './compare.ts';
 
@@ -30,6 +32,16 @@ export function differencesOfPlan(plan: PlannedWrites, snapshots: PlanSnapshots)
   const formerOf = (id: ResourceId): ResourceId | undefined =>
     isFirstOpening(changes.get(id), postureBefore(id)) ? predecessors.get(id) : id;
   return { access: compare({ before, after, formerOf }, ids), aspects: compareAspects({ ...snapshots, formerOf }, ids) };
+}
+
+/** Connections of two states that replace nothing. */
+const formerOf = (id: ResourceId): ResourceId => id;
+
+/** Compares connections that two states of a gateway have. */
+export function differencesBetween(before: ProtectionSnapshot, after: ProtectionSnapshot, ids: readonly ResourceId[]): PlanDifferences {
+  const [postureBefore, postureAfter] = [readPostures(before), readPostures(after)];
+  const aspects = compareAspects({ before, after, postureBefore, postureAfter, compared: createComparisonCache(), formerOf }, ids);
+  return { access: compare({ before, after, formerOf }, ids), aspects };
 }
 
 /** Returns the directions of a difference; what is certainly more outweighs what cannot be known. */

@@ -11,7 +11,7 @@ import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample } from '../../model/desired.ts';
 import { addToGroup, memoizeByList } from '../../model/collections.ts';
-import { type JsonObject, textsIn } from '../../model/json.ts';
+import { equal, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
@@ -38,6 +38,8 @@ export type ProtectionSnapshot = {
   readonly rulesByAttribute: ReadonlyMap<string, ReadonlySet<ResourceId>>;
   /** The rules that include every connection; found in the resources and edges where it is absent. */
   readonly everywhere?: ReadonlySet<ResourceId>;
+  /** What the gateway decides about access; found in the resources and edges where it is absent. */
+  readonly access?: GatewayAccess;
   /** The attributes that objects have until the plan deletes them, by object; absent in other states than that after a plan. */
   readonly detached?: ReadonlyMap<ResourceId, readonly ResourceId[]>;
   /** What the gateway decides about access with the resources and edges that it lists; `readAccessIn` returns it for those of the snapshot. */
@@ -58,7 +60,7 @@ const known = new WeakMap<ProtectionSnapshot, GatewayAccess>();
 
 /** Returns what the gateway decides about access with the resources and edges of a snapshot, which do not change afterwards. */
 export function readAccessIn(snapshot: ProtectionSnapshot): GatewayAccess {
-  const access = known.get(snapshot) ?? readAccess(snapshot);
+  const access = snapshot.access ?? known.get(snapshot) ?? readAccess(snapshot);
   known.set(snapshot, access);
   return access;
 }
@@ -229,6 +231,15 @@ export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapsh
   return createSnapshot(resources, edges, before.listed);
 }
 
+/** Returns a snapshot in which one object has another spec. What the object does not decide is shared with the given one. */
+export function withSpec(snapshot: ProtectionSnapshot, id: ResourceId, spec: JsonObject): ProtectionSnapshot {
+  const found = snapshot.resources.get(id);
+  const resources = new Map(snapshot.resources).set(id, { spec, unknown: found?.unknown ?? [] });
+  const rulesByAttribute = equal(found?.spec['attributes'], spec['attributes']) ? snapshot.rulesByAttribute : indexAttributes(resources);
+  const shared = decidesAccess(kindOf(id)) ? {} : { everywhere: everywhereIn(snapshot), access: readAccessIn(snapshot) };
+  return { ...snapshot, resources, rulesByAttribute, ...shared };
+}
+
 /** Lists the edges of one snapshot that another one has not. */
 function* edgesBut(one: ProtectionSnapshot, other: ProtectionSnapshot): Generator<EdgeEnds> {
   for (const [connection, rules] of one.edges) {
@@ -314,7 +325,7 @@ function sampleTexts({ given }: Sample): readonly SampleText[] {
 }
 
 /** Indexes the rules with an attribute by that attribute, which is one of them. */
-export function indexAttributes(resources: ProtectionSnapshot['resources']): ProtectionSnapshot['rulesByAttribute'] {
+function indexAttributes(resources: ProtectionSnapshot['resources']): ProtectionSnapshot['rulesByAttribute'] {
   const rulesByAttribute = new Map<string, Set<ResourceId>>();
   for (const [id, { spec }] of resources) {
     if (kindOf(id) === 'Connection') continue;

@@ -51,7 +51,11 @@ function checkDrift(prepared: Prepared, drafts: readonly ChangeDraft[], rest: Re
   const { rowFields, ...live } = prepared.live;
   if (!Object.values(rowFields ?? {}).includes('off')) return check;
   const whileOff = createDriftCheck(stateAfter({ ...prepared, live }, drafts, rest));
-  return (id, drifted, reverted) => check(id, drifted, reverted) && whileOff(id, drifted, reverted);
+  return (id, drifted, reverted) => {
+    const [on, off] = [check(id, drifted, reverted), whileOff(id, drifted, reverted)];
+    if (on === off) return on;
+    return on === 'other' || off === 'other' ? 'other' : 'none';
+  };
 }
 
 /**
@@ -61,13 +65,13 @@ function checkDrift(prepared: Prepared, drafts: readonly ChangeDraft[], rest: Re
 export function holdStricterDrift(prepared: Prepared, drafts: readonly HoldableChange[], rest: RestOfPlan): readonly ChangeDraft[] {
   const all = drafts.map(({ draft }) => draft);
   if (!drafts.some(hasDrift)) return all;
-  const isStricter = checkDrift(prepared, all, rest);
+  const check = checkDrift(prepared, all, rest);
   return drafts.map((one) => {
     const { draft, holdable } = one;
     if (holdable === undefined || !hasDrift(one)) return draft;
     const { kind, desired, live: found } = holdable;
     const sides = { kind, desired, live: found.spec, reverted: specAfter(draft, kind, found.spec) };
-    const held = findStricterDrift({ ...sides, id: liveKeyOf(draft), fields: draft.fields }, isStricter);
+    const held = findStricterDrift({ ...sides, id: liveKeyOf(draft), fields: draft.fields }, check);
     return held.size === 0 ? draft : holdable.redraft(held);
   });
 }

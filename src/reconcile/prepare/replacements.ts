@@ -65,12 +65,12 @@ export function resolveReplacements(
   const successors = new Map([...predecessors].filter(([id]) => !present.has(id) || shut.has(id)));
   const diagnostics: Diagnostic[] = [];
   const snapshot = { ...liveSnapshot(state, registry, dialect), samples: base === undefined ? undefined : samplesOf(base.desired) };
-  const isStricter = createDriftCheck(snapshot);
+  const check = createDriftCheck(snapshot);
   const resources = desired.resources.map((resource) => {
     const predecessor = successors.get(resource.id);
     const kind = registry.get(kindOf(resource.id));
     if (predecessor === undefined || kind === undefined) return resource;
-    const context = { predecessor, state, base: applied.get(predecessor.id), isStricter };
+    const context = { predecessor, state, base: applied.get(predecessor.id), check };
     const isReverted = [resource.id, predecessor.id].some((id) => revert.includes(id));
     const keepDrift = (successor: DesiredResource): DesiredResource => (isReverted ? successor : keepHeldDrift(kind, successor, context));
     const created = present.get(resource.id);
@@ -150,18 +150,18 @@ type DriftContext = {
   readonly predecessor: LiveResource;
   readonly state: LiveState;
   readonly base: DesiredResource | undefined;
-  readonly isStricter: DriftCheck;
+  readonly check: DriftCheck;
 };
 
 /** Returns the successor with the drift of its predecessor that is held. */
-function keepHeldDrift(kind: Kind, successor: DesiredResource, { predecessor, state, base, isStricter }: DriftContext): DesiredResource {
+function keepHeldDrift(kind: Kind, successor: DesiredResource, { predecessor, state, base, check }: DriftContext): DesiredResource {
   if (base === undefined) return successor;
   const fields = compareSpecs(comparedFields(kind), successor.spec, predecessor.spec, successor.ignore);
   const drift = withOrigins(fields, { base }, { kind, desired: successor, live: predecessor, state });
   if (!drift.some((field) => isProtectionDrift(kind, field))) return successor;
   const reverted = { ...predecessor.spec, ...successor.spec };
   const sides = { id: predecessor.id, kind, desired: successor, live: predecessor.spec, reverted, fields: drift };
-  const held = findStricterDrift(sides, isStricter);
+  const held = findStricterDrift(sides, check);
   const edits = drift.flatMap(({ path, before }) =>
     held.has(path) ? [{ path, value: 'value' in before ? before.value : undefined }] : [],
   );

@@ -78,6 +78,8 @@ async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
 
 const counted = (reviewers: readonly string[], min: Json): JsonObject => ({ reviewers, min_review_approvals: min });
 
+const closed: JsonObject = { access_mode_connect: 'disabled', access_mode_exec: 'disabled' };
+
 const reached = (groups: Json): JsonObject => ({ access_groups: groups });
 
 describe('a drift of a connection is held only if it is provably stricter', () => {
@@ -133,6 +135,18 @@ describe('a drift of a connection is held only if it is provably stricter', () =
       { applied: {}, live: { redact_types: ['US_SSN'] } },
       ['/redact_enabled', '/redact_types/US_SSN'],
       { redact_types: ['US_SSN'], redact_enabled: true },
+    ],
+    [
+      'a second group on a connection that was closed, too',
+      { applied: { reviewers: ['a'] }, live: { access_mode_connect: 'disabled', access_mode_exec: 'disabled', reviewers: ['a', 'b'] } },
+      ['/access_mode_connect', '/access_mode_exec', '/reviewers/b'],
+      { access_mode_connect: 'disabled', access_mode_exec: 'disabled', reviewers: ['a', 'b'] },
+    ],
+    [
+      'a second group on a connection that its manifest closes',
+      { applied: { ...closed, reviewers: ['a'] }, live: { ...closed, reviewers: ['a', 'b'] } },
+      [],
+      { reviewers: ['a'] },
     ],
     [
       'one mode closed, one opened',

@@ -14,6 +14,9 @@ function baseOf(
   return { commit: 'a'.repeat(40), desired: wantedOf(resources, edges), removedIn };
 }
 
+const open = { access_mode_connect: 'enabled' };
+const reviewed = { ...open, reviewers: ['dba'] };
+
 /** Base, manifest and gateway of one connection. */
 function sides(base: JsonObject, desired: JsonObject, live: JsonObject): Case {
   return { base: baseOf([desiredOf(id, { spec: base })]), desired: desiredOf(id, { spec: desired }), live: liveOf(id, { spec: live }) };
@@ -50,9 +53,9 @@ describe('the last applied value', () => {
     ],
     [
       'held',
-      { access_max_duration: 60 },
-      { access_max_duration: 60 },
-      { access_max_duration: 30 },
+      { access_max_duration: 60, ...reviewed },
+      { access_max_duration: 60, ...reviewed },
+      { access_max_duration: 30, ...reviewed },
       `held: changed outside Ostiary; apply keeps it; --revert ${id} reverts it`,
     ],
   ])('explains %s', (origin, base, desired, live, why) => {
@@ -62,7 +65,7 @@ describe('the last applied value', () => {
 
   it('is explained for each element', () => {
     const explanation = explainCase({
-      ...sides({ reviewers: ['dba'] }, { reviewers: ['dba', 'sec'] }, { reviewers: ['night'] }),
+      ...sides({ reviewers: ['dba'], ...open }, { reviewers: ['dba', 'sec'], ...open }, { reviewers: ['night'], ...open }),
       field: 'reviewers',
     });
     expect(explanation.summary).toBe('apply updates it: 1 drift, 1 held, 1 changed in the manifests');
