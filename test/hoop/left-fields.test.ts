@@ -41,7 +41,7 @@ const changes: readonly (readonly [Field, (access: AccessProject) => Promise<voi
   [
     'access_groups',
     async (access) => access.grant('orders-db', ['dba', 'contractors']),
-    /risk: weakens \(group-granted\) access_groups \+ contractors/,
+    /risk: weakens \(who\) access_groups \+ contractors/,
     true,
   ],
   ['min_review_approvals', async (access) => edit(access, { min_review_approvals: 1 }), /min_review_approvals 2 → 1/, true],

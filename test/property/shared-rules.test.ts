@@ -87,7 +87,7 @@ const world: fc.Arbitrary<Scenario> = fc
 function effectsOn(connectionId: ResourceId, found: ReturnType<typeof effectsOfChanges>): readonly string[] {
   const texts = [...found].flatMap(([key, byControl]) =>
     [...byControl].flatMap(([control, byEffect]) =>
-      [...byEffect].flatMap(([effect, ids]) => (ids.has(connectionId) ? [`${key} ${control} ${effect}`] : [])),
+      [...byEffect].flatMap(([effect, { connections }]) => (connections.has(connectionId) ? [`${key} ${control} ${effect}`] : [])),
     ),
   );
   return texts.toSorted(compareText);

@@ -35,7 +35,7 @@ const cause = fc.record(
 /** A risk with untrusted texts. */
 export const risk: fc.Arbitrary<Risk> = fc.record(
   {
-    code: fc.constantFrom('risk/reviewer-removed', 'risk/neutral'),
+    code: fc.constantFrom('risk/review', 'risk/neutral'),
     class: fc.constantFrom(...riskClasses),
     path,
     connections: fc.array(id, { maxLength: 3 }),

@@ -5,7 +5,7 @@ import { catalogSections } from '../../src/model/catalog/diagnostic-catalog.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { type DialectFields, hasField } from '../../src/model/gateway.ts';
 import { controlTable } from '../../src/protection/controls/control-table.ts';
-import { riskCodes } from '../../src/protection/risk/risk-codes.ts';
+import { isControlRisk, riskCodes } from '../../src/protection/risk/risk-codes.ts';
 import { objectAt, textAt } from './field-tables.ts';
 
 /** Returns the page of all commands: the help of the program, and of each command by its name. */
@@ -87,9 +87,11 @@ function typeOf(document: string, node: JsonObject): string {
 
 /** Returns the page of all risks of changes. */
 export function riskPage(): string {
-  const rows = Object.entries(riskCodes).map(([name, { class: one, means }]) => `| \`risk/${name}\` | ${one} | ${cell(means)} |`);
+  const rows = Object.entries(riskCodes).map(
+    ([name, { class: one, means }]) => `| \`risk/${name}\` | ${isControlRisk(`risk/${name}`) ? 'compared' : one} | ${cell(means)} |`,
+  );
   const introduction =
-    'Generated from the source. The class is the usual one; the comparison of [protection](../explanation/protection.md#risks) decides it for each change.';
+    'Generated from the source. The class of controls is that of their [comparison](../explanation/protection.md#risks): weakens, unknown or strengthens.';
   return page('Risks', introduction, ['', '| code | class | meaning |', '|---|---|---|', ...rows]);
 }
 

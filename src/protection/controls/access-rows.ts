@@ -1,26 +1,20 @@
-import { textsIn } from '../../model/json.ts';
 import type { AccessRequestRule, AnalyzerRule } from '../../model/protection/access-objects.ts';
 import { durationText } from '../../model/time.ts';
 import { type AnalyzedCommand, type Approval, approvalsFor, modesOfStep, riskLevels } from '../access/effective-access.ts';
 import { compareApproval, everybody, isEasierApproval, otherApproval, reviewersPhrase } from './compare-approvals.ts';
 import { compareSets, type CoverageRule, noDifference } from './compare-controls.ts';
 import { joinModes } from './connection-rows.ts';
-import { requestRuleFields, requestRuleRisks, requestRules } from './request-rule-fields.ts';
+import { requestRuleFields, requestRules } from './request-rule-fields.ts';
 import {
-  attributeRisks,
   controlsOf,
   controlTexts,
   exclusiveTexts,
   namesText,
   quoteName,
-  setRisks,
-  strengthening,
   verbPhrase,
-  weakening,
   type Control,
   type ControlComparison,
   type ControlRow,
-  type FieldRisks,
   type Posture,
   type VerbPhrase,
 } from './control-row.ts';
@@ -97,23 +91,6 @@ export function deletionPhrase(before: Posture): VerbPhrase {
   return verbPhrase('is', 'are', `deleted${losersText(before)}`);
 }
 
-const reachCodes = {
-  granted: weakening('group-granted', 'one more group can reach the connection'),
-  revoked: strengthening('group-revoked', 'one fewer group can reach the connection'),
-};
-
-const accessGroupRisks: FieldRisks = {
-  codes: [reachCodes.revoked, reachCodes.granted],
-  find: ({ before, after }) => {
-    const [had, has] = [before, after].map(({ access_groups: groups }) =>
-      groupsThatReach(Array.isArray(groups) ? textsIn(groups) : undefined),
-    );
-    const { lost, gained } = compareReach(had ?? [], has ?? []);
-    const codes = [...(gained.length > 0 ? [reachCodes.revoked] : []), ...(lost.length > 0 ? [reachCodes.granted] : [])];
-    return codes.map((code) => ({ code, fields: ['access_groups'] }));
-  },
-};
-
 /** Returns what reports call a machine identity. */
 export function machineName(name: string): string {
   return `machine identity ${name}`;
@@ -126,8 +103,6 @@ export const whoRow: Omit<ControlRow, 'type'> = {
   ofAccess: {
     Attribute: {
       verb: 'grants access',
-      detached: reachCodes.revoked,
-      attached: reachCodes.granted,
     },
   },
   ofConnection: (_, { is }) => [
@@ -135,10 +110,6 @@ export const whoRow: Omit<ControlRow, 'type'> = {
     ...is.machines.map((name): Control => ({ name: machineName(name), form: 'word', content: `machine ${name}` })),
   ],
   compare: compareWho,
-  risks: {
-    Connection: [accessGroupRisks, attributeRisks],
-    Attribute: [setRisks(['access_groups'], { added: reachCodes.granted, removed: reachCodes.revoked })],
-  },
   weight: 2,
   column: { heading: 'who', none: 'admins', all: everybody },
   about: 'access groups',
@@ -182,7 +153,6 @@ export const approvalRow: Omit<ControlRow, 'type'> = {
     ).values(),
   ],
   compare: compareApproval,
-  risks: { Connection: [attributeRisks], AccessRequestRule: requestRuleRisks },
   weight: 0,
   column: { heading: 'approval by rules', isOptional: true },
   about: 'approval',
@@ -249,7 +219,6 @@ export const rulepacksRow: Omit<ControlRow, 'type'> = {
   ofConnection: (_, { facts: { rulepacks } }) =>
     rulepacks.map(({ name, digest }) => ({ name, content: digest, text: `${name} (unmanaged)` })),
   compare: (before, after) => compareSets(controlsOf(before, 'rulepacks'), controlsOf(after, 'rulepacks'), byRulepack),
-  risks: {},
   weight: 3,
   column: { heading: 'rulepacks', isOptional: true },
   about: 'rulepacks',
@@ -299,7 +268,6 @@ export const analyzerRow: Omit<ControlRow, 'type'> = {
   fields: {},
   ofConnection: (_, { facts: { analyzer } }) => analyzerControls(analyzer),
   compare: compareAnalyzer,
-  risks: {},
   weight: 3,
   column: { heading: 'analyzer', isOptional: true },
   about: 'the analyzer',

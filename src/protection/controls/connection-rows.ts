@@ -2,22 +2,16 @@ import { joinWords } from '../../model/collections.ts';
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { accessModes, type Approval } from '../access/effective-access.ts';
 import { approvalCount, compareDuration, compareForce, compareReview, reviewersPhrase } from './compare-approvals.ts';
-import { approvalCodes, requestRuleFields, requestRuleLimits, requestRuleRisks, requestRules } from './request-rule-fields.ts';
+import { requestRuleFields, requestRuleLimits, requestRules } from './request-rule-fields.ts';
 import { byName, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import {
   controlsOf,
   type Control,
   type Posture,
   type ControlComparison,
-  attributeRisks,
-  limitRisks,
   namesText,
   quoteName,
-  setRisks,
-  strengthening,
-  switchRisks,
   verbPhrase,
-  weakening,
   type ControlRow,
   type VerbPhrase,
 } from './control-row.ts';
@@ -43,17 +37,11 @@ function isEnabled(value: Json | undefined): boolean {
   return value === 'enabled';
 }
 
-const accessCodes = {
-  opened: weakening('access-opened', 'an access mode is opened'),
-  closed: strengthening('access-closed', 'an access mode is closed'),
-};
-
 /** The open access modes. */
 export const accessRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: accessModes.map((mode) => `access_mode_${mode}`) },
   ofConnection: (spec) => controlsNamed(accessModes.filter((mode) => isEnabled(spec[`access_mode_${mode}`]))),
   compare: compareGranted('access'),
-  risks: { Connection: accessModes.map((mode) => switchRisks(`access_mode_${mode}`, accessCodes)) },
   weight: 5,
   column: { heading: 'access modes', none: 'closed' },
   about: 'access modes',
@@ -79,10 +67,6 @@ export const reviewRow: Omit<ControlRow, 'type'> = {
   decides: 'min_review_approvals',
   ofConnection: ({ reviewers }) => controlsNamed(groupsIn(reviewers)),
   compare: compareReview,
-  risks: {
-    Connection: [setRisks(['reviewers'], approvalCodes.reviewers), limitRisks('min_review_approvals', approvalCodes.count)],
-    AccessRequestRule: requestRuleRisks,
-  },
   ofAccess: requestRules,
   weight: 0,
   column: { heading: 'reviewers' },
@@ -129,18 +113,6 @@ export const redactionRow: Omit<ControlRow, 'type'> = {
   decides: 'redact_enabled',
   ofConnection: (spec) => controlsNamed(redactedTypes(spec)),
   compare: compareNamed('redaction'),
-  risks: {
-    Connection: [
-      setRisks(
-        redactionFields,
-        {
-          removed: weakening('redaction-removed', 'a type is no longer redacted'),
-          added: strengthening('redaction-added', 'one more type is redacted'),
-        },
-        (spec) => textsIn(redactedTypes(spec)),
-      ),
-    ],
-  },
   weight: 4,
   column: { heading: 'redacted' },
   about: 'redaction',
@@ -168,10 +140,6 @@ export const forceRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['force_approve_groups'], AccessRequestRule: requestRuleFields },
   ofConnection: ({ force_approve_groups: groups }) => controlsNamed(groups),
   compare: compareForce,
-  risks: {
-    Connection: [setRisks(['force_approve_groups'], approvalCodes.force)],
-    AccessRequestRule: requestRuleRisks,
-  },
   ofAccess: requestRules,
   weight: 1,
   column: { heading: 'force-approvers' },
@@ -190,10 +158,6 @@ export const durationRow: Omit<ControlRow, 'type'> = {
     ...(typeof rules.jit?.access_max_duration === 'number' ? [{ name: rules.jit.name, text: `${rules.jit.access_max_duration} s` }] : none),
   ],
   compare: compareDuration,
-  risks: {
-    Connection: [limitRisks('access_max_duration', approvalCodes.duration), attributeRisks],
-    AccessRequestRule: requestRuleRisks,
-  },
   ofAccess: requestRules,
   weight: 6,
   column: { heading: 'longest session', isSingle: true, unit: 's' },
@@ -212,14 +176,6 @@ export const schemaRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['access_schema'] },
   ofConnection: ({ access_schema: schema }) => (isEnabled(schema) ? [{ name: 'shown' }] : none),
   compare: compareGranted('schema'),
-  risks: {
-    Connection: [
-      switchRisks('access_schema', {
-        opened: weakening('schema-shown', 'the schema is shown'),
-        closed: strengthening('schema-hidden', 'the schema is hidden'),
-      }),
-    ],
-  },
   weight: 7,
   column: { heading: 'schema', isSingle: true },
   about: 'schema access',
@@ -232,14 +188,6 @@ export const metadataRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['mandatory_metadata_fields'] },
   ofConnection: ({ mandatory_metadata_fields: names }) => controlsNamed(names),
   compare: compareNamed('metadata'),
-  risks: {
-    Connection: [
-      setRisks(['mandatory_metadata_fields'], {
-        removed: weakening('metadata-removed', 'a session requires less metadata'),
-        added: strengthening('metadata-added', 'a session requires more metadata'),
-      }),
-    ],
-  },
   weight: 8,
   column: { heading: 'required metadata', isOptional: true },
   about: 'required metadata',
@@ -253,7 +201,6 @@ export const attributesRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['attributes'] },
   ofConnection: ({ attributes }) => controlsNamed(attributes),
   compare: compareAttributes,
-  risks: { Connection: [attributeRisks] },
   weight: 9,
   column: { heading: 'attributes', isOptional: true },
   about: 'attributes',

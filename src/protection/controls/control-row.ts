@@ -1,6 +1,6 @@
 import type { AccessMode, AccessState } from '../../model/protection/access-objects.ts';
 import { joinWords } from '../../model/collections.ts';
-import { type Json, type JsonObject, equal, textsIn } from '../../model/json.ts';
+import { type JsonObject } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
 import type { RiskClass } from '../../model/plan/plan.ts';
 import type { ControlColumn, ControlType, RuleEffect } from '../../model/protection/protection.ts';
@@ -8,7 +8,7 @@ import type { ResourceId } from '../../model/resource.ts';
 import type { AccessFacts, AccessLookup } from '../access/access-index.ts';
 import { accessModes, canUse, type ConnectionAccess } from '../access/effective-access.ts';
 import { isUsedWithoutReview, neededFor } from '../access/people.ts';
-import { type Enforcement, enforcementOf, isSameEnforcement } from './enforcement.ts';
+import { type Enforcement } from './enforcement.ts';
 
 /** One control between people and a connection. In `access`, `schema` and `force` it grants access instead. */
 export type Control = {
@@ -155,12 +155,10 @@ export type ControlRow = ControlWording & {
   readonly ofConnection?: (spec: JsonObject, access: { readonly facts: AccessFacts; readonly is: ConnectionAccess }) => readonly Control[];
   /** The rules that bring it to connections. */
   readonly ofRules?: RuleControls;
-  /** By kind of the objects that decide it together: the codes of naming a connection, and of no longer naming it. */
-  readonly ofAccess?: Readonly<Record<string, Pick<RuleControls, 'verb' | 'attached' | 'detached'>>>;
+  /** By kind, the objects that decide it together. */
+  readonly ofAccess?: Readonly<Record<string, Pick<RuleControls, 'verb'>>>;
   /** Returns what is lost and gained between two states of a whole connection. */
   readonly compare: (before: Posture, after: Posture) => ControlComparison;
-  /** What a changed field of a kind does, as reasons of risks. */
-  readonly risks: Readonly<Record<string, readonly FieldRisks[]>>;
 };
 
 /** How the rules of one kind bring controls to connections. */
@@ -169,8 +167,6 @@ export type RuleControls = {
   readonly read: (spec: JsonObject, rules: readonly ResourceId[]) => readonly Control[];
   /** What the rule does with what passes through a connection. */
   readonly verb: string;
-  readonly attached: RiskCode;
-  readonly detached: RiskCode;
 };
 
 /** The words of headlines and pages. A smaller weight is printed first. */
@@ -222,21 +218,6 @@ export type RiskCode = {
   readonly headline?: VerbPhrase;
 };
 
-/** Returns a code whose usual effect is to weaken. */
-export function weakening(name: string, means: string): RiskCode {
-  return { name, class: 'weakens', means };
-}
-
-/** Returns a code whose usual effect is to strengthen. */
-export function strengthening(name: string, means: string): RiskCode {
-  return { name, class: 'strengthens', means };
-}
-
-/** Returns a code for what cannot be compared. */
-export function uncertain(name: string, means: string): RiskCode {
-  return { name, class: 'unknown', means };
-}
-
 /** A risk before it has a position: its code, the path of its field, and its class if that is not the usual one of the code. */
 export type RiskDraft = {
   readonly code: RiskCode;
@@ -245,99 +226,3 @@ export type RiskDraft = {
   /** `metadata.ignore` is the cause, not the fields. */
   readonly isIgnore?: true;
 };
-
-/** The specs of an object before and after. */
-export type SpecSides = { readonly before: JsonObject; readonly after: JsonObject };
-
-/** Finds what changed fields do; `codes` lists all codes that it can find. */
-export type FieldRisks = { readonly codes: readonly RiskCode[]; readonly find: (sides: SpecSides) => readonly RiskDraft[] };
-
-/** The codes of a list that gains and loses elements. */
-export type MemberCodes = { readonly added: RiskCode; readonly removed: RiskCode };
-
-/** The codes of a number that rises and falls. */
-type LimitCodes = { readonly raised: RiskCode; readonly lowered: RiskCode };
-
-/** Finds that a switch was opened or closed. */
-export function switchRisks(field: string, { opened, closed }: { readonly opened: RiskCode; readonly closed: RiskCode }): FieldRisks {
-  return {
-    codes: [opened, closed],
-    find: ({ before, after }) => {
-      const [wasEnabled, isEnabled] = [before[field] === 'enabled', after[field] === 'enabled'];
-      return wasEnabled === isEnabled ? [] : [{ code: isEnabled ? opened : closed, fields: [field] }];
-    },
-  };
-}
-
-/** Finds elements of a set that were added or removed; `fields` forms the set, by default as a list of texts. */
-export function setRisks(
-  fields: readonly string[],
-  codes: MemberCodes,
-  read: (spec: JsonObject) => readonly string[] = (spec) => textsIn(spec[fields[0] ?? '']),
-): FieldRisks {
-  return {
-    codes: [codes.removed, codes.added],
-    find: ({ before, after }) => memberDrafts(read(before), read(after), { fields, codes }),
-  };
-}
-
-/** Returns the risks of elements that only one of two lists has. */
-export function memberDrafts(
-  had: readonly string[],
-  has: readonly string[],
-  { fields, codes: { added, removed } }: { readonly fields: readonly string[]; readonly codes: MemberCodes },
-): readonly RiskDraft[] {
-  const [first, last] = [new Set(had), new Set(has)];
-  return [
-    ...(had.some((name) => !last.has(name)) ? [{ code: removed, fields }] : []),
-    ...(has.some((name) => !first.has(name)) ? [{ code: added, fields }] : []),
-  ];
-}
-
-/** Finds a changed limit. Null means no limit, unless `unset` says that it means the gateway's own, which cannot be compared. */
-export function limitRisks(field: string, { raised, lowered, unset }: LimitCodes & { readonly unset?: RiskCode }): FieldRisks {
-  const fields = [field];
-  return {
-    codes: [raised, lowered, ...(unset === undefined ? [] : [unset])],
-    find: ({ before, after }) => {
-      const [first, last] = [before[field] ?? null, after[field] ?? null];
-      if (equal(first, last)) return [];
-      if (unset !== undefined && (typeof first !== 'number' || typeof last !== 'number')) return [{ code: unset, fields }];
-      const [previous, current] = [limitOf(first), limitOf(last)];
-      return previous === current ? [] : [{ code: current > previous ? raised : lowered, fields }];
-    },
-  };
-}
-
-function limitOf(value: Json): number {
-  return typeof value === 'number' ? value : Number.POSITIVE_INFINITY;
-}
-
-const attributeCodes = {
-  removed: uncertain('attribute-removed', 'an attribute is removed, with what it attaches, requires and grants'),
-  added: uncertain('attribute-added', 'an attribute is added, with what it attaches, requires and grants'),
-};
-
-/** Finds changed attributes of connections: they attach rules, and what else they do cannot be compared. */
-export const attributeRisks: FieldRisks = setRisks(['attributes'], attributeCodes);
-
-/** Finds changed attributes of rules, which only attach the rule to connections. */
-export const ruleAttributeRisks: FieldRisks = {
-  codes: attributeRisks.codes,
-  find: (sides) =>
-    attributeRisks.find(sides).map((draft) => ({ ...draft, class: draft.code === attributeCodes.added ? 'strengthens' : 'weakens' })),
-};
-
-const enforcementChanged = uncertain('enforcement-changed', 'the new type enforces guardrails or masking differently');
-
-/** Finds the first of some fields that changes how a connection enforces rules. */
-export function enforcementRisks(fields: readonly string[]): FieldRisks {
-  return {
-    codes: [enforcementChanged],
-    find: ({ before, after }: SpecSides) => {
-      if (isSameEnforcement(enforcementOf(before), enforcementOf(after))) return [];
-      const changed = fields.filter((field) => !equal(before[field] ?? null, after[field] ?? null));
-      return changed.slice(0, 1).map((field) => ({ code: enforcementChanged, fields: [field] }));
-    },
-  };
-}

@@ -74,11 +74,6 @@ export function ruleControlTypes(kind: string): readonly ControlType[] {
   return controlTable.flatMap(({ type, ofRules, ofAccess = {} }) => (ofRules?.kind === kind || ofAccess[kind] !== undefined ? [type] : []));
 }
 
-/** Returns what a rule of the kind does to connections, and the codes of its attachments; undefined if it protects nothing. */
-export function attachmentsOfKind(kind: string): Pick<RuleControls, 'verb' | 'attached' | 'detached'> | undefined {
-  return controlsOfRuleKind(kind)[0] ?? controlTable.find(({ ofAccess = {} }) => ofAccess[kind] !== undefined)?.ofAccess?.[kind];
-}
-
 /** Lists the fields of a connection that form a control; `approvals` is part of the review. */
 export function fieldsOfControl(control: string): readonly string[] {
   const type = control === 'approvals' ? 'review' : control;

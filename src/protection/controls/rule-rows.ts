@@ -1,28 +1,15 @@
 import { asText, isObject, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import { byBlockedText, byMaskedText, compareEnforced, compareSets } from './compare-controls.ts';
+import { byBlockedText, byMaskedText, compareEnforced } from './compare-controls.ts';
 import {
   controlsOf,
   type Control,
-  attributeRisks,
-  ruleAttributeRisks,
-  enforcementRisks,
-  limitRisks,
-  type MemberCodes,
-  memberDrafts,
-  setRisks,
-  strengthening,
   verbPhrase,
-  weakening,
   type ControlRow,
-  type FieldRisks,
   namesText,
   quoteName,
   type PhraseBuilder,
   type VerbPhrase,
-  uncertain,
-  type RiskCode,
-  type RiskDraft,
 } from './control-row.ts';
 
 /**
@@ -60,94 +47,7 @@ export function registeredTypes(spec: JsonObject): readonly string[] {
   return objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types']));
 }
 
-type ContentCodes = { readonly word: MemberCodes; readonly pattern: MemberCodes; readonly patternChanged: RiskCode };
-
-/** The codes of words and patterns, which guardrails block and custom entity types mask. */
-const contentCodes: ContentCodes = {
-  word: {
-    removed: weakening('word-removed', 'a word is no longer blocked or masked'),
-    added: strengthening('word-added', 'one more word is blocked or masked'),
-  },
-  pattern: {
-    removed: weakening('pattern-removed', 'a pattern is no longer blocked or masked'),
-    added: strengthening('pattern-added', 'one more pattern is blocked or masked'),
-  },
-  patternChanged: uncertain('pattern-changed', 'a pattern is replaced by one that does not cover it'),
-};
-
-const scoreCodes = {
-  lowered: weakening('score-lowered', 'the score of a custom entity type is lowered'),
-  raised: strengthening('score-raised', 'the score of a custom entity type is raised'),
-};
-
-/** Finds what changed in a masking rule's entity types, its threshold, and the scores (0 to 1) of custom types. */
-const maskingRisks: readonly FieldRisks[] = [
-  setRisks(
-    ['supported_entity_types', 'custom_entity_types'],
-    {
-      removed: weakening('entity-type-removed', 'an entity type is no longer masked'),
-      added: strengthening('entity-type-added', 'one more entity type is masked'),
-    },
-    entityTypes,
-  ),
-  limitRisks('score_threshold', {
-    raised: weakening('threshold-raised', 'only matches with a higher score are masked'),
-    lowered: strengthening('threshold-lowered', 'matches with a lower score are also masked'),
-    unset: uncertain('threshold-changed', 'a threshold replaces the default of the gateway, or is replaced by it'),
-  }),
-  {
-    codes: [scoreCodes.lowered, scoreCodes.raised],
-    find: ({ before, after }) => {
-      const has = customEntities(after);
-      return [...customEntities(before)].flatMap(([name, entity]) => customDrafts(entity, has.get(name)));
-    },
-  },
-];
-
-/** Lists entity types; a registered type and a custom one of the same name are different. */
-function entityTypes(spec: JsonObject): readonly string[] {
-  return [
-    ...registeredTypes(spec).map((name) => `registered ${name}`),
-    ...[...customEntities(spec).keys()].map((name) => `custom ${name}`),
-  ];
-}
-
-type Entity = { readonly score: number; readonly regex: string; readonly words: readonly string[] };
-
-/** Indexes custom entity types by name; entries with the same name are merged with the highest score. */
-function customEntities(spec: JsonObject): ReadonlyMap<string, Entity> {
-  const all = new Map<string, Entity>();
-  for (const { name, score, regex, deny_list: words } of objectsIn(spec['custom_entity_types'])) {
-    const key = asText(name);
-    const existing = all.get(key);
-    const own = { score: typeof score === 'number' ? score : 0, regex: asText(regex), words: textsIn(words) };
-    all.set(key, existing === undefined ? own : mergeEntities(existing, own));
-  }
-  return all;
-}
-
-function mergeEntities(one: Entity, other: Entity): Entity {
-  const regex = [one.regex, other.regex].filter((text) => text !== '').join('\n');
-  return { score: Math.max(one.score, other.score), regex, words: [...one.words, ...other.words] };
-}
-
-function customDrafts(before: Entity, after: Entity | undefined): readonly RiskDraft[] {
-  if (after === undefined) return [];
-  const fields = ['custom_entity_types'];
-  return [
-    ...(before.regex === after.regex ? [] : [{ code: patternCode(before.regex, after.regex), fields }]),
-    ...(before.score === after.score ? [] : [{ code: after.score > before.score ? scoreCodes.raised : scoreCodes.lowered, fields }]),
-    ...memberDrafts(before.words, after.words, { fields, codes: contentCodes.word }),
-  ];
-}
-
-function patternCode(before: string, after: string): RiskCode {
-  if (before === '') return contentCodes.pattern.added;
-  return after === '' ? contentCodes.pattern.removed : contentCodes.patternChanged;
-}
-
 const enforcing = ['type', 'subtype', 'access_mode_connect'];
-const onConnection = [attributeRisks, enforcementRisks(enforcing)];
 
 type Side = 'input' | 'output';
 
@@ -160,11 +60,8 @@ function blockedRow(side: Side, wording: { readonly heading: string; readonly ve
       kind: 'GuardrailRule',
       read: (spec, rules) => blockedTexts(side, spec, rules),
       verb: wording.verb,
-      detached: weakening('guardrail-detached', 'a guardrail is detached from a connection'),
-      attached: strengthening('guardrail-attached', 'a guardrail is attached to a connection'),
     },
     compare: compareEnforced(side, byBlockedText),
-    risks: { Connection: onConnection, GuardrailRule: [ruleAttributeRisks, blockedTextRisks(side)] },
     weight: 3,
     column: { heading: wording.heading },
     about: 'guardrail patterns',
@@ -192,32 +89,6 @@ function entryControls(entry: JsonObject, rules: readonly ResourceId[]): readonl
   if (type === 'deny_words_list') return textsIn(words).flatMap((name) => (name === '' ? [] : [{ name, form: 'word', rules }]));
   if (type !== 'pattern_match') return [];
   return typeof pattern === 'string' && pattern !== '' ? [{ name: pattern, form: 'pattern', text: `/${pattern}/`, rules }] : [];
-}
-
-/** Finds the words and patterns of a guardrail that were added, removed or replaced. */
-function blockedTextRisks(side: Side): FieldRisks {
-  const { word, pattern, patternChanged } = contentCodes;
-  return {
-    codes: [word.removed, word.added, pattern.removed, pattern.added, patternChanged],
-    find: ({ before, after }) => {
-      const found = compareSets(blockedTexts(side, before, []), blockedTexts(side, after, []), byBlockedText);
-      return [
-        ...(hasWord(found.lost) ? [word.removed] : []),
-        ...(hasWord(found.gained) ? [word.added] : []),
-        ...(hasPattern(found.lost) ? [pattern.removed] : []),
-        ...(hasPattern(found.gained) ? [pattern.added] : []),
-        ...(found.incomparable.length > 0 ? [patternChanged] : []),
-      ].map((code) => ({ code, fields: [side] }));
-    },
-  };
-}
-
-function hasWord(controls: readonly Control[]): boolean {
-  return controls.some(({ form }) => form === 'word');
-}
-
-function hasPattern(controls: readonly Control[]): boolean {
-  return controls.some(({ form }) => form !== 'word');
 }
 
 /** Names the rules that are lost or gained completely, otherwise what they block. */
@@ -266,12 +137,9 @@ export const maskingRow: Omit<ControlRow, 'type'> = {
     kind: 'DataMaskingRule',
     read: maskedTexts,
     verb: 'masks',
-    detached: weakening('masking-detached', 'a masking rule is detached from a connection'),
-    attached: strengthening('masking-attached', 'a masking rule is attached to a connection'),
   },
   compare: compareEnforced('masking', byMaskedText),
   coveredBy: 'redaction',
-  risks: { Connection: onConnection, DataMaskingRule: [ruleAttributeRisks, ...maskingRisks] },
   weight: 4,
   column: { heading: 'masked' },
   about: 'masking',

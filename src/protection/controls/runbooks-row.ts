@@ -5,7 +5,6 @@ import { runbooksOf, seesConnection } from '../access/effective-access.ts';
 import { everybodyControl, peoplePhrase } from './access-rows.ts';
 import { everybody } from './compare-approvals.ts';
 import { noDifference } from './compare-controls.ts';
-import { runbookRuleFields, runbookRuleRisks, runbookRules as rulesOfRunbooks } from './runbook-rule-fields.ts';
 import {
   controlsOf,
   controlTexts,
@@ -112,12 +111,11 @@ const noRunbooks: Control = { name: '', text: 'none' };
 /** The runbooks that rules of the gateway allow, to which groups. */
 export const runbooksRow: Omit<ControlRow, 'type'> = {
   lists: ['runbook-rules'],
-  fields: { RunbookRule: runbookRuleFields },
-  ofAccess: rulesOfRunbooks,
+  fields: { RunbookRule: ['runbooks', 'user_groups'] },
+  ofAccess: { RunbookRule: { verb: 'allows runbooks' } },
   ofConnection: (_, { facts: { runbookRules } }) =>
     runbookRules?.length === 0 ? [noRunbooks] : (runbookRules ?? []).map((rule) => ({ name: rule.id, text: ruleText(rule) })),
   compare: compareRunbooks,
-  risks: { RunbookRule: runbookRuleRisks },
   weight: 3,
   column: { heading: 'runbooks', none: 'all', isOptional: true },
   about: 'runbooks',

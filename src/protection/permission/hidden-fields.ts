@@ -4,7 +4,7 @@ import type { Decider } from '../../model/protection/permission.ts';
 import { attributeId, isAttribute, isRequestRule } from '../../model/protection/access-objects.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { controlTypes, type ControlType } from '../../model/protection/protection.ts';
-import { attachmentsOfKind, controlRow } from '../controls/control-table.ts';
+import { controlRow, ruleControlTypes } from '../controls/control-table.ts';
 import { type ProtectionSnapshot, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
 
 /** Returns the fields of a kind that some controls read, as the table of controls lists them. */
@@ -20,7 +20,7 @@ export function withoutIgnored(resource: ResourceSnapshot, id: ResourceId, ignor
   const hidden = fields.filter((field) => ignore.some((path) => overlaps(path, pointer(field))));
   if (hidden.length === 0) return resource;
   const unknown = [...resource.unknown, ...hidden.map((field) => pointer(field))];
-  if (attachmentsOfKind(kindOf(id)) !== undefined && !isAttribute(id)) return { ...resource, unknown };
+  if (ruleControlTypes(kindOf(id)).length > 0 && !isAttribute(id)) return { ...resource, unknown };
   return { unknown, spec: Object.fromEntries(Object.entries(resource.spec).filter(([field]) => !hidden.includes(field))) };
 }
 

@@ -13,8 +13,11 @@ import type { ProtectionEffect } from '../controls/compare-protection.ts';
 import { decidersFor } from '../effective/deciders.ts';
 import type { PlannedWrites } from '../posture/diff-postures.ts';
 
-/** The effects of one change by control type, with the connections that have them. */
-export type ChangeEffects = ReadonlyMap<ControlType, ReadonlyMap<ProtectionEffect, ReadonlySet<ResourceId>>>;
+/** The connections that have an effect of a change, and what decides it there. */
+type Affected = { readonly connections: Set<ResourceId>; readonly deciders: Map<string, Decider> };
+
+/** The effects of one change by control type. */
+export type ChangeEffects = ReadonlyMap<ControlType, ReadonlyMap<ProtectionEffect, Affected>>;
 
 /** Returns the effects of each change, by its live key: those of the differences that it causes. What another change compensates has none. */
 export function effectsOfChanges(
@@ -23,7 +26,7 @@ export function effectsOfChanges(
   { writersOf }: PlanCauses,
 ): ReadonlyMap<ResourceId, ChangeEffects> {
   const changes = new Map(plan.changes.filter(isWritten).map((change) => [liveKeyOf(change), change]));
-  const found = new Map<ResourceId, Map<ControlType, Map<ProtectionEffect, Set<ResourceId>>>>();
+  const found = new Map<ResourceId, Map<ControlType, Map<ProtectionEffect, Affected>>>();
   // What is new or gone has no order.
   const isOrdered = ({ connection, former }: Difference): boolean => former !== undefined && changes.get(connection)?.action !== 'delete';
   for (const one of [...aspects, ...access.filter(isOrdered)]) {
@@ -31,18 +34,21 @@ export function effectsOfChanges(
     const { connection } = one;
     const alike = 'alike' in one ? one.alike : [connection];
     for (const direction of directionsOf(one)) {
-      const add = (key: ResourceId, ids: readonly ResourceId[]): void => {
-        const own = found.get(key) ?? new Map<ControlType, Map<ProtectionEffect, Set<ResourceId>>>();
-        const byEffect = own.get(control) ?? new Map<ProtectionEffect, Set<ResourceId>>();
-        const all = byEffect.get(effects[direction]) ?? new Set<ResourceId>();
-        for (const id of ids) all.add(id);
-        found.set(key, own.set(control, byEffect.set(effects[direction], all)));
+      const add = (decider: Decider, ids: readonly ResourceId[]): void => {
+        for (const key of writersOf(decider)) {
+          const own = found.get(key) ?? new Map<ControlType, Map<ProtectionEffect, Affected>>();
+          const byEffect = own.get(control) ?? new Map<ProtectionEffect, Affected>();
+          const all: Affected = byEffect.get(effects[direction]) ?? { connections: new Set(), deciders: new Map() };
+          for (const id of ids) all.connections.add(id);
+          all.deciders.set([decider.id, decider.path, decider.edge ?? ''].join(' '), decider);
+          found.set(key, own.set(control, byEffect.set(effects[direction], all)));
+        }
       };
       const causes = one.causes[direction] ?? [];
       const isOwn = ({ id, edge }: Decider): boolean => id === connection || edge === connection;
       const own = causes.filter(isOwn);
-      for (const key of new Set(causes.filter((cause) => !isOwn(cause)).flatMap(writersOf))) add(key, alike);
-      for (const id of alike) for (const key of new Set(decidersFor(id, own, connection).flatMap(writersOf))) add(key, [id]);
+      for (const cause of causes) if (!isOwn(cause)) add(cause, alike);
+      for (const id of alike) for (const cause of decidersFor(id, own, connection)) add(cause, [id]);
     }
   }
   return found;

@@ -9,9 +9,9 @@ import {
   isRiskierThan,
   type RiskClass,
 } from '../../model/plan/plan.ts';
-import type { RerouteTarget } from '../../model/protection/protection.ts';
+import { type ControlType, controlTypes, type RerouteTarget } from '../../model/protection/protection.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
-import { controlTable } from '../controls/control-table.ts';
+import { controlRow } from '../controls/control-table.ts';
 import { verbPhrase, type RiskCode, type VerbPhrase } from '../controls/control-row.ts';
 
 const codes = {
@@ -78,8 +78,6 @@ const codes = {
     'runbooks from another repository or server can be run on connections, with their credentials',
     ['accepts', 'accept', 'runbooks from another repository or server'],
   ],
-  'replacement-differs': ['unknown', 'a connection has another protection than the connection that it replaces'],
-  'combined-effect': ['unknown', 'several changes together have an effect that none has alone'],
   exposed: ['exposes', 'a new connection has an open access mode that requires no review'],
   unenforceable: ['availability', 'the proxy of this type cannot enforce a guardrail, so it refuses sessions'],
   hidden: ['availability', 'no group can see the connection, only admins and auditors'],
@@ -99,24 +97,19 @@ export function generalRisk(name: GeneralRiskName): RiskCode {
   return { name, class: usual, means, ...(headline === undefined ? {} : { headline: verbPhrase(headline[0], headline[1], headline[2]) }) };
 }
 
-/** All risk codes by name: those of the table of controls, and the general ones; docs/reference/risks.md is generated from them. */
+/** Returns the code of a control: the comparison of what it does decides the class. */
+export function controlRisk(control: ControlType): RiskCode {
+  return { name: control, class: 'unknown', means: controlRow(control).column.heading };
+}
+
+/** All risk codes by name: those of controls, and the general ones; docs/reference/risks.md is generated from them. */
 export const riskCodes: Readonly<Record<string, RiskCode>> = Object.fromEntries(
-  [
-    ...controlTable.flatMap(({ ofRules, ofAccess = {}, risks }) => [
-      ...Object.values(risks).flatMap((own) => own.flatMap((one) => one.codes)),
-      ...[...(ofRules === undefined ? [] : [ofRules]), ...Object.values(ofAccess)].flatMap(({ detached, attached }) => [
-        detached,
-        attached,
-      ]),
-    ]),
-    ...Object.keys(codes).filter(isGeneralRisk).map(generalRisk),
-  ].map((code) => [code.name, code]),
+  [...controlTypes.map(controlRisk), ...Object.keys(codes).filter(isGeneralRisk).map(generalRisk)].map((code) => [code.name, code]),
 );
 
 /** Returns whether the code says how a control of connections changes: the comparison of their protection decides about it. */
 export function isControlRisk(code: Risk['code']): boolean {
-  const name = code.slice('risk/'.length);
-  return !isGeneralRisk(name) || name === 'combined-effect' || name === 'replacement-differs';
+  return !isGeneralRisk(code.slice('risk/'.length));
 }
 
 function isGeneralRisk(name: string): name is GeneralRiskName {

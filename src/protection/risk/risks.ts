@@ -13,24 +13,22 @@ import {
   type FieldChange,
   riskClasses,
   type Risk,
-  type RiskClass,
   type UnwrittenRisks,
 } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
-import { isAttribute } from '../../model/protection/access-objects.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import { hiddenPhrase } from '../controls/access-rows.ts';
-import { attachmentsOfKind, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
-import { type RiskCode, type RiskDraft, unreviewedModes } from '../controls/control-row.ts';
+import { controlTypesOf } from '../controls/control-table.ts';
+import { type RiskDraft, unreviewedModes } from '../controls/control-row.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
 import { type ChangeEffects, effectsOfChanges } from './change-effects.ts';
-import { fieldReasons, type Reason, refusesSessions } from './field-reasons.ts';
+import { refusesSessions } from './refused-sessions.ts';
 import type { DestinationGains } from '../compare/destinations.ts';
 import type { PlanCauses } from '../compare/plan-causes.ts';
 import type { PlanDifferences } from '../compare/plan-differences.ts';
 import { destinationRisks, programRisks } from './destination-risks.ts';
-import { generalRisk, riskCode } from './risk-codes.ts';
+import { controlRisk, generalRisk, riskCode } from './risk-codes.ts';
 import {
   isOtherRepository,
   leftRisks,
@@ -42,8 +40,6 @@ import {
   sourceUsers,
 } from './secret-risks.ts';
 import { rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import type { ControlType } from '../../model/protection/protection.ts';
-import type { ProtectionEffect } from '../controls/compare-protection.ts';
 
 /** The input of the risk assessment: the plan, the snapshots before and after it, and the manifests now and at the base. */
 type RiskInput = PlanSnapshots & {
@@ -147,62 +143,43 @@ function connectionsByRule(...snapshots: readonly ProtectionSnapshot[]): Readonl
 function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {
   const key = liveKeyOf(change);
   const resource = change.action === 'delete' ? undefined : context.resources.get(change.id);
-  const isRule = kindOf(key) !== 'Connection';
-  const explained = explainEffects(reasonsOf(change, context), context.effects.get(key));
   const placing = { change, resource, connections: context.connectionsOf(key) };
   const risks = [
-    ...explained.flatMap((one) => explainedRisks(one, { placing, isRule })),
+    ...controlRisks(placing, context),
     ...placeRisks([...ownDrafts(change, context), ...(resource === undefined ? [] : statedRisks(resource, context))], placing),
     ...unenforceableRisks(change, context),
     ...runbookRisks(placing, context),
   ];
-  if (risks.length > 0) return sortRisks(mergeRisks(risks));
+  if (risks.length > 0) return sortRisks(risks);
   return placeRisks(
     [{ code: generalRisk(change.action === 'create' || change.reasons.includes('unfinished') ? 'created' : 'neutral'), fields: [] }],
     placing,
   );
 }
 
-type EffectPlacing = { readonly placing: PlacingInput; readonly isRule: boolean };
-
-/** Returns one risk for each effect of a reason; a reason without an effect is neutral. */
-function explainedRisks({ reason, effects }: ExplainedReason, { placing, isRule }: EffectPlacing): readonly Risk[] {
-  const { code, fields, place, connections } = reason;
-  const classes: readonly (readonly [RiskClass, ReadonlySet<ResourceId>])[] = effects.size === 0 ? [['neutral', new Set()]] : [...effects];
-  return classes.flatMap(([one, affected]) => {
-    const listed =
-      isRule || connections !== undefined ? [...(affected.size === 0 ? (connections ?? []) : affected)].toSorted(compareText) : undefined;
-    if (connections === undefined) return placeRisks([{ code, fields, class: one }], { ...placing, connections: listed });
-    const at = place === undefined ? {} : { place };
-    return [{ code: riskCode(code), class: one, connections: listed ?? [], ...at }];
-  });
-}
-
-/** Merges risks with the same code, class and position; their connections are joined. */
-function mergeRisks(risks: readonly Risk[]): readonly Risk[] {
-  const all = new Map<string, Risk>();
-  for (const risk of risks) {
-    const key = [risk.code, risk.class, risk.path ?? '', risk.place ?? ''].join('\u0000');
-    const known = all.get(key);
-    const connections = [...new Set([...(known?.connections ?? []), ...(risk.connections ?? [])])].toSorted(compareText);
-    all.set(key, known === undefined || risk.connections === undefined ? (known ?? risk) : { ...known, connections });
-  }
-  return [...all.values()];
-}
-
-/** Finds what a change does to protection: by its fields, by its edges, and by what it creates, deletes or replaces. */
-function reasonsOf(change: Change, context: RiskContext): readonly Reason[] {
-  const { before, after, postureBefore, predecessors } = context;
-  const key = liveKeyOf(change);
-  const kind = kindOf(key);
-  if (isFirstOpening(change, kind === 'Connection' ? postureBefore(key) : undefined) && predecessors.has(key))
-    return [{ code: generalRisk('replacement-differs'), fields: [], controls: [...(context.effects.get(key)?.keys() ?? [])] }];
-  if (change.action === 'delete') return detachments(change, context.connectionsOf(key) ?? []);
-  const isNew = change.action === 'create' || change.reasons.includes('unfinished');
-  const sides = { before: specIn(before, key), after: specIn(after, key) };
-  // A new attribute grants its groups where others name it already.
-  const isCompared = !isNew || isAttribute(key);
-  return [...(isCompared ? fieldReasons(kind, sides) : []), ...edgeReasons(change, context)];
+/** Returns one risk for each effect of a change on a control: the differences that it causes decide the class. */
+function controlRisks(placing: PlacingInput & { readonly change: Change }, { causes, effects }: RiskContext): readonly Risk[] {
+  const key = liveKeyOf(placing.change);
+  return [...(effects.get(key) ?? [])].flatMap(([control, byEffect]) =>
+    [...byEffect].flatMap(([one, affected]): readonly Risk[] => {
+      const found = causes.causesOf([...affected.deciders.values()]);
+      const fields = found.filter(({ edge }) => edge === undefined);
+      const forming = fields.filter(({ path = '' }) => controlTypesOf(kindOf(key), path).includes(control));
+      const own = forming.length > 0 ? forming : fields;
+      const connections = [...affected.connections].toSorted(compareText);
+      const [first] = found;
+      if (own.length === 0) {
+        const place = first?.place === undefined ? {} : { place: first.place };
+        return [{ code: riskCode({ name: control }), class: one, connections, ...place }];
+      }
+      const drafts = own.map(({ path = '' }): RiskDraft => ({
+        code: controlRisk(control),
+        fields: tokensOf(path).slice(0, 1),
+        class: one,
+      }));
+      return placeRisks(drafts, { ...placing, connections: kindOf(key) === 'Connection' ? undefined : connections });
+    }),
+  );
 }
 
 /** Finds risks that are no effects on protection: credentials that move, hidden values, deletions, and new access. */
@@ -243,18 +220,6 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
   return [...reroutes, ...hiding, ...closing, ...(change.action === 'create' ? [] : unseen)];
 }
 
-/** A rule that is deleted is detached from every connection that it was on. */
-function detachments(change: Change, connections: readonly ResourceId[]): readonly Reason[] {
-  const code = edgeRisk(change.id, 'detached');
-  if (connections.length === 0 || code === undefined) return [];
-  return [{ code, fields: [], controls: ruleControlTypes(kindOf(change.id)) }];
-}
-
-/** Returns the code of an attached or detached rule; undefined when the rule protects nothing. */
-function edgeRisk(rule: ResourceId, verb: 'attached' | 'detached'): RiskCode | undefined {
-  return attachmentsOfKind(kindOf(rule))?.[verb];
-}
-
 function specIn(snapshot: ProtectionSnapshot, id: ResourceId): JsonObject {
   return snapshot.resources.get(id)?.spec ?? {};
 }
@@ -270,34 +235,6 @@ function statedRisks(resource: DesiredResource, { baseResources, liveResources, 
   const former = applied ?? baseResources.get(formerIdOf(resource) ?? resource.id);
   const stated = kind === undefined || former === undefined ? [] : manifestRisks(kind, resource, former);
   return [...sources, ...stated, ...(applied === undefined || live === undefined ? [] : leftRisks(resource, applied, live))];
-}
-
-/** Finds the attachments that a change writes. A connection that is created has had nothing to lose. */
-function edgeReasons(change: Change, { before, edgesBy, causes }: RiskContext): readonly Reason[] {
-  const groups = new Map<string, { readonly code: RiskCode; readonly edges: EdgeChange[] }>();
-  for (const edge of edgesBy.get(liveKeyOf(change)) ?? []) {
-    if (
-      !before.resources.has(edge.connection) ||
-      edge.connection === (change.reasons.includes('unfinished') ? liveKeyOf(change) : undefined)
-    )
-      continue;
-    const code = edgeRisk(edge.rule, edge.action === 'attach' ? 'attached' : 'detached');
-    if (code === undefined) continue;
-    const group = groups.get(code.name) ?? { code, edges: [] };
-    group.edges.push(edge);
-    groups.set(code.name, group);
-  }
-  return [...groups.values()].map(({ code, edges }): Reason => {
-    const [first] = edges;
-    const place = first === undefined ? undefined : causes.causesOfEdge(first)[0]?.place;
-    return {
-      code,
-      fields: [],
-      controls: first === undefined ? [] : ruleControlTypes(kindOf(first.rule)),
-      connections: [...new Set(edges.map(({ connection }) => connection))].toSorted(compareText),
-      ...(place === undefined ? {} : { place }),
-    };
-  });
 }
 
 /** Finds guardrails that are attached to connections whose proxy cannot enforce them and therefore refuses every session. */
@@ -409,50 +346,4 @@ function sortRisks(risks: readonly Risk[]): readonly Risk[] {
   return risks.toSorted(
     (left, right) => rank(left) - rank(right) || compareText(left.code, right.code) || compareText(left.path ?? '', right.path ?? ''),
   );
-}
-
-/** A reason with the effects that it explains, and the connections that have them; without effects it changes nothing. */
-type ExplainedReason = { readonly reason: Reason; readonly effects: ReadonlyMap<ProtectionEffect, ReadonlySet<ResourceId>> };
-
-/**
- * Explains each effect of a change on each connection by the reasons with the same usual class, or else by a reason of the same control
- * type that explains nothing yet, or by any. An effect without any reason has a code of its own, so none is left out.
- */
-function explainEffects(reasons: readonly Reason[], effects: ChangeEffects | undefined): readonly ExplainedReason[] {
-  const explained = new Map(reasons.map((reason) => [reason, new Map<ProtectionEffect, Set<ResourceId>>()]));
-  for (const [control, byEffect] of effects ?? []) {
-    const candidates = reasons.filter(({ controls }) => controls.includes(control));
-    const idle = candidates.filter((reason) => ![...byEffect.keys()].some((effect) => isUsual(reason, effect)));
-    for (const [effect, connections] of byEffect) {
-      const open = new Set(connections);
-      const explain = (reason: Reason): void => {
-        const affected = affectedBy(reason, open);
-        if (affected.length === 0) return;
-        const own = explained.get(reason) ?? new Map<ProtectionEffect, Set<ResourceId>>();
-        explained.set(reason, own.set(effect, new Set([...(own.get(effect) ?? []), ...affected])));
-      };
-      const explainTogether = (several: readonly Reason[]): void => {
-        for (const reason of several) explain(reason);
-        for (const id of several.flatMap((reason) => affectedBy(reason, open))) open.delete(id);
-      };
-      explainTogether(candidates.filter((reason) => isUsual(reason, effect)));
-      explainTogether(idle);
-      for (const reason of [...candidates, combined(control)]) explainTogether([reason]);
-    }
-  }
-  return [...explained].map(([reason, own]) => ({ reason, effects: own }));
-}
-
-/** Lists the connections of a set that a reason can explain: those of its edges, or all. */
-function affectedBy({ connections: own }: Reason, among: ReadonlySet<ResourceId>): readonly ResourceId[] {
-  return own === undefined ? [...among] : [...new Set(own)].filter((id) => among.has(id));
-}
-
-function isUsual({ code, class: usual = code.class }: Reason, effect: ProtectionEffect): boolean {
-  return usual === effect;
-}
-
-/** Returns the reason of an effect that no single field explains. */
-function combined(control: ControlType): Reason {
-  return { code: generalRisk('combined-effect'), fields: [], controls: [control] };
 }

@@ -324,7 +324,7 @@ function isLost({ fields }: Change): boolean {
   return fields.some(({ origin }) => origin === 'drift' || origin === 'both');
 }
 
-/** Returns `weakens (reviewer-removed), strengthens (word-added)`, the most severe class first; empty text where all risks are neutral. */
+/** Returns `weakens (review), strengthens (input)`, the most severe class first; empty text where all risks are neutral. */
 export function risksText(risks: readonly Risk[] | undefined): string {
   return riskClasses
     .toReversed()

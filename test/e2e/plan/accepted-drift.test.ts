@@ -152,7 +152,7 @@ describe.each(Object.entries(sides))('drift that the manifests accept, on the di
     });
     const { stdout } = await runAs(side.admin, 'plan --format json --quiet', repository);
     expectValid('plan', stdout);
-    const entry = { id: 'Connection/reported', action: 'update', risks: [{ code: 'risk/reviewer-removed', class: 'weakens' }] };
+    const entry = { id: 'Connection/reported', action: 'update', risks: [{ code: 'risk/review', class: 'weakens' }] };
     expect(JSON.parse(stdout).plans).toMatchObject([{ changes: [], accepted: [entry], counts: { accepted: 1 }, maxRisk: 'weakens' }]);
     const formats = { markdown: 'md', html: 'html' };
     const reports = Object.entries(formats).map(([format, end]) => `--report ${format}=out.${end}`);

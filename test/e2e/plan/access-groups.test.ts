@@ -67,7 +67,7 @@ test('access groups are planned, applied, compared, reverted, held and pulled', 
     expect(await served()).toEqual(['payments', 'sre']);
   }
   repository.save({ [file]: grouped(null) });
-  expect(await run('plan --max-risk neutral')).toMatchObject({ code: 6, stdout: expect.stringContaining('risk/group-granted') });
+  expect(await run('plan --max-risk neutral')).toMatchObject({ code: 6, stdout: expect.stringContaining('risk/who') });
 
   // Omitted groups are kept.
   repository.save({ [file]: connection('payments-db', { reviewers: ['dba'] }) });

@@ -52,7 +52,7 @@ test('a removed reviewer, a renamed tag and a loosened pattern are three headlin
   expect(stdout).toMatch(
     /^Held: .*\n\n {2}= Connection\/support-tickets {2}access\/support\/desk\.yaml:\d+\n {6}reviewers {2}night-shift/m,
   );
-  for (const risk of ['reviewer-removed', 'masking-detached', 'pattern-removed']) expect(stdout).toContain(`--allow risk/${risk}=REASON`);
+  for (const risk of ['review', 'masking', 'input']) expect(stdout).toContain(`--allow risk/${risk}=REASON`);
   expect(stdout).not.toContain('canary-');
 
   await run('plan --own HEAD~1 --report html=plan.html');

@@ -72,7 +72,7 @@ describe('a connection that leaves the match of a policy', () => {
     expect((await gateway.run('plan --today 2026-11-21 --out saved.json', cwd)).code).toBe(0);
     const saved = await gateway.run('apply --yes --plan saved.json --max-risk reroutes', cwd);
     expect([saved.code, saved.stderr]).toEqual([6, expect.stringContaining('risk/check-uncovered')]);
-    const apply = 'apply --yes --today 2026-11-21 --max-risk reroutes --allow risk/reviewer-removed=agreed';
+    const apply = 'apply --yes --today 2026-11-21 --max-risk reroutes --allow risk/review=agreed';
     expect(await gateway.run(apply, cwd)).toMatchObject({ code: 6 });
     expect(await gateway.run(`${apply} --allow risk/check-uncovered=moved`, cwd)).toMatchObject({ code: 0 });
   });

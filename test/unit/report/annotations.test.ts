@@ -83,10 +83,10 @@ function planCommands(change: Partial<AssessedChange>, refusals: Plan['refusals'
 }
 
 describe('annotations of plans', () => {
-  const removed = { code: 'risk/reviewer-removed', class: 'weakens', path: '/reviewers' } as const;
-  const added = { code: 'risk/reviewer-added', class: 'strengthens', path: '/reviewers' } as const;
+  const removed = { code: 'risk/review', class: 'weakens', path: '/reviewers' } as const;
+  const added = { code: 'risk/review', class: 'strengthens', path: '/reviewers' } as const;
   const refusal = {
-    code: 'risk/reviewer-removed',
+    code: 'risk/review',
     message: 'it weakens',
     hint: 'say why',
     allowable: true,
@@ -102,7 +102,7 @@ describe('annotations of plans', () => {
       'an error at the changed line for a refusal',
       { risks: [removed] },
       [refusal],
-      '::error file=db.yaml,line=9,col=3,title=risk/reviewer-removed::',
+      '::error file=db.yaml,line=9,col=3,title=risk/review::',
     ],
     ['at the manifest for a new object', { action: 'create', risks: [] }, [], '::notice file=db.yaml,line=1,col=1,'],
   ] as const)('%s', async (_, change, refusals, expected) => {

@@ -11,40 +11,40 @@ function granting(spec: JsonObject): Manifest {
 
 /** What an attribute grants to the connections that have it, in both directions. */
 export const attributeGrantRows: readonly Row[] = [
-  ['an attribute that grants a group', restricted, [...restricted, granting({ access_groups: ['sre'] })], ['weakens group-granted'], []],
+  ['an attribute that grants a group', restricted, [...restricted, granting({ access_groups: ['sre'] })], ['weakens who'], []],
   [
     'one more group of an attribute',
     [...restricted, granting({ access_groups: [] })],
     [...restricted, granting({ access_groups: ['sre'] })],
-    ['weakens group-granted'],
-    ['strengthens group-revoked'],
+    ['weakens who'],
+    ['strengthens who'],
   ],
   [
     'a group that the connection has anyway',
     [...restricted, granting({})],
     [...restricted, granting({ access_groups: ['dba'] })],
-    ['neutral group-granted'],
-    ['neutral group-revoked'],
+    ['neutral neutral'],
+    ['neutral neutral'],
   ],
   [
     'one group of an attribute for another',
     [...restricted, granting({ access_groups: ['sre'] })],
     [...restricted, granting({ access_groups: ['dev'] })],
-    ['strengthens group-revoked', 'weakens group-granted'],
-    ['strengthens group-revoked', 'weakens group-granted'],
+    ['strengthens who', 'weakens who'],
+    ['strengthens who', 'weakens who'],
   ],
   [
     'a group of an attribute while access control is off',
     [...own({ attributes: ['pci'] }), granting({})],
     [...own({ attributes: ['pci'] }), granting({ access_groups: ['dba'] })],
-    ['neutral group-granted'],
-    ['neutral group-revoked'],
+    ['neutral neutral'],
+    ['neutral neutral'],
   ],
   [
     'a group of an attribute that no connection has',
     [...own({ access_groups: ['dba'] }), granting({})],
     [...own({ access_groups: ['dba'] }), granting({ access_groups: ['sre'] })],
-    ['neutral group-granted'],
-    ['neutral group-revoked'],
+    ['neutral neutral'],
+    ['neutral neutral'],
   ],
 ];

@@ -4,26 +4,20 @@ import { own } from './risk-rows.ts';
 
 /** Attributes of connections, whose effect is not compared, and of rules, which they attach; in both directions. */
 export const attributeRows: readonly Row[] = [
-  ['attributes', own({ attributes: ['pii'] }), own({ attributes: null }), ['neutral attribute-removed'], ['neutral attribute-added']],
-  [
-    'one attribute for another',
-    own({ attributes: ['pii'] }),
-    own({ attributes: ['ops'] }),
-    ['neutral attribute-added', 'neutral attribute-removed'],
-    ['neutral attribute-added', 'neutral attribute-removed'],
-  ],
+  ['attributes', own({ attributes: ['pii'] }), own({ attributes: null }), ['neutral neutral'], ['neutral neutral']],
+  ['one attribute for another', own({ attributes: ['pii'] }), own({ attributes: ['ops'] }), ['neutral neutral'], ['neutral neutral']],
   [
     'an attribute that attaches a rule',
     [...own({ attributes: ['pii'] }), guardrail('g', [words('DROP')], { attributes: ['pii'] })],
     [...own({ attributes: null }), guardrail('g', [words('DROP')], { attributes: ['pii'] })],
-    ['weakens attribute-removed'],
-    ['strengthens attribute-added'],
+    ['weakens input'],
+    ['strengthens input'],
   ],
   [
     'an attribute of a rule',
     [...own({ attributes: ['pii'] }), guardrail('g', [words('DROP')], { attributes: ['pii'] })],
     [...own({ attributes: ['pii'] }), guardrail('g', [words('DROP')], { attributes: [] })],
-    ['weakens attribute-removed'],
-    ['strengthens attribute-added'],
+    ['weakens input'],
+    ['strengthens input'],
   ],
 ];

@@ -46,7 +46,7 @@ const rows: readonly Row[] = [
   ],
   ['an own host that is removed', [member({ 'envvar:HOST': 'two' })], [member()], ['reroutes endpoint-rerouted'], unknown],
   ['an own user', [member()], [member({ 'envvar:USER': 'ada' })], neutral],
-  ['another reviewer', [member()], [member({}, { reviewers: ['dba', 'sec'] })], ['strengthens reviewer-added']],
+  ['another reviewer', [member()], [member({}, { reviewers: ['dba', 'sec'] })], ['strengthens review']],
   [
     'an own password hides the inherited one, with another agent',
     [member()],
@@ -93,14 +93,14 @@ const rows: readonly Row[] = [
     'a successor with another agent',
     [member()],
     [member({}, { agent_id: 'other' }, 'successor', { replaces: 'a' })],
-    ['neutral replacement-differs', 'reroutes agent-rerouted', 'strengthens access-closed'],
-    ['neutral replacement-differs', 'strengthens access-closed', ...unknown],
+    ['reroutes agent-rerouted', 'strengthens access'],
+    ['strengthens access', ...unknown],
   ],
   [
     'a successor that leads to the same place',
     [member()],
     [member({}, {}, 'successor', { replaces: 'a' })],
-    ['neutral replacement-differs', 'strengthens access-closed'],
+    ['neutral created', 'strengthens access'],
   ],
 ];
 

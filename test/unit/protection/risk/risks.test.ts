@@ -82,9 +82,9 @@ describe('the risks of a change', () => {
     expect(plan && riskTexts(plan)).toContain('reroutes secret-reused');
   });
 
-  test('a deleted connection affects availability, and a deleted rule is detached', () => {
+  test('a deleted connection affects availability, and a rule that is deleted with it takes nothing from anybody', () => {
     const plan = planWithRisks(attached, [connection('other')], { prune: true });
-    expect(riskTexts(plan)).toEqual(['availability deleted', 'exposes exposed', 'neutral guardrail-detached']);
+    expect(riskTexts(plan)).toEqual(['availability deleted', 'exposes exposed', 'neutral neutral']);
   });
 
   test('a runbook configuration that leads to another server and keeps its name has the risks of its creation and of its deletion', () => {
@@ -117,13 +117,16 @@ describe('the risks of a change', () => {
       'check-uncovered',
       'deleted',
       'unknown',
-      'combined-effect',
       'secret-inherited',
       'inheritance-unknown',
       'secret-left',
       'closed-between',
       'destination-unknown',
       'field-left',
+      // Of what the gateway alone has.
+      'attributes',
+      'rulepacks',
+      'analyzer',
     ];
     expect(Object.keys(riskCodes).filter((name) => !met.has(name) && !elsewhere.includes(name))).toEqual([]);
   });
@@ -146,7 +149,7 @@ describe('the risks of a change', () => {
     const plan = planWithRisks(blocking(words('DROP', 'ALTER')), attached);
     expect(plan.changes.flatMap(({ risks }) => risks)).toEqual([
       {
-        code: 'risk/word-removed',
+        code: 'risk/input',
         class: 'weakens',
         path: '/input/rules/words/words/ALTER',
         connections: ['Connection/orders'],
@@ -159,7 +162,7 @@ describe('the risks of a change', () => {
     const before = selecting({ match_tags: { team: 'a' }, allow_empty: true });
     const after = [connection('orders', { connection_tags: { env: 'prod', team: 'b' } }), ...before.slice(1)];
     const { changes, protection } = planWithRisks(before, after);
-    const [risk] = changes.flatMap(({ risks }) => risks.filter(({ code }) => code === 'risk/guardrail-detached'));
+    const [risk] = changes.flatMap(({ risks }) => risks.filter(({ code }) => code === 'risk/input'));
     expect(risk?.place).toMatch(/^access\/Connection-orders\.yaml:/);
     expect(protection?.headlines.map(({ causes }) => causes)).toEqual([
       [{ by: 'Connection/orders', path: '/connection_tags/team', edge: 'GuardrailRule/g', place: risk?.place }],
@@ -167,7 +170,7 @@ describe('the risks of a change', () => {
   });
 });
 
-test('an effect that one reason explains on one connection is explained on the others, too', () => {
+test('an effect on one connection is a risk on the others, too', () => {
   const [kept, left] = [connection('kept', { reviewers: ['dba'] }), connection('left', { reviewers: ['dba'] })];
   const plan = planWithRisks(
     [kept, left, guardrailManifest('g', [words('DROP', 'GRANT')], { connection_ids: ['kept', 'left'] })],
@@ -214,8 +217,8 @@ describe('--max-risk', () => {
     expect(riskRefusals(plan, 'weakens')).toEqual([]);
     expect(riskRefusals(plan, undefined)).toEqual([]);
     expect(riskRefusals(plan, 'neutral')).toMatchObject([
-      { code: 'risk/reviewer-removed', allowable: true, at: { file: 'access/Connection-a.yaml' } },
-      { code: 'risk/access-opened', message: 'exceeds --max-risk neutral, because it weakens: Connection/orders /access_mode_connect' },
+      { code: 'risk/review', allowable: true, at: { file: 'access/Connection-a.yaml' } },
+      { code: 'risk/access', message: 'exceeds --max-risk neutral, because it weakens: Connection/orders /access_mode_connect' },
     ]);
   });
 });

@@ -27,23 +27,11 @@ const first = [...none, ...ruled().slice(3)];
 
 /** Runbook rules, in both directions. */
 export const runbookRuleRows: readonly Row[] = [
-  ['a runbook rule beside another', without, ruled(), ['weakens runbook-rule-attached'], []],
-  ['the first runbook rule', none, first, ['strengthens runbook-rule-attached', 'strengthens combined-effect'].toSorted(), []],
-  [
-    'a connection that it includes',
-    ruled(),
-    ruled({ connections: ['one', 'two'] }),
-    ['weakens runbook-rule-attached'],
-    ['strengthens runbook-rule-detached'],
-  ],
-  [
-    'a runbook',
-    ruled(),
-    ruled({ runbooks: [runbook('ops/'), runbook('dev/')] }),
-    ['weakens runbook-allowed'],
-    ['strengthens runbook-withdrawn'],
-  ],
-  ['every runbook', ruled(), ruled({ runbooks: [] }), ['weakens runbook-allowed'], ['strengthens runbook-withdrawn']],
-  ['a group', ruled(), ruled({ user_groups: ['sre', 'dev'] }), ['weakens runbook-group-added'], ['strengthens runbook-group-removed']],
-  ['every group', ruled(), ruled({ user_groups: [] }), ['weakens runbook-group-added'], ['strengthens runbook-group-removed']],
+  ['a runbook rule beside another', without, ruled(), ['weakens runbooks'], []],
+  ['the first runbook rule', none, first, ['strengthens runbooks'], []],
+  ['a connection that it includes', ruled(), ruled({ connections: ['one', 'two'] }), ['weakens runbooks'], ['strengthens runbooks']],
+  ['a runbook', ruled(), ruled({ runbooks: [runbook('ops/'), runbook('dev/')] }), ['weakens runbooks'], ['strengthens runbooks']],
+  ['every runbook', ruled(), ruled({ runbooks: [] }), ['weakens runbooks'], ['strengthens runbooks']],
+  ['a group', ruled(), ruled({ user_groups: ['sre', 'dev'] }), ['weakens runbooks'], ['strengthens runbooks']],
+  ['every group', ruled(), ruled({ user_groups: [] }), ['weakens runbooks'], ['strengthens runbooks']],
 ];

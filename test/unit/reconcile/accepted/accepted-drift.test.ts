@@ -73,7 +73,7 @@ describe('drift that the manifests accept', () => {
     expect(headlinesOf(plan)).toEqual([
       '2 connections lose masking of PERSON in the manifests; the gateway already lost it (changed outside Ostiary)',
     ]);
-    expect(acceptedOf(plan)).toEqual([['DataMaskingRule/pii', 'weakens entity-type-removed']]);
+    expect(acceptedOf(plan)).toEqual([['DataMaskingRule/pii', 'weakens masking']]);
   });
 
   test.each([true, false])('is planned beside a successor, whose predecessor is pruned: %s', (prune) => {
@@ -88,7 +88,7 @@ describe('drift that the manifests accept', () => {
       {},
       { consent: { ...consent, prune } },
     );
-    expect(acceptedOf(plan)).toEqual([['Connection/db', 'weakens reviewer-removed']]);
+    expect(acceptedOf(plan)).toEqual([['Connection/db', 'weakens review']]);
   });
 
   test('a password under another key, which the gateway has already, is one where the earlier source is not resolved', () => {
@@ -158,7 +158,7 @@ describe('drift that the manifests accept', () => {
   test('a rule that was deleted by hand stays an orphan in no plan without prune', () => {
     const sides = { base: [connection(), noDrop], live: [connection()], head: [connection()] };
     const plan = planOfSides(sides, {}, { consent: { ...consent, prune: false } });
-    expect(acceptedOf(plan)).toEqual([['GuardrailRule/no-drop', 'weakens guardrail-detached']]);
+    expect(acceptedOf(plan)).toEqual([['GuardrailRule/no-drop', 'weakens input']]);
   });
 
   test('strengthening is no alarm', () => {
@@ -180,7 +180,7 @@ describe('drift that the manifests accept', () => {
   test('a replacement keeps what its predecessor lost by hand', () => {
     const successor = { ...connection({ reviewers: [] }, 'next'), metadata: { name: 'next', replaces: 'db' } };
     const plan = planOfSides({ base: [connection({ reviewers: ['dba'] })], live: [connection()], head: [successor] });
-    expect(acceptedOf(plan)).toEqual([['Connection/next', 'weakens replacement-differs']]);
+    expect(acceptedOf(plan)).toEqual([['Connection/next', 'weakens review']]);
     expect(plan.accepted).toMatchObject([{ action: 'update', fields: [] }]);
     expect(highestPlanRisk(plan)).toBe('weakens');
   });

@@ -60,8 +60,8 @@ describe('planMarkdown', () => {
     const [one, other] = several(2, {});
     if (one === undefined || other === undefined) throw new Error('two changes');
     const changes: readonly AssessedChange[] = [
-      { ...one, id: 'Connection/stronger', risks: [{ code: 'risk/reviewer-added', class: 'strengthens' }] },
-      { ...other, id: 'Connection/weaker', risks: [{ code: 'risk/reviewer-removed', class: 'weakens' }] },
+      { ...one, id: 'Connection/stronger', risks: [{ code: 'risk/review', class: 'strengthens' }] },
+      { ...other, id: 'Connection/weaker', risks: [{ code: 'risk/review', class: 'weakens' }] },
       { ...other, id: 'Connection/gone', action: 'delete', risks: [{ code: 'risk/deleted', class: 'availability' }] },
     ];
     const orphans = [{ id: 'Connection/gone', removedIn: 'b'.repeat(40), subject: 'Drop it' }] as const;

@@ -24,7 +24,7 @@ function update(id: string, after: number, riskClass: RiskClass): GroupedChange 
     needs: [],
     reasons: [],
     carried: [],
-    risks: [{ code: 'risk/duration-changed', class: riskClass, connections: [] }],
+    risks: [{ code: 'risk/duration', class: riskClass, connections: [] }],
   };
   return { change, edges: [], note: '', changedSamples: [] };
 }
