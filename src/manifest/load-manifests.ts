@@ -31,6 +31,7 @@ import { readStrings, suggestWord } from './json-values.ts';
 import { acknowledge } from './acknowledge.ts';
 import { checkGrants, type GrantCheck } from './validate/check-grants.ts';
 import { checkManifest } from './validate/check-manifest.ts';
+import { checkTexts, findLookAlikes } from './validate/check-texts.ts';
 import { locateDiagnostic, placeDiagnostic, type SourceMap } from './source-map.ts';
 import { mergeOverlays, readDocuments, removeDuplicates } from './read-documents.ts';
 import { collectEdges } from './collect-edges.ts';
@@ -266,6 +267,7 @@ function toResources(
   const isChosen = manifestMatcher(input.selection);
   const diagnostics: Diagnostic[] = [];
   const acknowledged: Acknowledged[] = [];
+  const lookAlikes = findLookAlikes(manifests);
   const resources = manifests.map((manifest) => {
     const { resource, problems } = toResource(manifest, rules(manifest));
     if (problems.length > 0) appendAll(diagnostics, locateAll(sources, manifest, problems));
@@ -275,13 +277,14 @@ function toResources(
     const unfamiliar = hasOnlyKnownValues(manifest.view.knownValues, manifest.spec)
       ? []
       : locateAll(sources, manifest, checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec']));
+    const texts = locateAll(sources, manifest, [...checkTexts(manifest), ...(lookAlikes.get(manifest) ?? [])]);
     const found = inspect !== undefined && isChosen(manifest) ? locateAll(sources, manifest, inspect(resource)) : [];
     const rejected = checkForGateway !== undefined && isChosen(manifest) ? checkForGateway(resource) : [];
     const placed = rejected.map((one) => (one.at === undefined ? one : placeDiagnostic(sources, one.at, one, resource.id)));
     // One mistake has one finding.
     const isPlain = ({ at }: Diagnostic): boolean =>
-      input.everyPlace === true || !placed.some((one) => one.at?.line === at?.line && one.at?.column === at?.column);
-    for (const one of [...unfamiliar.filter(isPlain), ...found, ...placed]) {
+      input.everyPlace === true || ![...placed, ...texts].some((one) => one.at?.line === at?.line && one.at?.column === at?.column);
+    for (const one of [...unfamiliar.filter(isPlain), ...texts, ...found, ...placed]) {
       const { finding, reason } = acknowledge(sources, one, placed.includes(one) || one.code === 'rule/score-below-threshold');
       if (reason === undefined) diagnostics.push(finding);
       else acknowledged.push({ finding, reason });

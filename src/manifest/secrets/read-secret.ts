@@ -5,6 +5,7 @@ import { pointer } from '../../model/pointer.ts';
 import { type DesiredSecret, looksLikeCredential, seal } from '../../model/secret.ts';
 import { base64FormHint, type ValueOrigin, valueWarningOf } from './value-warnings.ts';
 import { standInOf } from './stand-in.ts';
+import { unresolvedText } from './unresolved-text.ts';
 
 /** The notations for one secret in a manifest. */
 type SecretNotation =
@@ -153,7 +154,10 @@ function readText(text: string, place: SecretSlot, rules: SecretRules): SecretRe
       looksLikeCredential(key) || isPlaceholder
         ? `write ${key}: { valueFrom: { env: ${rules.envPrefixes[0] ?? ''}… } }`
         : `use ${key}: { value: … } and Ostiary encodes it; references begin with ${rules.referencePrefixes.join(' or ')}`;
-    const hint = meant ?? (isPlaceholder ? undefined : base64FormHint(text)) ?? forms;
+    const unresolved = unresolvedText(text);
+    const value =
+      unresolved && `it ${unresolved.what}: ${looksLikeCredential(key) ? forms : `write ${key}: { value: … } with the value itself`}`;
+    const hint = meant ?? value ?? (isPlaceholder ? undefined : base64FormHint(text)) ?? forms;
     return (
       refuseStandIn(text, place, rules) ??
       createFailure('secret/not-base64', place, `"${formatPlace(slotTokens(place))}" is neither a reference nor base64`, hint)
@@ -199,10 +203,17 @@ function readValue(text: string, place: SecretSlot, rules: SecretRules): SecretR
   return { secret, problems: warnOfInline(text, text, place, rules) };
 }
 
+const noCredentials: ReadonlySet<string> = new Set([
+  'secret/blank',
+  'secret/masked-text',
+  'secret/placeholder',
+  'secret/unresolved-reference',
+]);
+
 /** Warns about a value in a manifest; one that is blank or a placeholder is no credential. */
 function warnOfInline(text: string, value: Uint8Array | string, place: SecretSlot, rules: SecretRules): readonly DocumentDiagnostic[] {
   const found = warnOfValue(value, place, 'inline');
-  const isCredential = found.every(({ code }) => code !== 'secret/blank' && code !== 'secret/placeholder');
+  const isCredential = found.every(({ code }) => !noCredentials.has(code));
   return isCredential ? [...found, ...warnOfInlineCredential(text, place, rules)] : found;
 }
 

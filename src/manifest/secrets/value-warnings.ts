@@ -1,9 +1,17 @@
+import { unresolvedText } from './unresolved-text.ts';
+
 /** Where a value comes from, which decides how to correct it. */
 export type ValueOrigin = 'inline' | 'env' | 'file';
 
 /** What is suspicious about a value, and how to correct it. */
 export type ValueWarning = {
-  readonly code: 'secret/blank' | 'secret/byte-order-mark' | 'secret/line-break' | 'secret/placeholder';
+  readonly code:
+    | 'secret/blank'
+    | 'secret/byte-order-mark'
+    | 'secret/line-break'
+    | 'secret/masked-text'
+    | 'secret/placeholder'
+    | 'secret/unresolved-reference';
   readonly what: string;
   readonly hint: string;
 };
@@ -19,9 +27,15 @@ const lineBreakHints: Readonly<Record<ValueOrigin, string>> = {
 const placeholders =
   /[$#]\{[A-Za-z_][^{}\n]*\}|\{\{.*\}\}|<%=.*%>|^\$(?:env:)?[A-Za-z_]\w*$|^\$\([A-Za-z_][\w.]*\)$|^\(\([A-Za-z_][\w./-]*\)\)$|^%[A-Za-z_]\w*%$/;
 
+const maskedHints: Readonly<Record<ValueOrigin, string>> = {
+  inline: 'write the value itself; to keep the value of the gateway, write { keep: true }',
+  env: 'set the variable to the value itself; to keep the value of the gateway, write { keep: true }',
+  file: 'write the value itself into the file; to keep the value of the gateway, write { keep: true }',
+};
+
 /**
- * Returns what is suspicious about a value: it is blank, begins with a byte order mark, is one line that ends with a line break, or, in a
- * manifest, is a placeholder of another tool. Files for programs (`filesystem:`) and values of several lines may end with a line break,
+ * Returns what is suspicious about a value: it is blank, is masked text or a reference of another secret manager, begins with a byte order mark,
+ * is one line that ends with a line break, or, in a manifest, is a placeholder of another tool. Files for programs (`filesystem:`) and values of several lines may end with a line break,
  * and files may contain templates.
  */
 export function valueWarningOf(value: Uint8Array | string, origin: ValueOrigin, isForFile: boolean): ValueWarning | undefined {
@@ -33,11 +47,20 @@ export function valueWarningOf(value: Uint8Array | string, origin: ValueOrigin, 
     const hint = 'save the text as UTF-8 without a byte order mark';
     return { code: 'secret/byte-order-mark', what: 'begins with a byte order mark, which is sent as a part of it', hint };
   }
+  const isPlaceholder = origin === 'inline' && !isForFile && placeholders.test(content);
+  const unresolved = isPlaceholder ? undefined : unresolvedText(content);
+  if (unresolved?.is === 'masked') {
+    return { code: 'secret/masked-text', what: `${unresolved.what}, and is sent as it is`, hint: maskedHints[origin] };
+  }
+  if (unresolved !== undefined && !isForFile) {
+    const hint = `resolve it before Ostiary runs${origin === 'env' ? '' : ', for example into an environment variable: { valueFrom: { env: … } }'}`;
+    return { code: 'secret/unresolved-reference', what: `${unresolved.what}: it is sent as it is`, hint };
+  }
   if (!isForFile && /^[^\r\n]*[\r\n]+$/.test(text)) {
     const what = 'ends with a line break, which is sent as a part of it';
     return { code: 'secret/line-break', what, hint: lineBreakHints[origin] };
   }
-  if (origin !== 'inline' || isForFile || !placeholders.test(text)) return undefined;
+  if (!isPlaceholder) return undefined;
   const what = 'looks like a placeholder, but Ostiary substitutes nothing: it is sent as it is';
   return { code: 'secret/placeholder', what, hint: 'read it from the environment: { valueFrom: { env: … } }' };
 }
@@ -49,8 +72,11 @@ function isUtf16(value: Uint8Array | string): boolean {
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }
 
-// The characters that placeholders begin with: $ % ( and {.
-const openingBytes: ReadonlySet<number> = new Set([0x24, 0x25, 0x28, 0x7b]);
+// The characters that placeholders, masked texts and references have: $ % ( { < * [ : @ ! and /.
+const openingBytes: ReadonlySet<number> = new Set([0x24, 0x25, 0x28, 0x7b, 0x3c, 0x2a, 0x5b, 0x3a, 0x40, 0x21, 0x2f]);
+
+// Masked texts and references are short; only placeholders are part of longer values.
+const longestStandIn = 2048;
 
 /** Finds values to look at: most of forty thousand are not suspicious. */
 function maybeSuspicious(value: Uint8Array | string, origin: ValueOrigin): boolean {
@@ -58,8 +84,8 @@ function maybeSuspicious(value: Uint8Array | string, origin: ValueOrigin): boole
   const first = (isText ? value.charCodeAt(0) : value[0]) ?? 0;
   const last = (isText ? value.charCodeAt(value.length - 1) : value.at(-1)) ?? 0;
   if (first > 0x7f || first <= 0x20 || last <= 0x20) return true;
-  if (origin !== 'inline') return false;
-  return isText ? /[$%({]/.test(value) : value.some((byte) => openingBytes.has(byte));
+  if (value.length > longestStandIn && origin !== 'inline') return false;
+  return isText ? /[$%({<*[:@!/]|^VALUE_/.test(value) : value.some((byte) => openingBytes.has(byte));
 }
 
 /** Returns a hint for a text that is base64 in another form: wrapped, without padding, or with the alphabet of URLs. */

@@ -246,7 +246,8 @@ function typeHint(place: SchemaPlace, type: string): string | undefined {
   const scalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   if (type === 'array' && scalar) return typeof value === 'string' ? `write a list: [${quoteValue(value)}]` : quotesHints.array;
   if (type === 'string' && scalar) return quotesHints.string;
-  if ((type === 'integer' || type === 'number') && typeof value === 'string' && /^[\d.]+$/.test(value)) return 'remove the quotes';
+  if ((type === 'integer' || type === 'number') && typeof value === 'string' && /^[\d.]+$/.test(value))
+    return Number(value) <= Number.MAX_SAFE_INTEGER ? 'remove the quotes' : `write a number of at most ${Number.MAX_SAFE_INTEGER}`;
   if (type === 'boolean' && typeof value === 'string') return 'write true or false, without quotes';
   return hintOf(node);
 }

@@ -293,7 +293,7 @@ const texts: Readonly<Record<YamlErrorName, ErrorText>> = {
   'not-json': {
     code: 'manifest/not-json',
     message: () => 'the number is not finite, or too large to be exact',
-    hint: 'put it in quotes to make it a string',
+    hint: 'write a finite number with fewer digits, or a text in quotes where the field takes one',
   },
   'open-quote': {
     code: 'manifest/yaml',

@@ -25,6 +25,28 @@ export const nameCodes = {
     fix: 'State the secret in each manifest',
     example: '"secret" cannot have a default',
   },
+  'manifest/blank-end': {
+    level: 'warning',
+    meaning: 'A text that decides something begins or ends with a blank or a line break',
+    cause:
+      'A block scalar (`|`) keeps its last line break, or a blank was copied with the text; a pattern or word with it matches nothing on one line',
+    fix: 'Remove it; after a `|`, write `|-` instead. If it is meant, say so with a comment `# ostiary:ok`',
+    example: '"(?i)drop table\\n" ends with a line break, which is a part of it',
+  },
+  'manifest/look-alike': {
+    level: 'warning',
+    meaning: 'A name looks like another one, and is made of other characters',
+    cause: 'It has separate accents (not NFC), an invisible character, or letters of another script; gateways compare bytes',
+    fix: 'Write the name with composed letters of one script',
+    example: '"équipe" has letters with separate accents (not NFC), and another text looks the same',
+  },
+  'manifest/masked-text': {
+    level: 'warning',
+    meaning: 'A value is masked text of a log, or a reference of another secret manager',
+    cause: 'It was copied from an output that masks it, or from a tool that resolves such references',
+    fix: 'Write the value itself',
+    example: '"***" looks like masked text of a log or a plan: it is sent as it is',
+  },
   'manifest/ambiguous-reference': {
     meaning: 'The gateway has several objects of this name',
     cause: 'Names of this kind are not unique on the gateway',

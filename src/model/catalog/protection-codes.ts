@@ -225,6 +225,21 @@ export const secretCodes = {
     fix: 'Remove the line break; in YAML, write `|-`',
     example: 'the value of "secret.envvar:PASSWORD" ends with a line break, which is sent as a part of it',
   },
+  'secret/masked-text': {
+    level: 'warning',
+    meaning: 'The value of a secret is text with which logs, plans and consoles hide values',
+    cause: 'The value was copied from an output that masks it, or a job passes a masked variable on',
+    fix: 'Use the value itself, or `{ keep: true }` for the value of the gateway',
+    example: 'the value of "secret.envvar:PASS" looks like masked text of a log or a plan, and is sent as it is',
+  },
+  'secret/unresolved-reference': {
+    level: 'warning',
+    meaning: 'The value of a secret is a reference of another secret manager, and nothing resolves it',
+    cause: 'The program that resolves such references did not run before Ostiary',
+    fix: 'Resolve it before Ostiary runs, for example into an environment variable',
+    example:
+      'the value of "secret.envvar:PASS" looks like a reference of another secret manager, which Ostiary does not resolve: it is sent as it is',
+  },
   'secret/placeholder': {
     level: 'warning',
     meaning: 'The value in a manifest looks like `${NAME}`, `$NAME`, `$(NAME)`, `%NAME%` or `{{ NAME }}`, but Ostiary substitutes nothing',

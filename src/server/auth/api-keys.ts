@@ -8,6 +8,7 @@ import { type ApiKeyRow, type Tables, uuidPattern } from '../store/migrations.ts
 import { inWriteLock, openStore, type StoreOptions, withUniqueName } from '../store/store.ts';
 import { AppError } from '../../model/errors.ts';
 import { type RecordWrite, recordWrite, type WriteAttempt } from '../store/audit-log.ts';
+import { latinForm, mixesScripts, visibleForm } from '../../model/spec/look-alike.ts';
 
 /** The properties of a key that an admin chooses. */
 export type ApiKeyDraft = { readonly name: string; readonly groups: readonly string[]; readonly manager: string };
@@ -67,25 +68,6 @@ export async function findApiKey(db: Kysely<Tables>, text: string): Promise<ApiK
 // The log and the audit log show these actors by such names: the keys of the environment, agents, and the server itself.
 const builtInNames = /^(admin|manager|agent|ostiary)( .*)?$/;
 
-// Letters of Cyrillic, Greek, Armenian and Latin extensions, and digits, that look like the letters of the built-in names.
-const lookalikes: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    a: 'аαɑᴀ',
-    d: 'ԁɗđᴅ',
-    m: 'мᴍ',
-    i: 'іιıӏɩɪl1|',
-    n: 'пηոɴ',
-    g: 'ɡցɢ',
-    e: 'еεҽᴇ',
-    r: 'гʀ',
-    t: 'тτᴛ',
-    o: 'оοօσᴏ0',
-    s: 'ѕꜱ',
-    y: 'уγүʏ',
-  }).flatMap(([plain, letters]) => letters.split('').map((letter) => [letter, plain] as const)),
-);
-const mixedScripts = [/\p{sc=Latin}/u, /\p{sc=Cyrillic}/u, /\p{sc=Greek}/u, /\p{sc=Armenian}/u];
-
 // The scripts that Unicode recommends for identifiers (UAX 31); many others have copies of Latin letters.
 const usedScripts = [
   ['Common', 'Inherited', 'Arabic', 'Armenian', 'Bengali', 'Bopomofo', 'Cyrillic', 'Devanagari', 'Ethiopic', 'Georgian', 'Greek'],
@@ -101,15 +83,8 @@ const rareLetter = new RegExp(`[^\\P{L}${usedScripts.map((script) => String.raw`
 function requireOwnName(name: string): void {
   if (/\p{Bidi_Control}/u.test(name))
     throw new InvalidBody([{ field: '/name', reason: 'must not contain characters that change the direction of text' }]);
-  // Without accents and invisible characters; the fillers of Hangul and the blank Braille pattern look like spaces.
-  const visible = name
-    .normalize('NFKD')
-    .replaceAll(/[\u115f\u1160]/g, ' ')
-    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}]/gu, '')
-    .replaceAll(/[\p{Z}\u2800]+/gu, ' ')
-    .trim()
-    .toLowerCase();
-  const plain = visible.replaceAll(/[\p{L}01|]/gu, (letter) => lookalikes.get(letter) ?? letter).replaceAll('rn', 'm');
+  const visible = visibleForm(name);
+  const plain = latinForm(visible);
   if (builtInNames.test(plain)) {
     throw new InvalidBody([
       {
@@ -118,9 +93,7 @@ function requireOwnName(name: string): void {
       },
     ]);
   }
-  const words = visible.split(/[^\p{L}]+/u);
-  const mixed = words.some((word) => mixedScripts.filter((script) => script.test(word)).length > 1);
-  if (mixed) throw new InvalidBody([{ field: '/name', reason: 'must not mix letters of several scripts in one word' }]);
+  if (mixesScripts(visible)) throw new InvalidBody([{ field: '/name', reason: 'must not mix letters of several scripts in one word' }]);
   const [rare] = rareLetter.exec(visible) ?? [];
   if (rare !== undefined) throw new InvalidBody([{ field: '/name', reason: `must not contain letters of a rare script, such as ${rare}` }]);
 }

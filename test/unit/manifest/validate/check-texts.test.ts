@@ -1,0 +1,131 @@
+import { describe, expect, it, test } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import { findNode, readAnnotation } from '../../../../src/manifest/schema-nodes.ts';
+import { isObject, type Json, type JsonObject, objectsIn } from '../../../../src/model/json.ts';
+import type { Kind } from '../../../../src/model/kind.ts';
+import { pointer, tokensOf } from '../../../../src/model/pointer.ts';
+import { loadState } from '../../../support/desired-state.ts';
+import { connection } from '../../../support/manifests.ts';
+import type { Manifest } from '../../../support/scenario.ts';
+
+/** The places of the texts in a value, with their tokens. */
+function textPlaces(value: Json, tokens: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof value === 'string') return [tokens];
+  if (Array.isArray(value)) return value.flatMap((one: Json, index) => textPlaces(one, [...tokens, String(index)]));
+  return isObject(value) ? Object.entries(value).flatMap(([name, one]) => textPlaces(one, [...tokens, name])) : [];
+}
+
+function replaceText(value: Json, [token, ...rest]: readonly string[], change: (text: string) => string): Json {
+  if (token === undefined) return typeof value === 'string' ? change(value) : value;
+  if (Array.isArray(value)) return value.map((one: Json, index) => (String(index) === token ? replaceText(one, rest, change) : one));
+  return isObject(value) ? { ...value, [token]: replaceText(value[token] ?? null, rest, change) } : value;
+}
+
+function useOf({ schema }: Kind, tokens: readonly string[]): string {
+  const uses = tokens.map((_, index) => readAnnotation(findNode(schema, ['spec', ...tokens.slice(0, index + 1)]), 'x-ostiary-text'));
+  return uses.findLast((use) => use !== undefined) ?? 'name';
+}
+
+/** Every text in the examples of all kinds that is no secret, and what it is for. */
+const places = [...registry.values()].flatMap((kind) =>
+  objectsIn(kind.schema['examples']).flatMap(({ spec = {} }) =>
+    textPlaces(spec)
+      .filter(([field]) => kind.fields.every(({ name, secret }) => secret === undefined || name !== field))
+      .map((tokens) => ({ kind, spec, tokens, use: useOf(kind, tokens), place: `${kind.name} ${pointer(...tokens)}` })),
+  ),
+);
+
+/** Returns the findings at a place of a manifest, or at what holds it. */
+function findingsAt(kind: Kind, spec: Json, tokens: readonly string[]): readonly string[] {
+  const manifest: Manifest = { kind: kind.name, metadata: { name: 'one' }, spec: isObject(spec) ? spec : {} };
+  const at = pointer('spec', ...tokens);
+  return loadState([manifest]).diagnostics.flatMap((one) => {
+    const found: string = 'pointer' in one && typeof one.pointer === 'string' ? one.pointer : '';
+    return at === found || (found !== '' && at.startsWith(`${found}/`) && tokensOf(found).length > 1)
+      ? [`${one.severity} ${one.code}`]
+      : [];
+  });
+}
+
+describe('texts that are not what they look like', () => {
+  const changes: readonly (readonly [string, string, (text: string) => string])[] = [
+    ['a line break at the end', 'manifest/blank-end', (text) => `${text}\n`],
+    ['a blank at the end', 'manifest/blank-end', (text) => `${text} `],
+    ['a blank at the beginning', 'manifest/blank-end', (text) => ` ${text}`],
+    ['masked text', 'manifest/masked-text', () => '***'],
+    ['masked text of a plan', 'manifest/masked-text', () => '(sensitive value)'],
+    ['a reference of another manager', 'manifest/masked-text', () => 'op://team/item/field'],
+    ['a letter of another script', 'manifest/look-alike', (text) => `${text}xа`],
+    ['a separate accent', 'manifest/look-alike', (text) => `${text}e\u0301`],
+    ['an invisible character', 'manifest/look-alike', (text) => `${text}\u200bx`],
+  ];
+
+  it.each(changes)('finds %s in every field of every kind', (_, code, change) => {
+    const missed = places.filter(({ kind, spec, tokens, use }) => {
+      if (use === 'prose' || (use === 'content' && code !== 'manifest/blank-end')) return false;
+      const found = findingsAt(kind, replaceText(spec, tokens, change), tokens);
+      return !found.some((one) => one === `warning ${code}` || one.startsWith('error '));
+    });
+    expect(missed.map(({ place }) => place)).toEqual([]);
+  });
+
+  it('finds nothing in the examples, in prose, and in content other than blanks', () => {
+    const codes = new Set(changes.map(([, code]) => `warning ${code}`));
+    for (const { kind, spec, tokens } of places) expect(findingsAt(kind, spec, tokens).filter((one) => codes.has(one))).toEqual([]);
+    const free = places.filter(({ use }) => use !== 'name');
+    expect(new Set(free.map(({ use }) => use))).toEqual(new Set(['prose', 'content']));
+    for (const { kind, spec, tokens, use } of free)
+      for (const [, code, change] of changes.filter(([, one]) => use === 'prose' || one !== 'manifest/blank-end'))
+        expect(findingsAt(kind, replaceText(spec, tokens, change), tokens)).not.toContain(`warning ${code}`);
+  });
+});
+
+function lookAlikes(...manifests: readonly Manifest[]): readonly string[] {
+  return loadState(manifests).diagnostics.flatMap(({ code, message, resource }) =>
+    code === 'manifest/look-alike' ? [`${resource} ${message}`] : [],
+  );
+}
+
+test('names of several manifests that look the same', () => {
+  const [latin, cyrillic] = [connection('a', { reviewers: ['ace'] }), connection('b', { reviewers: ['асе'] })];
+  expect(lookAlikes(latin, cyrillic)).toEqual([
+    'Connection/b "асе" looks like "ace", but has other characters: а U+0430, с U+0441, е U+0435',
+  ]);
+  expect(lookAlikes(cyrillic)).toEqual([]);
+  expect(lookAlikes(connection('a', { reviewers: ['Équipe'] }), connection('b', { reviewers: ['équipe', 'equipe'] }))).toEqual([]);
+});
+
+const standIns: readonly (readonly [string, string])[] = [
+  ...['***', '********abcd', '(sensitive value)', '[REDACTED]', '<redacted>', '[MASKED]', '[FILTERED]', '[secret]', '••••••'].map(
+    (text) => [text, 'secret/masked-text'] as const,
+  ),
+  ...[
+    'op://team/item/field',
+    'ref+vault://secret/data/db#/password',
+    'vault:secret/data/db#password',
+    'arn:aws:secretsmanager:eu-west-1:1:secret:db',
+    'projects/1/secrets/db/versions/latest',
+    '@Microsoft.KeyVault(SecretUri=https://x)',
+    '{cipher}abc',
+  ].map((text) => [text, 'secret/unresolved-reference'] as const),
+];
+
+test.each(standIns)('the secret %s is sent as it is, wherever it comes from', (text, code) => {
+  const notations: readonly JsonObject[] = [{ value: text }, { valueFrom: { env: 'OSTIARY_SECRET_A' } }, { valueFrom: { file: 'a.txt' } }];
+  for (const notation of notations) {
+    const { diagnostics } = loadState([connection('a', { secret: { 'envvar:PASS': notation } })], { sourceValue: () => text });
+    expect(diagnostics.map((one) => one.code)).toContain(code);
+    const git = { kind: 'RunbookConfiguration', metadata: { name: 'a' }, spec: { git_url: 'https://a.b/c.git', git_password: notation } };
+    expect(loadState([git], { sourceValue: () => text }).diagnostics.map((one) => one.code)).toContain(code);
+  }
+});
+
+test.each(['postgres://u@h/db', 'https://example.com/a', 'a*b***c', 'pa(ss)', '[a]', '_cloudsecrets:a:b'])(
+  'the secret %s is a value',
+  (text) => {
+    const { diagnostics } = loadState([connection('a', { secret: { 'envvar:HOST': { valueFrom: { env: 'OSTIARY_SECRET_A' } } } })], {
+      sourceValue: () => text,
+    });
+    expect(diagnostics).toEqual([]);
+  },
+);
