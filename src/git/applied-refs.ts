@@ -188,6 +188,16 @@ type LastAppliedQuery = {
   /** Names of config files, to detect whether one has moved. */
   readonly configs: readonly string[];
   readonly origin: boolean;
+  /** How a target that was renamed in the config is recognized by its record; without it, none is. */
+  readonly earlier?: EarlierTargets | undefined;
+};
+
+/** Recognizes the records of a target under its earlier names. */
+export type EarlierTargets = {
+  /** Returns whether the name may be an earlier one: no target has it now. */
+  readonly mayBe: (target: string) => boolean;
+  /** Returns whether the target of that name in a record is the same gateway. */
+  readonly isSame: (target: string, record: RecordCommit) => Promise<boolean>;
 };
 
 /**
@@ -199,7 +209,9 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   const refs = await readAppliedRefs(repository);
   const originRefs = query.origin && hasOrigin(repository) ? await listOriginAppliedRefs(repository) : new Map<string, string>();
   const originNames = originRefs instanceof AppError ? [] : originRefs.keys();
-  const name = findRecordedName(repository, query, new Set([...refs.local.keys(), ...originNames]));
+  const names = new Set([...refs.local.keys(), ...originNames]);
+  const expected = findRecordedName(repository, query, names);
+  const name = names.has(expected) ? expected : ((await findEarlierName(repository, query, names)) ?? expected);
   const local = refs.local.get(name);
   const damage = local === undefined ? findDamage(repository, name) : undefined;
   if (damage !== undefined) throw damage;
@@ -233,6 +245,25 @@ function findRecordedName(repository: Repository, { target, configs }: LastAppli
     return recorded?.target === target && !configs.some((file) => existsSync(join(repository.folder, recorded.folder, file)));
   });
   return moved.length === 1 ? (moved[0] ?? name) : name;
+}
+
+/** Returns the name under which a target is recorded that was renamed since; undefined if there is none, or several. */
+async function findEarlierName(
+  repository: Repository,
+  { target, earlier, origin }: LastAppliedQuery,
+  names: ReadonlySet<string>,
+): Promise<string | undefined> {
+  const found: string[] = [];
+  for (const name of names) {
+    const recorded = parseAppliedRefName(name);
+    if (earlier === undefined || recorded === undefined || recorded.folder !== repository.prefix) continue;
+    if (recorded.target === target || !earlier.mayBe(recorded.target)) continue;
+    if (origin && hasOrigin(repository)) await fetchAppliedRef(repository, name);
+    const refs = await readAppliedRefs(repository);
+    const commit = refs.origin.get(name) ?? refs.local.get(name);
+    if (commit !== undefined && (await earlier.isSame(recorded.target, commit))) found.push(name);
+  }
+  return found.length === 1 ? found[0] : undefined;
 }
 
 type KnownRecord = Pick<LastApplied, 'name' | 'originId'> & { readonly local: RecordCommit | undefined };

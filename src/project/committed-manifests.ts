@@ -161,8 +161,8 @@ export type CommittedTree = {
 /** Reads the manifest files of a target at a commit; the config file of that commit names their folders. */
 export async function readCommittedTree(site: CommittedProject, commit: string): Promise<Checked<CommittedTree>> {
   const { value: committed, diagnostics: found } = await readCommittedConfig(site, commit);
-  const target = committed?.targets.find(({ name }) => name === site.target.name);
   if (committed === undefined) return { diagnostics: found };
+  const target = findTargetThen(committed.targets, site);
   if (target === undefined) return { diagnostics: [noTarget(commit, site.target.name, committed.file ?? '')] };
   const root = inRepository(committed.root);
   const folders = target.manifests.map(inRepository);
@@ -183,6 +183,14 @@ export async function readCommittedTree(site: CommittedProject, commit: string):
   const diagnostics = trees.flatMap((tree) => tree.diagnostics);
   const value = { target, targets, folders, root, files, overlays: over, layers, pathInTree };
   return hasErrors(diagnostics) ? { diagnostics } : { value, diagnostics };
+}
+
+/** Returns a target as a commit has it: by its name, or the one of the same gateway whose name no target has now. */
+function findTargetThen(then: readonly Target[], { config, target }: Pick<CommittedProject, 'config' | 'target'>): Target | undefined {
+  const named = then.find(({ name }) => name === target.name);
+  const current = new Set(config.targets.map(({ name }) => name));
+  const [renamed, another] = then.filter(({ name, url }) => url === target.url && !current.has(name));
+  return named ?? (another === undefined ? renamed : undefined);
 }
 
 /** Loads the manifests of a commit without their secrets, and the hashes of the files that secrets come from. */

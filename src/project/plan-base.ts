@@ -22,7 +22,7 @@ import {
   readCommittedConfig,
   readCommittedTree,
 } from './committed-manifests.ts';
-import { readAppliedRecord, type ReadRecord } from './record/applied-record.ts';
+import { readAppliedRecord, type ReadRecord, recordQueryOf } from './record/applied-record.ts';
 import { findSignerRefusals, proveRecord, type RecordProof } from './record/record-proof.ts';
 import { type ProvenRecord, readRemembered } from './remembered-objects.ts';
 import {
@@ -142,7 +142,7 @@ async function readBase(
     return { ...noBase, base: await loadBase(input, site, { commit, tree: await requireTree(site, commit) }) };
   }
   if (!isTracked(input)) return noBase;
-  const found = await readAppliedRecord(site.repository, { target: target.name, origin: options.origin });
+  const found = await readAppliedRecord(site.repository, recordQueryOf(site, options.origin));
   const proof = await proveRecord(site, found.read, { ...options, applies: input.applies === true });
   const { record, remembered, unproven, refusals, unmerged } = await checkRecord(site, found.read.record, { head: input.desired, branch });
   const read = record === found.read.record ? found.read : { ...found.read, record, isRepaired: true as const };

@@ -100,6 +100,13 @@ export const gitCodes = {
     fix: 'Wait with `--lock-timeout 10m`, then plan again',
     example: 'another apply to this target changed its record since this plan',
   },
+  'git/earlier-target': {
+    level: 'notice',
+    meaning: 'The target has another name than its record',
+    cause: 'It was renamed in the config since the last complete apply, and is the same gateway',
+    fix: 'Nothing: the next complete apply records it under its name',
+    example: '"production" is recorded as "prod", the name that the config had for the same gateway',
+  },
   'git/no-base': {
     level: 'notice',
     meaning: 'No commit is recorded as applied to the target',

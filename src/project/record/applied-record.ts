@@ -1,6 +1,6 @@
 import { addToGroup } from '../../model/collections.ts';
 import { isObject, parseJson } from '../../model/json.ts';
-import { findLastApplied, isRecordCommit, type RecordCommit } from '../../git/applied-refs.ts';
+import { type EarlierTargets, findLastApplied, isRecordCommit, parseAppliedRefName, type RecordCommit } from '../../git/applied-refs.ts';
 import type { Repository } from '../../git/repository.ts';
 import { record as isRecord } from '../../manifest/validate/validators.ts';
 import {
@@ -15,7 +15,8 @@ import { AppError, InputError } from '../../model/errors.ts';
 import type { AuditMark } from '../../model/gateway.ts';
 import type { Allowance } from '../../model/plan/plan.ts';
 import type { EdgeEnds, ResourceId } from '../../model/resource.ts';
-import { configNames } from '../committed-manifests.ts';
+import { configNames, readCommittedConfig } from '../committed-manifests.ts';
+import type { CommittedProject } from '../project.ts';
 
 /** A record as it was read: its ref, and the ids that the ref has here and on origin; empty ids where it does not exist. */
 export type ReadRecord = {
@@ -29,7 +30,22 @@ export type ReadRecord = {
   readonly isRepaired?: true;
 };
 
-type RecordQuery = { readonly target: string; readonly origin: boolean };
+type RecordQuery = { readonly target: string; readonly origin: boolean; readonly earlier?: EarlierTargets };
+
+/** Returns the query for the record of a target, which may have an earlier name of it. */
+export function recordQueryOf(site: CommittedProject, origin: boolean): RecordQuery {
+  const { config, target } = site;
+  const current = new Set(config.targets.map(({ name }) => name));
+  const earlier: EarlierTargets = {
+    mayBe: (name) => !current.has(name),
+    isSame: async (former, record) => {
+      const [commit] = commitsOf(parseRecord(record).record);
+      const { value: then } = commit === undefined ? {} : await readCommittedConfig(site, commit);
+      return then?.targets.some(({ name, url }) => name === former && url === target.url) === true;
+    },
+  };
+  return { target: target.name, origin, earlier };
+}
 
 type FoundRecord = { readonly read: ReadRecord; readonly diagnostics: readonly Diagnostic[] };
 
@@ -43,9 +59,16 @@ export async function readAppliedRecord(repository: Repository, query: RecordQue
 /** Reads the record of a target like `readAppliedRecord`; an invalid record counts as empty, and `unreadable` is its error. */
 export async function findAppliedRecord(
   repository: Repository,
-  { target, origin }: RecordQuery,
+  { target, origin, earlier }: RecordQuery,
 ): Promise<FoundRecord & { readonly unreadable?: InputError }> {
-  const { name, commit, localId, originId, diagnostics } = await findLastApplied(repository, { target, configs: configNames, origin });
+  const { name, commit, localId, originId, ...found } = await findLastApplied(repository, {
+    target,
+    configs: configNames,
+    origin,
+    earlier,
+  });
+  const former = parseAppliedRefName(name)?.target;
+  const diagnostics = former === undefined || former === target ? found.diagnostics : [...found.diagnostics, earlierName(former, target)];
   const at = { name, localId, originId };
   if (commit === undefined) return { read: { ...at, record: emptyRecord }, diagnostics };
   try {
@@ -54,6 +77,11 @@ export async function findAppliedRecord(
     if (!(error instanceof InputError)) throw error;
     return { read: { ...at, record: emptyRecord, isRepaired: true }, diagnostics, unreadable: error };
   }
+}
+
+function earlierName(former: string, target: string): Diagnostic {
+  const message = `"${target}" is recorded as "${former}", the name that the config had for the same gateway`;
+  return { code: 'git/earlier-target', severity: 'notice', message, hint: `the next complete apply records it as "${target}"` };
 }
 
 /** The longest record, in characters. */

@@ -16,6 +16,7 @@ import {
   readAppliedRecord,
   type RecordedEnd,
   recordMessage,
+  recordQueryOf,
   type ReadRecord,
   withApply,
   unmergedRecord,
@@ -128,8 +129,7 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
 
   async function readRecord(): Promise<ReadRecord> {
     const { name } = writer;
-    const query = { target: site.target.name, origin: input.options.origin };
-    const found = input.read ?? (await readAppliedRecord(site.repository, query)).read;
+    const found = input.read ?? (await readAppliedRecord(site.repository, recordQueryOf(site, input.options.origin))).read;
     return found.name === name ? found : { ...found, name, localId: '', originId: '' };
   }
 
@@ -139,7 +139,7 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
 
   /** Reads the record that another apply moved. Throws AppError when its signature does not count: this run must not sign it. */
   async function readMoved(): Promise<ReadRecord> {
-    const { read } = await readAppliedRecord(site.repository, { target: site.target.name, origin: input.options.origin });
+    const { read } = await readAppliedRecord(site.repository, recordQueryOf(site, input.options.origin));
     const { refusals } = await proveRecord(site, read, { ...input.options, applies: true });
     const [refusal] = refusals;
     if (refusal !== undefined) throw new AppError('git/not-recorded', 6, refusal.message, { hint: refusal.hint });
