@@ -24,6 +24,7 @@ const repository = { git_url: 'https://git.example.com/ops.git', ssh_key: { valu
 /** By what is wrong: the manifest, and the codes in the order of lines. */
 const rejected: Readonly<Record<string, readonly [text: string, codes: readonly string[]]>> = {
   'a name': [connection('a b'), ['hoop/name']],
+  'an attribute that no route reaches': [manifest('Attribute', 'team/one', { access_groups: ['admin'] }), ['hoop/name']],
   'a type': [connection('orders-db', { type: 'databse' }), ['hoop/unknown-type']],
   'an issue template': [connection('orders-db', { issuetracker_issue_template_id: 'seven' }), ['hoop/not-a-uuid']],
   tags: [connection('orders-db', { connection_tags: { 'a..b': 'x', team: 'a.b' }, tags: ['a..b'] }), ['hoop/tag', 'hoop/tag', 'hoop/tag']],

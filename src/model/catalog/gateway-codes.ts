@@ -274,8 +274,8 @@ export const hoopCodes = {
     example: 'the attribute "protection-standard" is managed by the gateway’s protection profile',
   },
   'hoop/name': {
-    meaning: 'The gateway rejects the name of a connection or of an access-request rule',
-    cause: 'It is too long, or has characters that are not allowed',
+    meaning: 'The gateway rejects the name of a connection or of an access-request rule, or never reaches that of an attribute again',
+    cause: 'It is too long, or has characters that are not allowed, such as /',
     fix: 'Use at least three letters or digits, with single `-` and `.` between them',
     example: 'the gateway rejects the name "a b"',
   },

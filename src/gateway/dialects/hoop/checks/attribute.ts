@@ -8,6 +8,7 @@ import { pointer } from '../../../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../../../model/resource.ts';
 import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
 import type { CheckContext } from './connection.ts';
+import { checkPathName } from './name.ts';
 
 const kind = 'Attribute';
 
@@ -23,7 +24,7 @@ export function checkAttribute(write: ProposedWrite, { groups }: CheckContext): 
       }),
     ];
   }
-  return checkGroups('hoop/unknown-group', write, groups);
+  return [...checkPathName(write), ...checkGroups('hoop/unknown-group', write, groups)];
 }
 
 /** Returns what manages the attributes with a name; lists do not show those of rulepacks. */

@@ -12,3 +12,12 @@ export function checkName(write: ProposedWrite): readonly Diagnostic[] {
   const hint = 'expected at least three letters, digits or _, separated by single - or .';
   return [diagnosticAt(write, '', { code: 'hoop/name', message: `the gateway rejects the name "${name}"`, hint })];
 }
+
+/** Reports a name that is no part of a path: the gateway creates such an object, and no route reads, changes or deletes it again. */
+export function checkPathName(write: ProposedWrite): readonly Diagnostic[] {
+  const { name } = write;
+  if (!name.includes('/') && name !== '.' && name !== '..') return [];
+  const message = `no route of the gateway reaches the name "${name}": once created, it cannot be changed or deleted`;
+  const hint = 'use a name without /; if the gateway has this one already, leave it out of the manifests';
+  return [diagnosticAt(write, '', { code: 'hoop/name', message, hint })];
+}
