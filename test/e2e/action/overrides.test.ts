@@ -96,18 +96,15 @@ test('a person with write access overrides a refusal once, by a comment', async 
   const agreed = command.replace('REASON', 'asked for by the auditors');
 
   await say(agreed, 'guest');
-  const guest = await plan();
-  expect(guest.code).toBe(6);
-  expect(guest.stdout).toMatch(/::warning title=forge\/ignored-override::.*no write access for guest/);
   await say(allowing('0'.repeat(40)));
-  expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining(`the head of the pull request is ${head}`) });
   await say(allowing(head.slice(0, 12)));
-  expect(await plan()).toMatchObject({
-    code: 6,
-    stdout: expect.stringContaining(`the whole ID of the commit; write /ostiary allow ${head} `),
-  });
   await say(`I checked it.\n\n${agreed}`);
-  expect((await plan()).code).toBe(6);
+  // If one of them decided, the plan would not be refused.
+  const ignored = await plan();
+  expect(ignored.code).toBe(6);
+  expect(ignored.stdout).toMatch(/::warning title=forge\/ignored-override::.*no write access for guest/);
+  expect(ignored.stdout).toContain(`the head of the pull request is ${head}`);
+  expect(ignored.stdout).toContain(`the whole ID of the commit; write /ostiary allow ${head} `);
   expect((await apply()).code).toBe(6);
 
   await say(`${agreed}\n\nI checked it.`);

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ChaosEffect, createGate, type Gate } from '../../support/chaos.ts';
-import { addressOf, ostiary, startOstiary, type Running } from '../../support/cli.ts';
+import { addressOf, startOstiary, type Running } from '../../support/cli.ts';
+import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
 import { makeFolder } from '../../support/servers.ts';
 import { callerOf } from '../../server/client.ts';
@@ -157,9 +158,9 @@ describe('apply, stopped in the middle', () => {
     expect(stdout).toMatch(/\n {2}failed +Connection\/lost-\d\d\n {15}\S+\/\S+ .*http:\/\/127\.0\.0\.1:\d+/);
     const second = await serve(new URL(first.url).port);
     expect(second.url).toBe(first.url);
-    const again = await ostiary(['apply', '--yes', '--url', second.url], { cwd, env: gateway.env() });
+    const again = await ostiaryInProcess(['apply', '--yes', '--url', second.url], { cwd, env: gateway.env() });
     expect(again.code).toBe(0);
-    const clean = await ostiary(['plan', '--detailed-exitcode', '--url', second.url], { cwd, env: gateway.env() });
+    const clean = await ostiaryInProcess(['plan', '--detailed-exitcode', '--url', second.url], { cwd, env: gateway.env() });
     expect(clean).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('No changes. The gateway matches the manifests: 60 resources in sync.'),

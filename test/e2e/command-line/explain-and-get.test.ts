@@ -24,7 +24,7 @@ beforeAll(async () => {
     'access/mask.yaml': manifest('DataMaskingRule', 'mask', { connection_ids: ['orders'] }),
     'access/books.yaml': manifest('RunbookConfiguration', 'books', { git_url: 'https://git.example.com/books.git', git_hook_ttl: 60 }),
   });
-  const { code, stderr } = await gateway.process('apply --yes', cwd);
+  const { code, stderr } = await gateway.run('apply --yes', cwd);
   if (code !== 0) throw new Error(stderr);
   const { call } = gateway;
   // A user changes fields and a secret by hand, and attaches another rule.

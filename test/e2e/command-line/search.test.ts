@@ -35,7 +35,7 @@ test('resources are listed with the names of their variables, for every role, an
       for (const secret of [canary, base64(canary)]) expect(stdout).not.toContain(secret);
     }
   }
-  const { stdout } = await gateway.process('get resources --format yaml', folder);
+  const { stdout } = await gateway.run('get resources --format yaml', folder);
   expect(parse(stdout)).toMatchObject([{ name: 'orders', type: 'database', subtype: 'postgres', env_vars: { 'envvar:HOST': '***' } }]);
 });
 
@@ -48,7 +48,7 @@ test('a search prints its results', async () => {
     runbooks: [],
     errors: [],
   });
-  const { stdout } = await gateway.process('search orders', folder);
+  const { stdout } = await gateway.run('search orders', folder);
   expect(stdout).toMatch(
     /^NAME +WHAT +TYPE +OF\norders-db +connection +database\/postgres +orders\norders +resource +database\/postgres\n$/,
   );

@@ -85,7 +85,7 @@ describe('validate and test read manifests from stdin', () => {
     const cwd = project();
     const good = await ostiary(['validate', path], { cwd, stdin: readFileSync(join(cwd, 'access/db.yaml'), 'utf8') });
     expect(good).toMatchObject({ code: 0, stdout: 'Valid. 1 resource. 1 notice.\n' });
-    const bad = await ostiary(['validate', path], { cwd, stdin: `${guardrail('a')}---\n${connection('b', { reviewers: 'dba' })}` });
+    const bad = await ostiaryInProcess(['validate', '-'], { cwd, stdin: `${guardrail('a')}---\n${connection('b', { reviewers: 'dba' })}` });
     expect([bad.code, bad.stderr]).toEqual([3, expect.stringMatching(/^<stdin>:\d+:18 error manifest\/wrong-type/)]);
   });
 
@@ -96,7 +96,7 @@ describe('validate and test read manifests from stdin', () => {
     const large = await piped('validate -', cwd, `# ${'x'.repeat(1024 * 1024)}`);
     expect([large.code, large.stderr]).toEqual([3, expect.stringContaining('manifest/too-large')]);
     const env = { LANG: 'C' };
-    const { code, stderr } = await ostiary(['validate', '-'], { cwd, env, stdin: Buffer.from([0x61, 0xff]) });
+    const { code, stderr } = await ostiaryInProcess(['validate', '-'], { cwd, env, stdin: Buffer.from([0x61, 0xff]) });
     expect([code, stderr]).toEqual([3, expect.stringContaining('<stdin>:1:1 error manifest/not-utf8')]);
   });
 });
@@ -107,7 +107,7 @@ describe('fmt formats stdin to stdout', () => {
 
   test('and writes no file', async () => {
     const cwd = makeProject({});
-    expect(await ostiary(['fmt', '-'], { cwd, stdin: messy })).toMatchObject({ code: 0, stdout: neat, stderr: '' });
+    expect(await ostiaryInProcess(['fmt', '-'], { cwd, stdin: messy })).toMatchObject({ code: 0, stdout: neat, stderr: '' });
     expect(await piped('fmt -', cwd, neat)).toMatchObject({ code: 0, stdout: neat, stderr: '' });
     expect(filesBelow(cwd)).toEqual([]);
   });

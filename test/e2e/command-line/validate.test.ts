@@ -141,7 +141,7 @@ test('the gateway resolves references: a dangling and an ambiguous one are error
     'access/a.yaml': connection('orders', { agent_id: 'prod-agnet', guardrail_rules: ['no-dorp'] }),
     'access/b.yaml': guardrail('no-drop'),
   });
-  const dangling = await ostiary(['apply', '--yes'], { cwd: none, env });
+  const dangling = await ostiaryInProcess(['apply', '--yes'], { cwd: none, env });
   expect(dangling).toMatchObject({ code: 3, stdout: '' });
   expect(dangling.stderr).toMatch(/access\/a\.yaml:9:17 error manifest\/dangling-reference .*\n(?:.*\n)*?.*did you mean "prod-agent"\?/);
   expect(dangling.stderr).toMatch(/access\/a\.yaml:16:7 error manifest\/dangling-reference .*\n(?:.*\n)*?.*did you mean "no-drop"\?/);

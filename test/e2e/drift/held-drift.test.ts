@@ -32,7 +32,7 @@ test('a stricter live value is held, also through a rename, until a user reverts
     'access/shop.yaml': connection('shop-db', { reviewers: ['dba'], secret }, { replaces: 'orders-db' }),
     'access/no-destruction.yaml': guardrail('no-destruction', words, { connection_ids: ['shop-db'] }, { renamedFrom: 'no-drop' }),
   });
-  const { code, stdout } = await gateway.process('apply --yes --prune', repository.folder, gitEnv);
+  const { code, stdout } = await gateway.run('apply --yes --prune', repository.folder, gitEnv);
   expect({ code, last: /^Apply to .*/m.exec(stdout)?.[0] }).toEqual({ code: 0, last: 'Apply to production: 1 renamed, 1 replaced.' });
   expect(await gateway.names('/connections')).toEqual(['shop-db']);
   expect(await gateway.names('/guardrails')).toEqual(['no-destruction']);

@@ -29,7 +29,7 @@ describe('apply', () => {
     const origin = makeOrigin(ours);
     const first = await gateway.run('plan', ours.folder);
     expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('notice git/no-base') });
-    const done = await gateway.process('apply --yes', ours.folder);
+    const done = await gateway.run('apply --yes', ours.folder);
     const head = ours.git('rev-parse', 'HEAD');
     expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`${head.slice(0, 10)} is recorded`) });
     expect([recorded(ours), recorded(origin)]).toStrictEqual([head, head]);
@@ -98,7 +98,7 @@ describe('plan and explain', () => {
   test('require git if there is a repository', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-absent') });
     const absent = { PATH: '/nonexistent' };
-    expect(await gateway.process('plan', ours.folder, absent)).toMatchObject({
+    expect(await gateway.run('plan', ours.folder, absent)).toMatchObject({
       code: 4,
       stderr: expect.stringContaining('error git/not-installed'),
     });

@@ -14,11 +14,15 @@ const repositories = useRepositories();
 const token = 'canary-token-of-the-tests';
 const env = { OSTIARY_TOKEN: token };
 
-/** Run plan, apply and get against a gateway that does not answer as it should. */
-async function runAll(server: FlakyServer, runs: Run): Promise<readonly Ended[]> {
+/** Runs plan in the given way, and apply and get in this process, against a gateway that does not answer as it should. */
+async function runAll(server: FlakyServer, plans: Run): Promise<readonly Ended[]> {
   const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/rule.yaml': guardrail('no-drop') });
-  const all = [['plan'], ['apply', '--yes'], ['get', 'connections']];
-  const ended = await Promise.all(all.map((args) => runs(args, { cwd, env })));
+  const all = [
+    [plans, ['plan']],
+    [ostiaryInProcess, ['apply', '--yes']],
+    [ostiaryInProcess, ['get', 'connections']],
+  ] as const;
+  const ended = await Promise.all(all.map(([runs, args]) => runs(args, { cwd, env })));
   await server.close();
   return ended;
 }

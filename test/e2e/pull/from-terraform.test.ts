@@ -20,12 +20,12 @@ test('examples/terraform is what a pull writes for its state', async () => {
   const names = readFileSync(join(cwd, 'secrets.env.example'), 'utf8').matchAll(/^(OSTIARY_SECRET_\w+)=$/gm);
   const env = Object.fromEntries([...names].map(([, name = '']) => [name, 'value-on-the-gateway']));
   expect(Object.keys(env)).toHaveLength(6);
-  const applied = await gateway.process(`apply --yes --url ${gateway.url()}`, cwd, env);
+  const applied = await gateway.run(`apply --yes --url ${gateway.url()}`, cwd, env);
   expect({ code: applied.code, stdout: applied.stdout }).toEqual({ code: 0, stdout: expect.stringContaining(': 3 created.') });
 
   const moved = makeProject({ 'terraform.tfstate': readFileSync(join(example, 'terraform.tfstate'), 'utf8') });
   const pull = `pull new --url ${gateway.url()} --from-state terraform.tfstate --secrets stubs`;
-  const { code, stdout } = await gateway.process(pull, moved);
+  const { code, stdout } = await gateway.run(pull, moved);
   expect([code, stdout]).toEqual([0, expect.stringContaining('Terraform can forget 3 objects. 6 variables to fill in.')]);
   expect(stdout).toContain('hoop_user.ada  manifests do not support this type');
   const written = filesBelow(join(moved, 'new')).filter((path) => !path.startsWith('schemas/'));
@@ -34,7 +34,7 @@ test('examples/terraform is what a pull writes for its state', async () => {
     const text = readFileSync(join(moved, 'new', path), 'utf8').replace(`"${gateway.url()}"`, 'https://gateway.example.com/api');
     expect(withoutKey(text)).toBe(withoutKey(readFileSync(join(example, path), 'utf8')));
   }
-  const again = await gateway.process('plan --detailed-exitcode', join(moved, 'new'), env);
+  const again = await gateway.run('plan --detailed-exitcode', join(moved, 'new'), env);
   expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('No changes.')]);
 });
 

@@ -66,7 +66,7 @@ test('each example applies, and then is in sync', async () => {
   ] as const) {
     const cwd = join('examples', name);
     const line = `--target ${target} --url ${gateway.url()} --quiet`;
-    const applied = await gateway.process(`apply --yes ${line}`, cwd, variablesOf(cwd));
+    const applied = await gateway.run(`apply --yes ${line}`, cwd, variablesOf(cwd));
     expect({ name, code: applied.code, stderr: applied.stderr }).toEqual({ name, code: 0, stderr: '' });
     const again = await gateway.run(`plan --detailed-exitcode ${line}`, cwd, variablesOf(cwd));
     expect({ name, code: again.code }).toEqual({ name, code: 0 });

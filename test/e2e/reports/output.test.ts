@@ -53,7 +53,7 @@ describe('stdout is the result, stderr is the rest', () => {
 
   test('apply --format json prints only the result of the apply', async () => {
     const cwd = project('json');
-    const applied = await gateway.process('apply --yes --format json', cwd);
+    const applied = await gateway.run('apply --yes --format json', cwd);
     expect(applied.code).toBe(0);
     expectValid('apply', applied.stdout);
     expect(JSON.parse(applied.stdout)).toMatchObject({ targets: [{ counts: { created: 4, failed: 0 }, interrupted: false }] });
@@ -148,7 +148,7 @@ describe('reports', () => {
   test('have the text that the command would print', async () => {
     const cwd = project('report');
     const reports = '--report json=p.json --report markdown=p.md --report text=p.txt';
-    const planned = await gateway.process(`plan ${reports}`, cwd);
+    const planned = await gateway.run(`plan ${reports}`, cwd);
     const read = (name: string): string => readFileSync(join(cwd, name), 'utf8');
     expect(read('p.txt')).toBe(planned.stdout);
     expectValid('plan', read('p.json'));
@@ -214,11 +214,11 @@ async function onTerminal(args: string, env: Readonly<Record<string, string>> = 
 
 describe('color', () => {
   test('--verbose prints each request with its result and time, and never a secret', async () => {
-    const { code, stderr } = await gateway.process('plan --verbose', folder);
+    const { code, stderr } = await gateway.run('plan --verbose', folder);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^GET \/serverinfo {2}200 {2}\d+ ms$/m);
     expect(stderr).toMatch(/^GET \/connections {2}200 {2}\d+ ms$/m);
-    expect((await gateway.process('plan', folder)).stderr).not.toContain('GET /');
+    expect((await gateway.run('plan', folder)).stderr).not.toContain('GET /');
   });
 
   test.runIf(hasTerminal)('is on a terminal, within its width', async () => {

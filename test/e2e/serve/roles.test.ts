@@ -35,7 +35,7 @@ test('an auditor plans with unknown secrets, and is refused before the first wri
   expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining('+ dba')]);
   expect(planned.stdout).not.toContain('secret envvar');
   const log = gateway.server().log.length;
-  const applied = await gateway.process('apply --yes', cwd, auditor);
+  const applied = await gateway.run('apply --yes', cwd, auditor);
   expect([applied.code, applied.stderr]).toEqual([4, expect.stringContaining('api/read-only-role')]);
   const asked = gateway.server().log.slice(log);
   expect(asked.filter((line) => !line.startsWith('GET '))).toEqual([]);
@@ -69,7 +69,7 @@ test.each<readonly [string, JsonObject, number, string, JsonObject]>([
     'access/c.yaml': connection(name, { reviewers: ['dba'], access_max_duration: 3600 }, { ignore: ['/tags'] }),
   });
   intruder.change = change;
-  const applied = await gateway.process('apply --yes', cwd);
+  const applied = await gateway.run('apply --yes', cwd);
   expect([applied.code, applied.stdout]).toEqual([code, expect.stringContaining(says)]);
   expect(intruder.change).toBeUndefined();
   expect((await gateway.call('GET', `/connections/${name}`)).body).toMatchObject(found);

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { callerOf, type CallServer } from '../../server/client.ts';
 import { addressOf, type Ended, ostiary, startOstiary, type Running } from '../../support/cli.ts';
+import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { createDatabase, encryptionKey as keyBytes, fixture } from '../../support/servers.ts';
 import { useProjects } from '../project.ts';
 
@@ -85,7 +86,7 @@ test('the default folder is not made through a link', async () => {
   const cwd = makeProject({});
   mkdirSync(join(cwd, 'elsewhere'));
   symlinkSync('elsewhere', join(cwd, '.ostiary'));
-  const { code, stderr } = await (await startOstiary(['serve', '--port', '0'], { cwd, env: { OSTIARY_SERVE_KEY: key } })).ended;
+  const { code, stderr } = await ostiaryInProcess(['serve', '--port', '0'], { cwd, env: { OSTIARY_SERVE_KEY: key } });
   expect({ code, stderr }).toEqual({
     code: 3,
     stderr: expect.stringMatching(/^error cli\/cache-folder {2}the folder ".*\.ostiary" cannot be used: it is a link\n/),
@@ -103,7 +104,7 @@ test.each([
     ? { OSTIARY_SERVE_DATABASE_FILE: 'place', OSTIARY_SERVE_ENCRYPTION_KEY_FILE: 'sealing' }
     : { OSTIARY_SERVE_DATABASE: place, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey };
   const env = { OSTIARY_SERVE_KEY: key, ...given };
-  const { code, stderr } = await (await startOstiary(['serve', '--port', '0'], { cwd, env })).ended;
+  const { code, stderr } = await ostiaryInProcess(['serve', '--port', '0'], { cwd, env });
   expect({ code, stderr }).toEqual({
     code: 3,
     stderr: expect.stringMatching(/^error serve\/database {2}.*connection refused by 127\.0\.0\.1:1\n/),
@@ -116,7 +117,9 @@ test('a PostgreSQL server on another host without TLS is a warning, in every tas
   // The port is invalid, so no connection is tried.
   const run = async (place: string, flags: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
     const env = { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey, OSTIARY_SERVE_DATABASE: place, ...more };
-    const { code, stderr } = await ostiary(['serve', '--port', '0', ...flags], { cwd, env });
+    // The library of PostgreSQL reads the variables of its own process.
+    const runs = 'PGHOST' in more ? ostiary : ostiaryInProcess;
+    const { code, stderr } = await runs(['serve', '--port', '0', ...flags], { cwd, env });
     expect([code, stderr]).toEqual([3, expect.stringContaining('error serve/database')]);
     expect(stderr).not.toContain('canary');
     return stderr;
@@ -152,7 +155,7 @@ test.runIf(existsSync('/proc/self/cmdline'))('a password on the command line lea
 test('--verify-audit prints the last hash, and exits with 2 if a noted hash is missing; --migrate needs no server', async () => {
   const cwd = makeProject({});
   const { OSTIARY_SERVE_KEY: _, ...env } = await onPostgres();
-  const run = (...flags: readonly string[]): Promise<Ended> => ostiary(['serve', ...flags], { cwd, env });
+  const run = (...flags: readonly string[]): Promise<Ended> => ostiaryInProcess(['serve', ...flags], { cwd, env });
   expect(await run('--migrate', '--audit-keep', '1')).toMatchObject({ code: 0, stdout: 'the database is up to date\n', stderr: '' });
   expect(await run('--verify-audit')).toMatchObject({ code: 0, stdout: '0 entries verified\n' });
   expect(await run('--init')).toMatchObject({ code: 0 });
