@@ -2,6 +2,7 @@
 export { readConfig } from './manifest/read-config.ts';
 export { loadManifests, type LoadInput } from './manifest/load-manifests.ts';
 export { registry } from './kinds/index.ts';
+export { readableKinds } from './kinds/watched.ts';
 
 /** A gateway, over HTTP. */
 export { openGateway, type GatewayOptions } from './gateway/open-gateway.ts';

@@ -1,11 +1,12 @@
 import { apply as executePlan } from '../apply/apply.ts';
 import { registry } from '../kinds/index.ts';
+import { readableKinds } from '../kinds/watched.ts';
 import type { AuditMark, Gateway } from '../model/gateway.ts';
 import { ApiError, AppError, InputError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/outcome.ts';
 import { isWritten, liveKeyOf, noDigest, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
 import { leftFieldsAfter } from '../reconcile/record/left-fields.ts';
-import { accessAfterPlan, recordAccess, watchScope } from '../reconcile/record/record-access.ts';
+import { liveAfterPlan, recordAccess, watchScope } from '../reconcile/record/record-access.ts';
 import { orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record/record-changes.ts';
 import { secretProofsAfter, secretVersionsAfter } from '../reconcile/record/secret-versions.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
@@ -330,11 +331,11 @@ function recordedEnd(planned: PlannedRun, result: ApplyResult, complete: boolean
 function accessAfter(planned: PlannedRun, { base }: ApplyFlags): RecordedEnd['access'] {
   const { project, live, planBase, desired } = planned;
   const before = planBase.read?.record.access;
-  if (live.access === undefined || !project.target.watchAccess) return undefined;
+  if (live.watched === undefined || !project.target.watchAccess) return undefined;
   const isUnreported = base !== undefined || (planned.is === 'resumed' && !planned.reportsOutside);
   return isUnreported && before !== undefined
     ? before
-    : recordAccess(accessAfterPlan(live.access, planned.plan, live), before, watchScope(registry, desired));
+    : recordAccess(liveAfterPlan(live, planned.plan), before, { scope: watchScope(registry, desired), registry: readableKinds });
 }
 
 function isDone(status: OutcomeStatus): boolean {

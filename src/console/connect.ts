@@ -3,7 +3,7 @@ import type { NetworkOptions } from '../gateway/http/transport.ts';
 import type { SessionOptions } from '../gateway/session.ts';
 import { openGateway } from '../gateway/open-gateway.ts';
 import { openService } from '../gateway/service/open-service.ts';
-import { registry } from '../kinds/index.ts';
+import { readableKinds } from '../kinds/watched.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { Target } from '../model/config.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
@@ -38,7 +38,7 @@ export async function connect(
 ): Promise<{ readonly gateway: Gateway; readonly identity: GatewayIdentity }> {
   const session = sessionOptions(target, connecting);
   return waiting(`connecting to ${target.url}`, connecting, async () => {
-    const gateway = await openGateway({ ...session, registry });
+    const gateway = await openGateway({ ...session, registry: readableKinds });
     try {
       return { gateway, identity: await gateway.identify() };
     } catch (error) {
@@ -164,13 +164,6 @@ type ReadContext = { readonly flags: TargetFlags; readonly context: CliContext }
 /** Reads the live state. Throws AppError for a list that cannot be proven complete, because nothing may be concluded from it. */
 export async function readLive(gateway: Gateway, kinds: readonly string[], { flags, context }: ReadContext): Promise<LiveState> {
   return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds)));
-}
-
-/** Reads the live state and what decides access besides it, as a plan compares them. Throws like `readLive`. */
-export async function readLiveAndAccess(gateway: Gateway, kinds: readonly string[], output: ReadContext): Promise<LiveState> {
-  const reading = readLive(gateway, kinds, output);
-  const [live, access] = await Promise.all([reading, gateway.readAccess(reading)]);
-  return access === undefined ? live : { ...live, access };
 }
 
 /** Shows how many objects were read one at a time. */

@@ -115,6 +115,8 @@ export type WireKind = {
   readonly secretsVersion?: (entry: JsonObject, mode: ReadMode) => string | undefined;
   /** Returns whether the entry states nothing: the gateway creates such an object where others name it. */
   readonly isLabel?: (entry: JsonObject) => boolean;
+  /** Returns the names of the connections that have the object, where its entry lists them. */
+  readonly linksOf?: (entry: JsonObject) => readonly string[];
   /** Returns the version of the entry for conditional writes, where lists contain it. */
   readonly version?: (entry: JsonObject) => string | undefined;
   readonly detailPath: (address: ObjectAddress) => string;

@@ -84,11 +84,13 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
         mode.bulk && mode.seesSecrets && wireKind.stripUntrusted !== undefined ? absentSecrets(entry, secretFields) : noPointers;
       const secretsVersion = wireKind.secretsVersion?.(entry, mode);
       const version = wireKind.version?.(entry);
+      const links = wireKind.linksOf?.(entry) ?? [];
       const managedBy = entry['managed_by'];
       const created = entry['created_at'];
       if (leftOut.length > 0) live.leftOut = leftOut;
       if (secretsVersion !== undefined) live.secretsVersion = secretsVersion;
       if (version !== undefined) live.version = version;
+      if (links.length > 0) live.links = links;
       if (wireKind.isLabel?.(entry) === true) live.isLabel = true;
       if (typeof managedBy === 'string' && managedBy !== '') live.managedBy = managedBy;
       if (typeof created === 'string' && created === entry['updated_at']) live.untouched = true;

@@ -4,7 +4,6 @@ import { createContext, openSession, type SessionOptions } from './session.ts';
 import type { PreflightAnswers } from './dialect.ts';
 import type { Client } from './http/client.ts';
 import { checksVersions, confirmIds, readAll, readOne } from './live/read.ts';
-import { readAccess } from './live/read-access.ts';
 import { readInheritedKeys } from './live/read-inherited.ts';
 import { mayRerouteInherited } from './dialects/rest.ts';
 import { readAuditMark } from './service/open-service.ts';
@@ -20,7 +19,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     identify: session.identify,
     readAll: (kinds) => readAll(context, kinds),
-    readAccess: (live) => readAccess(context, live),
     readOne: (live) => readOne(context, live),
     checksVersions: (listed) => checksVersions(context, listed),
     confirm: (ids) => confirmIds(context, ids),

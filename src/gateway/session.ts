@@ -224,6 +224,7 @@ export type GatewayContext = Pick<GatewaySession, 'url' | 'client' | 'dialect' |
   readonly rows: { last?: RowsRead; reading?: Promise<readonly AccessGrant[] | 'off' | 'unreadable'> };
   /** The keys of inherited secrets, where a bulk read has brought them. */
   readonly inherited: { keys?: InheritedKeys };
+  readonly registry: Registry;
   /** Returns how this gateway has a kind; throws where the dialect has no such kind. */
   readonly bindingFor: (kind: string) => Promise<KindBinding>;
 };
@@ -242,6 +243,7 @@ export function createContext({ url, client, dialect, capabilities, pause }: Gat
     recentReads: new Map(),
     rows: {},
     inherited: {},
+    registry,
     async bindingFor(name) {
       const { borrowed } = await capabilities();
       const present = bindings.get(name);

@@ -1,7 +1,6 @@
 import type { DeclaredEdge, DesiredResource } from './desired.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
-import type { WatchedList } from './protection/outside-access.ts';
 import type { EdgeEnds, ResourceId } from './resource.ts';
 
 /** A live object that was removed from the manifests, with the last applied commit that declares it. */
@@ -52,10 +51,11 @@ export type RecordedApply = {
 };
 
 /**
- * The objects that decide access and that no manifest declares, as the last complete apply has read them: by list, each with its id, its name
- * and the fields that decide access, or with a `hash` of these. `omitted`: the list is too long.
+ * The objects that decide access and that no manifest declares, as the last complete apply has read them: by kind, each with its id, its name
+ * and the fields that decide access, or with a `hash` of these; `access-control` has the groups of connections by their ids. `omitted`: there
+ * are too many.
  */
-export type RecordedAccess = { readonly [List in WatchedList]?: readonly JsonObject[] | 'off' | 'unreadable' | 'omitted' };
+export type RecordedAccess = Readonly<Record<string, readonly JsonObject[] | 'off' | 'unreadable' | 'omitted'>>;
 
 /** Fields of an object that manifests stated once and leave to the gateway now, by the identity of the object there. */
 export type RecordedFields = { readonly id: ResourceId; readonly fields: JsonObject };

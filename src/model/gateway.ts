@@ -1,4 +1,3 @@
-import type { AccessState } from './protection/access-objects.ts';
 import { dialectNames, hiddenControls, type DialectChoice, type DialectName } from './dialects.ts';
 import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
@@ -88,10 +87,8 @@ export type AuditMark = { readonly principal: string; readonly at: string };
 /** The port to a gateway's configuration. Failures throw an ApiError; retries happen inside the adapter. */
 export interface Gateway {
   identify(): Promise<GatewayIdentity>;
-  /** Reads all resources of the kinds in bulk; without a value when a list could not be proven complete. */
+  /** Reads all objects of the kinds, watched ones included, in bulk; without a value when a list could not be proven complete. */
   readAll(kinds: readonly string[]): Promise<Checked<LiveState>>;
-  /** Reads what decides access besides resources, and takes from `live` what are resources; undefined where the gateway has nothing of the kind. */
-  readAccess(live: Promise<LiveState>): Promise<AccessState | undefined>;
   /** Reads one resource again; undefined when it was deleted. */
   readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;
   /** Returns whether a write can depend on the version of an object: the gateway rejects others, and no proxy removes the condition. */

@@ -1,8 +1,7 @@
-import type { AccessState } from './protection/access-objects.ts';
 import { memoizeIndex } from './collections.ts';
 import { equal } from './json.ts';
 import { isPointerWithin, type Pointer, pointer } from './pointer.ts';
-import { type EdgeEnds, type ResourceId, type Spec, kindOf } from './resource.ts';
+import { type EdgeEnds, type ResourceId, type Spec, kindOf, nameOf } from './resource.ts';
 import type { LiveSecret } from './secret.ts';
 import type { Registry } from './kind.ts';
 
@@ -46,6 +45,8 @@ export type LiveResource = {
   readonly secrets: Readonly<Record<Pointer, LiveSecret>>;
   /** The other ends of edges, by edge field of this resource. An end without a known name is `Kind/uid`. */
   readonly edges: Readonly<Record<string, readonly ResourceId[]>>;
+  /** The names of the connections that have it, where the gateway lists them with an attribute. */
+  readonly links?: readonly string[];
   /** The original response; only the dialect reads it, to send unchanged values back. */
   readonly raw: unknown;
   /** Values that this read does not contain. */
@@ -66,6 +67,11 @@ export type LiveResource = {
   /** The version for conditional writes (an ETag), if the gateway has one. */
   readonly version?: string;
 };
+
+/** Lists the names of the connections that an object names, or that have it as their attribute. */
+export function connectionsOf({ edges, links = [] }: Pick<LiveResource, 'edges' | 'links'>): readonly string[] {
+  return [...Object.values(edges).flatMap((ends) => ends.map(nameOf)), ...links];
+}
 
 /** Indexes live resources by id. */
 export const liveById: (resources: readonly LiveResource[]) => ReadonlyMap<ResourceId, LiveResource> = memoizeIndex(({ id }) => id);
@@ -102,6 +108,11 @@ export type GrantRow = { readonly uid: string; readonly groups: readonly string[
 /** Whether a gateway keeps the rows of a field now: `off` is a field of a feature that is off. */
 export type RowFieldState = 'on' | 'off' | 'unreadable';
 
+/** Returns the objects that decide access and that no plan writes: those of watched kinds, and those that share their name. */
+export function fixedObjects({ watched = [], namesakes = [] }: Pick<LiveState, 'watched' | 'namesakes'>): readonly LiveResource[] {
+  return namesakes.length === 0 ? watched : [...watched, ...namesakes];
+}
+
 /** A kind that decides access and was not listed. */
 export type UnreadKind = {
   readonly kind: string;
@@ -116,8 +127,8 @@ export type LiveState = {
   readonly lookups: Readonly<Record<string, readonly LookupEntry[]>>;
   /** The groups on the gateway; `unreadable` where it does not show its list of them, absent where it has none. */
   readonly groups?: readonly string[] | 'unreadable';
-  /** What decides access besides resources; absent where the gateway has nothing of the kind, or it was not read. */
-  readonly access?: AccessState;
+  /** The objects of watched kinds, which no manifest declares, sorted by name; absent where the gateway has no such kind, or none was asked for. */
+  readonly watched?: readonly LiveResource[];
   /** The longest access in seconds where a connection sets no limit; absent when the gateway does not report it. */
   readonly longestAccess?: number;
   /** The connections for which the gateway enforces their own limit, if not all. */

@@ -1,9 +1,10 @@
 import { registry } from '../kinds/index.ts';
+import { readableKinds } from '../kinds/watched.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import { deletedOutside } from '../model/plan/plan.ts';
-import { connect, readLiveAndAccess } from '../console/connect.ts';
+import { connect, readLive } from '../console/connect.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import type { TargetFlags } from '../console/options.ts';
 import { readWorkingTree } from '../project/checkout.ts';
@@ -52,7 +53,7 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
   if (source === 'live') {
     const { gateway, identity } = await connect(project.target, { flags, context });
     try {
-      const live = await readLiveAndAccess(gateway, [...registry.keys()], { flags, context });
+      const live = await readLive(gateway, [...readableKinds.keys()], { flags, context });
       return { source, snapshot: liveSnapshot(live, registry, identity.dialect), placeOf: () => undefined, diagnostics: [] };
     } finally {
       await gateway.close();

@@ -1,11 +1,12 @@
 import { registry } from '../kinds/index.ts';
+import { readableKinds } from '../kinds/watched.ts';
 import { isSecureUrl } from '../manifest/read-config.ts';
 import type { GrantCheck } from '../manifest/validate/check-grants.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
-import type { OutsideAccess } from '../model/protection/outside-access.ts';
+import type { OutsideAccess } from '../model/plan/plan.ts';
 import { overriddenByEnds } from '../model/plan/expired-access.ts';
 import { type Allowance, deletedOutside, type Plan, type Refusal } from '../model/plan/plan.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
@@ -328,13 +329,13 @@ export function readOutsideAccess({
   desired,
   accepted,
 }: Pick<CreatedRun, 'project' | 'planBase' | 'live' | 'identity' | 'desired'> & Pick<Plan, 'accepted'>): OutsideAccess | undefined {
-  if (!project.target.watchAccess || live.access === undefined) return undefined;
+  if (!project.target.watchAccess || live.watched === undefined) return undefined;
   const record = planBase.read?.record;
   const { dialect, role } = identity;
   return findOutsideAccess({
     recorded: record?.commit === undefined && record?.unmerged === undefined ? undefined : record,
     live,
-    registry,
+    registry: readableKinds,
     dialect,
     role,
     scope: withoutAccepted(watchScope(registry, desired, planBase.base?.desired ?? desired), accepted),

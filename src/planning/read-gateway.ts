@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { connect, readLiveAndAccess, trackSecretReads } from '../console/connect.ts';
+import { connect, readLive, trackSecretReads } from '../console/connect.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import type { PlanFlags, TargetFlags } from '../console/options.ts';
 import { registry } from '../kinds/index.ts';
+import { readableKinds } from '../kinds/watched.ts';
 import type { DesiredState } from '../model/desired.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { LiveState } from '../model/live.ts';
@@ -53,7 +54,7 @@ export async function readWhile<T>(
 async function listGateway(target: OpenProject['target'], reading: Parameters<typeof connect>[1]): Promise<ListedGateway> {
   const { gateway, identity } = await connect(target, reading);
   try {
-    return { gateway, identity, listed: await readLiveAndAccess(gateway, [...registry.keys()], reading) };
+    return { gateway, identity, listed: await readLive(gateway, [...readableKinds.keys()], reading) };
   } catch (error) {
     await gateway.close();
     throw error;

@@ -5,9 +5,10 @@ import { writePlan } from '../disk/write.ts';
 import { mayBeInRepository, rootsOf } from '../git/repository.ts';
 import { apiRoot } from '../gateway/session.ts';
 import { registry } from '../kinds/index.ts';
+import { readableKinds } from '../kinds/watched.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, RefusedError, UsageError } from '../model/errors.ts';
-import type { OutsideAccess } from '../model/protection/outside-access.ts';
+import type { OutsideAccess } from '../model/plan/plan.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import { isWritten, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
 import { secretFactsOf } from '../reconcile/saved-plan/plan-digest.ts';
@@ -34,7 +35,7 @@ import {
   otherVersion,
   undeclaredChanges,
 } from '../reconcile/saved-plan/saved-plan-checks.ts';
-import { connect, readLiveAndAccess, withMissingToken } from '../console/connect.ts';
+import { connect, readLive, withMissingToken } from '../console/connect.ts';
 import { readPlanBase } from '../project/plan-base.ts';
 import { readOutsideAccess, recordRefusals } from './create-plan.ts';
 import type { CreatedRun, ResumedRun } from './planned-run.ts';
@@ -139,7 +140,7 @@ export async function resumeSavedPlan(
     const { url, dialect, organisation } = identity;
     const here = { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
     await requireNone([otherTarget(saved.plan.target, here)]);
-    const live = await readLiveAndAccess(gateway, [...registry.keys()], { flags, context });
+    const live = await readLive(gateway, [...readableKinds.keys()], { flags, context });
     const options = { origin: flags.origin, cache: flags.cache };
     const planBase = await readPlanBase({ ...project, desired: manifests, options, applies: true });
     const { desired, refusals } = await readSavedSecrets(saved.plan, manifests, { live, gateway });

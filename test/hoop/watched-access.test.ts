@@ -95,43 +95,43 @@ describe('a change by hand of an object that no manifest declares', () => {
       'the first runbook rule',
       ({ send }) => send('POST', '/runbooks/rules', runbook),
       'Strengthens protection of 2 connections.',
-      '+ runbook rule nightly',
+      '+ RunbookRule/nightly',
     ],
     [
       'an access-request rule is added',
       ({ send }) => send('POST', '/access-requests/rules', jit),
       'Strengthens protection of 1 connection.',
-      '+ access-request rule prod-jit',
+      '+ AccessRequestRule/prod-jit',
     ],
     [
       'it is weakened',
       ({ send }) => send('PUT', '/access-requests/rules/prod-jit', { ...jit, min_approvals: 1, skip_review_groups: ['sre'] }),
       'Weakens protection of 1 connection.',
-      '~ access-request rule prod-jit',
+      '~ AccessRequestRule/prod-jit',
     ],
     [
       'it is deleted',
       ({ send }) => send('DELETE', '/access-requests/rules/prod-jit'),
       'Weakens protection of 1 connection.',
-      '- access-request rule prod-jit',
+      '- AccessRequestRule/prod-jit',
     ],
     [
       'an analyzer rule is added',
       ({ send }) => send('POST', '/ai/session-analyzer/rules', analyzer),
       'Strengthens protection of 1 connection.',
-      '+ analyzer rule risky',
+      '+ AnalyzerRule/risky',
     ],
     [
       'a rulepack is put on a connection',
       ({ send, project }) => send('POST', `/rulepacks/${packId(project)}/apply`, { connection_names: ['orders-db'] }),
       'Strengthens protection of 1 connection.',
-      '~ rulepack PostgreSQL Security Pack',
+      '~ Rulepack/PostgreSQL Security Pack',
     ],
     [
       'a machine identity gets an attribute',
       ({ send }) => send('POST', '/machineidentities', { name: 'deployer', connection_names: [], attributes: ['pii'] }),
       'Weakens protection of 1 connection.',
-      '+ machine identity deployer',
+      '+ MachineIdentity/deployer',
     ],
     [
       'access control is switched on',
@@ -143,19 +143,19 @@ describe('a change by hand of an object that no manifest declares', () => {
       'a group is granted',
       ({ send, uidOf }) => send('PUT', `/plugins/access_control/conn/${uidOf('orders-db')}`, { config: ['payments'] }),
       'Weakens protection of 1 connection.',
-      '~ access control of orders-db',
+      '~ Connection/orders-db',
     ],
     [
       'an attribute grants',
       ({ send }) => send('PUT', '/attributes/pii', { name: 'pii', access_control_group_names: ['interns'] }),
       'Weakens protection of 1 connection.',
-      '+ attribute pii',
+      '+ Attribute/pii',
     ],
     [
       'the last runbook rule is deleted',
       ({ send, project }) => send('DELETE', `/runbooks/rules/${[...project.model.store.runbookRules.values()][0]?.id}`),
       'Weakens protection of 2 connections.',
-      '- runbook rule nightly',
+      '- RunbookRule/nightly',
     ],
   ];
 
@@ -247,7 +247,7 @@ test('the record has names and groups of these objects, and no description or pr
     expect(record).toContain(part);
   expect(record).not.toContain(canary);
   expect(JSON.parse(record.slice(record.indexOf('{'))).access['access-control']).toEqual(
-    ['orders-db', 'sales-db'].map((name) => ({ id: watched.uidOf(name), groups: ['payments', 'sre'] })),
+    ['orders-db', 'sales-db'].map((name) => ({ id: watched.uidOf(name), access_groups: ['payments', 'sre'] })),
   );
 });
 
@@ -265,9 +265,9 @@ test('a record key signs these objects, and origin has them', { timeout: 60_000 
   expect(origin.git('rev-parse', ref)).toBe(repository.git('rev-parse', ref));
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
   await send('PUT', `/plugins/access_control/conn/${uidOf('orders-db')}`, { config: ['ärzte', '支払い', 'interns'] });
-  expect(sectionOf(await run('drift'))).toContain('access control of orders-db, not managed: changed groups + interns');
+  expect(sectionOf(await run('drift'))).toContain('Connection/orders-db: changed access_groups + interns');
   // Who may push refs hides the change, and is found out.
-  const forged = recordIn(repository).replace('"groups":[', '"groups":["interns",').trim();
+  const forged = recordIn(repository).replace('"access_groups":[', '"access_groups":["interns",').trim();
   const tree = repository.git('hash-object', '-t', 'tree', '-w', '/dev/null').trim();
   const id = repository.git('commit-tree', tree, '-p', 'HEAD', '-m', forged).trim();
   repository.git('push', '--quiet', '--force', 'origin', `${id}:${ref}`);
@@ -279,7 +279,7 @@ describe('a token that cannot read a list', () => {
     const watched = await appliedProject();
     const { run, project, send } = watched;
     await send('POST', `/rulepacks/${packId(project)}/apply`, { connection_names: ['orders-db'] });
-    const notice = 'The role auditor cannot read rulepacks, only admin can: changes of these are not reported';
+    const notice = 'The role auditor cannot read Rulepack, only admin can: changes of these are not reported';
     for (const command of ['plan', 'drift']) {
       const { code, stdout } = await run(command, auditorToken);
       expect([code, oneLine(stdout).split(notice).length]).toEqual([0, 2]);
@@ -287,7 +287,7 @@ describe('a token that cannot read a list', () => {
     expect(await run('drift')).toMatchObject({ code: 2 });
     // Its apply writes nothing, and leaves what an admin has recorded.
     expect(await run('apply --yes', auditorToken)).toMatchObject({ code: 0 });
-    expect(sectionOf(await run('drift'))).toContain('rulepack PostgreSQL Security Pack, not managed: changed');
+    expect(sectionOf(await run('drift'))).toContain('Rulepack/PostgreSQL Security Pack: changed');
   });
 });
 
@@ -296,12 +296,12 @@ test('a record without these objects compares nothing, and says so where the gat
   const { run, repository, send } = watched;
   const commit = repository.git('rev-parse', 'HEAD').trim();
   repository.git('update-ref', 'refs/ostiary/applied/production', commitRecord(repository, { commit }));
-  expect((await run('drift')).stdout).toContain('The last apply did not record rulepacks: ');
+  expect((await run('drift')).stdout).toContain('The last apply did not record Rulepack: ');
   await send('POST', '/runbooks/rules', runbook);
   const drift = await run('drift');
   expect([drift.code, oneLine(drift.stdout)]).toEqual([
     0,
-    expect.stringContaining('The last apply did not record runbook rules, rulepacks: changes of these are reported after the next one'),
+    expect.stringContaining('The last apply did not record RunbookRule, Rulepack: changes of these are reported after the next one'),
   ]);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
   expect((await run('drift')).stdout).not.toContain('did not record');
@@ -350,13 +350,13 @@ describe('a change that drift reports', () => {
       expectValid(command, json);
       for (const text of texts) {
         expect(text).toContain('Changed outside Ostiary, in no manifest: 1 change');
-        expect(oneLine(text.replaceAll('\\', ''))).toContain('access-request rule prod-jit, not managed: deleted');
+        expect(oneLine(text.replaceAll(/[\\`]/g, ''))).toContain('AccessRequestRule/prod-jit: deleted');
         expect(text).toContain('1 connection loses approval');
       }
       const document = JSON.parse(json);
       const { outside } = command === 'plan' ? document.plans[0] : document.drifts[0].plan;
       expect(outside).toMatchObject({
-        changes: [{ list: 'access-request-rules', name: 'prod-jit', happened: 'deleted' }],
+        changes: [{ id: 'AccessRequestRule/prod-jit', happened: 'deleted' }],
         headlines: [{ direction: 'weakens', connections: ['Connection/orders-db'] }],
         unreadable: [],
         unrecorded: [],

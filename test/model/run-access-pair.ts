@@ -1,6 +1,5 @@
 import {
   draftPlan,
-  registry,
   reviewPlan,
   type DesiredState,
   type Diagnostic,
@@ -9,7 +8,9 @@ import {
   type Outcome,
   type Plan,
 } from '../../src/index.ts';
+import { readableKinds } from '../../src/kinds/watched.ts';
 import type { BaseState } from '../../src/model/desired.ts';
+import { decidingLists, watchedLists } from '../../src/model/protection/access-objects.ts';
 import type { AccessTest } from '../../src/model/protection/access-test.ts';
 import type { ApplyEvent } from '../../src/model/result/outcome.ts';
 import { kindOf } from '../../src/model/resource.ts';
@@ -75,10 +76,9 @@ type HoopGateway = Awaited<ReturnType<typeof openHoop>>;
 
 /** Reads all objects of a gateway, and what decides access there. */
 export async function readLive(gateway: HoopGateway): Promise<LiveState> {
-  const { value: listed } = await gateway.readAll([...registry.keys()]);
+  const { value: listed } = await gateway.readAll([...readableKinds.keys()]);
   if (listed === undefined) throw new Error('the list is not complete');
-  const access = await gateway.readAccess(Promise.resolve(listed));
-  return { ...listed, ...(access === undefined ? {} : { access }) };
+  return listed;
 }
 
 /** Reads all objects of a gateway with the secrets of each connection, which no list shows. */
@@ -168,14 +168,24 @@ export async function runAccessPair(pair: AccessPair, revert: boolean): Promise<
 
 /** Returns the live state of a token that cannot read a list. */
 function withoutList(live: LiveState, list: AccessPair['unread']): LiveState {
-  const access = { ...live.access, [list ?? 'groups']: 'unreadable' };
-  if (list !== 'access-control') return { ...live, access };
+  const kind = Object.entries({ ...decidingLists, ...watchedLists }).find(([, name]) => name === list)?.[0];
+  if (kind !== undefined) {
+    const isRead = ({ id }: LiveResource): boolean => kindOf(id) !== kind;
+    const { resources, namesakes = [], watched = [], unread = [] } = live;
+    return {
+      ...live,
+      resources: resources.filter(isRead),
+      namesakes: namesakes.filter(isRead),
+      watched: watched.filter(isRead),
+      unread: [...unread, { kind }],
+    };
+  }
   const resources = live.resources.map((one) => ({
     ...one,
     spec: { ...one.spec, access_groups: null },
     unknown: [...one.unknown, '/access_groups'] as const,
   }));
-  return { ...live, access, resources, rowFields: { 'Connection.access_groups': 'unreadable' } };
+  return { ...live, resources, rowFields: { 'Connection.access_groups': 'unreadable' } };
 }
 
 function writesOf({ changes }: Plan): string {

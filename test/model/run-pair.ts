@@ -1,7 +1,7 @@
 import { registry } from '../../src/kinds/index.ts';
 import { draftPlan, reviewPlan, type DesiredState, type LiveState, type Outcome, type Plan } from '../../src/index.ts';
 import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
-import { accessState } from '../support/access-objects.ts';
+import { withAccess } from '../support/access-objects.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
 import { applyPlan, inputOf, reviewOf, testTarget } from '../support/run-pipeline.ts';
@@ -42,12 +42,9 @@ async function planPair(pair: Pair, gateway: MemoryGateway, { sight, revert }: P
   const { value: state } = await gateway.readAll([...registry.keys()]);
   if (state === undefined) throw new Error('the list is not complete');
   const resources = state.resources.map((one) => (pair.untouched.includes(one.id) ? { ...one, untouched: true } : one));
-  const live: LiveState = {
-    ...state,
-    resources,
-    ...(pair.dialect === 'hoop' ? { access: accessState(pair.readsAccess ? {} : { 'access-request-rules': 'unreadable' }) } : {}),
-    ...(pair.reportsLimit ? { longestAccess: servedLimit } : {}),
-  };
+  const read: LiveState = { ...state, resources, ...(pair.reportsLimit ? { longestAccess: servedLimit } : {}) };
+  const lists = pair.readsAccess ? {} : ({ 'access-request-rules': 'unreadable' } as const);
+  const live = pair.dialect === 'hoop' ? withAccess(read, lists) : read;
   const desired = loadOnce(pair.manifests, sight !== 'unresolved');
   const base =
     pair.base === undefined

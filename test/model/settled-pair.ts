@@ -1,10 +1,9 @@
 import { registry, type LiveResource, type LiveState, type Plan } from '../../src/index.ts';
-import type { AccessState as ListedState } from '../../src/model/protection/access-objects.ts';
 import { emptyState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { nameOf } from '../../src/model/resource.ts';
 import { leftFieldsAfter } from '../../src/reconcile/record/left-fields.ts';
-import { requestRule, runbookRule } from '../support/access-objects.ts';
+import { type AccessLists, requestRule, runbookRule, withAccess } from '../support/access-objects.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { liveAs } from '../support/risks.ts';
 import { reviewOf } from '../support/run-pipeline.ts';
@@ -132,7 +131,7 @@ export async function recordedFields(pair: AccessPair): Promise<PlanOptions['lef
 function liveIn(pair: AccessPair, sight: SecretSight): LiveState {
   const { rows, license } = pair.objects;
   const { resources, lookups } = liveAs(pair.live.length === 0 ? emptyState : desiredState(pair.live));
-  return {
+  const live = {
     lookups,
     resources: resources.map((one) => {
       const { secrets, unknown } = seenSecrets(one, sight);
@@ -142,8 +141,8 @@ function liveIn(pair: AccessPair, sight: SecretSight): LiveState {
     longestAccess: 172_800,
     accessLimits: license === 'free' ? 'none' : 'reviewed',
     rowFields: { 'Connection.access_groups': rows === undefined ? 'off' : 'on' },
-    access: listedIn(pair),
-  };
+  } as const;
+  return withAccess(live, listedIn(pair));
 }
 
 function seenSecrets({ secrets }: LiveResource, sight: SecretSight): Pick<LiveResource, 'secrets' | 'unknown'> {
@@ -153,7 +152,7 @@ function seenSecrets({ secrets }: LiveResource, sight: SecretSight): Pick<LiveRe
   return { secrets: Object.fromEntries(paths.map((path) => [path, { state: 'hidden', source: 'live' }])), unknown: paths };
 }
 
-function listedIn({ live, objects: { rows, granted, rules, runbookRules, analyzers, machines } }: AccessPair): ListedState {
+function listedIn({ live, objects: { rows, granted, rules, runbookRules, analyzers, machines } }: AccessPair): AccessLists {
   const having = (attribute: string): readonly string[] =>
     live.flatMap(({ metadata, spec }) => (textsOf(spec['attributes']).includes(attribute) ? [metadata.name] : []));
   return {

@@ -11,6 +11,7 @@ import { desiredState } from './desired-state.ts';
 import { applyPlan, runReconcile } from './run-pipeline.ts';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
+import { readableKinds } from '../../src/kinds/watched.ts';
 import { asText, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import type { ConnectionRow } from './hoop/rows.ts';
@@ -148,7 +149,14 @@ function manage({ store }: HoopModel, id: ResourceId): void {
 
 /** Opens the model through the dialect, without a rate limit. */
 export function openHoop(model: HoopModel): Promise<Gateway> {
-  return openGateway({ url: `${model.url}/api`, token: scenarioToken, auth: 'auto', dialect: 'auto', registry, sleep: async () => {} });
+  return openGateway({
+    url: `${model.url}/api`,
+    token: scenarioToken,
+    auth: 'auto',
+    dialect: 'auto',
+    registry: readableKinds,
+    sleep: async () => {},
+  });
 }
 
 const folder = join(tmpdir(), 'ostiary-hoop-scenarios');

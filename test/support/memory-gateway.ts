@@ -211,7 +211,6 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       const lookups = store.agents === undefined ? {} : { Agent: store.agents };
       return { value: { resources, lookups, ...(options.groups === undefined ? {} : { groups: options.groups }) }, diagnostics: [] };
     },
-    readAccess: async () => undefined,
     switchRowsOn: () => Promise.reject(new Error('this gateway has no rows')),
     async readOne({ id, uid }) {
       end(begin('GET', id));

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { catalogSections } from '../../src/model/catalog/diagnostic-catalog.ts';
 import { registry } from '../../src/kinds/index.ts';
+import { watchedKinds } from '../../src/kinds/watched.ts';
 import { type DialectFields, hasField } from '../../src/model/gateway.ts';
 import { controlTable } from '../../src/protection/controls/control-table.ts';
 import { isControlRisk, riskCodes } from '../../src/protection/risk/risk-codes.ts';
@@ -110,14 +111,14 @@ function borrowedFields(): readonly string[] {
 
 /** Returns the page of what is covered on which gateway, from the table of controls. */
 export function coveragePage(): string {
-  const rows = controlTable.map(({ type, column, fields, lists = [] }) => {
+  const rows = controlTable.map(({ type, column, fields, decidedBy = [] }) => {
     const covered = gateways.map((gateway) => {
       const declared = Object.entries(fields).flatMap(([kind, names]) => {
         const { dialect = gateway.dialect, fields: known = [] } = registry.get(kind) ?? {};
         const own = known.filter((field) => dialect === gateway.dialect && names.includes(field.name) && hasField(gateway, kind, field));
         return own.map(({ name }) => `\`${kind === 'Connection' ? '' : `${kind}.`}${name}\``);
       });
-      const read = gateway.dialect === 'hoop' ? lists.map((list) => list.replaceAll('-', ' ')) : [];
+      const read = gateway.dialect === 'hoop' ? decidedBy.filter((kind) => watchedKinds.has(kind)) : [];
       return [declared.join(', '), read.length === 0 ? '' : `read: ${read.join(', ')}`].filter((text) => text !== '').join('; ');
     });
     return `| \`${type}\` | ${column.heading} | ${covered.map((text) => text || '–').join(' | ')} |`;

@@ -23,8 +23,8 @@ export const accessChecks = [
   [
     'the last runbook rule is deleted only if that is allowed',
     refusals,
-    'if (last === undefined || runbookRulesIn(',
-    "if (last?.id !== '' || runbookRulesIn(",
+    'if (last === undefined || runbookRulesOf(',
+    "if (last?.id !== '' || runbookRulesOf(",
     lastRule,
   ],
   [

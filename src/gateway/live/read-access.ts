@@ -1,36 +1,67 @@
 import { ApiError } from '../../model/errors.ts';
-import { compareText, type JsonObject } from '../../model/json.ts';
-import type { LiveState } from '../../model/live.ts';
-import { type AccessGrant, type AccessState, decidingLists } from '../../model/protection/access-objects.ts';
-import { kindOf } from '../../model/resource.ts';
-import { type AnswerBudget, createAnswerBudget } from '../http/answer-budget.ts';
+import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
+import type { FieldRule } from '../../model/kind.ts';
+import type { LiveResource } from '../../model/live.ts';
+import { type AccessGrant, type ObjectIdentity, watchedLists } from '../../model/protection/access-objects.ts';
+import { resourceId } from '../../model/resource.ts';
+import { normalizeValue } from '../../model/spec/normalize.ts';
+import type { AnswerBudget } from '../http/answer-budget.ts';
 import type { GatewayContext } from '../session.ts';
-import type { WireList } from '../dialect.ts';
-import { wireEntryOf } from '../from-wire.ts';
+import type { Dialect, WireList } from '../dialect.ts';
 import { readUid } from '../dialects/rest.ts';
 import { readWholeList } from './whole-list.ts';
 
-type AccessContext = Pick<GatewayContext, 'dialect' | 'client' | 'url' | 'capabilities' | 'rows'>;
+type AccessContext = Pick<GatewayContext, 'dialect' | 'client' | 'url' | 'rows'>;
 
-/**
- * Reads what decides access besides connections, one request for each list of at most a page; undefined where the gateway has no such lists.
- * The objects of a kind are taken from `live`.
- */
-export async function readAccess(context: AccessContext, live: Promise<LiveState>): Promise<AccessState | undefined> {
-  const { access, kinds } = context.dialect;
-  const lists = Object.entries(access).filter(([name]) => name !== 'groups' && name !== 'users' && name !== 'access-control');
-  if (lists.length === 0) return undefined;
-  // A read of all objects asks this first, too; then both use one read of the grants.
-  await context.capabilities();
-  const budget = createAnswerBudget();
-  const [rows, ...found] = await Promise.all([
-    access['access-control'] === undefined ? undefined : readGrants(context, budget),
-    ...lists.map(async ([name, one]) => {
-      const kind = Object.keys(decidingLists).find((candidate) => kinds[candidate] !== undefined && decidingLists[candidate] === name);
-      return [name, kind === undefined ? await readAccessList(context, one, budget) : objectsOfKind(await live, kind, one)] as const;
-    }),
-  ]);
-  return { ...(rows === undefined ? {} : { 'access-control': rows }), ...Object.fromEntries(found) };
+/** Reads the objects of a watched kind, sorted by name; undefined where they are not shown completely. */
+export async function readWatched(
+  context: AccessContext & Pick<GatewayContext, 'registry'>,
+  { kind, list }: WatchedRow,
+  budget: AnswerBudget,
+): Promise<readonly LiveResource[] | undefined> {
+  const registered = context.registry.get(kind);
+  if (registered === undefined) throw new Error(`the registry has no kind ${kind}`);
+  const rows = await readAccessList<ListedRow>(context, list, budget);
+  return typeof rows === 'string' ? undefined : rows.map((row) => watchedObject(kind, registered.fields, row));
+}
+
+/** A watched kind, and how the gateway lists its objects. */
+type WatchedRow = { readonly kind: string; readonly list: AccessReader<ListedRow> };
+
+/** Lists those of some kinds that the gateway has and that no manifest declares. */
+export function watchedRows({ access }: Pick<Dialect, 'access'>, kinds: readonly string[]): readonly WatchedRow[] {
+  return kinds.flatMap((kind) => {
+    const { [kind]: name } = watchedLists;
+    const list = name === undefined ? undefined : access[name];
+    return list === undefined ? [] : [{ kind, list }];
+  });
+}
+
+type ListedRow = ObjectIdentity & JsonObject;
+
+/** Returns a listed object in the form of all live objects. */
+function watchedObject(kind: string, fields: readonly FieldRule[], row: ListedRow): LiveResource {
+  const { id: uid, name, managed_by: managedBy } = row;
+  const edges = fields.filter(({ edge }) => edge !== undefined);
+  return {
+    id: resourceId(kind, name),
+    uid,
+    spec: Object.fromEntries(
+      fields.flatMap((field) => (field.edge === undefined ? [[field.name, normalizeValue(field, row[field.name])]] : [])),
+    ),
+    secrets: {},
+    edges: Object.fromEntries(
+      edges.map(({ name: field, refers = '' }) => [
+        field,
+        textsIn(row[field])
+          .toSorted(compareText)
+          .map((end) => resourceId(refers, end)),
+      ]),
+    ),
+    raw: undefined,
+    unknown: [],
+    ...(typeof managedBy === 'string' && managedBy !== '' ? { managedBy } : {}),
+  };
 }
 
 /** Reads the rows that grant access to connections; returns the read that is in progress, if there is one. */
@@ -46,26 +77,14 @@ export async function readGrants(context: AccessContext, budget: AnswerBudget): 
   }
 }
 
-/** Returns the objects of a kind as a list of what decides access. */
-function objectsOfKind<Row extends AccessRow>(
-  { resources, namesakes = [], unread = [] }: LiveState,
-  kind: string,
-  { read }: AccessReader<Row>,
-): readonly Row[] | 'unreadable' {
-  if (unread.some((one) => one.kind === kind)) return 'unreadable';
-  return sortedByName([...resources, ...namesakes].filter(({ id }) => kindOf(id) === kind).map((resource) => read(wireEntryOf(resource))));
-}
-
-function sortedByName<Row extends AccessRow>(rows: readonly Row[]): readonly Row[] {
+function sortedByName<Row extends ObjectIdentity>(rows: readonly Row[]): readonly Row[] {
   return rows.toSorted((left, right) => compareText(left.name, right.name) || compareText(left.id, right.id));
 }
-
-type AccessRow = { readonly id: string; readonly name: string };
 
 type AccessReader<Row> = { readonly list: WireList; readonly read: (row: JsonObject) => Row };
 
 /** Returns the objects of a list, sorted by name; `off` while its feature is off, `unreadable` where it is not shown completely. */
-async function readAccessList<Row extends AccessRow>(
+async function readAccessList<Row extends ObjectIdentity>(
   { client, url }: AccessContext,
   { list, read }: AccessReader<Row>,
   budget: AnswerBudget,

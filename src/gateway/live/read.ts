@@ -9,6 +9,7 @@ import { createAnswerBudget, type AnswerBudget, type AnswerShare } from '../http
 import type { Dialect, WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../session.ts';
 import { groupsOf, knownGroups, readRow, readRows, withRow } from './read-rows.ts';
+import { readWatched, watchedRows } from './read-access.ts';
 import { inheritedKeysIn } from './read-inherited.ts';
 import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
 
@@ -20,11 +21,13 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   if (!seesAll) return { diagnostics: [incompleteView(context.url, role)] };
   const budget = createAnswerBudget();
   const kept = kinds.flatMap((kind) => dialect.kinds[kind]?.rows ?? []);
-  const [lookups, groups, rows, lists] = await Promise.all([
+  const watchable = watchedRows(dialect, registered);
+  const [lookups, groups, rows, lists, watched] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
     dialect.access.groups === undefined ? undefined : readGroups(context, dialect.access.groups.list, budget),
     kept.length === 0 ? undefined : readRows(context, budget),
     Promise.all(kinds.map((kind) => listReadable(context, kind, budget))),
+    Promise.all(watchable.map((row) => readWatched(context, row, budget))),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
   if (diagnostics.length > 0) return { diagnostics };
@@ -42,9 +45,12 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   const resources: LiveResource[] = [];
   const namesakes: LiveResource[] = [];
   const listings = new Map(kinds.map((kind, index) => [kind, lists[index]] as const));
-  const unread = Object.keys(decidingLists)
-    .filter((kind) => dialect.kinds[kind] !== undefined && listings.get(kind)?.value === undefined)
-    .map((kind): UnreadKind => ({ kind, failure: listings.get(kind)?.failure }));
+  const unread = [
+    ...Object.keys(decidingLists)
+      .filter((kind) => dialect.kinds[kind] !== undefined && listings.get(kind)?.value === undefined)
+      .map((kind): UnreadKind => ({ kind, failure: listings.get(kind)?.failure })),
+    ...watchable.flatMap(({ kind }, index) => (watched[index] === undefined ? [{ kind }] : [])),
+  ];
   for (const [index, kind] of kinds.entries()) {
     const binding = await context.bindingFor(kind);
     const { reader, wireKind } = binding;
@@ -66,7 +72,11 @@ export async function readAll(context: GatewayContext, registered: readonly stri
     ...(accessLimits === undefined ? {} : { accessLimits }),
     ...(rows === undefined ? {} : { rowFields: rowFieldStates(kinds, dialect, typeof rows === 'string' ? rows : 'on') }),
   };
-  const apart = { ...(unread.length === 0 ? {} : { unread }), ...(namesakes.length === 0 ? {} : { namesakes }) };
+  const apart = {
+    ...(watchable.length === 0 ? {} : { watched: watched.flatMap((objects) => objects ?? []) }),
+    ...(unread.length === 0 ? {} : { unread }),
+    ...(namesakes.length === 0 ? {} : { namesakes }),
+  };
   return { value: { resources, lookups: found, ...(groups === undefined ? {} : { groups }), ...limits, ...apart }, diagnostics: [] };
 }
 

@@ -2,10 +2,9 @@ import { type Diagnostic, formatPosition, type Position } from '../diagnostic.ts
 import { compareText, equal, type Json, type JsonObject, textsIn } from '../json.ts';
 import type { Pointer } from '../pointer.ts';
 import type { PolicyReport } from '../protection/policy.ts';
-import type { OutsideAccess } from '../protection/outside-access.ts';
-import type { Protection } from '../protection/protection.ts';
-import { type AccessMode, type AccessState, decidingLists, isAttribute } from '../protection/access-objects.ts';
-import { nameOf, resourceId, type ResourceId } from '../resource.ts';
+import type { Headline, Protection } from '../protection/protection.ts';
+import { type AccessMode, isAttribute } from '../protection/access-objects.ts';
+import { nameOf, type ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
 import type { ChangedCheck, UncoveredCheck } from './changed-check.ts';
 import type { TimedGrant } from '../protection/timed-grants.ts';
@@ -372,6 +371,31 @@ export type PlanSeals = {
 /** A change with its risks, the most dangerous first. */
 export type AssessedChange = Change & { readonly risks: readonly Risk[] };
 
+/** A change since the last apply of an object that decides access and that no manifest declares. */
+export type OutsideChange = {
+  /** The object; a connection for the groups of its row, and `accessControlId` for all rows. */
+  readonly id: ResourceId;
+  readonly happened: 'created' | 'changed' | 'deleted' | 'switched on' | 'switched off';
+  readonly managedBy?: string;
+  /** Empty for all rows, and where the record has only a hash of the object. */
+  readonly fields: readonly FieldChange[];
+  /** The record has only a hash of the object, so the effect of the change is unknown. */
+  readonly incomparable?: true;
+};
+
+/** What is known of the changes of objects that decide access and that no manifest declares. */
+export type OutsideAccess = {
+  readonly changes: readonly OutsideChange[];
+  /** What the changes together do to connections, the worst first. */
+  readonly headlines: readonly Headline[];
+  /** The columns of the record that the token cannot read. */
+  readonly unreadable: readonly string[];
+  /** The role of the token, if the gateway reports it. */
+  readonly role?: string;
+  /** The columns with objects that the last apply did not record. */
+  readonly unrecorded: readonly string[];
+};
+
 /** A live object without a manifest that gives access; `accessible` is false if all its access modes are disabled. */
 export type UnmanagedAccess = { readonly id: ResourceId; readonly accessible: boolean; readonly managedBy?: string };
 
@@ -455,7 +479,9 @@ export function withNames(live: LiveState, renames: Renames): LiveState {
       spec: withAttributeNames(resource.spec, attributes),
       edges: Object.fromEntries(Object.entries(resource.edges).map(([field, ends]) => [field, ends.map(named)])),
     })),
-    ...(live.access === undefined ? {} : { access: accessWithNames(live.access, named, attributes) }),
+    ...(live.watched === undefined
+      ? {}
+      : { watched: live.watched.map((one) => ({ ...one, spec: withAttributeNames(one.spec, attributes) })) }),
   };
 }
 
@@ -467,31 +493,9 @@ function attributeRenames(renames: Renames): ReadonlyMap<string, string> {
 /** Returns a spec with the new names of its attributes; the same spec if it has none of them. */
 function withAttributeNames(spec: JsonObject, renames: ReadonlyMap<string, string>): JsonObject {
   const names = renames.size === 0 ? [] : textsIn(spec['attributes']);
-  return names.some((name) => renames.has(name)) ? { ...spec, attributes: renamedAttributes(names, renames) } : spec;
-}
-
-function renamedAttributes(names: readonly string[], renames: ReadonlyMap<string, string>): readonly string[] {
-  return names.map((name) => renames.get(name) ?? name).toSorted(compareText);
-}
-
-/** Renames the objects that decide access and that manifests declare, and the attributes of all others. */
-function accessWithNames(access: AccessState, named: (id: ResourceId) => ResourceId, attributes: ReadonlyMap<string, string>): AccessState {
-  const renamed = Object.entries(decidingLists).flatMap(([kind, list]) => {
-    const { [list]: found } = access;
-    if (typeof found !== 'object') return [];
-    return [[list, found.map((one) => ({ ...one, name: nameOf(named(resourceId(kind, one.name))) }))] as const];
-  });
-  const state: AccessState = { ...access, ...Object.fromEntries(renamed) };
-  const { 'access-request-rules': rules, 'machine-identities': machines } = state;
-  const withNewNames = <Object extends { readonly attributes: readonly string[] }>(one: Object): Object => ({
-    ...one,
-    attributes: renamedAttributes(one.attributes, attributes),
-  });
-  return {
-    ...state,
-    ...(typeof rules === 'object' ? { 'access-request-rules': rules.map(withNewNames) } : {}),
-    ...(typeof machines === 'object' ? { 'machine-identities': machines.map(withNewNames) } : {}),
-  };
+  return names.some((name) => renames.has(name))
+    ? { ...spec, attributes: names.map((name) => renames.get(name) ?? name).toSorted(compareText) }
+    : spec;
 }
 
 /** A risk and its resource. */

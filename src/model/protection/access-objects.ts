@@ -26,7 +26,6 @@ export type AccessRequestRule = {
   readonly name: string;
   /** `jit`, `command` or `jit_command`. */
   readonly access_type: string;
-  readonly connections: readonly string[];
   readonly attributes: readonly string[];
   /** The groups that need an approval; empty: everybody. */
   readonly approval_required_groups: readonly string[];
@@ -39,14 +38,13 @@ export type AccessRequestRule = {
   readonly skip_review_groups: readonly string[];
   /** The longest access in seconds; null if the rule sets none. */
   readonly access_max_duration: number | null;
-  readonly managed_by: string;
 };
 
-/** An object, and the connections that it names. */
-export type NamedObject = { readonly id: string; readonly name: string; readonly connections: readonly string[] };
+/** What the gateway calls an object: its id, empty before it has one, and its name. */
+export type ObjectIdentity = { readonly id: string; readonly name: string };
 
 /** Reads an access-request rule; its fields have the same names in manifests and on the public gateway. */
-export function readRequestRule(rule: JsonObject, { id, name, connections }: NamedObject): AccessRequestRule {
+export function readRequestRule(rule: JsonObject, { id, name }: ObjectIdentity): AccessRequestRule {
   const { min_approvals: least, access_max_duration: longest } = rule;
   const reviewers = textsIn(rule['reviewers_groups']).filter((group) => group.trim() !== '');
   const stated = typeof least === 'number' ? Math.min(reviewers.length, least) : reviewers.length;
@@ -55,7 +53,6 @@ export function readRequestRule(rule: JsonObject, { id, name, connections }: Nam
     id,
     name,
     access_type: asText(rule['access_type']),
-    connections,
     attributes: textsIn(rule['attributes']),
     approval_required_groups: textsIn(rule['approval_required_groups']),
     reviewers_groups: reviewers,
@@ -63,7 +60,6 @@ export function readRequestRule(rule: JsonObject, { id, name, connections }: Nam
     force_approval_groups: textsIn(rule['force_approval_groups']),
     skip_review_groups: textsIn(rule['skip_review_groups']),
     access_max_duration: typeof longest === 'number' ? longest : null,
-    managed_by: asText(rule['managed_by']),
   };
 }
 
@@ -73,17 +69,15 @@ export type RunbookRule = {
   readonly name: string;
   /** The files that it allows; a name is the start of the names of files. */
   readonly runbooks: readonly { readonly repository: string; readonly name: string }[];
-  readonly connections: readonly string[];
   readonly groups: readonly string[];
 };
 
 /** Reads a runbook rule; its fields have the same names in manifests and on the public gateway. */
-export function readRunbookRule(rule: JsonObject, { id, name, connections }: NamedObject): RunbookRule {
+export function readRunbookRule(rule: JsonObject, { id, name }: ObjectIdentity): RunbookRule {
   return {
     id,
     name,
     runbooks: objectsIn(rule['runbooks']).map((file) => ({ repository: asText(file['repository']), name: asText(file['name']) })),
-    connections,
     groups: textsIn(rule['user_groups']),
   };
 }
@@ -96,31 +90,53 @@ export type Rulepack = {
   readonly digest: string;
   readonly guardrail_rules: readonly string[];
   readonly masking_rules: readonly string[];
-  readonly connections: readonly string[];
   readonly managed: boolean;
 };
+
+/** Reads a rulepack. */
+export function readRulepack(pack: JsonObject, { id, name }: ObjectIdentity): Rulepack {
+  return {
+    id,
+    name,
+    digest: asText(pack['digest']),
+    guardrail_rules: textsIn(pack['guardrail_rules']),
+    masking_rules: textsIn(pack['masking_rules']),
+    managed: pack['managed'] === true,
+  };
+}
 
 /** What happens to a run by the risk that an analyzer finds in it. */
 export type AnalyzerRule = {
   readonly id: string;
   readonly name: string;
-  readonly connections: readonly string[];
   /** `allow_execution`, `block_execution` or `require_access_request`, with the rule that then decides. */
   readonly low_risk: string;
   readonly medium_risk: string;
   readonly high_risk: string;
   /** Changes with the prompt of the analyzer; absent without one. */
   readonly prompt?: string;
-  readonly managed_by: string;
 };
 
+/** Reads an analyzer rule. */
+export function readAnalyzerRule(rule: JsonObject, { id, name }: ObjectIdentity): AnalyzerRule {
+  const prompt = asText(rule['prompt']);
+  return {
+    id,
+    name,
+    low_risk: asText(rule['low_risk']),
+    medium_risk: asText(rule['medium_risk']),
+    high_risk: asText(rule['high_risk']),
+    ...(prompt === '' ? {} : { prompt }),
+  };
+}
+
 /** A machine that gets a credential for each of its connections. */
-export type MachineIdentity = {
-  readonly id: string;
-  readonly name: string;
-  readonly connections: readonly string[];
-  readonly attributes: readonly string[];
-};
+export type MachineIdentity = { readonly id: string; readonly name: string; readonly attributes: readonly string[] };
+
+/** Reads a machine identity. */
+export function readMachineIdentity(machine: JsonObject, { id, name }: ObjectIdentity): MachineIdentity {
+  return { id, name, attributes: textsIn(machine['attributes']) };
+}
 
 /** A group of users. */
 export type AccessGroup = { readonly id: string; readonly name: string };
@@ -128,15 +144,18 @@ export type AccessGroup = { readonly id: string; readonly name: string };
 /** A user by the email address, the groups that the user is in, and whether the user may sign in. */
 export type AccessUser = { readonly id: string; readonly name: string; readonly groups: readonly string[]; readonly isActive: boolean };
 
+/** The connections that a listed object names. */
+export type NamingConnections = { readonly connections: readonly string[] };
+
 /** The objects of a gateway that decide access to connections, by the name of their list. */
 export type AccessObjects = {
   readonly 'access-control': AccessGrant;
   readonly attributes: Attribute;
-  readonly 'access-request-rules': AccessRequestRule;
-  readonly 'runbook-rules': RunbookRule;
-  readonly rulepacks: Rulepack;
-  readonly 'analyzer-rules': AnalyzerRule;
-  readonly 'machine-identities': MachineIdentity;
+  readonly 'access-request-rules': AccessRequestRule & NamingConnections & { readonly managed_by: string };
+  readonly 'runbook-rules': RunbookRule & NamingConnections;
+  readonly rulepacks: Rulepack & NamingConnections;
+  readonly 'analyzer-rules': AnalyzerRule & NamingConnections & { readonly managed_by: string };
+  readonly 'machine-identities': MachineIdentity & NamingConnections;
   readonly groups: AccessGroup;
   readonly users: AccessUser;
 };
@@ -149,6 +168,16 @@ export const decidingLists: Readonly<Record<string, DecidingList>> = {
   AccessRequestRule: 'access-request-rules',
   Attribute: 'attributes',
   RunbookRule: 'runbook-rules',
+};
+
+/** The lists whose objects no manifest declares. */
+export type WatchedList = 'rulepacks' | 'analyzer-rules' | 'machine-identities';
+
+/** The list of the objects of each watched kind. */
+export const watchedLists: Readonly<Record<string, WatchedList>> = {
+  Rulepack: 'rulepacks',
+  AnalyzerRule: 'analyzer-rules',
+  MachineIdentity: 'machine-identities',
 };
 
 /** Returns whether an object is an attribute, which the gateway also knows where others name it. */
@@ -165,6 +194,24 @@ export function isRequestRule(id: ResourceId): boolean {
 export function isRunbookRule(id: ResourceId): boolean {
   return decidingLists[kindOf(id)] === 'runbook-rules';
 }
+
+/** Returns whether an object is a rulepack. */
+export function isRulepack(id: ResourceId): boolean {
+  return watchedLists[kindOf(id)] === 'rulepacks';
+}
+
+/** Returns whether an object is an analyzer rule. */
+export function isAnalyzerRule(id: ResourceId): boolean {
+  return watchedLists[kindOf(id)] === 'analyzer-rules';
+}
+
+/** Returns whether an object is a machine identity. */
+export function isMachineIdentity(id: ResourceId): boolean {
+  return watchedLists[kindOf(id)] === 'machine-identities';
+}
+
+/** The access control of a gateway, which is on or off. */
+export const accessControlId: ResourceId = 'Gateway/access-control';
 
 /** Returns the id of an attribute. */
 export function attributeId(name: string): ResourceId {
@@ -186,9 +233,3 @@ export type AccessList = keyof AccessObjects;
 
 /** The lists of people: they decide nothing about a connection by themselves. */
 export type PeopleList = 'groups' | 'users';
-
-/**
- * What decides access on a gateway, besides its connections, by list. A list that is absent does not exist there; `off` is a list of a
- * feature that is off; `unreadable` is one that the token may not read, or that could not be proven complete.
- */
-export type AccessState = { readonly [List in Exclude<AccessList, PeopleList>]?: readonly AccessObjects[List][] | 'off' | 'unreadable' };

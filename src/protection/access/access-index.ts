@@ -1,14 +1,29 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, memoizeByList } from '../../model/collections.ts';
 import { compareText, textsIn, type JsonObject } from '../../model/json.ts';
-import type {
-  AccessObjects,
-  AccessRequestRule,
-  AccessState,
-  AnalyzerRule,
-  MachineIdentity,
-  Rulepack,
-  RunbookRule,
+import { connectionsOf, type LiveResource } from '../../model/live.ts';
+import {
+  type AccessRequestRule,
+  type AnalyzerRule,
+  attributeId,
+  isAnalyzerRule,
+  isAttribute,
+  isMachineIdentity,
+  isRequestRule,
+  isRulepack,
+  isRunbookRule,
+  type ObjectIdentity,
+  type MachineIdentity,
+  readAnalyzerRule,
+  readMachineIdentity,
+  readRequestRule,
+  readRulepack,
+  readRunbookRule,
+  requestRuleId,
+  type Rulepack,
+  type RunbookRule,
 } from '../../model/protection/access-objects.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { type DecidingObject, type DecidingState, rulesEverywhere } from './deciding-kinds.ts';
 
 /** The objects of a gateway that decide access to one connection. */
 export type AccessFacts = {
@@ -36,101 +51,133 @@ export type AccessFacts = {
 /** Finds what decides access to a connection, by its name and its spec. */
 export type AccessLookup = (name: string, spec: JsonObject) => AccessFacts;
 
-const noFacts: AccessFacts = {
-  attributes: [],
-  row: undefined,
-  granted: undefined,
-  isControlled: false,
-  byAttribute: [],
-  byName: [],
-  runbookRules: undefined,
-  rulepacks: [],
-  analyzer: undefined,
-  ruleNamed: () => undefined,
-  machines: [],
-};
-
-/** The lookup for a gateway that has nothing of the kind beside its connections. */
-export const noAccessObjects: AccessLookup = (_, { access_groups: groups }) =>
-  Array.isArray(groups) ? { ...noFacts, granted: textsIn(groups) } : noFacts;
-
-const known = new WeakMap<AccessState, AccessLookup>();
-
-/** Returns a lookup of what decides access, one for each state; what is unreadable counts as empty. */
-export function accessLookup(state: AccessState): AccessLookup {
-  const lookup = known.get(state) ?? indexAccess(state);
-  known.set(state, lookup);
-  return lookup;
-}
-
-function indexAccess(state: AccessState): AccessLookup {
-  const grants = indexGrants(state);
-  const attributes = new Map(entriesOf(state, 'attributes').map((one) => [one.name, one]));
-  const managed = groupByName(entriesOf(state, 'attributes').filter(({ managed_by: by }) => by !== ''));
-  const rules = entriesOf(state, 'access-request-rules').toSorted(byId);
-  const rulesByName = groupByName(rules);
-  const rulesByAttribute = groupByAttribute(rules);
-  const named = new Map(rules.map((rule) => [rule.name, rule]));
-  const runbookRules = entriesOf(state, 'runbook-rules');
-  const runbooksEverywhere = runbookRules.filter(({ connections }) => connections.length === 0);
-  const runbooksByName = groupByName(runbookRules);
-  const rulepacks = groupByName(entriesOf(state, 'rulepacks'));
-  const analyzers = groupByName(entriesOf(state, 'analyzer-rules').toSorted(byId));
-  const machines = entriesOf(state, 'machine-identities');
-  const machinesByName = groupByName(machines);
-  const machinesByAttribute = groupByAttribute(machines);
+/** Returns a lookup of what decides access in a state, which does not change afterwards; what is unread counts as empty. */
+export function accessLookup(state: DecidingState): AccessLookup {
+  const { resources, edges, isControlled } = state;
+  const fixed = indexFixed(state.fixed);
+  const ids = [...resources.keys()];
+  const requestRules = ids.filter(isRequestRule);
+  const runbookIds = ids.filter(isRunbookRule);
+  const requestRuleOf = (id: ResourceId): readonly AccessRequestRule[] => viewOf(requestViews, id, resources.get(id), readRequestRule);
+  const runbookRuleOf = (id: ResourceId): readonly RunbookRule[] => viewOf(runbookViews, id, resources.get(id), readRunbookRule);
+  const rulesByAttribute = groupBy(requestRules.flatMap(requestRuleOf), ({ attributes }) => attributes);
+  const everywhere = [
+    ...(runbookIds.length === 0 ? [] : [...(state.everywhere ?? rulesEverywhere(state))].flatMap(runbookRuleOf)),
+    ...fixed.runbooksEverywhere,
+  ];
+  const hasRunbookRules = runbookIds.length > 0 || fixed.hasRunbookRules;
+  const hasNamedRules = requestRules.length + runbookIds.length > 0;
   return (name, spec) => {
-    const own = [...new Set([...textsIn(spec['attributes']), ...(managed.get(name) ?? []).map((one) => one.name)])];
-    const granting = own.flatMap((attribute) => attributes.get(attribute)?.groups ?? []);
-    // The groups of a row that a manifest states are in the spec.
+    const attributes = [...new Set([...textsIn(spec['attributes']), ...(fixed.managedAttributes.get(name) ?? [])])];
+    // The groups of a row are in the spec; a new connection has none.
     const { access_groups: stated } = spec;
-    const row = Array.isArray(stated) ? textsIn(stated) : grants && (grants.get(name) ?? []);
+    const row = Array.isArray(stated) ? textsIn(stated) : isControlled ? [] : undefined;
+    const granting = attributes.flatMap((one) =>
+      textsIn((resources.get(attributeId(one)) ?? fixed.attributes.get(one))?.spec['access_groups']),
+    );
+    const naming = hasNamedRules ? [...(edges.get(`Connection/${name}`) ?? [])] : [];
+    const runbookRules = [
+      ...everywhere,
+      ...naming.flatMap((id) => (isRunbookRule(id) ? runbookRuleOf(id) : [])),
+      ...(fixed.runbookRules.get(name) ?? []),
+    ];
     return {
-      attributes: own,
+      attributes,
       row,
       granted: row && [...new Set([...row, ...granting])].toSorted(compareText),
-      isControlled: grants !== undefined,
-      byAttribute: distinct(own, rulesByAttribute).toSorted(byId),
-      byName: rulesByName.get(name) ?? [],
-      runbookRules: runbookRules.length === 0 ? undefined : [...runbooksEverywhere, ...(runbooksByName.get(name) ?? [])],
-      rulepacks: rulepacks.get(name) ?? [],
-      analyzer: analyzers.get(name)?.[0],
-      ruleNamed: (rule) => named.get(rule),
-      machines: [...new Set([...(machinesByName.get(name) ?? []), ...distinct(own, machinesByAttribute)])],
+      isControlled,
+      byAttribute: [...distinct(attributes, rulesByAttribute), ...distinct(attributes, fixed.requestRulesByAttribute)].toSorted(byId),
+      byName: [...naming.flatMap((id) => (isRequestRule(id) ? requestRuleOf(id) : [])), ...(fixed.requestRules.get(name) ?? [])].toSorted(
+        byId,
+      ),
+      runbookRules: hasRunbookRules ? runbookRules.toSorted(byName) : undefined,
+      rulepacks: fixed.rulepacks.get(name) ?? [],
+      analyzer: fixed.analyzers.get(name)?.[0],
+      ruleNamed: (rule) => requestRuleOf(requestRuleId(rule))[0] ?? fixed.requestRulesNamed.get(rule),
+      machines: [...new Set([...(fixed.machines.get(name) ?? []), ...distinct(attributes, fixed.machinesByAttribute)])],
     };
   };
 }
 
-/** Returns the entries of a list; empty where it is off or unreadable. */
-export function entriesOf<List extends keyof AccessState>(state: AccessState, list: List): readonly AccessObjects[List][] {
-  const entries: AccessState[List] = state[list];
-  return typeof entries === 'object' ? entries : [];
+const requestViews = new WeakMap<DecidingObject, AccessRequestRule>();
+const runbookViews = new WeakMap<DecidingObject, RunbookRule>();
+
+/** Returns what an object decides, read once: objects that are the same decide the same. */
+function viewOf<View>(
+  known: WeakMap<DecidingObject, View>,
+  id: ResourceId,
+  object: DecidingObject | undefined,
+  read: (spec: JsonObject, identity: ObjectIdentity) => View,
+): readonly View[] {
+  if (object === undefined) return [];
+  const view = known.get(object) ?? read(object.spec, { id: object.uid ?? '', name: nameOf(id) });
+  known.set(object, view);
+  return [view];
 }
 
-/** Returns the groups of each row; undefined where access control is off, or unreadable. */
-function indexGrants({ 'access-control': rows }: AccessState): ReadonlyMap<string, readonly string[]> | undefined {
-  if (typeof rows !== 'object') return undefined;
-  return new Map(rows.map(({ name, groups }) => [name, groups]));
+/** Reads the objects that no plan writes, once for each list of them. */
+const indexFixed = memoizeByList((fixed: readonly LiveResource[]) => {
+  const ofKind = (isKind: (id: ResourceId) => boolean): readonly LiveResource[] => fixed.filter(({ id }) => isKind(id));
+  const requestRules = readViews(ofKind(isRequestRule), readRequestRule);
+  const runbookRules = readViews(ofKind(isRunbookRule), readRunbookRule);
+  const machines = readViews(ofKind(isMachineIdentity), readMachineIdentity);
+  const attributes = ofKind(isAttribute);
+  return {
+    requestRules: byConnection(requestRules),
+    requestRulesByAttribute: groupBy(
+      requestRules.map(([rule]) => rule),
+      (rule) => rule.attributes,
+    ),
+    requestRulesNamed: new Map(requestRules.map(([rule]) => [rule.name, rule])),
+    runbookRules: byConnection(runbookRules),
+    runbooksEverywhere: runbookRules.flatMap(([rule, connections]) => (connections.length === 0 ? [rule] : [])),
+    hasRunbookRules: runbookRules.length > 0,
+    attributes: new Map(attributes.map((one) => [nameOf(one.id), one])),
+    managedAttributes: byConnection(
+      attributes.flatMap((one) => (one.managedBy === undefined ? [] : [[nameOf(one.id), connectionsOf(one)] as const])),
+    ),
+    rulepacks: byConnection(readViews(ofKind(isRulepack), readRulepack)),
+    analyzers: byConnection(readViews(ofKind(isAnalyzerRule), readAnalyzerRule)),
+    machines: byConnection(machines),
+    machinesByAttribute: groupBy(
+      machines.map(([machine]) => machine),
+      (machine) => machine.attributes,
+    ),
+  };
+});
+
+/** Reads objects, each with the connections that it names, the lowest id first. */
+function readViews<View extends ObjectIdentity>(
+  objects: readonly LiveResource[],
+  read: (spec: JsonObject, identity: ObjectIdentity) => View,
+): readonly (readonly [View, readonly string[]])[] {
+  return objects
+    .map((one) => [read(one.spec, { id: one.uid, name: nameOf(one.id) }), connectionsOf(one)] as const)
+    .toSorted(([left], [right]) => byId(left, right));
 }
 
 function byId(left: { readonly id: string }, right: { readonly id: string }): number {
   return compareText(left.id, right.id);
 }
 
+function byName(left: RunbookRule, right: RunbookRule): number {
+  return compareText(left.name, right.name) || byId(left, right);
+}
+
 function distinct<T>(keys: readonly string[], groups: ReadonlyMap<string, readonly T[]>): readonly T[] {
   return [...new Set(keys.flatMap((key) => groups.get(key) ?? []))];
 }
 
-function groupByName<T extends { readonly connections: readonly string[] }>(all: readonly T[]): ReadonlyMap<string, readonly T[]> {
-  return groupBy(all, ({ connections }) => connections);
-}
-
-function groupByAttribute<T extends { readonly attributes: readonly string[] }>(all: readonly T[]): ReadonlyMap<string, readonly T[]> {
-  return groupBy(all, ({ attributes }) => attributes);
+/** Returns the objects by each connection that they name. */
+function byConnection<T>(all: readonly (readonly [T, readonly string[]])[]): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const [one, connections] of all) for (const name of new Set(connections)) addToGroup(groups, name, one);
+  return groups;
 }
 
 function groupBy<T>(all: readonly T[], keysOf: (one: T) => readonly string[]): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const one of all) for (const key of new Set(keysOf(one))) addToGroup(groups, key, one);
-  return groups;
+  return byConnection(all.map((one) => [one, keysOf(one)] as const));
 }
+
+/** The lookup for a gateway that has nothing of the kind beside its connections. */
+export const noAccessObjects: AccessLookup = accessLookup({ resources: new Map(), edges: new Map(), fixed: [], isControlled: false });

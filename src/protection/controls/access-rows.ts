@@ -6,6 +6,7 @@ import { compareSets, type CoverageRule, noDifference } from './compare-controls
 import { joinModes } from './connection-rows.ts';
 import { requestRuleFields, requestRules } from './request-rule-fields.ts';
 import {
+  accessControlRows,
   controlsOf,
   controlTexts,
   exclusiveTexts,
@@ -98,8 +99,8 @@ export function machineName(name: string): string {
 
 /** The groups that can reach the connection, and the machine identities that get a credential for it. */
 export const whoRow: Omit<ControlRow, 'type'> = {
-  lists: ['access-control', 'attributes', 'machine-identities'],
-  fields: { Connection: ['access_groups', 'attributes'], Attribute: ['access_groups'] },
+  decidedBy: [accessControlRows, 'Attribute', 'MachineIdentity'],
+  fields: { Connection: ['access_groups', 'attributes'], Attribute: ['access_groups'], MachineIdentity: ['attributes'] },
   ofAccess: {
     Attribute: {
       verb: 'grants access',
@@ -142,7 +143,7 @@ function textOfGroups(what: string, names: readonly string[]): readonly string[]
 
 /** What access-request rules of the gateway ask for: who needs an approval, by whom, and who can force it. */
 export const approvalRow: Omit<ControlRow, 'type'> = {
-  lists: ['access-request-rules', 'attributes'],
+  decidedBy: ['AccessRequestRule', 'Attribute'],
   fields: { Connection: ['attributes'], AccessRequestRule: requestRuleFields },
   ofAccess: requestRules,
   ofConnection: (_, { is: { rules } }) => [
@@ -214,8 +215,8 @@ const byRulepack: CoverageRule = {
 
 /** The rulepacks that are applied to the connection. */
 export const rulepacksRow: Omit<ControlRow, 'type'> = {
-  lists: ['rulepacks'],
-  fields: {},
+  decidedBy: ['Rulepack'],
+  fields: { Rulepack: ['digest', 'guardrail_rules', 'masking_rules', 'managed'] },
   ofConnection: (_, { facts: { rulepacks } }) =>
     rulepacks.map(({ name, digest }) => ({ name, content: digest, text: `${name} (unmanaged)` })),
   compare: (before, after) => compareSets(controlsOf(before, 'rulepacks'), controlsOf(after, 'rulepacks'), byRulepack),
@@ -264,8 +265,8 @@ function isEasierReview(one: Approval | undefined, other: Approval | undefined):
 
 /** What the analyzer does with commands by their risk. */
 export const analyzerRow: Omit<ControlRow, 'type'> = {
-  lists: ['analyzer-rules'],
-  fields: {},
+  decidedBy: ['AnalyzerRule'],
+  fields: { AnalyzerRule: ['low_risk', 'medium_risk', 'high_risk', 'prompt'] },
   ofConnection: (_, { facts: { analyzer } }) => analyzerControls(analyzer),
   compare: compareAnalyzer,
   weight: 3,

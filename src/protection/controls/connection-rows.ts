@@ -5,6 +5,7 @@ import { approvalCount, compareDuration, compareForce, compareReview, reviewersP
 import { requestRuleFields, requestRuleLimits, requestRules } from './request-rule-fields.ts';
 import { byName, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import {
+  accessControlRows,
   controlsOf,
   type Control,
   type Posture,
@@ -57,12 +58,12 @@ export function joinModes(controls: readonly Control[]): string {
   return joinWords(controls.map(({ name }) => modeWords[name] ?? name));
 }
 
-/** The lists that decide whether the reviewers of a connection count, or an access-request rule instead. */
-const ruleLists = ['access-request-rules', 'attributes'] as const;
+/** The kinds that decide whether the reviewers of a connection count, or an access-request rule instead. */
+const ruleKinds = ['AccessRequestRule', 'Attribute'];
 
 /** The groups that must approve, and how many of them. */
 export const reviewRow: Omit<ControlRow, 'type'> = {
-  lists: ruleLists,
+  decidedBy: ruleKinds,
   fields: { Connection: ['reviewers', 'min_review_approvals'], AccessRequestRule: requestRuleFields },
   decides: 'min_review_approvals',
   ofConnection: ({ reviewers }) => controlsNamed(groupsIn(reviewers)),
@@ -136,7 +137,7 @@ function isNone(posture: Posture): boolean {
 
 /** The groups that may approve alone. */
 export const forceRow: Omit<ControlRow, 'type'> = {
-  lists: ruleLists,
+  decidedBy: ruleKinds,
   fields: { Connection: ['force_approve_groups'], AccessRequestRule: requestRuleFields },
   ofConnection: ({ force_approve_groups: groups }) => controlsNamed(groups),
   compare: compareForce,
@@ -151,7 +152,7 @@ export const forceRow: Omit<ControlRow, 'type'> = {
 
 /** The longest access. */
 export const durationRow: Omit<ControlRow, 'type'> = {
-  lists: ruleLists,
+  decidedBy: ruleKinds,
   fields: { Connection: ['access_max_duration', 'attributes'], AccessRequestRule: requestRuleLimits },
   ofConnection: ({ access_max_duration: limit }, { is: { rules } }) => [
     ...(typeof limit === 'number' ? [{ name: 'session', text: `${limit} s`, limit }] : none),
@@ -197,7 +198,7 @@ export const metadataRow: Omit<ControlRow, 'type'> = {
 
 /** The attributes, by which rules of every kind and access groups refer to connections. */
 export const attributesRow: Omit<ControlRow, 'type'> = {
-  lists: ['access-control', 'attributes', 'access-request-rules', 'machine-identities'],
+  decidedBy: [accessControlRows, 'Attribute', 'AccessRequestRule', 'MachineIdentity'],
   fields: { Connection: ['attributes'] },
   ofConnection: ({ attributes }) => controlsNamed(attributes),
   compare: compareAttributes,

@@ -1,4 +1,4 @@
-import type { AccessMode, AccessState } from '../../model/protection/access-objects.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { joinWords } from '../../model/collections.ts';
 import { type JsonObject } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
@@ -41,6 +41,9 @@ export type GatewayAccess = {
   /** Control types to which the gateway may add what is not read. */
   readonly incomplete: ReadonlySet<ControlType>;
 };
+
+/** What the rows of access control are called among the kinds that decide a control. */
+export const accessControlRows = 'access-control';
 
 /** A sample of a reviewed manifest, which is evidence where two patterns cannot be compared. */
 export type SampleText = { readonly control: ControlType; readonly text: string };
@@ -147,8 +150,8 @@ export type ControlRow = ControlWording & {
   readonly coveredBy?: ControlType;
   /** The fields of a connection that decide whether the gateway enforces it. */
   readonly conditions?: readonly string[];
-  /** The lists of the gateway that decide it beside manifests. */
-  readonly lists?: readonly (keyof AccessState)[];
+  /** The kinds whose objects decide it, in manifests or not; where one cannot be read, the control may have more. */
+  readonly decidedBy?: readonly string[];
   /** The field of a connection that decides what the entries of the others are worth, so that they are held only together. */
   readonly decides?: string;
   /** Reads the controls that a connection itself has. */

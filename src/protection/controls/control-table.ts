@@ -49,6 +49,11 @@ export function controlRow(type: ControlType): ControlRow {
   return { type, ...rows[type] };
 }
 
+/** Returns the names of the fields of a kind that some controls read. */
+export function fieldsRead(kind: string, controls: readonly ControlType[] = controlTypes): readonly string[] {
+  return [...new Set(controls.flatMap((control) => rows[control].fields[kind] ?? []))];
+}
+
 /** Lists the control types that a field of a kind forms; empty when it protects nothing. */
 export function controlTypesOf(kind: string, path: Pointer): readonly ControlType[] {
   return typesWith(path, ({ fields }) => fields[kind] ?? []);

@@ -110,7 +110,7 @@ const noRunbooks: Control = { name: '', text: 'none' };
 
 /** The runbooks that rules of the gateway allow, to which groups. */
 export const runbooksRow: Omit<ControlRow, 'type'> = {
-  lists: ['runbook-rules'],
+  decidedBy: ['RunbookRule'],
   fields: { RunbookRule: ['runbooks', 'user_groups'] },
   ofAccess: { RunbookRule: { verb: 'allows runbooks' } },
   ofConnection: (_, { facts: { runbookRules } }) =>

@@ -1,6 +1,13 @@
 import { type Json, textsIn } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
-import { type AccessMode, attributeId, isRunbookRule, requestRuleId, runbookRuleId } from '../../model/protection/access-objects.ts';
+import {
+  accessControlId,
+  type AccessMode,
+  attributeId,
+  isRunbookRule,
+  requestRuleId,
+  runbookRuleId,
+} from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
@@ -9,7 +16,7 @@ import { everywhereIn, type ProtectionSnapshot } from '../posture/protection-sna
 import { type Effective, type TermPart } from './effective.ts';
 
 /** The access control of the gateway as such: the first row that a plan writes switches it on. */
-export const accessControl: Decider = { id: 'Gateway/access-control', path: '' };
+export const accessControl: Decider = { id: accessControlId, path: '' };
 
 const askedFields = ['approval_required_groups', 'skip_review_groups'];
 const approvingFields = ['reviewers_groups', 'min_approvals', 'all_groups_must_approve', 'force_approval_groups'];
@@ -98,7 +105,7 @@ const everybodyIfEmpty = ['approval_required_groups', 'user_groups'];
 
 /** Returns what a decider says in a state: of an element whether the list has it, and until when, of an object or an edge whether it exists, of a field its value. */
 export function valueOf(state: ProtectionSnapshot, { id, path, edge }: Decider): Json {
-  if (id === accessControl.id) return typeof state.listed.state?.['access-control'] === 'object';
+  if (id === accessControl.id) return state.listed.isControlled;
   if (edge !== undefined) return state.edges.get(edge)?.has(id) === true || (decidesAccess(kindOf(id)) && everywhereIn(state).has(id));
   const spec = state.resources.get(id)?.spec;
   if (path === '') return spec !== undefined;

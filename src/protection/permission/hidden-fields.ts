@@ -3,20 +3,15 @@ import { overlaps, pointer, type Pointer } from '../../model/pointer.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import { attributeId, isAttribute, isRequestRule } from '../../model/protection/access-objects.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { controlTypes, type ControlType } from '../../model/protection/protection.ts';
-import { controlRow, ruleControlTypes } from '../controls/control-table.ts';
+import type { ControlType } from '../../model/protection/protection.ts';
+import { fieldsRead, ruleControlTypes } from '../controls/control-table.ts';
 import { type ProtectionSnapshot, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
-
-/** Returns the fields of a kind that some controls read, as the table of controls lists them. */
-function fieldsOf(kind: string, controls: readonly ControlType[]): readonly string[] {
-  return [...new Set(controls.flatMap((control) => controlRow(control).fields[kind] ?? []))];
-}
 
 const approving: readonly ControlType[] = ['review', 'force', 'approval'];
 
 /** Leaves ignored fields that decide access out of a connection; rules keep theirs, because these say what they may govern. */
 export function withoutIgnored(resource: ResourceSnapshot, id: ResourceId, ignore: readonly Pointer[]): ResourceSnapshot {
-  const fields = fieldsOf(kindOf(id), controlTypes);
+  const fields = fieldsRead(kindOf(id));
   const hidden = fields.filter((field) => ignore.some((path) => overlaps(path, pointer(field))));
   if (hidden.length === 0) return resource;
   const unknown = [...resource.unknown, ...hidden.map((field) => pointer(field))];
@@ -52,7 +47,7 @@ export function forEachConnection<Value>(
 export const isWhoHidden: (snapshot: ProtectionSnapshot, id: ResourceId) => boolean = forEachConnection(
   (snapshot, id) =>
     snapshot.listed.incomplete.has('who') ||
-    [id, ...attributesOf(snapshot, id)].some((one) => fieldsOf(kindOf(one), ['who']).some((field) => isHidden(snapshot, one, field))),
+    [id, ...attributesOf(snapshot, id)].some((one) => fieldsRead(kindOf(one), ['who']).some((field) => isHidden(snapshot, one, field))),
 );
 
 /** Lists what blocks or masks on a connection in a way that is not known. */
@@ -65,7 +60,7 @@ export function hiddenLimits(snapshot: ProtectionSnapshot, id: ResourceId): Read
     objects.flatMap((one) =>
       hiddenIn(
         one,
-        fieldsOf(kindOf(one), controls).filter((field) => field !== 'attributes'),
+        fieldsRead(kindOf(one), controls).filter((field) => field !== 'attributes'),
       ),
     );
   return { blocked: by(['input', 'output']), masked: by(['masking', 'redaction']) };
@@ -73,7 +68,7 @@ export function hiddenLimits(snapshot: ProtectionSnapshot, id: ResourceId): Read
 
 /** Returns whether who runs what by a runbook rule is not known. */
 export function isRunbookHidden(snapshot: ProtectionSnapshot, rule: ResourceId): boolean {
-  return fieldsOf(kindOf(rule), ['runbooks']).some((field) => isHidden(snapshot, rule, field));
+  return fieldsRead(kindOf(rule), ['runbooks']).some((field) => isHidden(snapshot, rule, field));
 }
 
 /** Returns whether an access-request rule that may govern a connection has values that are not known. */
@@ -81,7 +76,7 @@ export const isGoverningHidden: (snapshot: ProtectionSnapshot, id: ResourceId) =
   const { byAttribute, anywhere } = hiddenRules(snapshot);
   if (anywhere || (byAttribute && isHidden(snapshot, id, 'attributes'))) return true;
   return [...rulesOn(snapshot, id)].some(
-    (rule) => isRequestRule(rule) && fieldsOf(kindOf(rule), approving).some((field) => isHidden(snapshot, rule, field)),
+    (rule) => isRequestRule(rule) && fieldsRead(kindOf(rule), approving).some((field) => isHidden(snapshot, rule, field)),
   );
 });
 

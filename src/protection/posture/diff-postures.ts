@@ -96,7 +96,7 @@ export function snapshotPlan(
 
 /** Returns whether a plan leaves the access control of the gateway on or off. */
 function isSameControl({ listed: before }: ProtectionSnapshot, { listed: after }: ProtectionSnapshot): boolean {
-  return before.state?.['access-control'] === after.state?.['access-control'];
+  return before.isControlled === after.isControlled;
 }
 
 /** Returns a reader that keeps what it has read: several stages ask for the same connections, and a snapshot of a plan does not change. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../model/json.ts';
 import { kindOf, type ResourceId, resourceId } from '../../model/resource.ts';
 import { accessLookup, noAccessObjects } from '../access/access-index.ts';
-import { accessAfter, attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
+import { attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
 import { type ControlDifference, compareProtection } from '../controls/compare-protection.ts';
 import type { GatewayAccess, Posture } from '../controls/control-row.ts';
 import { createPostureBuilder } from './posture.ts';
@@ -37,13 +37,14 @@ const openConnection: JsonObject = { access_mode_connect: 'enabled', access_mode
 function readAlone(id: ResourceId, resource: ResourceSnapshot): Posture {
   const connection = resourceId('Connection', '');
   const attributes = attachingAttributes(id);
-  const after = accessAfter(
+  const lookup = accessLookup({
+    resources: new Map([[id, resource]]),
+    edges: new Map([[connection, new Set([id])]]),
+    fixed: [],
     // An attribute grants groups only while access control is on.
-    attributes.length === 0 ? {} : { 'access-control': [] },
-    { resources: new Map(), edges: new Map() },
-    { resources: new Map([[id, resource]]), edges: new Map([[connection, new Set([id])]]) },
-  );
-  const access = { ...nothingElse, ...(after === undefined ? {} : { lookup: accessLookup(after) }) };
+    isControlled: attributes.length > 0,
+  });
+  const access = { ...nothingElse, lookup };
   return createPostureBuilder({ access })({
     id: connection,
     resource: { spec: { ...openConnection, attributes }, unknown: [] },

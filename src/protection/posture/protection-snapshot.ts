@@ -1,33 +1,26 @@
-import { accessLookup, entriesOf, noAccessObjects } from '../access/access-index.ts';
-import {
-  accessAfter,
-  affectsEvery,
-  attachingAttributes,
-  decidesAccess,
-  decidesEverywhere,
-  rulesEverywhere,
-} from '../access/deciding-kinds.ts';
+import { accessLookup } from '../access/access-index.ts';
+import { affectsEvery, attachingAttributes, decidesAccess, type DecidingState, rulesEverywhere } from '../access/deciding-kinds.ts';
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample } from '../../model/desired.ts';
 import { addToGroup, memoizeByList } from '../../model/collections.ts';
 import { equal, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { liveEdges, type LiveState } from '../../model/live.ts';
+import { fixedObjects, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import { type AccessState, isAttribute } from '../../model/protection/access-objects.ts';
+import { isAttribute, isMachineIdentity } from '../../model/protection/access-objects.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import { type DeclaredAttachments, readDeclaredAttachments } from './declared-attachments.ts';
 import { grantEnds, type GrantEnds } from './grant-ends.ts';
-import type { GatewayAccess, SampleText } from '../controls/control-row.ts';
+import { accessControlRows, type GatewayAccess, type SampleText } from '../controls/control-row.ts';
 import { controlTable } from '../controls/control-table.ts';
 
-/** One resource: its spec, and the paths that cannot be read. */
-export type ResourceSnapshot = { readonly spec: JsonObject; readonly unknown: readonly Pointer[] };
+/** One resource: its spec, the paths that cannot be read, and the gateway's id; without one, the gateway does not have it yet. */
+export type ResourceSnapshot = { readonly spec: JsonObject; readonly unknown: readonly Pointer[]; readonly uid?: string | undefined };
 
 /** Everything that determines protection at one moment: all resources and attachments of a gateway. */
 export type ProtectionSnapshot = {
@@ -42,7 +35,7 @@ export type ProtectionSnapshot = {
   readonly access?: GatewayAccess;
   /** The attributes that objects have until the plan deletes them, by object; absent in other states than that after a plan. */
   readonly detached?: ReadonlyMap<ResourceId, readonly ResourceId[]>;
-  /** What the gateway decides about access with the resources and edges that it lists; `readAccessIn` returns it for those of the snapshot. */
+  /** What the gateway decides about access beside the resources and edges; `readAccessIn` returns both together. */
   readonly listed: ListedAccess;
   /** Samples that rules must block or mask, by rule; of manifests that were applied, because those are reviewed. */
   readonly samples?: ReadonlyMap<ResourceId, readonly SampleText[]> | undefined;
@@ -52,9 +45,8 @@ export type ProtectionSnapshot = {
   readonly ends?: GrantEnds | undefined;
 };
 
-/** What a gateway lists of what decides access, and the resources and edges that it lists beside. */
-type ListedAccess = Pick<ProtectionSnapshot, 'resources' | 'edges'> &
-  Omit<GatewayAccess, 'lookup'> & { readonly state: AccessState | undefined };
+/** What a gateway decides about access beside the resources and edges. */
+type ListedAccess = Pick<DecidingState, 'fixed' | 'isControlled'> & Omit<GatewayAccess, 'lookup'>;
 
 const known = new WeakMap<ProtectionSnapshot, GatewayAccess>();
 
@@ -67,7 +59,7 @@ export function readAccessIn(snapshot: ProtectionSnapshot): GatewayAccess {
 
 /** Returns whether a change of an object may affect every connection while a plan is applied. */
 export function affectsEveryConnection(id: ResourceId, before: ProtectionSnapshot, after: ProtectionSnapshot): boolean {
-  return decidesEverywhere(kindOf(id)) && affectsEvery(id, accessStateIn(before), accessStateIn(after));
+  return affectsEvery(id, decidingStateOf(before), decidingStateOf(after));
 }
 
 /** Lists the connections that some of the snapshots have. */
@@ -76,57 +68,43 @@ export function allConnections(...snapshots: readonly Pick<ProtectionSnapshot, '
   return [...new Set(ids)];
 }
 
-/** Returns the number of runbook rules of a snapshot, those without a manifest included. */
-export function runbookRulesIn(snapshot: ProtectionSnapshot): number {
-  return entriesOf(accessStateIn(snapshot) ?? {}, 'runbook-rules').length;
-}
-
-function accessStateIn({ resources, edges, listed }: ProtectionSnapshot): AccessState | undefined {
-  return accessAfter(listed.state, listed, { resources, edges });
+/** Returns what decides access in a snapshot. */
+export function decidingStateOf(snapshot: ProtectionSnapshot): DecidingState {
+  const { resources, edges, listed } = snapshot;
+  return { resources, edges, everywhere: everywhereIn(snapshot), fixed: listed.fixed, isControlled: listed.isControlled };
 }
 
 function readAccess(snapshot: ProtectionSnapshot): GatewayAccess {
   const { license, longestAccess, incomplete } = snapshot.listed;
-  const after = accessStateIn(snapshot);
-  return { license, longestAccess, incomplete, lookup: after === undefined ? noAccessObjects : accessLookup(after) };
+  return { license, longestAccess, incomplete, lookup: accessLookup(decidingStateOf(snapshot)) };
 }
-
-const noneListed: Pick<ListedAccess, 'resources' | 'edges'> = { resources: new Map(), edges: new Map() };
 
 /** Controls to which a gateway may add, by dialect. */
 const incompleteByDialect: Readonly<Record<string, readonly ControlType[]>> = hiddenControls;
 
-/** Returns what a gateway decides about access. Where its lists were not asked for, all that its dialect may add is missing. */
-function gatewayAccess(
-  { access, longestAccess, accessLimits }: Partial<LiveState>,
-  dialect: string,
-): Omit<ListedAccess, 'resources' | 'edges'> {
-  const limits = { longestAccess, license: accessLimits, state: access };
-  if (access === undefined) return { ...limits, incomplete: new Set(incompleteByDialect[dialect]) };
-  const unreadable = controlTable.filter(({ lists = [] }) => lists.some((list) => access[list] === 'unreadable'));
-  return { ...limits, incomplete: new Set(unreadable.map(({ type }) => type)) };
+/** Returns what a gateway decides about access. Where watched kinds were not asked for, all that its dialect may add is missing. */
+function gatewayAccess(live: Partial<LiveState>, dialect: string): ListedAccess {
+  const { resources = [], longestAccess, accessLimits, watched, rowFields = {}, unread = [] } = live;
+  const rows = Object.values(rowFields);
+  // A connection does not list the attributes that the gateway manages; these list it.
+  const managed = resources.filter(({ id, managedBy }) => managedBy !== undefined && isAttribute(id));
+  const fixed = managed.length === 0 ? fixedObjects(live) : [...fixedObjects(live), ...managed];
+  const gateway = { longestAccess, license: accessLimits, fixed, isControlled: rows.includes('on') };
+  if (watched === undefined) return { ...gateway, incomplete: new Set(incompleteByDialect[dialect]) };
+  const missing = new Set([...unread.map(({ kind }) => kind), ...(rows.includes('unreadable') ? [accessControlRows] : [])]);
+  const unreadable = controlTable.filter(({ decidedBy = [] }) => decidedBy.some((kind) => missing.has(kind)));
+  return { ...gateway, incomplete: new Set(unreadable.map(({ type }) => type)) };
 }
 
-/** Returns a live state with other resources, and with what decides access then. */
-export function withResources(live: LiveState, resources: LiveState['resources'], registry: Registry): LiveState {
-  const changed = { ...live, resources };
-  if (live.access === undefined) return changed;
-  const access = accessAfter(live.access, listedIn(live, registry), listedIn(changed, registry));
-  return access === undefined ? changed : { ...changed, access };
-}
-
-/** Returns the resources and the edges of a live state. */
-function listedIn(live: LiveState, registry: Registry): Pick<ProtectionSnapshot, 'resources' | 'edges'> {
-  const resources = new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }]));
-  return { resources, edges: rulesByConnection(liveEdges(live, registry)) };
-}
+/** Indexes the resources of a live state, which does not change. */
+const resourcesIn = memoizeByList(
+  (resources: readonly LiveResource[]): ProtectionSnapshot['resources'] =>
+    new Map(resources.map(({ id, uid, spec, unknown }) => [id, { spec, unknown, uid }])),
+);
 
 /** Takes the snapshot of the live state. */
 export function liveSnapshot(live: LiveState, registry: Registry, dialect: string): ProtectionSnapshot {
-  const { resources, edges } = listedIn(live, registry);
-  // Where its lists were not asked for, the resources alone say what decides access.
-  const listed = live.access === undefined ? noneListed : { resources, edges };
-  return createSnapshot(resources, edges, { ...gatewayAccess(live, dialect), ...listed });
+  return createSnapshot(resourcesIn(live.resources), rulesByConnection(liveEdges(live, registry)), gatewayAccess(live, dialect));
 }
 
 /** Takes the snapshot that manifests describe. An omitted field that keeps its live value counts as unknown. */
@@ -138,7 +116,7 @@ export function desiredSnapshot(desired: DesiredState, registry: Registry, diale
     return [key, { spec, unknown: omitted.map((field) => pointer(field.name)) }];
   });
   return {
-    ...createSnapshot(new Map(resources), rulesByConnection(desired.edges), { ...gatewayAccess({}, dialect), ...noneListed }),
+    ...createSnapshot(new Map(resources), rulesByConnection(desired.edges), gatewayAccess({}, dialect)),
     declaredAttachments: readDeclaredAttachments(desired),
     ends: grantEnds(desired),
   };
@@ -173,24 +151,20 @@ export function plannedSnapshot(
   const having = deleted.map((id) => [id, detachAttribute(resources, id)] as const);
   const detached = new Map<ResourceId, ResourceId[]>();
   for (const [attribute, ids] of having) for (const id of ids) addToGroup(detached, id, attribute);
-  const state = withCredentials(listed.state, new Map(having.map(([id, ids]) => [nameOf(id), ids])));
-  const isSwitchedOn = state !== undefined && accessRowsOf(plan.changes, live) !== undefined;
+  const fixed = withCredentials(listed.fixed, new Map(having.map(([id, ids]) => [nameOf(id), ids])));
   // The specs of connections have the groups.
-  const access = isSwitchedOn ? { ...state, 'access-control': [] } : state;
-  return { ...createSnapshot(resources, edges, access === listed.state ? listed : { ...listed, state: access }), detached };
+  const isControlled = listed.isControlled || accessRowsOf(plan.changes, live) !== undefined;
+  return { ...createSnapshot(resources, edges, { ...listed, fixed, isControlled }), detached };
 }
 
-/** Returns what decides access when attributes are deleted, with the objects that have them: machines keep the credentials that they got by them. */
-function withCredentials(access: AccessState | undefined, deleted: ReadonlyMap<string, readonly ResourceId[]>): AccessState | undefined {
-  const { 'machine-identities': machines } = access ?? {};
-  if (deleted.size === 0 || typeof machines !== 'object') return access;
-  return {
-    ...access,
-    'machine-identities': machines.map((one) => ({
-      ...one,
-      connections: [...one.connections, ...one.attributes.flatMap((name) => (deleted.get(name) ?? []).map(nameOf))],
-    })),
-  };
+/** Returns the objects that no plan writes when attributes are deleted, with the objects that have them: machines keep the credentials that they got by them. */
+function withCredentials(fixed: readonly LiveResource[], deleted: ReadonlyMap<string, readonly ResourceId[]>): readonly LiveResource[] {
+  if (deleted.size === 0) return fixed;
+  return fixed.map((one) => {
+    if (!isMachineIdentity(one.id)) return one;
+    const kept = textsIn(one.spec['attributes']).flatMap((name) => (deleted.get(name) ?? []).map(nameOf));
+    return { ...one, links: [...(one.links ?? []), ...kept] };
+  });
 }
 
 /** Takes a deleted attribute from everything that has it, as the gateway does, and lists what had it. */
@@ -215,7 +189,7 @@ export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapsh
     if (resource === undefined) {
       resources.delete(rule);
       // The gateway lists it, so a plan deletes it; without one that a plan creates, what names it stays as it is.
-      if (isAttribute(rule) && before.listed.resources.has(rule)) detachAttribute(resources, rule);
+      if (isAttribute(rule) && before.resources.get(rule)?.uid !== undefined) detachAttribute(resources, rule);
     } else resources.set(rule, resource);
   }
   // What a written object keeps of an attribute that is not deleted yet.
@@ -255,13 +229,8 @@ function* edgesBut(one: ProtectionSnapshot, other: ProtectionSnapshot): Generato
 export function withoutConnections(isLeftOut: (connection: ResourceId) => boolean): (snapshot: ProtectionSnapshot) => ProtectionSnapshot {
   const reduce = <Value>(all: ReadonlyMap<ResourceId, Value>): ReadonlyMap<ResourceId, Value> =>
     new Map([...all].filter(([id]) => kindOf(id) !== 'Connection' || !isLeftOut(id)));
-  const [resourcesIn, edgesIn] = [onceFor(reduce<ResourceSnapshot>), onceFor(reduce<ReadonlySet<ResourceId>>)];
-  return ({ resources, edges, listed, ...more }) => ({
-    ...more,
-    resources: resourcesIn(resources),
-    edges: edgesIn(edges),
-    listed: { ...listed, resources: resourcesIn(listed.resources), edges: edgesIn(listed.edges) },
-  });
+  const [keptIn, edgesIn] = [onceFor(reduce<ResourceSnapshot>), onceFor(reduce<ReadonlySet<ResourceId>>)];
+  return ({ resources, edges, ...more }) => ({ ...more, resources: keptIn(resources), edges: edgesIn(edges) });
 }
 
 /** Returns a function that makes each value once. */
@@ -366,5 +335,5 @@ function editableEdges(shared: ProtectionSnapshot['edges'] = new Map()): Editabl
 function resourceAfter(change: Change, kind: Kind, resource: ResourceSnapshot | undefined): ResourceSnapshot {
   const spec = normalizeObject(kind.fields, specAfter(change, kind, resource?.spec ?? {}));
   const written = new Set(change.fields.map(({ path }) => path));
-  return { spec, unknown: (resource?.unknown ?? []).filter((path) => !written.has(path)) };
+  return { spec, unknown: (resource?.unknown ?? []).filter((path) => !written.has(path)), uid: resource?.uid };
 }

@@ -14,7 +14,6 @@ import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../compare/
 import { isUnchanged, kindFields } from '../diff/draft-change.ts';
 import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { withResources } from '../../protection/posture/protection-snapshot.ts';
 import { isSameSecretSource } from '../compare/compare-secrets.ts';
 
 /** The gateway as the base left it, and the manifests that lead from there to the same result. */
@@ -44,7 +43,7 @@ export function liveAtBase(prepared: Prepared, plan: Pick<Diff, 'orphans' | 'cha
   const all = withEdges([...kept, ...found.restored.values()], edges, { prepared, idOf });
   const stated = named.desired.resources.map((resource) => found.stated.get(resource.key) ?? resource);
   return {
-    live: withResources(live, all, prepared.input.registry),
+    live: { ...live, resources: all },
     resources: [...stated, ...found.orphans.values()],
     edges: [...desired.edges, ...attachmentsOf(found.orphans, prepared)],
     restored: new Set(found.restored.keys()),

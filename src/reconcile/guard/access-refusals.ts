@@ -1,9 +1,10 @@
 import type { Refusal } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { rowFieldsOf } from '../../model/live.ts';
-import { decidingLists } from '../../model/protection/access-objects.ts';
+import { isRunbookRule } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
-import { runbookRulesIn } from '../../protection/posture/protection-snapshot.ts';
+import { runbookRulesOf } from '../../protection/access/deciding-kinds.ts';
+import { decidingStateOf } from '../../protection/posture/protection-snapshot.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
 
@@ -14,9 +15,9 @@ export function accessRefusals(prepared: Prepared, planned: PlannedStates): read
 
 /** Refuses to delete the last runbook rule: without rules, everybody can run every runbook. */
 function lastRuleRefusals({ diff, snapshots }: PlannedStates): readonly Refusal[] {
-  const deleted = diff.changes.filter(({ id, action }) => action === 'delete' && decidingLists[kindOf(id)] === 'runbook-rules');
+  const deleted = diff.changes.filter(({ id, action }) => action === 'delete' && isRunbookRule(id));
   const [last] = deleted;
-  if (last === undefined || runbookRulesIn(snapshots().after) > 0) return [];
+  if (last === undefined || runbookRulesOf(decidingStateOf(snapshots().after)).length > 0) return [];
   return [
     {
       code: 'plan/last-runbook-rule',

@@ -1,70 +1,53 @@
 import { createHash } from 'node:crypto';
 import type { RecordedAccess } from '../../model/applied-record.ts';
-import { asText, canonical, compareText, type Json, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
-import { type AccessObjects, type AccessState, decidingLists } from '../../model/protection/access-objects.ts';
+import { addToGroup } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
-import type { LiveState } from '../../model/live.ts';
+import { canonical, compareText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
+import { closableFields, type FieldRule, type Registry } from '../../model/kind.ts';
+import { connectionsOf, fixedObjects, type LiveResource, type LiveState } from '../../model/live.ts';
+import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { liveKeyOf, type Plan, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
-import { accessRowsOf } from '../../model/plan/access-rows.ts';
-import { closableFields, type Registry } from '../../model/kind.ts';
-import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
-import type { WatchedList } from '../../model/protection/outside-access.ts';
+import { attributeId, decidingLists, isAttribute, isRulepack, watchedLists } from '../../model/protection/access-objects.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { normalizeObject } from '../../model/spec/normalize.ts';
+import { accessControlRows } from '../../protection/controls/control-row.ts';
+import { fieldsRead } from '../../protection/controls/control-table.ts';
 
-/** The watched lists, in the order of reports. */
-export const watchedLists: readonly WatchedList[] = [
-  'access-control',
-  'attributes',
-  'access-request-rules',
-  'runbook-rules',
-  'rulepacks',
-  'analyzer-rules',
-  'machine-identities',
-];
+/** The kinds whose objects decide access, in the order of reports. */
+const decidingKinds: readonly string[] = [...Object.keys(decidingLists), ...Object.keys(watchedLists)];
 
-/**
- * The fields of each object that decide access. The rules of an attribute follow from other objects, and so do its connections, except those
- * whose manifests leave attributes to the gateway; the name of a row is that of its connection.
- */
-const decidingFields: { readonly [List in WatchedList]: readonly (keyof AccessObjects[List] & string)[] } = {
-  'access-control': ['groups'],
-  attributes: ['name', 'groups', 'connections', 'managed_by'],
-  'access-request-rules': [
-    'name',
-    'access_type',
-    'connections',
-    'attributes',
-    'approval_required_groups',
-    'reviewers_groups',
-    'approvals',
-    'credential_approvals',
-    'force_approval_groups',
-    'skip_review_groups',
-    'access_max_duration',
-    'managed_by',
-  ],
-  'runbook-rules': ['name', 'runbooks', 'connections', 'groups'],
-  rulepacks: ['name', 'digest', 'guardrail_rules', 'masking_rules', 'connections', 'managed'],
-  'analyzer-rules': ['name', 'connections', 'low_risk', 'medium_risk', 'high_risk', 'prompt', 'managed_by'],
-  'machine-identities': ['name', 'connections', 'attributes'],
-};
+/** The columns of the record, in the order of reports: the groups of connections, and the objects of each kind that decides access. */
+export const recordColumns: readonly string[] = [accessControlRows, ...decidingKinds];
 
-/** The longest list, in characters: 1 MiB. */
-export const longestList: number = 1024 * 1024;
+/** An object of a column, and its watched values by the names of their fields. */
+export type WatchedObject = { readonly live: LiveResource; readonly values: JsonObject };
+
+/** What is watched on a gateway; a column that it does not have is absent. */
+export type WatchedColumns = ReadonlyMap<string, readonly WatchedObject[] | 'off' | 'unreadable'>;
+
+/** The longest column, in characters: 1 MiB. */
+export const longestColumn: number = 1024 * 1024;
 
 /**
- * Returns the objects that decide access as the record of an apply keeps them. A list that this token cannot read stays as it was recorded
- * `before`. A list above the bound has a hash for each object, and above it even so it is omitted.
+ * Returns the objects that decide access as the record of an apply keeps them. A column that this token cannot read stays as it was recorded
+ * `before`. A column above the bound has a hash for each object, and above it even so it is omitted.
  */
-export function recordAccess(access: AccessState, before: RecordedAccess | undefined, scope: WatchScope): RecordedAccess {
-  const counted = watchedPart(access, scope);
-  const lists = watchedLists.flatMap((list) => {
-    const found = counted[list];
-    if (found === undefined) return [];
-    const kept = found === 'unreadable' ? (before?.[list] ?? found) : typeof found === 'string' ? found : bounded(list, found);
-    return [[list, kept] as const];
+export function recordAccess(
+  live: LiveState,
+  before: RecordedAccess | undefined,
+  { scope, registry }: { readonly scope: WatchScope; readonly registry: Registry },
+): RecordedAccess {
+  const columns = [...watchedColumns(live, scope, registry)].map(([column, found]) => {
+    const kept =
+      found === 'unreadable'
+        ? (before?.[column] ?? found)
+        : found === 'off'
+          ? found
+          : bounded(column, found, watchedFields(column, registry));
+    return [column, kept] as const;
   });
-  return Object.fromEntries(lists);
+  return Object.fromEntries(columns);
 }
 
 /** What is watched of connections with manifests. */
@@ -104,11 +87,6 @@ export function withoutAccepted(scope: WatchScope, accepted: Plan['accepted']): 
   };
 }
 
-/** Returns whether manifests declare an object of a list. */
-export function isDeclared(list: WatchedList, name: string, { declared }: Pick<WatchScope, 'declared'>): boolean {
-  return Object.entries(decidingLists).some(([kind, own]) => own === list && declared.has(resourceId(kind, name)));
-}
-
 /**
  * Returns the names of the connections whose manifests leave attributes to the gateway, and left them when they were applied last. Ostiary writes
  * the attributes of others, and a successor has those of its predecessor.
@@ -129,68 +107,92 @@ export function isConnection(id: ResourceId, registry: Registry): boolean {
   return kind !== undefined && closableFields(kind).length > 0;
 }
 
+const text = (name: string): FieldRule => ({ name, shape: 'scalar', required: false, empty: '', omitted: 'empty' });
+const links: FieldRule = { name: 'connections', shape: 'set', required: false, empty: [], omitted: 'empty' };
+const managedBy = text('managed_by');
+
 /**
- * Returns the objects that no manifest declares, with only those links of attributes to connections that count, and without the rows that Ostiary
- * writes. Of an attribute with a manifest, only these links remain.
+ * Returns the fields of a column that are compared: beside the id and the name of an object, those that decide access, and its connections. The
+ * rules of an attribute follow from other objects, and so do its connections, except those whose manifests leave attributes to the gateway.
  */
-export function watchedPart(access: AccessState, { left, granted, declared }: WatchScope): AccessState {
-  const { attributes, 'access-control': rows } = access;
-  const undeclared = Object.values(decidingLists).flatMap((list) => {
-    const { [list]: found } = access;
-    return typeof found === 'object' && list !== 'attributes'
-      ? [[list, found.filter(({ name }) => !isDeclared(list, name, { declared }))] as const]
-      : [];
-  });
-  return {
-    ...access,
-    ...Object.fromEntries(undeclared),
-    ...(typeof rows === 'object' ? { 'access-control': rows.filter(({ name }) => !granted.has(name)) } : {}),
-    ...(typeof attributes === 'object'
-      ? {
-          attributes: attributes.map((one) => ({
-            ...one,
-            groups: isDeclared('attributes', one.name, { declared }) ? [] : one.groups,
-            connections: one.connections.filter((name) => left.has(name)),
-          })),
-        }
-      : {}),
-  };
+export function watchedFields(column: string, registry: Registry): readonly FieldRule[] {
+  if (column === accessControlRows) return [{ ...links, name: 'access_groups' }];
+  const decides = new Set(fieldsRead(column));
+  const fields = registry.get(column)?.fields.filter(({ name, edge }) => edge !== undefined || decides.has(name)) ?? [];
+  return [text('id'), text('name'), ...fields, ...(isAttribute(`${column}/`) ? [links] : []), managedBy];
 }
 
-/** Returns what decides access after a complete apply, as far as manifests do not state it: the plan may have switched access control on. */
-export function accessAfterPlan(access: AccessState, { changes }: Pick<Plan, 'changes'>, live: LiveState): AccessState {
-  const { access: named = access } = withNames({ ...live, access }, renamesOf(changes));
+/**
+ * Returns the objects that no manifest declares, by column, with only those links of attributes to connections that count, and without the
+ * groups of connections that Ostiary writes. Of an attribute with a manifest, only these links remain.
+ */
+export function watchedColumns(live: LiveState, scope: WatchScope, registry: Registry): WatchedColumns {
+  const { resources, watched, unread = [], rowFields = {} } = live;
+  if (watched === undefined) return new Map();
+  const unreadKinds = new Set(unread.map(({ kind }) => kind));
+  const all = new Map<string, LiveResource[]>();
+  for (const one of [...resources, ...fixedObjects(live)]) addToGroup(all, kindOf(one.id), one);
+  const columns = decidingKinds.map((kind) => {
+    if (unreadKinds.has(kind)) return [kind, 'unreadable'] as const;
+    const fields = watchedFields(kind, registry);
+    const found = (all.get(kind) ?? []).filter(({ id }) => isAttribute(id) || !scope.declared.has(id));
+    return [kind, found.map((one) => ({ live: one, values: valuesOf(one, fields, scope) })).toSorted(byName)] as const;
+  });
+  const [state] = Object.values(rowFields);
+  const fields = watchedFields(accessControlRows, registry);
+  const rows = resources.filter(({ id }) => isConnection(id, registry) && !scope.granted.has(nameOf(id)));
+  const groups = (one: LiveResource): WatchedObject => ({
+    live: one,
+    values: normalizeObject(fields, { access_groups: one.spec['access_groups'] ?? [] }),
+  });
+  return new Map([...(state === undefined ? [] : [[accessControlRows, state === 'on' ? rows.map(groups) : state] as const]), ...columns]);
+}
+
+function byName(one: WatchedObject, other: WatchedObject): number {
+  return compareText(one.live.id, other.live.id) || compareText(one.live.uid, other.live.uid);
+}
+
+function valuesOf(one: LiveResource, fields: readonly FieldRule[], { left, declared }: WatchScope): JsonObject {
+  const isOwn = declared.has(one.id);
+  const connections = isAttribute(one.id) ? connectionsOf(one).filter((name) => left.has(name)) : connectionsOf(one);
+  const values = fields.map(({ name, edge, empty }): readonly [string, Json] => {
+    if (edge !== undefined || name === links.name) return [name, connections];
+    return [name, isOwn ? empty : (one.spec[name] ?? empty)];
+  });
+  return normalizeObject(fields, { ...Object.fromEntries(values), id: one.uid, name: nameOf(one.id), managed_by: one.managedBy ?? '' });
+}
+
+/** Returns the live state after a complete apply, as far as manifests do not state it: the plan may have switched access control on. */
+export function liveAfterPlan(live: LiveState, { changes }: Pick<Plan, 'changes'>): LiveState {
+  const named = withNames(live, renamesOf(changes));
   const deleted = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
-  const left = deleted.size === 0 ? named : withoutObjects(named, deleted);
-  return accessRowsOf(changes, live) === undefined ? left : { ...left, 'access-control': [] };
-}
-
-/** Returns what decides access without deleted objects: the gateway also takes a deleted attribute from all that have it. */
-function withoutObjects(access: AccessState, deleted: ReadonlySet<ResourceId>): AccessState {
-  const lists = Object.entries(decidingLists).flatMap(([kind, list]) => {
-    const { [list]: found } = access;
-    return typeof found === 'object' ? [[list, found.filter(({ name }) => !deleted.has(resourceId(kind, name)))] as const] : [];
-  });
-  const left: AccessState = { ...access, ...Object.fromEntries(lists) };
-  const { 'access-request-rules': rules, 'machine-identities': machines } = left;
-  const withoutThem = <Object extends { readonly attributes: readonly string[] }>(one: Object): Object => ({
-    ...one,
-    attributes: one.attributes.filter((name) => !isDeclared('attributes', name, { declared: deleted })),
-  });
+  const { rowFields = {}, watched } = live;
+  const isSwitchedOn = accessRowsOf(changes, live) !== undefined;
   return {
-    ...left,
-    ...(typeof rules === 'object' ? { 'access-request-rules': rules.map(withoutThem) } : {}),
-    ...(typeof machines === 'object' ? { 'machine-identities': machines.map(withoutThem) } : {}),
+    ...named,
+    resources: named.resources.flatMap((one) => (deleted.has(one.id) ? [] : [withoutAttributes(one, deleted)])),
+    ...(watched === undefined ? {} : { watched: (named.watched ?? []).map((one) => withoutAttributes(one, deleted)) }),
+    ...(isSwitchedOn ? { rowFields: Object.fromEntries(Object.keys(rowFields).map((field) => [field, 'on' as const])) } : {}),
   };
 }
 
-function bounded(list: WatchedList, objects: readonly AccessObjects[WatchedList][]): readonly JsonObject[] | 'omitted' {
-  const granting = list === 'access-control' || list === 'attributes';
-  const entries = objects
-    .map((object) => recordedObject(list, object))
-    .filter((one) => !granting || one['groups'] !== undefined || one['connections'] !== undefined);
-  const forms = [entries, entries.map((one) => hashedObject(list, one))];
-  return forms.find((form) => lengthInRecord(form) <= longestList) ?? 'omitted';
+/** Returns an object without deleted attributes, which the gateway takes from all that have them. */
+function withoutAttributes(one: LiveResource, deleted: ReadonlySet<ResourceId>): LiveResource {
+  const names = textsIn(one.spec['attributes']);
+  const kept = names.filter((name) => !deleted.has(attributeId(name)));
+  return kept.length === names.length ? one : { ...one, spec: { ...one.spec, attributes: kept } };
+}
+
+function bounded(column: string, objects: readonly WatchedObject[], fields: readonly FieldRule[]): readonly JsonObject[] | 'omitted' {
+  const entries = objects.filter((one) => !grantsNothing(column, one.values)).map((one) => recordedObject(one, fields));
+  const forms = [entries, entries.map((one) => hashedObject(column, one))];
+  return forms.find((form) => lengthInRecord(form) <= longestColumn) ?? 'omitted';
+}
+
+/** Returns whether an object of a column has no effect: a connection without groups, and an attribute without groups and links that count. */
+export function grantsNothing(column: string, values: JsonObject): boolean {
+  if (column !== accessControlRows && !isAttribute(`${column}/`)) return false;
+  return [values['access_groups'], values['connections']].every((value) => textsIn(value).length === 0);
 }
 
 /** Returns the length of a list in a record, which is ASCII. */
@@ -198,93 +200,21 @@ function lengthInRecord(list: readonly JsonObject[]): number {
   return JSON.stringify(list).replaceAll(/[^\x20-\x7e]/g, String.raw`\u0000`).length;
 }
 
-/** Returns an object with its id and the fields that decide access; sets are sorted, and empty values are left out. */
-export function recordedObject(list: WatchedList, object: AccessObjects[WatchedList]): JsonObject {
-  const fields = new Set<string>(decidingFields[list]);
-  const kept = Object.entries<Json>(object).flatMap(([field, value]) => {
-    const form = Array.isArray(value) ? sorted(value) : value;
-    return fields.has(field) && !isUnset(form) ? [[field, form] as const] : [];
-  });
-  return { id: object.id, ...Object.fromEntries(kept) };
-}
-
-function sorted(values: readonly Json[]): readonly Json[] {
-  const known = new Map(values.map((value) => [canonical(value), value]));
-  return [...known].toSorted(([left], [right]) => compareText(left, right)).map(([, value]) => value);
-}
-
-function isUnset(value: Json): boolean {
-  return value === null || value === '' || value === false || (Array.isArray(value) && value.length === 0);
+/** Returns an object with its id and its watched values; empty ones are left out. */
+export function recordedObject({ live, values }: WatchedObject, fields: readonly FieldRule[]): JsonObject {
+  const kept = fields.flatMap(({ name, empty }) => (equal(values[name] ?? empty, empty) ? [] : [[name, values[name] ?? empty] as const]));
+  return { id: live.uid, ...Object.fromEntries(kept) };
 }
 
 /** Returns an object with a hash of its fields. The connections of a rulepack or an attribute are not part of it: Ostiary deletes connections, too. */
-export function hashedObject(list: WatchedList, { id = '', name, ...fields }: JsonObject): JsonObject {
+export function hashedObject(column: string, { id = '', name, ...fields }: JsonObject): JsonObject {
   const { connections, ...own } = fields;
-  const hashed = list === 'rulepacks' || list === 'attributes' || connections === undefined ? own : fields;
+  const hashed = losesConnections(column) || connections === undefined ? own : fields;
   const hash = createHash('sha256').update(canonical(hashed)).digest('base64url').slice(0, 16);
   return { id, ...(name === undefined ? {} : { name }), hash };
 }
 
-/** Returns a recorded object in the form in which a gateway lists it, for the comparison of its effect. */
-export const restoredObject: { readonly [List in WatchedList]: (object: JsonObject) => AccessObjects[List] } = {
-  'access-control': (object) => ({ ...identified(object), groups: textsIn(object['groups']) }),
-  attributes: (object) => ({
-    ...identified(object),
-    groups: textsIn(object['groups']),
-    connections: textsIn(object['connections']),
-    access_request_rules: [],
-    guardrail_rules: [],
-    masking_rules: [],
-    managed_by: asText(object['managed_by']),
-  }),
-  'access-request-rules': (object) => ({
-    ...identified(object),
-    access_type: asText(object['access_type']),
-    connections: textsIn(object['connections']),
-    attributes: textsIn(object['attributes']),
-    approval_required_groups: textsIn(object['approval_required_groups']),
-    reviewers_groups: textsIn(object['reviewers_groups']),
-    approvals: numberIn(object['approvals']) ?? 0,
-    ...(object['credential_approvals'] === undefined ? {} : { credential_approvals: numberIn(object['credential_approvals']) ?? 0 }),
-    force_approval_groups: textsIn(object['force_approval_groups']),
-    skip_review_groups: textsIn(object['skip_review_groups']),
-    access_max_duration: numberIn(object['access_max_duration']),
-    managed_by: asText(object['managed_by']),
-  }),
-  'runbook-rules': (object) => ({
-    ...identified(object),
-    runbooks: objectsIn(object['runbooks']).map(({ repository, name }) => ({ repository: asText(repository), name: asText(name) })),
-    connections: textsIn(object['connections']),
-    groups: textsIn(object['groups']),
-  }),
-  rulepacks: (object) => ({
-    ...identified(object),
-    digest: asText(object['digest']),
-    guardrail_rules: textsIn(object['guardrail_rules']),
-    masking_rules: textsIn(object['masking_rules']),
-    connections: textsIn(object['connections']),
-    managed: object['managed'] === true,
-  }),
-  'analyzer-rules': (object) => ({
-    ...identified(object),
-    connections: textsIn(object['connections']),
-    low_risk: asText(object['low_risk']),
-    medium_risk: asText(object['medium_risk']),
-    high_risk: asText(object['high_risk']),
-    ...(object['prompt'] === undefined ? {} : { prompt: asText(object['prompt']) }),
-    managed_by: asText(object['managed_by']),
-  }),
-  'machine-identities': (object) => ({
-    ...identified(object),
-    connections: textsIn(object['connections']),
-    attributes: textsIn(object['attributes']),
-  }),
-};
-
-function identified({ id, name }: JsonObject): { readonly id: string; readonly name: string } {
-  return { id: asText(id), name: asText(name) };
-}
-
-function numberIn(value: Json | undefined): number | null {
-  return typeof value === 'number' ? value : null;
+/** Returns whether the gateway takes a deleted connection from the objects of a column. */
+export function losesConnections(column: string): boolean {
+  return isRulepack(`${column}/`) || isAttribute(`${column}/`);
 }

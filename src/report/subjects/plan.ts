@@ -26,7 +26,7 @@ import type {
   Headline,
   ConnectionRule,
 } from '../../model/protection/protection.ts';
-import type { OutsideAccess } from '../../model/protection/outside-access.ts';
+import type { OutsideAccess } from '../../model/plan/plan.ts';
 import type { ChangeWarnings, Deletion, ReportBlock, ReportDocument } from '../document.ts';
 import { blockedNotices, groupPlan, orphanNotices, sideLists } from '../rows/groups.ts';
 import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
@@ -330,8 +330,8 @@ function outsideObject({ changes, headlines, unreadable, role, unrecorded }: Out
 
 /** Returns changes outside Ostiary and outside the manifests as data. */
 export function outsideChangesObject(changes: OutsideAccess['changes']): readonly JsonObject[] {
-  return changes.map(({ list, name, happened, managedBy, fields, incomparable }) =>
-    definedFields({ list, name, happened, managedBy, fields: fields.map((field) => definedFields({ ...field })), incomparable }),
+  return changes.map(({ id, happened, managedBy, fields, incomparable }) =>
+    definedFields({ id, happened, managedBy, fields: fields.map((field) => fieldObject(field, undefined)), incomparable }),
   );
 }
 

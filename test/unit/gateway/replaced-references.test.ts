@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { preflight, preflightReads } from '../../../src/gateway/dialects/hoop/preflight.ts';
 import { registry } from '../../../src/kinds/index.ts';
-import type { AccessState } from '../../../src/model/protection/access-objects.ts';
-import { accessState } from '../../support/access-objects.ts';
+import { type AccessLists, withAccess } from '../../support/access-objects.ts';
 import { desiredState } from '../../support/desired-state.ts';
 import { connectionManifest as connection, liveAs } from '../../support/risks.ts';
 import { runReconcile } from '../../support/run-pipeline.ts';
@@ -10,8 +9,8 @@ import { runReconcile } from '../../support/run-pipeline.ts';
 const handshake = { serverInfo: { status: 200, body: {}, server: '' }, caller: {} };
 
 /** Checks a connection that replaces another one, where the gateway has these objects; other lists are empty. */
-function referencesWith(given: Partial<AccessState>): readonly string[] {
-  const live = { ...liveAs(desiredState([connection('orders-db')])), access: accessState(given) };
+function referencesWith(given: AccessLists): readonly string[] {
+  const live = withAccess(liveAs(desiredState([connection('orders-db')])), { 'access-control': 'off', ...given });
   const desired = desiredState([connection('shop-db', {}, { replaces: 'orders-db' })]);
   const plan = runReconcile({ desired, live }).value;
   if (plan === undefined) throw new Error('there is no plan');
@@ -20,14 +19,14 @@ function referencesWith(given: Partial<AccessState>): readonly string[] {
   return preflight(proposal, handshake, answers).references.map(({ sort, name = '(unreadable)' }) => `${sort} ${name}`);
 }
 
-function pack(...connections: readonly string[]): Partial<AccessState> {
+function pack(...connections: readonly string[]): AccessLists {
   return { rulepacks: [{ id: 'p', name: 'Mine', digest: '', guardrail_rules: [], masking_rules: [], connections, managed: false }] };
 }
 
 const risks = { low_risk: 'allow_execution', medium_risk: 'allow_execution', high_risk: 'block_execution' };
 const analyzer = { id: 'a', name: 'an-one', connections: ['orders-db'], managed_by: '', ...risks };
 
-test.each<readonly [string, Partial<AccessState>, readonly string[]]>([
+test.each<readonly [string, AccessLists, readonly string[]]>([
   ['nothing', {}, []],
   ['a rulepack', pack('orders-db'), ['rulepack Mine']],
   ['a rulepack on other connections', pack('other'), []],

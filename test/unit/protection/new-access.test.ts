@@ -1,4 +1,4 @@
-import type { AccessMode, AccessRequestRule, AccessState } from '../../../src/model/protection/access-objects.ts';
+import type { AccessMode, AccessObjects } from '../../../src/model/protection/access-objects.ts';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { access } from '../../../src/gateway/dialects/hoop/access.ts';
@@ -6,13 +6,15 @@ import { newAccessPhrase } from '../../../src/protection/new-access.ts';
 import { readPostures } from '../../../src/protection/posture/posture.ts';
 import { liveSnapshot } from '../../../src/protection/posture/protection-snapshot.ts';
 import { registry } from '../../../src/kinds/index.ts';
-import { accessState, runbookRule } from '../../support/access-objects.ts';
+import { type AccessLists, withAccess, runbookRule } from '../../support/access-objects.ts';
 import { stateOf } from '../../support/resources.ts';
 import { connection, guardrail, masking, types } from './protection-fixtures.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
 
 /** An access-request rule as the public gateway sends it: two groups of which one must approve, for all access. */
-function rule(more: JsonObject = {}): AccessRequestRule {
+type ListedRule = AccessObjects['access-request-rules'];
+
+function rule(more: JsonObject = {}): ListedRule {
   const row = { name: 'asks', access_type: 'jit_command', connection_names: ['a'], reviewers_groups: ['sec', 'dba'], min_approvals: 1 };
   return access['access-request-rules'].read({ ...row, ...more });
 }
@@ -20,11 +22,11 @@ function rule(more: JsonObject = {}): AccessRequestRule {
 /** Returns the phrase of the headline; without rules, the gateway does not show them. */
 function phraseOf(
   spec: JsonObject,
-  rules: readonly AccessRequestRule[] | 'unreadable' = 'unreadable',
+  rules: readonly ListedRule[] | 'unreadable' = 'unreadable',
   others: readonly LiveResource[] = [],
-  more: Partial<AccessState> = {},
+  more: AccessLists = {},
 ): string | undefined {
-  const state = { ...stateOf(connection('a', spec), ...others), access: accessState({ 'access-request-rules': rules, ...more }) };
+  const state = withAccess(stateOf(connection('a', spec), ...others), { 'access-request-rules': rules, ...more });
   const posture = readPostures(liveSnapshot(state, registry, 'hoop'))('Connection/a');
   return posture && newAccessPhrase(posture)?.one;
 }

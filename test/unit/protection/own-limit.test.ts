@@ -3,8 +3,8 @@ import { readCapabilities } from '../../../src/gateway/dialects/hoop/handshake.t
 import { registry } from '../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { AccessLimits } from '../../../src/model/live.ts';
-import type { AccessRequestRule } from '../../../src/model/protection/access-objects.ts';
-import { accessState, requestRule } from '../../support/access-objects.ts';
+import type { AccessObjects } from '../../../src/model/protection/access-objects.ts';
+import { withAccess, requestRule } from '../../support/access-objects.ts';
 import { createDriftCheck } from '../../../src/protection/stricter-drift.ts';
 import { liveSnapshot } from '../../../src/protection/posture/protection-snapshot.ts';
 import { protectionOf } from '../../../src/protection/protection.ts';
@@ -17,7 +17,7 @@ const commands = requestRule('c', { access_type: 'command', connections: ['db'] 
 const byAttribute = requestRule('a', { access_type: 'jit', attributes: ['pii'] });
 const reviewed = { reviewers: ['dba'] };
 
-type Gateway = { readonly limits?: AccessLimits; readonly rules?: readonly AccessRequestRule[] };
+type Gateway = { readonly limits?: AccessLimits; readonly rules?: readonly AccessObjects['access-request-rules'][] };
 type Row = readonly [string, JsonObject, Gateway, readonly string[]];
 
 test.each<Row>([
@@ -31,8 +31,7 @@ test.each<Row>([
   ['two rules, of which the one with the lowest id governs', reviewed, { rules: [some, everyone] }, []],
 ])('a limit of 600 seconds in place of none, on the public gateway: %s', (_, spec, { limits = 'reviewed', rules = [] }, ways) => {
   const live = {
-    ...stateOf(connection('db', { ...spec, access_max_duration: null })),
-    access: accessState({ 'access-request-rules': rules }),
+    ...withAccess(stateOf(connection('db', { ...spec, access_max_duration: null })), { 'access-request-rules': rules }),
     longestAccess: 172_800,
     accessLimits: limits,
   };
@@ -63,7 +62,7 @@ test.each<Row>([
   ],
 ])('other reviewers on the public gateway: %s', (_, spec, { limits = 'reviewed', rules = [] }, ways) => {
   const state = stateOf(connection('db', spec));
-  const live = { ...state, access: accessState({ 'access-request-rules': rules }), longestAccess: 172_800, accessLimits: limits };
+  const live = { ...withAccess(state, { 'access-request-rules': rules }), longestAccess: 172_800, accessLimits: limits };
   const change = changeOf('Connection/db', [fieldOf('/reviewers', ['dba'], ['sec'])]);
   const target = { name: 't', url: 'http://t', dialect: 'hoop' };
   const protection = protectionOf({ target, changes: [change], edges: [] }, live, registry);
@@ -74,7 +73,7 @@ test.each([
   ['it is stricter where reviewers approve', reviewed, 'weakens'],
   ['it has no effect without reviewers', {}, 'none'],
 ])('the revert of a limit that was set outside Ostiary: %s', (_, spec, effect) => {
-  const live = { ...stateOf(connection('db', spec)), access: accessState(), longestAccess: 172_800, accessLimits: 'reviewed' as const };
+  const live = { ...withAccess(stateOf(connection('db', spec))), longestAccess: 172_800, accessLimits: 'reviewed' as const };
   const check = createDriftCheck(liveSnapshot(live, registry, 'hoop'));
   const open = { access_mode_connect: 'enabled', ...spec };
   expect(check('Connection/db', { ...open, access_max_duration: 600 }, { ...open, access_max_duration: null })).toBe(effect);

@@ -47,11 +47,15 @@ export const access: WireAccess = {
   },
   'access-request-rules': {
     list: restList('/access-requests/rules'),
-    read: (row) => readRequestRule(row, { ...readIdAndName(row), connections: textsIn(row['connection_names']) }),
+    read: (row) => ({
+      ...readRequestRule(row, readIdAndName(row)),
+      connections: textsIn(row['connection_names']),
+      managed_by: asText(row['managed_by']),
+    }),
   },
   'runbook-rules': {
     list: restList('/runbooks/rules'),
-    read: (row) => readRunbookRule(row, { ...readIdAndName(row), connections: textsIn(row['connections']) }),
+    read: (row) => ({ ...readRunbookRule(row, readIdAndName(row)), connections: textsIn(row['connections']) }),
   },
   rulepacks: {
     list: pagedList('/rulepacks'),

@@ -16,7 +16,7 @@ import { accessRows } from './access.ts';
 import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames, differingPrefixes, types } from './fields.ts';
 import { type ProposedWrite, objectPath, readUid, restList } from '../rest.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
-import { asArray, type JsonObject, isObject } from '../../../model/json.ts';
+import { asArray, type JsonObject, isObject, textsIn } from '../../../model/json.ts';
 
 /** Contains every field of a connection except the secrets and what `connectionSupplement` adds; the array form is complete. */
 export const connections: WireList = restList('/connections');
@@ -190,6 +190,7 @@ const attribute: WireKind = {
   readOnly: new Set([...readOnlyElsewhere, ...attributeLinks]),
   secretEchoes: [],
   uidOf: readUid,
+  linksOf: (entry) => textsIn(entry['connection_names']),
   isLabel: (entry) => asArray(entry['access_control_group_names']).length === 0 && (entry['description'] ?? '') === '',
   // A read of one attribute that does not exist is an error of the database.
   detailPath: attributePath,

@@ -36,7 +36,7 @@ import {
 } from './references.ts';
 import { readReferringObjects, referringPaths } from './referring-lists.ts';
 import type { LiveState } from '../../../model/live.ts';
-import { decidingLists, type DecidingList, type NamedObject } from '../../../model/protection/access-objects.ts';
+import { decidingLists, type DecidingList, type NamingConnections, type ObjectIdentity } from '../../../model/protection/access-objects.ts';
 import { type EdgeEnds, kindOf, nameOf, type ResourceId } from '../../../model/resource.ts';
 import { asArray, textsIn } from '../../../model/json.ts';
 
@@ -179,7 +179,7 @@ function referringLists({ replaced, deleted, created }: ChangedConnections): Rea
 /** Finds what refers to connections that the plan replaces, deletes or creates. */
 function findReferring(proposal: PreflightRequest, answers: PreflightAnswers): Omit<PreflightResult, 'indivisible'> {
   const changed = changedConnections(proposal);
-  const objects = readReferringObjects(proposal.live.access, answers);
+  const objects = readReferringObjects(proposal.live, answers);
   const kept = withoutDetached(objects, proposal.plan);
   const stale = findStaleNames(kept, changed.deleted, new Set(proposal.desired.resources.map(({ key }) => key)));
   return {
@@ -206,7 +206,10 @@ type EditNames = (connections: readonly string[], names: readonly string[]) => r
 
 /** Returns the objects with other connections of rules that some edges are about. */
 function editRules(objects: ReferringObjects, edges: readonly EdgeEnds[], edit: EditNames): ReferringObjects {
-  const edited = <Row extends NamedObject>(list: DecidingList, rows: readonly Row[] | undefined): readonly Row[] | undefined =>
+  const edited = <Row extends ObjectIdentity & NamingConnections>(
+    list: DecidingList,
+    rows: readonly Row[] | undefined,
+  ): readonly Row[] | undefined =>
     rows?.map((row) => {
       const own = edges.filter(({ rule }) => decidingLists[kindOf(rule)] === list && nameOf(rule) === row.name);
       const names = own.map(({ connection }) => nameOf(connection));

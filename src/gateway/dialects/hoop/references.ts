@@ -2,12 +2,14 @@ import type { DesiredResource } from '../../../model/desired.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { type OutsideReference, pluralOf, type Refusal } from '../../../model/plan/plan.ts';
 import {
-  type AccessList,
-  type AccessObjects,
+  type AccessGrant,
   type AccessRequestRule,
+  type AnalyzerRule,
   decidingLists,
   type DecidingList,
-  type PeopleList,
+  type MachineIdentity,
+  type NamingConnections,
+  type Rulepack,
   type RunbookRule,
 } from '../../../model/protection/access-objects.ts';
 import { compareText } from '../../../model/json.ts';
@@ -21,14 +23,24 @@ export type PluginSetup = { readonly name: string; readonly connections: readonl
 /** A runbook that the gateway runs on a connection at events; it cannot delete that connection. */
 export type EventSubscription = { readonly name: string; readonly connections: readonly string[]; readonly runbook: string };
 
+/** An attribute: the connections that have it, and the groups that it grants. */
+export type AttributeSetup = { readonly name: string; readonly connections: readonly string[]; readonly groups: readonly string[] };
+
 /** What the rows of each list are. */
-export type ReferringObject = Omit<AccessObjects, PeopleList> & {
+export type ReferringObject = {
+  readonly 'access-control': AccessGrant;
+  readonly attributes: AttributeSetup;
+  readonly 'access-request-rules': AccessRequestRule & NamingConnections;
+  readonly 'runbook-rules': RunbookRule & NamingConnections;
+  readonly rulepacks: Rulepack & NamingConnections;
+  readonly 'analyzer-rules': AnalyzerRule & NamingConnections;
+  readonly 'machine-identities': MachineIdentity & NamingConnections;
   readonly plugins: PluginSetup;
   readonly 'event-subscriptions': EventSubscription;
 };
 
 /** A list of objects that refer to connections. */
-export type ReferringList = Exclude<AccessList, PeopleList> | 'plugins' | 'event-subscriptions';
+export type ReferringList = keyof ReferringObject;
 
 /** The objects that refer to connections; a list that the token cannot read as a whole is undefined. */
 export type ReferringObjects = { readonly [List in ReferringList]?: readonly ReferringObject[List][] | undefined };

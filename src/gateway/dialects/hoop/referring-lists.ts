@@ -1,7 +1,19 @@
-import { asArray, asText, isObject, type JsonObject } from '../../../model/json.ts';
+import { asArray, asText, isObject, type JsonObject, textsIn } from '../../../model/json.ts';
 import type { PreflightAnswers, WireList } from '../../dialect.ts';
 import { restList } from '../rest.ts';
-import type { AccessState } from '../../../model/protection/access-objects.ts';
+import { connectionsOf, fixedObjects, type LiveState, rowFieldsOf } from '../../../model/live.ts';
+import {
+  decidingLists,
+  type NamingConnections,
+  type ObjectIdentity,
+  readAnalyzerRule,
+  readMachineIdentity,
+  readRequestRule,
+  readRulepack,
+  readRunbookRule,
+  watchedLists,
+} from '../../../model/protection/access-objects.ts';
+import { kindOf, nameOf } from '../../../model/resource.ts';
 import type { EventSubscription, PluginSetup, ReferringList, ReferringObjects } from './references.ts';
 
 type ListReader<Row> = { readonly list: WireList; readonly read: (row: JsonObject) => Row };
@@ -34,13 +46,44 @@ export function referringPaths(lists: ReadonlySet<ReferringList>): readonly stri
 }
 
 /** Returns the objects that refer to connections, as the live state and the responses have them; a list that is not whole is undefined. */
-export function readReferringObjects(access: AccessState | undefined, answers: PreflightAnswers): ReferringObjects {
-  const lists = Object.entries(access ?? {}).map(([list, rows]) => [list, rows === 'unreadable' ? undefined : rows === 'off' ? [] : rows]);
+export function readReferringObjects(live: LiveState, answers: PreflightAnswers): ReferringObjects {
   return {
-    ...Object.fromEntries(lists),
+    'access-control': grantsIn(live),
+    attributes: listedIn(live, 'attributes', (spec, { name }) => ({ name, groups: textsIn(spec['access_groups']) })),
+    'access-request-rules': listedIn(live, 'access-request-rules', readRequestRule),
+    'runbook-rules': listedIn(live, 'runbook-rules', readRunbookRule),
+    rulepacks: listedIn(live, 'rulepacks', readRulepack),
+    'analyzer-rules': listedIn(live, 'analyzer-rules', readAnalyzerRule),
+    'machine-identities': listedIn(live, 'machine-identities', readMachineIdentity),
     plugins: readRows(plugins, answers),
     'event-subscriptions': readRows(subscriptions, answers),
   };
+}
+
+const listOfKind: Readonly<Record<string, ReferringList>> = { ...decidingLists, ...watchedLists };
+
+/** Returns the live objects of a list, and the connections that they name; undefined where they cannot be read. */
+function listedIn<Row>(
+  live: LiveState,
+  list: ReferringList,
+  read: (spec: JsonObject, identity: ObjectIdentity) => Row,
+): readonly (Row & NamingConnections)[] | undefined {
+  const { resources, watched, unread = [] } = live;
+  if (watched === undefined || unread.some(({ kind }) => listOfKind[kind] === list)) return undefined;
+  return [...resources, ...fixedObjects(live)].flatMap((one) =>
+    listOfKind[kindOf(one.id)] === list
+      ? [{ ...read(one.spec, { id: one.uid, name: nameOf(one.id) }), connections: connectionsOf(one) }]
+      : [],
+  );
+}
+
+/** Returns the groups of each row of access control; undefined where they cannot be read. */
+function grantsIn({ resources, rowFields = {} }: LiveState): ReferringObjects['access-control'] {
+  const [state] = Object.values(rowFields);
+  if (state !== 'on') return state === 'off' ? [] : undefined;
+  return resources.flatMap(({ id, uid, spec }) =>
+    rowFieldsOf({ rowFields }, kindOf(id)).map(({ name }) => ({ id: uid, name: nameOf(id), groups: textsIn(spec[name]) })),
+  );
 }
 
 function readRows<Row>({ list, read }: ListReader<Row>, answers: PreflightAnswers): readonly Row[] | undefined {

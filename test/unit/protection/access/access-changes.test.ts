@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
-import type { AccessState, MachineIdentity, Rulepack } from '../../../../src/model/protection/access-objects.ts';
+import type { AccessObjects } from '../../../../src/model/protection/access-objects.ts';
 import { hiddenControls } from '../../../../src/model/dialects.ts';
 import { controlTable } from '../../../../src/protection/controls/control-table.ts';
 import { protectionOfAccess } from '../../../../src/protection/protection.ts';
-import { accessState, requestRule, runbookRule } from '../../../support/access-objects.ts';
+import { type AccessLists, withAccess, requestRule, runbookRule } from '../../../support/access-objects.ts';
 import { stateOf } from '../../../support/resources.ts';
 import { connection } from '../protection-fixtures.ts';
 
@@ -13,18 +13,17 @@ const open: JsonObject = { access_mode_connect: 'enabled', access_mode_exec: 'en
 
 /** Returns the headlines of a change of what decides access, and those of the reverse change. */
 function thereAndBack(
-  first: Partial<AccessState>,
-  second: Partial<AccessState>,
+  first: AccessLists,
+  second: AccessLists,
   spec: JsonObject = {},
   license: 'none' | 'reviewed' = 'reviewed',
 ): readonly (readonly string[])[] {
-  const [one, other] = [accessState(first), accessState(second)];
   const live = { ...stateOf(connection('orders-db', { ...open, ...spec })), longestAccess: 172_800, accessLimits: license };
   return [
-    [one, other],
-    [other, one],
-  ].map(([before = one, access = other]) =>
-    protectionOfAccess({ ...live, access: before }, { ...live, access }, { registry, dialect: 'hoop' }).headlines.map(
+    [first, second],
+    [second, first],
+  ].map(([before = first, after = second]) =>
+    protectionOfAccess(withAccess(live, before), withAccess(live, after), { registry, dialect: 'hoop' }).headlines.map(
       ({ direction, text }) => `${direction}: ${text}`,
     ),
   );
@@ -35,21 +34,21 @@ function waysThereAndBack(...sides: Parameters<typeof thereAndBack>): readonly (
   return thereAndBack(...sides).map((texts) => texts.map((text) => text.replace(/:.*$/, '')));
 }
 
-function row(...groups: readonly string[]): Pick<AccessState, 'access-control'> {
+function row(...groups: readonly string[]): AccessLists {
   return { 'access-control': [{ id: 'uid-orders-db', name: 'orders-db', groups }] };
 }
 
-function attribute(name: string, groups: readonly string[]): Pick<AccessState, 'attributes'> {
+function attribute(name: string, groups: readonly string[]): AccessLists {
   const nothing = { connections: [], access_request_rules: [], guardrail_rules: [], masking_rules: [], managed_by: '' };
   return { attributes: [{ ...nothing, id: `id-${name}`, name, groups }] };
 }
 
-function machine(name: string): MachineIdentity {
+function machine(name: string): AccessObjects['machine-identities'] {
   return { id: `id-${name}`, name, connections: [], attributes: ['pii'] };
 }
 
 describe('who reaches a connection', () => {
-  test.each<readonly [string, Partial<AccessState>, Partial<AccessState>, string, string]>([
+  test.each<readonly [string, AccessLists, AccessLists, string, string]>([
     ['access control that is switched on without a row', {}, { 'access-control': [] }, 'availability', 'weakens'],
     ['a first group', row(), row('payments'), 'weakens', 'availability'],
     ['a second group', row('payments'), row('payments', 'contractors'), 'weakens', 'strengthens'],
@@ -87,13 +86,13 @@ describe('who reaches a connection', () => {
   });
 });
 
-function requestRules(...all: readonly ReturnType<typeof requestRule>[]): Partial<AccessState> {
+function requestRules(...all: readonly ReturnType<typeof requestRule>[]): AccessLists {
   return { 'access-request-rules': all };
 }
 
 describe('who needs an approval', () => {
   const named = { connections: ['orders-db'] };
-  test.each<readonly [string, Partial<AccessState>, Partial<AccessState>, readonly string[], readonly string[]]>([
+  test.each<readonly [string, AccessLists, AccessLists, readonly string[], readonly string[]]>([
     ['a first rule', requestRules(), requestRules(requestRule('r', named)), ['strengthens'], ['weakens']],
     ['a rule for another connection', requestRules(), requestRules(requestRule('r', { connections: ['other'] })), [], []],
     [
@@ -150,7 +149,7 @@ describe('who needs an approval', () => {
     expect(waysThereAndBack(first, second, { attributes: ['pii'] })).toEqual([there, back]);
   });
 
-  test.each<readonly [string, Partial<AccessState>, Partial<AccessState>, readonly string[], readonly string[], JsonObject]>([
+  test.each<readonly [string, AccessLists, AccessLists, readonly string[], readonly string[], JsonObject]>([
     [
       'a rule for commands where only native access is open',
       requestRules(),
@@ -223,13 +222,13 @@ describe('who needs an approval', () => {
   });
 });
 
-function rule(...groups: readonly string[]): Partial<AccessState> {
+function rule(...groups: readonly string[]): AccessLists {
   const runbooks = [{ repository: 'git/ops', name: 'ops/' }];
   return { 'runbook-rules': [runbookRule('nightly', { groups, connections: ['orders-db'], runbooks })] };
 }
 
 describe('which runbooks may be run', () => {
-  test.each<readonly [string, Partial<AccessState>, Partial<AccessState>, readonly string[], readonly string[]]>([
+  test.each<readonly [string, AccessLists, AccessLists, readonly string[], readonly string[]]>([
     ['the first rule', {}, rule('oncall'), ['strengthens'], ['weakens']],
     [
       'the first rule, for another connection',
@@ -272,13 +271,13 @@ describe('which runbooks may be run', () => {
   });
 });
 
-function runbookRulesOf(state: Partial<AccessState>): readonly ReturnType<typeof runbookRule>[] {
+function runbookRulesOf(state: AccessLists): readonly ReturnType<typeof runbookRule>[] {
   const rules = state['runbook-rules'];
   return typeof rules === 'object' ? rules : [];
 }
 
 describe('what else blocks', () => {
-  const pack: Rulepack = {
+  const pack: AccessObjects['rulepacks'] = {
     id: 'p',
     name: 'PCI',
     digest: '1',
@@ -297,7 +296,7 @@ describe('what else blocks', () => {
     managed_by: '',
   };
   const asking = { ...analyzer, high_risk: 'require_access_request:r' };
-  test.each<readonly [string, Partial<AccessState>, Partial<AccessState>, readonly string[], readonly string[]]>([
+  test.each<readonly [string, AccessLists, AccessLists, readonly string[], readonly string[]]>([
     ['a rulepack', {}, { rulepacks: [pack] }, ['strengthens'], ['weakens']],
     ['rules of a rulepack', { rulepacks: [pack] }, { rulepacks: [{ ...pack, digest: '2' }] }, ['unknown'], ['unknown']],
     ['an analyzer rule', {}, { 'analyzer-rules': [analyzer] }, ['strengthens'], ['weakens']],
@@ -336,6 +335,6 @@ describe('what else blocks', () => {
 });
 
 test('the controls that lists decide are those that the public gateway may hide', () => {
-  const decided = controlTable.filter(({ lists }) => lists !== undefined).map(({ type }) => type);
+  const decided = controlTable.filter(({ decidedBy }) => decidedBy !== undefined).map(({ type }) => type);
   expect([...hiddenControls.hoop].toSorted()).toEqual(decided.toSorted());
 });

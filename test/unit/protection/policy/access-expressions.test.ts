@@ -2,12 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { LiveState } from '../../../../src/model/live.ts';
-import type { AccessState } from '../../../../src/model/protection/access-objects.ts';
 import type { PolicyFinding } from '../../../../src/model/protection/policy.ts';
 import { checkPolicies } from '../../../../src/protection/policy/check-policies.ts';
 import { compilePolicies } from '../../../../src/protection/policy/compile-policies.ts';
 import { desiredSnapshot, liveSnapshot } from '../../../../src/protection/posture/protection-snapshot.ts';
-import { accessState, requestRule, runbookRule } from '../../../support/access-objects.ts';
+import { type AccessLists, withAccess, requestRule, runbookRule } from '../../../support/access-objects.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { loadText, policyDiagnostics, policyText, someConnection } from '../../../support/policies.ts';
 import { connectionManifest, liveAs } from '../../../support/risks.ts';
@@ -23,7 +22,7 @@ function findingsOf(
     hidden = [],
     dialect = 'hoop',
   }: {
-    readonly state?: Partial<AccessState>;
+    readonly state?: AccessLists;
     readonly spec?: JsonObject;
     readonly hidden?: readonly string[];
     readonly dialect?: string;
@@ -34,23 +33,20 @@ function findingsOf(
   const { rules, diagnostics } = compilePolicies(value?.policies ?? [], registry);
   expect(diagnostics).toEqual([]);
   const same = liveAs(desired);
-  const live: LiveState = {
-    ...same,
-    resources: same.resources.map((one) => ({ ...one, unknown: hidden })),
-    ...(state === undefined ? {} : { access: accessState(state) }),
-  };
-  const snapshot = state === undefined ? desiredSnapshot(desired, registry, dialect) : liveSnapshot(live, registry, dialect);
+  const live: LiveState = { ...same, resources: same.resources.map((one) => ({ ...one, unknown: hidden })) };
+  const snapshot =
+    state === undefined ? desiredSnapshot(desired, registry, dialect) : liveSnapshot(withAccess(live, state), registry, dialect);
   return checkPolicies({ rules, snapshot, resources: desired.resources, registry, today: '2026-11-21' }).report.findings;
 }
 
-const row = (...groups: readonly string[]): Partial<AccessState> => ({ 'access-control': [{ id: 'uid', name: 'db', groups }] });
-const rule = (given: Parameters<typeof requestRule>[1]): Partial<AccessState> => ({
+const row = (...groups: readonly string[]): AccessLists => ({ 'access-control': [{ id: 'uid', name: 'db', groups }] });
+const rule = (given: Parameters<typeof requestRule>[1]): AccessLists => ({
   'access-request-rules': [requestRule('r', { connections: ['db'], ...given })],
 });
 const attribute = { id: 'a', connections: ['db'], access_request_rules: [], guardrail_rules: [], masking_rules: [], managed_by: 'gateway' };
 
 /** A case: its name, an expression that is true, what the gateway has, and fields of the connection. */
-type AccessCase = readonly [string, string, Partial<AccessState>, JsonObject?];
+type AccessCase = readonly [string, string, AccessLists, JsonObject?];
 
 function cases(rows: readonly AccessCase[]): readonly Required<AccessCase>[] {
   return rows.map(([name, expression, state, spec = {}]) => [name, expression, state, spec]);
@@ -140,7 +136,7 @@ describe('what they need', () => {
 });
 
 describe('what a token cannot see', () => {
-  test.each<readonly [string, Partial<AccessState>, readonly string[], readonly string[]]>([
+  test.each<readonly [string, AccessLists, readonly string[], readonly string[]]>([
     ['size(access.exec) == 0', { 'access-control': 'unreadable' }, [], ['access.exec cannot be seen']],
     ['size(access.exec) == 0', {}, ['/access_mode_exec'], ['access.exec cannot be seen']],
     ['size(access.runbooks) == 0', { 'runbook-rules': 'unreadable' }, [], ['access.runbooks cannot be seen']],

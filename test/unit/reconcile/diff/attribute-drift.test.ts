@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
 import { desiredState } from '../../../support/desired-state.ts';
-import type { AccessState } from '../../../../src/model/protection/access-objects.ts';
-import { accessState, requestRule } from '../../../support/access-objects.ts';
+import { type AccessLists, withAccess, requestRule } from '../../../support/access-objects.ts';
 import { connection } from '../../../support/manifests.ts';
 import { noLimits, runReconcile, testTarget } from '../../../support/run-pipeline.ts';
 import { liveAs } from '../../../support/risks.ts';
@@ -20,12 +19,12 @@ const machine = { id: 'm', name: 'deployer', connections: [], attributes: ['pii'
 const pciMachine = { ...machine, attributes: ['pci'] };
 
 /** Plans a connection of the public gateway that changed since it was applied. */
-function planDrift(applied: JsonObject, live: JsonObject, access: AccessState = accessState()): Plan {
+function planDrift(applied: JsonObject, live: JsonObject, lists: AccessLists = {}): Plan {
   const [desired, found] = [applied, live].map((spec) => desiredState([connection('db', spec), guardrail]));
   if (desired === undefined || found === undefined) throw new Error('a side is missing');
   const { value, diagnostics } = runReconcile({
     desired,
-    live: { ...liveAs(found), access },
+    live: withAccess(liveAs(found), lists),
     base: { commit: 'a'.repeat(40), desired, removedIn: new Map() },
     target: { ...testTarget, dialect: 'hoop' },
     limits: noLimits,
@@ -41,13 +40,13 @@ test.each<readonly [string, JsonObject, JsonObject]>([
   ['one for another', { attributes: ['one'] }, { attributes: ['other'] }],
   ['one that attaches a guardrail', { attributes: [] }, { attributes: ['pci'] }],
 ])('attributes that were changed outside Ostiary are never held where it cannot be read what they do: %s', (_, applied, live) => {
-  const { changes, protection } = planDrift(applied, live, accessState({ attributes: 'unreadable' }));
+  const { changes, protection } = planDrift(applied, live, { attributes: 'unreadable' });
   expect(changes.flatMap(({ fields }) => fields.map(({ held }) => held === true))).not.toContain(true);
   expect(changes.flatMap(({ risks }) => risks.map((risk) => risk.class))).toContain('unknown');
   expect(protection.headlines.map(({ direction }) => direction)).toContain('unknown');
 });
 
-test.each<readonly [string, JsonObject, JsonObject, Partial<AccessState>, boolean, string]>([
+test.each<readonly [string, JsonObject, JsonObject, AccessLists, boolean, string]>([
   ['one that does nothing', { attributes: [] }, { attributes: ['other'] }, {}, false, 'neutral'],
   ['one that attaches a guardrail', { attributes: [] }, { attributes: ['pci'] }, {}, true, 'neutral'],
   ['one that asks for an approval', { attributes: [] }, { attributes: ['pii'] }, { 'access-request-rules': [piiRule] }, true, 'neutral'],
@@ -69,7 +68,7 @@ test.each<readonly [string, JsonObject, JsonObject, Partial<AccessState>, boolea
   ],
 ])('attributes that were changed outside Ostiary are held where they are provably stricter: %s', (...args) => {
   const [, applied, live, state, isHeld, risk] = args;
-  const { changes } = planDrift(applied, live, accessState(state));
+  const { changes } = planDrift(applied, live, state);
   expect(changes.flatMap(({ fields }) => fields.map(({ held }) => held === true))).toEqual([isHeld]);
   const found = changes.flatMap(({ risks }) => risks.map((one) => one.class)).toSorted();
   expect(found).toEqual(risk === 'both' ? ['strengthens', 'weakens'] : isHeld ? [] : [risk]);

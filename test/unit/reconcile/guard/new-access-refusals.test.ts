@@ -3,7 +3,7 @@ import type { Limits } from '../../../../src/model/config.ts';
 import { type JsonObject, textsIn } from '../../../../src/model/json.ts';
 import type { Refusal } from '../../../../src/model/plan/plan.ts';
 import { nameOf } from '../../../../src/model/resource.ts';
-import { accessState, requestRule } from '../../../support/access-objects.ts';
+import { type AccessLists, withAccess, requestRule } from '../../../support/access-objects.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest, guardrailManifest, liveAs, words } from '../../../support/risks.ts';
 import { noLimits, runReconcile, testTarget, type TestInput } from '../../../support/run-pipeline.ts';
@@ -47,7 +47,7 @@ function refusalsOf(
   );
   const { value, diagnostics } = runReconcile({
     desired: desiredState(head),
-    live: { ...found, access: accessState({ 'access-control': [], attributes }), longestAccess: 172_800 },
+    live: { ...withAccess(found, { 'access-control': [], attributes }), longestAccess: 172_800 },
     target,
     base: { commit: 'a'.repeat(40), desired: desiredState(base), removedIn: new Map() },
     consent: { imports: [], revert: [], prune: true },
@@ -191,13 +191,13 @@ describe('new access', () => {
       ...grants(['dba']),
       { kind: 'AccessRequestRule', metadata: { name: 'prod' }, spec: { ...rule, min_approvals: count } },
     ];
-    const access = accessState({
+    const lists: AccessLists = {
       'access-control': [],
       'access-request-rules': [
         requestRule('prod', { access_type: 'command', connections: names, reviewers_groups: ['r1', 'r2'], approvals: 2 }),
       ],
-    });
-    const more = { live: { ...liveAs(desiredState(ruled(2))), access } };
+    };
+    const more = { live: withAccess(liveAs(desiredState(ruled(2))), lists) };
     const [refusal, ...others] = refusalsOf({ live: ruled(2), head: ruled(1) }, 'refuse', more);
     expect(refusal).toMatchObject({
       message:

@@ -1,20 +1,22 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
+import { readableKinds } from '../../../../src/kinds/watched.ts';
 import type { RecordedAccess } from '../../../../src/model/applied-record.ts';
-import type { LiveState } from '../../../../src/model/live.ts';
-import type { AccessObjects, AccessState } from '../../../../src/model/protection/access-objects.ts';
-import type { OutsideAccess, WatchedList } from '../../../../src/model/protection/outside-access.ts';
+import type { LiveResource, LiveState } from '../../../../src/model/live.ts';
+import type { AccessObjects } from '../../../../src/model/protection/access-objects.ts';
+import type { OutsideAccess } from '../../../../src/model/plan/plan.ts';
 import { findOutsideAccess } from '../../../../src/reconcile/record/outside-access.ts';
 import {
-  longestList,
+  longestColumn,
   recordAccess,
-  restoredObject,
-  watchedLists,
+  recordColumns,
   watchScope,
+  watchedColumns,
   type WatchScope,
 } from '../../../../src/reconcile/record/record-access.ts';
-import { accessState, requestRule, runbookRule } from '../../../support/access-objects.ts';
+import { liveAtRecord } from '../../../../src/reconcile/record/live-at-record.ts';
+import { type AccessLists, withAccess, requestRule, runbookRule } from '../../../support/access-objects.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest as manifest } from '../../../support/risks.ts';
 import { stateOf } from '../../../support/resources.ts';
@@ -23,7 +25,7 @@ import { connection } from '../../protection/protection-fixtures.ts';
 const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
 
 /** One object of each list, with a value in every field. */
-const full: { readonly [List in WatchedList]: AccessObjects[List] } = {
+const full: { readonly [List in keyof AccessLists]-?: AccessObjects[List] } = {
   'access-control': { id: 'uid-orders-db', name: 'orders-db', groups: ['dba', 'sre'] },
   attributes: {
     id: 'a',
@@ -73,96 +75,115 @@ const full: { readonly [List in WatchedList]: AccessObjects[List] } = {
   'machine-identities': { id: 'm', name: 'deployer', connections: ['orders-db'], attributes: ['pii'] },
 };
 
-const fullState: AccessState = accessState(Object.fromEntries(watchedLists.map((list) => [list, [full[list]]])));
+const fullState = Object.fromEntries(Object.entries(full).map(([list, object]) => [list, [object]])) satisfies AccessLists;
 
 /** A connection whose manifest leaves attributes and access groups to the gateway. */
 const left: WatchScope = { left: new Set(['orders-db']), granted: new Set(), declared: new Set(), isAccessStated: false };
 
-function recordOf(access: AccessState, before?: RecordedAccess): RecordedAccess {
-  return recordAccess(access, before, left);
+/** A gateway with one open connection; its attribute is that of the lists. */
+function liveWith(lists: AccessLists, connections: readonly LiveResource[] = [connection('orders-db', open)]): LiveState {
+  return withAccess(stateOf(...connections), { 'access-control': 'off', ...lists });
+}
+
+function recordOf(lists: AccessLists, before?: RecordedAccess, live = liveWith(lists)): RecordedAccess {
+  return recordAccess(live, before, { scope: left, registry: readableKinds });
 }
 
 /** Returns what is found from one state of a gateway to another with one open connection. */
-function changesFrom(before: RecordedAccess | undefined, access: AccessState): OutsideAccess | undefined {
-  const live = { ...stateOf(connection('orders-db', open)), access };
+function changesFrom(before: RecordedAccess | undefined, lists: AccessLists): OutsideAccess | undefined {
   return findOutsideAccess({
     recorded: before === undefined ? {} : { access: before },
-    live,
-    registry,
+    live: liveWith(lists),
+    registry: readableKinds,
     dialect: 'hoop',
     role: 'admin',
     scope: left,
   });
 }
 
-test.each(watchedLists)('the record keeps every field of %s that decides access, in any order', (list) => {
-  const recorded = recordOf(fullState, undefined)[list];
-  const [object = {}] = typeof recorded === 'object' ? recorded : [];
-  const { name, ...rest } = full[list];
-  expect(restoredObject[list](object)).toEqual(list === 'access-control' ? { ...rest, name: '' } : { ...rest, name });
-  const reversed = Object.fromEntries(
-    Object.entries(full[list]).map(([field, value]) => [field, Array.isArray(value) ? value.toReversed() : value]),
-  );
-  expect(recordOf({ ...fullState, [list]: [reversed] }, undefined)).toEqual(recordOf(fullState, undefined));
+test.each(recordColumns)('the record keeps every value of %s that decides access, in any order', (column) => {
+  const recorded = recordOf(fullState);
+  const none = liveWith({ 'access-control': [] });
+  const now = liveWith(fullState);
+  const entries = recorded[column];
+  const former = typeof entries === 'object' ? entries.map((was) => ({ was })) : [];
+  const found = liveAtRecord(none, [{ column, former }], { scope: left, registry: readableKinds });
+  const valuesIn = (live: LiveState): unknown => {
+    const objects = watchedColumns(live, left, readableKinds).get(column) ?? [];
+    return typeof objects === 'string' ? objects : objects.map(({ values }) => values);
+  };
+  expect(former).toHaveLength(1);
+  expect(valuesIn(found)).toEqual(valuesIn(now));
+  const reversed = Object.entries(full).map(([list, object]) => [
+    list,
+    [Object.fromEntries(Object.entries(object).map(([field, value]) => [field, Array.isArray(value) ? value.toReversed() : value]))],
+  ]);
+  expect(recordOf(Object.fromEntries(reversed))).toEqual(recorded);
 });
 
 test('a state is no change of itself; a list that is off or without objects is recorded as such', () => {
-  for (const state of [fullState, accessState(), accessState({ 'access-control': [] })])
-    expect(changesFrom(recordOf(state, undefined), state)).toBeUndefined();
-  expect(recordOf(accessState(), undefined)).toMatchObject({ 'access-control': 'off', rulepacks: [] });
+  for (const lists of [fullState, {}, { 'access-control': [] }]) expect(changesFrom(recordOf(lists), lists)).toBeUndefined();
+  expect(recordOf({})).toMatchObject({ 'access-control': 'off', Rulepack: [] });
 });
 
 describe('an object that is created again', () => {
   test('is one change, of its id', () => {
     const again = { ...fullState, 'machine-identities': [{ ...full['machine-identities'], id: 'other' }] };
-    expect(changesFrom(recordOf(fullState, undefined), again)?.changes).toEqual([
-      {
-        list: 'machine-identities',
-        name: 'deployer',
-        happened: 'changed',
-        fields: [{ name: 'id', before: 'm', after: 'other' }],
-      },
+    expect(changesFrom(recordOf(fullState), again)?.changes).toEqual([
+      { id: 'MachineIdentity/deployer', happened: 'changed', fields: [{ path: '/id', before: { value: 'm' }, after: { value: 'other' } }] },
     ]);
   });
 
   test('under another name is a change of its name; namesakes differ by their ids', () => {
-    const two = accessState({ 'runbook-rules': [runbookRule('a', { id: '1' }), runbookRule('a', { id: '2', groups: ['sre'] })] });
-    const renamed = accessState({ 'runbook-rules': [runbookRule('b', { id: '1' }), runbookRule('a', { id: '2', groups: ['dba'] })] });
-    expect(changesFrom(recordOf(two, undefined), renamed)?.changes).toMatchObject([
-      { name: 'b', happened: 'changed', fields: [{ name: 'name', before: 'a', after: 'b' }] },
-      { name: 'a', happened: 'changed', fields: [{ name: 'groups', before: ['sre'], after: ['dba'] }] },
+    const two = { 'runbook-rules': [runbookRule('a', { id: '1' }), runbookRule('a', { id: '2', groups: ['sre'] })] };
+    const renamed = { 'runbook-rules': [runbookRule('b', { id: '1' }), runbookRule('a', { id: '2', groups: ['dba'] })] };
+    expect(changesFrom(recordOf(two), renamed)?.changes).toMatchObject([
+      {
+        id: 'RunbookRule/a',
+        happened: 'changed',
+        fields: [
+          { path: '/user_groups/dba', before: { absent: true }, after: { value: 'dba' } },
+          { path: '/user_groups/sre', before: { value: 'sre' }, after: { absent: true } },
+        ],
+      },
+      { id: 'RunbookRule/b', happened: 'changed', fields: [{ path: '/name', before: { value: 'a' }, after: { value: 'b' } }] },
     ]);
   });
 });
 
 describe('a list that the token cannot read', () => {
-  const hidden: AccessState = { ...fullState, 'access-request-rules': 'unreadable' };
-  const without = accessState({ ...fullState, 'access-request-rules': [] });
+  const hidden: AccessLists = { ...fullState, 'access-request-rules': 'unreadable' };
+  const without = { ...fullState, 'access-request-rules': [] };
 
   test('is no change, now or at the last apply', () => {
-    const [seen, unseen] = [recordOf(fullState, undefined), recordOf(hidden, undefined)];
+    const [seen, unseen] = [recordOf(fullState), recordOf(hidden)];
     expect(changesFrom(seen, hidden)).toEqual({
       changes: [],
       headlines: [],
-      unreadable: ['access-request-rules'],
+      unreadable: ['AccessRequestRule'],
       role: 'admin',
       unrecorded: [],
     });
-    expect(changesFrom(unseen, fullState)).toMatchObject({ changes: [], headlines: [], unrecorded: ['access-request-rules'] });
+    expect(changesFrom(unseen, fullState)).toMatchObject({ changes: [], headlines: [], unrecorded: ['AccessRequestRule'] });
     expect(changesFrom(unseen, without)).toBeUndefined();
   });
 
   test('stays as it was recorded', () => {
-    const recorded = recordOf(hidden, recordOf(fullState, undefined));
-    expect(recorded).toEqual(recordOf(fullState, undefined));
-    expect(changesFrom(recorded, without)).toMatchObject({ changes: [{ list: 'access-request-rules', happened: 'deleted' }] });
+    const recorded = recordOf(hidden, recordOf(fullState));
+    expect(recorded).toEqual(recordOf(fullState));
+    expect(changesFrom(recorded, without)).toMatchObject({ changes: [{ id: 'AccessRequestRule/jit', happened: 'deleted' }] });
   });
 });
 
 test('what a deleted connection takes with it is no change', () => {
   const rows = [full['access-control'], { id: 'uid-gone', name: 'gone', groups: ['dba'] }];
   const packs = [{ ...full.rulepacks, connections: ['gone', 'orders-db'] }];
-  const before = recordOf({ ...fullState, 'access-control': rows, rulepacks: packs }, undefined);
+  const connections = [connection('orders-db', open), connection('gone', open)];
+  const before = recordOf({}, undefined, liveWith({ ...fullState, 'access-control': rows, rulepacks: packs }, connections));
+  expect(before).toMatchObject({
+    'access-control': [{ id: 'uid-orders-db' }, { id: 'uid-gone' }],
+    Rulepack: [{ connections: ['gone', 'orders-db'] }],
+  });
   expect(changesFrom(before, fullState)).toBeUndefined();
 });
 
@@ -178,38 +199,36 @@ function teamOf(index: number, place: number): string {
   return `team-${Number.parseInt(hashOf(`${index} ${place}`).slice(0, 4), 16) % 60}-oncall`;
 }
 
-function manyRows(count: number): readonly AccessObjects['access-control'][] {
-  return Array.from({ length: count }, (_, index) => ({
-    id: uid(index),
-    name: `orders-db-${index}`,
-    groups: [0, 1, 2].map((place) => teamOf(index, place)),
-  }));
+function manyRows(count: number): LiveState {
+  const connections = Array.from({ length: count }, (_, index) =>
+    connection(`orders-db-${index}`, { access_groups: [0, 1, 2].map((place) => teamOf(index, place)) }, { uid: uid(index) }),
+  );
+  return liveWith({ 'access-control': [] }, connections);
 }
 
 describe('the size of the record', () => {
   test('is bounded: a longer list has hashes, and one that is longer even so is left out', () => {
-    const live = manyRows(12_000);
-    const { 'access-control': hashed } = recordOf(accessState({ 'access-control': live }), undefined);
+    const { 'access-control': hashed } = recordOf({}, undefined, manyRows(12_000));
     expect(hashed?.[0]).toEqual({ id: uid(0), hash: expect.stringMatching(/^[\w-]{16}$/) });
-    expect(JSON.stringify(hashed).length).toBeLessThan(longestList);
-    expect(recordOf(accessState({ 'access-control': manyRows(15_000) }), undefined)['access-control']).toBe('omitted');
+    expect(JSON.stringify(hashed).length).toBeLessThan(longestColumn);
+    expect(recordOf({}, undefined, manyRows(15_000))['access-control']).toBe('omitted');
   });
 
   test('a hash shows that an object changed, with an unknown effect', () => {
-    const recorded = recordOf(fullState, undefined);
+    const recorded = recordOf(fullState);
     const hashed = { id: 'id-jit', name: 'jit', hash: 'AAAAAAAAAAAAAAAA' };
     const headline = {
       direction: 'unknown',
       text: '1 change has an unknown effect: the record has only hashes of a long list',
       connections: [],
     };
-    const changed = changesFrom({ ...recorded, 'access-request-rules': [hashed] }, fullState);
+    const changed = changesFrom({ ...recorded, AccessRequestRule: [hashed] }, fullState);
     expect(changed).toMatchObject({
-      changes: [{ name: 'jit', happened: 'changed', fields: [], incomparable: true }],
+      changes: [{ id: 'AccessRequestRule/jit', happened: 'changed', fields: [], incomparable: true }],
       headlines: [headline],
     });
-    const without = changesFrom({ ...recorded, 'runbook-rules': [hashed] }, { ...fullState, 'runbook-rules': [] });
-    expect(without).toMatchObject({ changes: [{ name: 'jit', happened: 'deleted', incomparable: true }], headlines: [headline] });
+    const without = changesFrom({ ...recorded, RunbookRule: [hashed] }, { ...fullState, 'runbook-rules': [] });
+    expect(without).toMatchObject({ changes: [{ id: 'RunbookRule/jit', happened: 'deleted', incomparable: true }], headlines: [headline] });
   });
 });
 
@@ -223,22 +242,25 @@ describe('a link of an attribute to a connection', () => {
     approval_required_groups: [],
     skip_review_groups: [],
   };
-  const state = (connections: readonly string[]): AccessState =>
-    accessState({ attributes: [{ ...attribute, connections }], 'access-request-rules': [rule] });
-  const liveWith = (connections: readonly string[]): LiveState => {
+  const linkedTo = (connections: readonly string[]): LiveState => {
     const attributes = connections.includes('orders-db') ? [attribute.name] : [];
-    return { ...stateOf(connection('orders-db', { ...open, attributes })), access: state(connections) };
+    const lists = { attributes: [{ ...attribute, connections }], 'access-request-rules': [rule] };
+    return liveWith(lists, [connection('orders-db', { ...open, attributes })]);
   };
-  const found = (before: readonly string[], after: readonly string[], counted: WatchScope): OutsideAccess | undefined => {
-    const recorded = { access: recordAccess(state(before), undefined, counted) };
-    return findOutsideAccess({ recorded, live: liveWith(after), registry, dialect: 'hoop', role: 'admin', scope: counted });
+  const found = (before: readonly string[], after: readonly string[], scope: WatchScope): OutsideAccess | undefined => {
+    const recorded = { access: recordAccess(linkedTo(before), undefined, { scope, registry: readableKinds }) };
+    return findOutsideAccess({ recorded, live: linkedTo(after), registry: readableKinds, dialect: 'hoop', role: 'admin', scope });
   };
 
   test('is a change with its effect where the manifest leaves attributes to the gateway', () => {
     expect(found([], ['orders-db'], left)?.headlines.map(({ text }) => text)).toEqual(['1 connection gains approval']);
     expect(found(['orders-db'], [], left)?.headlines.map(({ text }) => text)).toEqual(['1 connection loses approval']);
     expect(found(['orders-db'], [], left)?.changes).toMatchObject([
-      { list: 'attributes', name: attribute.name, happened: 'changed', fields: [{ name: 'connections', before: ['orders-db'] }] },
+      {
+        id: `Attribute/${attribute.name}`,
+        happened: 'changed',
+        fields: [{ path: '/connections/orders-db', before: { value: 'orders-db' } }],
+      },
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { driftDocument } from '../../../../src/report/subjects/drift.ts';
-import type { OutsideAccess } from '../../../../src/model/protection/outside-access.ts';
+import type { OutsideAccess } from '../../../../src/model/plan/plan.ts';
 import type { Headline } from '../../../../src/model/protection/protection.ts';
 import { verdictText } from '../../../../src/report/wording/summary.ts';
 import { samplePlan } from '../sample-plan.ts';
@@ -10,7 +10,7 @@ function headline(direction: Headline['direction'], name: string): Headline {
 }
 
 const outside: OutsideAccess = {
-  changes: ['nightly', 'hourly'].map((name) => ({ list: 'runbook-rules', name, happened: 'deleted', fields: [] })),
+  changes: ['nightly', 'hourly'].map((name) => ({ id: `RunbookRule/${name}`, happened: 'deleted', fields: [] })),
   headlines: [headline('weakens', 'b')],
   unreadable: [],
   unrecorded: [],

@@ -1,10 +1,12 @@
 import type { DesiredState } from '../../../../model/desired.ts';
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { textsIn } from '../../../../model/json.ts';
+import { fixedObjects } from '../../../../model/live.ts';
 import type { PreflightRequest } from '../../../../model/gateway.ts';
 import { accessRowsOf } from '../../../../model/plan/access-rows.ts';
 import { renamesOf } from '../../../../model/plan/plan.ts';
 import { pointer } from '../../../../model/pointer.ts';
+import { isMachineIdentity } from '../../../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../../../model/resource.ts';
 import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
 import type { CheckContext } from './connection.ts';
@@ -71,12 +73,12 @@ function namedStill(name: string, { resources }: DesiredState, { loss, hint }: N
 function lostLinks(id: ResourceId, { live, desired }: PreflightRequest): readonly Diagnostic[] {
   const name = nameOf(id);
   const stated = new Set(desired.resources.flatMap(({ key, stated: fields }) => (fields.has('attributes') ? [key] : [])));
-  const { 'machine-identities': machines = [] } = live.access ?? {};
+  const machines = fixedObjects(live).filter((one) => isMachineIdentity(one.id));
   const found = [
     ...live.resources.filter((one) => !stated.has(one.id) && textsIn(one.spec['attributes']).includes(name)).map((one): string => one.id),
-    ...(typeof machines === 'object' ? machines : [])
-      .filter(({ attributes }) => attributes.includes(name))
-      .map((machine) => `machine identity ${machine.name}, whose credentials stay`),
+    ...machines
+      .filter(({ spec }) => textsIn(spec['attributes']).includes(name))
+      .map((machine) => `machine identity ${nameOf(machine.id)}, whose credentials stay`),
   ];
   if (found.length === 0) return [];
   return [
