@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { connection } from '../e2e/project.ts';
+import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { file, grouped, oneLine, open, row, switchOn, useAccessProjects, writesIn } from '../support/access-project.ts';
 import type { HoopProject } from '../support/hoop-project.ts';
 
@@ -15,6 +15,9 @@ function stopAt({ model }: HoopProject, method: string, part: string, when: 'bef
     return { kind: 'lost', when };
   });
 }
+
+const masked = { score_threshold: 0.5, supported_entity_types: [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS'] }] };
+const asked = { access_type: 'jit', connection_names: ['orders-db'], reviewers_groups: ['dba'], min_approvals: 1 };
 
 describe('an interrupted apply', () => {
   const allow = '--allow plan/access-control-on=reviewed';
@@ -96,5 +99,28 @@ describe('an interrupted apply', () => {
     const refused = await run(`apply --yes ${allow}`);
     expect([refused.code, writesIn(refused)]).toEqual([5, ['POST /api/plugins']]);
     expect(oneLine(refused.stdout)).toMatch(/access control, which was not switched on: .*plugin already enabled/);
+  });
+
+  test.each([
+    ['Connection', connection('half', { ...open, reviewers: ['admin'], attributes: ['pci'] })],
+    ['GuardrailRule', guardrail('half', ['DROP'], { attributes: ['pci'] })],
+    ['DataMaskingRule', manifest('DataMaskingRule', 'half', { ...masked, attributes: ['pci'] })],
+    ['AccessRequestRule', manifest('AccessRequestRule', 'half', { ...asked, attributes: ['pci'] })],
+  ])('of a %s that the gateway saved without its attributes is continued, and is no import', async (_, half) => {
+    const attribute = manifest('Attribute', 'pci', { description: 'x' });
+    const { run, repository, project } = await accessProject({
+      'access/pci.yaml': attribute,
+      [file('orders-db')]: connection('orders-db', open),
+    });
+    expect((await run('apply --yes')).code).toBe(0);
+    repository.save({ 'access/half.yaml': half });
+    project.model.setFault(({ method }) => (method === 'POST' ? { kind: 'attributes' } : undefined));
+    expect((await run('apply --yes')).code).toBe(5);
+    project.model.setFault(undefined);
+    const { code, stdout } = await run('plan');
+    expect([0, 2]).toContain(code);
+    expect(oneLine(stdout)).not.toMatch(/outside Ostiary|never applied|import/);
+    expect((await run('apply --yes')).code).toBe(0);
+    expect((await run('plan')).stdout).toContain('No changes.');
   });
 });

@@ -7,6 +7,7 @@ import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Allowance, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
+import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { adaptToDialect, ambiguousNames, type UnplannableObject, frozenKeys, unreadKinds, withoutUnplannable } from './omissions.ts';
 import { withoutEndedGrants } from './ended-grants.ts';
@@ -187,7 +188,10 @@ function findUncertain(
 
 type Creation = { readonly object: LiveResource; readonly live: LiveState; readonly dialect: DialectFields };
 
-/** Returns whether an object is what the creation of a resource leaves: as in the manifest, or closed. */
+/**
+ * Returns whether an object is what the creation of a resource leaves: as in the manifest, closed, or without what the gateway saves after the
+ * object itself, such as the attributes of objects of every kind.
+ */
 function isAsCreated(kind: Kind, resource: DesiredResource, { object, live, dialect }: Creation): boolean {
   const { spec, diagnostics } = resolveReferences(kind, resource, object, live);
   if (diagnostics.length > 0 || compareSecrets(resource, object).fields.length > 0) return false;
@@ -195,5 +199,8 @@ function isAsCreated(kind: Kind, resource: DesiredResource, { object, live, dial
   const desired = resolveDefaults(kind, { ...resource, spec }, object);
   const differing = compareSpecs(fields, desired, object.spec, skippedPaths(resource, object));
   const closed = new Set(closableFields(kind).flatMap(({ name, path, value }) => (object.spec[name] === value ? [path] : [])));
-  return differing.every(({ path }) => closed.has(path) || isMissingRow(path, object, live));
+  return differing.every(
+    ({ path, before }) =>
+      closed.has(path) || isMissingRow(path, object, live) || ('absent' in before && isPointerWithin(path, pointer('attributes'))),
+  );
 }
