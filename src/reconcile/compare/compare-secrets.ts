@@ -87,7 +87,8 @@ function compareDeclared(path: Pointer, wanted: DesiredSecret, sides: SecretSide
   } else {
     const changes = [change, ...formsThatWrite(path, sides).map((form) => changeSince(form, path, wanted, live))];
     const unread = changes.find((one) => one !== undefined);
-    if (unread === undefined) found.notCompared.set(path, isHidden ? whyUnread(path, live) : 'unresolved');
+    // A value that was not read, because nothing was there to compare it with, is not hidden from the token.
+    if (unread === undefined) found.notCompared.set(path, isUnknown(path, live) ? whyUnread(path, live) : 'unresolved');
     else found.fields.push(unread);
   }
 }

@@ -45,7 +45,11 @@ describe('compareSecrets', () => {
     ['nothing of nothing', undefined, 'none', ''],
   ])('takes %s', (_, wished, found, expected) => {
     const desired = desiredOf('Connection/db', { secrets: wished === undefined ? {} : { [path]: wished } });
-    const live = liveOf('Connection/db', { secrets: typeof found === 'string' ? {} : { [path]: found } });
+    // A gateway that hides a value says so.
+    const live = liveOf('Connection/db', {
+      secrets: typeof found === 'string' ? {} : { [path]: found },
+      unknown: found === hidden ? [path] : [],
+    });
     expect(verdict(desired, found === 'not live' ? undefined : live)).toBe(expected);
   });
 
@@ -65,6 +69,11 @@ describe('compareSecrets', () => {
   ])('takes %s of a field that the gateway does not mention for unknown', (_, wished) => {
     const live = liveOf('Connection/db', { unknown: ['/secret'] });
     expect(verdict(desiredOf('Connection/db', { secrets: { [path]: wished } }), live)).toBe('not compared: hidden');
+  });
+
+  it('takes a source of a value that was not read, although the token may read it, for unresolved', () => {
+    const live = liveOf('Connection/db', { secrets: { [path]: hidden } });
+    expect(verdict(desiredOf('Connection/db', { secrets: { [path]: unresolved } }), live)).toBe('not compared: unresolved');
   });
 
   describe('an incomplete apply wrote another manifest than the base', () => {
