@@ -92,11 +92,14 @@ export async function mergeBaseOf(repository: Repository, left: string, right: s
   const known = mergeBases.get(repository) ?? new Map<string, string | undefined>();
   const key = `${left} ${right}`;
   if (known.has(key)) return known.get(key);
-  for (const [descendant, commit] of [
-    [left, right],
-    [right, left],
-  ] as const)
-    if (await descendsShortly(repository, descendant, commit)) return commit;
+  // The commits of a shallow clone name parents that git does not follow.
+  const directions = repository.shallow
+    ? []
+    : ([
+        [left, right],
+        [right, left],
+      ] as const);
+  for (const [descendant, commit] of directions) if (await descendsShortly(repository, descendant, commit)) return commit;
   const [found] = await readGitLines(repository, ['merge-base', left, right], { allowedExitCodes: [0, 1] });
   if (!repository.shallow) mergeBases.set(repository, known.set(key, found));
   return found;

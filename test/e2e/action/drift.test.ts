@@ -169,9 +169,9 @@ test('a change of an object that no manifest declares keeps the issue open, also
   const first = await drift(cwd, {}, env);
   expect(first).toMatchObject({ code: 0, outputs: { outcome: 'drifted', changed: 'true', 'protection-lost': 'false' } });
   expect(JSON.parse(first.outputs['counts'] ?? '')).toMatchObject({ changed: 0, outside: 1 });
-  expect(first.stdout).toContain('runbook rule nightly, not managed: created');
+  expect(first.stdout).toContain('RunbookRule/nightly: created');
   const number = Number(first.outputs['issue']);
-  const about = { number, state: 'open', body: expect.stringContaining('runbook rule nightly, not managed: created') };
+  const about = { number, state: 'open', body: expect.stringContaining('RunbookRule/nightly: created') };
   expect(await issuesOf('rules')).toMatchObject([about]);
   expect(await writes(() => drift(cwd, {}, env))).toEqual([]);
 

@@ -140,7 +140,7 @@ describe('the base', () => {
     repository.remove('ostiary.yaml');
     const without = repository.commit();
     const latin = repository.save({ ...files, 'access/b.yaml': '\uFFFE' });
-    repository.save({ ...files, 'ostiary.yaml': config({ other: url }) });
+    repository.save({ ...files, 'ostiary.yaml': config({ other: `${url}/elsewhere` }) });
     const other = repository.git('rev-parse', 'HEAD');
     repository.save(files);
     expect(await refusalOf(planBase(repository, { base: broken }))).toContain('manifest/wrong-type');
