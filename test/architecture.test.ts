@@ -129,7 +129,7 @@ test('imports point one way', () => {
  */
 const inside: Readonly<Record<string, string>> = {
   protection:
-    'pattern access controls posture effective compare shared-tags.ts questions risk samples permission lint policy accepted-effects.ts extension-headlines.ts risk-headlines.ts new-access.ts protection-matrix.ts ' +
+    'pattern access controls posture effective compare common-tags.ts questions risk samples permission lint policy accepted-effects.ts extension-headlines.ts risk-headlines.ts new-access.ts protection-matrix.ts ' +
     'rule-inspector.ts stricter-drift.ts protection.ts',
   reconcile: 'compare prepare saved-plan diff schedule drift accepted assess guard explain record own-changes.ts reconcile.ts',
   manifest:

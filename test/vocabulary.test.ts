@@ -38,3 +38,14 @@ test('the messages of src use the vocabulary', () => {
     [],
   );
 });
+
+/** Subjects that hide the actor, in what people read beside messages: pages, and comments of src. */
+const hidingActors = /\b(?:nobody|somebody|told)\b/i;
+
+test('pages and comments name the actor', () => {
+  const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md'));
+  const modules = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts') || path.endsWith('.md'));
+  const paths = ['README.md', 'SECURITY.md', ...pages.map((path) => join('docs', path)), ...modules.map((path) => join('src', path))];
+  expect(paths.length).toBeGreaterThan(500);
+  expect(paths.filter((path) => hidingActors.test(readFileSync(path, 'utf8')))).toEqual([]);
+});

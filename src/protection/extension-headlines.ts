@@ -8,7 +8,7 @@ import { effective } from './effective/effective.ts';
 import type { DeciderPosition } from './permission/decider-positions.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
 import type { ProtectionSnapshot } from './posture/protection-snapshot.ts';
-import { sharedTags } from './shared-tags.ts';
+import { sharedTags } from './common-tags.ts';
 
 /** Returns when people lose their access after a plan, and when before it: `until 2027-01-01, was 2026-12-01`, `without an end, was until 2026-12-01`. */
 export function extensionText(

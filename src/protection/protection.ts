@@ -18,7 +18,7 @@ import { extensionHeadlines } from './extension-headlines.ts';
 import { type DestinationGain, type DestinationGains, findDestinationGains, findDriftedGains } from './compare/destinations.ts';
 import { destinationHeadlines } from './questions/destination-texts.ts';
 import { newAccessPhrase } from './new-access.ts';
-import { sharedTags } from './shared-tags.ts';
+import { sharedTags } from './common-tags.ts';
 import { isSameEnforcement } from './controls/enforcement.ts';
 import {
   diffPostures,

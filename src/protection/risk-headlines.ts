@@ -6,7 +6,7 @@ import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { namesText, quoteName } from './controls/control-row.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
 import { generalRisk, riskCode, reroutePhrase, rerouteTarget } from './risk/risk-codes.ts';
-import { sharedTags } from './shared-tags.ts';
+import { sharedTags } from './common-tags.ts';
 
 /** Builds one headline for each way in which credentials are or may be redirected, by connections and by other objects that name none. */
 export function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, postureAfter }: PlanSnapshots): readonly Headline[] {

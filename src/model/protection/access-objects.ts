@@ -180,35 +180,30 @@ export const watchedLists: Readonly<Record<string, WatchedList>> = {
   MachineIdentity: 'machine-identities',
 };
 
-/** Returns whether an object is an attribute, which the gateway also knows where others name it. */
-export function isAttribute(id: ResourceId): boolean {
-  return decidingLists[kindOf(id)] === 'attributes';
+const listsByKind: Readonly<Record<string, DecidingList | WatchedList>> = { ...decidingLists, ...watchedLists };
+
+/** Returns a check whether an object is one of a list. */
+function isOfList(list: DecidingList | WatchedList): (id: ResourceId) => boolean {
+  return (id) => listsByKind[kindOf(id)] === list;
 }
+
+/** Returns whether an object is an attribute, which the gateway also knows where others name it. */
+export const isAttribute: (id: ResourceId) => boolean = isOfList('attributes');
 
 /** Returns whether an object is an access-request rule. */
-export function isRequestRule(id: ResourceId): boolean {
-  return decidingLists[kindOf(id)] === 'access-request-rules';
-}
+export const isRequestRule: (id: ResourceId) => boolean = isOfList('access-request-rules');
 
 /** Returns whether an object is a runbook rule. */
-export function isRunbookRule(id: ResourceId): boolean {
-  return decidingLists[kindOf(id)] === 'runbook-rules';
-}
+export const isRunbookRule: (id: ResourceId) => boolean = isOfList('runbook-rules');
 
 /** Returns whether an object is a rulepack. */
-export function isRulepack(id: ResourceId): boolean {
-  return watchedLists[kindOf(id)] === 'rulepacks';
-}
+export const isRulepack: (id: ResourceId) => boolean = isOfList('rulepacks');
 
 /** Returns whether an object is an analyzer rule. */
-export function isAnalyzerRule(id: ResourceId): boolean {
-  return watchedLists[kindOf(id)] === 'analyzer-rules';
-}
+export const isAnalyzerRule: (id: ResourceId) => boolean = isOfList('analyzer-rules');
 
 /** Returns whether an object is a machine identity. */
-export function isMachineIdentity(id: ResourceId): boolean {
-  return watchedLists[kindOf(id)] === 'machine-identities';
-}
+export const isMachineIdentity: (id: ResourceId) => boolean = isOfList('machine-identities');
 
 /** The access control of a gateway, which is on or off. */
 export const accessControlId: ResourceId = 'Gateway/access-control';

@@ -228,7 +228,7 @@ function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: Destinat
 /** More groups that approve are not distinguished: who is in several of them may approve alone. */
 const mostApprovers = 5;
 
-/** Lists the groups that approve, each alone: who is in enough of them needs nobody else. */
+/** Lists the groups that approve, each alone: a person in enough of them needs no other person. */
 function approverLists(values: readonly Effective[]): readonly (readonly string[])[] {
   const approvals = values.flatMap(({ access: { own, rules } }) => [
     ...(own?.groups ?? []),

@@ -6,7 +6,7 @@ import { nameOf } from '../../model/resource.ts';
 import type { DestinationGain } from '../compare/destinations.ts';
 import { controlRow } from '../controls/control-table.ts';
 import type { PlanSnapshots } from '../posture/diff-postures.ts';
-import { sharedTags } from '../shared-tags.ts';
+import { sharedTags } from '../common-tags.ts';
 import { gainerOf, gainerText } from './new-access.ts';
 
 const mostNames = 3;

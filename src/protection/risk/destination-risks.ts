@@ -12,7 +12,7 @@ export function destinationRisks(key: ResourceId, { gains, unknown }: Destinatio
   return name === undefined ? [] : [{ code: generalRisk(name), fields: [] }];
 }
 
-/** Finds code that people run without review and that nobody has reviewed: another command, or the machine of another agent. */
+/** Finds code that people run without review and that had no review: another command, or the machine of another agent. */
 export function programRisks({ action, fields }: Change, after: Posture | undefined, isBare: boolean): readonly RiskDraft[] {
   if (action === 'create' || after === undefined || unreviewedModes(after).length === 0) return [];
   const changed = fields.filter(({ held }) => held !== true).map(({ path }) => tokensOf(path)[0] ?? '');

@@ -99,7 +99,7 @@ export function generalRisk(name: GeneralRiskName): RiskCode {
 
 /** Returns the code of a control: the comparison of what it does decides the class. */
 export function controlRisk(control: ControlType): RiskCode {
-  return { name: control, class: 'unknown', means: controlRow(control).column.heading };
+  return { name: control, class: 'unknown', means: `the protection of a connection by ${controlRow(control).about} changes` };
 }
 
 /** All risk codes by name: those of controls, and the general ones; docs/reference/risks.md is generated from them. */
