@@ -110,7 +110,20 @@ export type RememberedObject = {
 };
 
 /** What an incomplete apply wrote to an applied object: its manifest, absent where the apply closed the object. */
-export type WrittenForm = Pick<PendingObject, 'reverts' | 'holds'> & { readonly resource?: DesiredResource };
+export type WrittenForm = Pick<PendingObject, 'reverts' | 'holds'> & {
+  readonly resource?: DesiredResource;
+  /** No manifest of the apply is known to declare the object: it may have deleted it. */
+  readonly deletes?: true;
+  /** The apply created the object, and may not have completed it. */
+  readonly unfinished?: true;
+};
+
+/** The objects that an incomplete apply writes, and the edges that its manifests declare: it may have removed any other edge there. */
+export type BegunEdges = {
+  readonly keys: ReadonlySet<ResourceId>;
+  /** Undefined if the manifests are not known. */
+  readonly edges: readonly DeclaredEdge[] | undefined;
+};
 
 /** What is known of applies beyond the last complete one. */
 export type Remembered = {
@@ -121,4 +134,5 @@ export type Remembered = {
   readonly written: ReadonlyMap<ResourceId, readonly WrittenForm[]>;
   /** The edges that incomplete applies attached. */
   readonly attached: readonly EdgeEnds[];
+  readonly begun: readonly BegunEdges[];
 };

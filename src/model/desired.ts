@@ -116,6 +116,14 @@ export const emptyState: DesiredState = {
   digestSecret: () => ({ text: '', random: true }),
 };
 
+/** Returns a manifest with the values of fields that it leaves to the gateway. */
+export function withLeftFields(resource: DesiredResource, fields: JsonObject | undefined): DesiredResource {
+  if (fields === undefined) return resource;
+  const more = Object.entries(fields).filter(([name]) => resource.spec[name] === undefined);
+  const stated = new Set([...resource.stated, ...more.map(([name]) => name)]);
+  return { ...resource, spec: { ...resource.spec, ...Object.fromEntries(more) }, stated };
+}
+
 /** Returns the secrets that a manifest stated and leaves to the gateway now: it ignores or keeps them, or does not state them any more. */
 export function leftSecrets(resource: DesiredResource, base: DesiredResource): readonly Pointer[] {
   return Object.keys(base.secrets).filter((path) => {

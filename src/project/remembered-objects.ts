@@ -1,4 +1,4 @@
-import type { AppliedRecord, PendingObject, Remembered, RememberedObject, WrittenForm } from '../model/applied-record.ts';
+import type { AppliedRecord, BegunEdges, PendingObject, Remembered, RememberedObject, WrittenForm } from '../model/applied-record.ts';
 import { desiredByKey, type DesiredResource, type DesiredState } from '../model/desired.ts';
 import { edgeKey, type EdgeEnds, type ResourceId } from '../model/resource.ts';
 import { commitsOf } from './record/applied-record.ts';
@@ -100,8 +100,11 @@ export function recallObjects(
     const { id, key = id, uid } = orphan;
     objects.set(key, { ...orphan, key, resource: manifestAt(orphan.commit, orphan), ...(uid === undefined ? { unfinished: true } : {}) });
   }
+  const begun: BegunEdges[] = [];
   for (const { commit, objects: pending } of record.pending) {
     if (commit !== undefined && elsewhere.has(commit)) continue;
+    const state = commit === undefined ? undefined : states.get(commit);
+    begun.push({ keys: new Set(pending.map(({ id, key = id }) => key)), edges: state?.edges });
     for (const one of pending) {
       const { id, uid, key = id, ours, ...form } = one;
       const resource = manifestAt(commit, one);
@@ -113,7 +116,10 @@ export function recallObjects(
           ...(commit === undefined ? {} : { commit }),
           ...(uid === undefined ? { unfinished: true } : { uid }),
         });
-      else written.set(key, [...(written.get(key) ?? []), { ...form, ...(resource === undefined ? {} : { resource }) }]);
+      else {
+        const wrote = resource === undefined ? ({ deletes: true } as const) : { resource };
+        written.set(key, [...(written.get(key) ?? []), { ...form, ...wrote }]);
+      }
     }
   }
   const edges = [...states.values()].flatMap((state) => state.edges.filter((edge) => edgeTouches(edge, objects)));
@@ -124,7 +130,7 @@ export function recallObjects(
     const declared = indexDeclared(state);
     return one.edges.filter((edge) => declaresEdge(declared, edge));
   });
-  return { objects: [...objects.values()], edges, written, attached };
+  return { objects: [...objects.values()], edges, written, attached, begun };
 }
 
 async function readState(site: CommittedProject, commit: string, head: DesiredState): Promise<DesiredState | 'other gateway' | undefined> {

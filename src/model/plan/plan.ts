@@ -486,12 +486,12 @@ export function withNames(live: LiveState, renames: Renames): LiveState {
 }
 
 /** Returns the new names of attributes, which connections and rules have by name. */
-function attributeRenames(renames: Renames): ReadonlyMap<string, string> {
+export function attributeRenames(renames: Renames): ReadonlyMap<string, string> {
   return new Map([...renames].flatMap(([from, to]) => (isAttribute(from) ? [[nameOf(from), nameOf(to)] as const] : [])));
 }
 
 /** Returns a spec with the new names of its attributes; the same spec if it has none of them. */
-function withAttributeNames(spec: JsonObject, renames: ReadonlyMap<string, string>): JsonObject {
+export function withAttributeNames(spec: JsonObject, renames: ReadonlyMap<string, string>): JsonObject {
   const names = renames.size === 0 ? [] : textsIn(spec['attributes']);
   return names.some((name) => renames.has(name))
     ? { ...spec, attributes: names.map((name) => renames.get(name) ?? name).toSorted(compareText) }

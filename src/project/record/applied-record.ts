@@ -6,6 +6,7 @@ import { record as isRecord } from '../../manifest/validate/validators.ts';
 import {
   emptyRecord,
   type AppliedRecord,
+  type PendingObject,
   type PendingWrites,
   type RecordedOrphan,
   type RecordSignature,
@@ -251,7 +252,8 @@ export function incompleteRecord(
   const { lease: _, secrets: __, verified: ___, digest: ____, ...record } = before;
   const isLive = ({ id, key = id }: { readonly id: ResourceId; readonly key?: ResourceId }): boolean => !deleted.has(key);
   const { pending, orphans, ...rest } = withPending(record, { ...(commit === undefined ? {} : { commit }), ...writes });
-  const left = pending.map((one) => beyondBase({ ...one, objects: one.objects.filter(isLive) }, record.commit));
+  const isLeft = (one: PendingObject): boolean => !one.ours || isLive(one);
+  const left = pending.map((one) => beyondBase({ ...one, objects: one.objects.filter(isLeft) }, record.commit));
   return {
     ...rest,
     ...secrets,

@@ -3,11 +3,12 @@ import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, 
 import { equal, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
 import { liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
-import { type Diff, type FieldChange, remainingOrphans, shownValue } from '../../model/plan/plan.ts';
-import { isPointerWithin, isWithinAny, overlaps, type Pointer, pointer } from '../../model/pointer.ts';
+import { type Diff, remainingOrphans, shownValue } from '../../model/plan/plan.ts';
+import { isPointerWithin, isWithinAny, type Pointer, pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
+import { unmerge } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
 import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../compare/edge-index.ts';
@@ -80,9 +81,9 @@ type Undone = {
 
 function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): Undone {
   const { input, base, named, own } = prepared;
-  const { registry, remembered, released = [] } = input;
+  const { registry, released = [] } = input;
   const kinds = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
-  const pastOf = lastAppliedLookup(base, { written: remembered?.written, registry });
+  const pastOf = lastAppliedLookup(base);
   const [edited, restored] = [new Map<ResourceId, LiveResource>(), new Map<ResourceId, LiveResource>()];
   const [stated, orphans] = [new Map<ResourceId, DesiredResource>(), new Map<ResourceId, DesiredResource>()];
   const [imported, matched] = [new Set<ResourceId>(), new Set<string>(released)];
@@ -90,7 +91,8 @@ function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): Und
     const fields = kinds.get(kindOf(resource.id));
     const live = named.liveById.get(resource.key);
     if (fields === undefined || live === undefined) continue;
-    const past = pastOf(resource, true);
+    // What an apply has created since differs from its predecessor, too.
+    const past = pastOf(resource, !own.has(resource.key));
     if (past === undefined) {
       const isImported = !own.has(resource.key) && resource.replaces === undefined && closableFields(fields.kind).length > 0;
       if (isImported) imported.add(resource.key);
@@ -109,7 +111,7 @@ function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): Und
   for (const resource of base?.desired.resources ?? []) {
     const { key } = resource;
     const kind = registry.get(kindOf(key));
-    if (kind === undefined || matched.has(key) || unselected.has(key) || remembered?.written.has(key) === true) continue;
+    if (kind === undefined || matched.has(key) || unselected.has(key)) continue;
     const live = named.liveById.get(key);
     const isRemoved = !declared.has(key);
     if (isRemoved && named.desired.partial === true) continue;
@@ -144,10 +146,9 @@ function undoResource(kind: Kind, input: UndoInput): { readonly live: LiveResour
     resolveDefaults(kind, { ...manifest, spec: resolveReferences(kind, manifest, live, state).spec }, live);
   const applied = specOf(past.base);
   const ignored = past.base.ignore;
-  const forms = (past.written ?? []).map((form) => compareSpecs(fields, specOf(form), live.spec, []));
-  const isWritten = ({ path }: FieldChange): boolean => forms.some((differing) => !differing.some((one) => overlaps(one.path, path)));
-  const changed = compareSpecs(fields, applied, live.spec, [...ignored, ...live.unknown]);
-  const edits = changed.filter((field) => !isWritten(field)).map(({ path, after }) => ({ path, value: shownValue(after) }));
+  const found = unmerge(kind.fields, resource.spec, live.spec);
+  const changed = compareSpecs(fields, applied, found, [...ignored, ...live.unknown]);
+  const edits = changed.map(({ path, after }) => ({ path, value: shownValue(after) }));
   const spec = edits.length === 0 ? live.spec : editSpec(kind.fields, live.spec, edits);
   const secrets = undoSecrets({ ...input, ignored });
   if (equal(spec, live.spec) && secrets === live.secrets) return { live, resource };
@@ -218,14 +219,14 @@ function withoutReplaces({ replaces: _replaces, ...resource }: DesiredResource):
 
 /** Undoes secrets whose value in the base is known, or is certainly another one; a readable live value decides whether there is drift. */
 function undoSecrets({ resource, past, live, ignored }: UndoInput & { readonly ignored: readonly Pointer[] }): LiveResource['secrets'] {
-  const { base, written = [] } = past;
+  const { base } = past;
   const changed: (readonly [Pointer, LiveSecret | undefined])[] = [];
   for (const path of new Set([...Object.keys(base.secrets), ...Object.keys(resource.secrets)])) {
     const [before, after, found] = [base.secrets[path], resource.secrets[path], live.secrets[path]];
     if (isWithinAny(path, ignored) || isWithinAny(path, live.unknown)) continue;
     const isIgnoredNow = isWithinAny(path, resource.ignore);
     if (before?.state !== 'value' && isIgnoredNow) continue;
-    if (found?.state === 'hidden' || written.some((form) => form.secrets[path]?.source === after?.source)) continue;
+    if (found?.state === 'hidden') continue;
     if (before?.state === 'value' && (isIgnoredNow || !(after?.state === 'value' && after.equals(before)))) {
       if (found === undefined || !found.equals(before)) changed.push([path, before]);
     } else if (before === undefined && after?.state === 'value' && found !== undefined) changed.push([path, undefined]);
@@ -267,17 +268,14 @@ type UndoneEdges = { readonly added: readonly EdgeEnds[]; readonly removed: read
 
 /** Finds the attachments that the gateway does not have as in the base; those of unmanaged objects stay. */
 function findUndoneEdges({ input, base, named }: Prepared, { restored, imported }: Undone): UndoneEdges {
-  const { registry, remembered } = input;
+  const { registry } = input;
   const live = { ...named.live, resources: [...named.live.resources, ...restored.values()] };
-  const index = indexEdges({ desired: named.desired, live, registry, base: base?.desired, attached: remembered?.attached });
+  const index = indexEdges({ desired: named.desired, live, registry, base: base?.desired });
   const [past, declared] = [index.past ?? new EdgeMap<EdgeEnds>(), new EdgeMap(declaredEnds(named.desired, index))];
   const applied = desiredByKey(base?.desired.resources ?? []);
-  const isUndone = ({ rule, connection }: EdgeEnds): boolean =>
-    remembered?.written.has(rule) !== true && remembered?.written.has(connection) !== true && !isIgnored({ rule, connection }, index);
+  const isUndone = (ends: EdgeEnds): boolean => !isIgnored(ends, index);
   const isMade = (ends: EdgeEnds): boolean =>
-    !index.attached.has(ends) &&
-    !imported.has(ends.connection) &&
-    (declared.has(ends) || (applied.has(ends.rule) && applied.has(ends.connection)));
+    !imported.has(ends.connection) && (declared.has(ends) || (applied.has(ends.rule) && applied.has(ends.connection)));
   const added = past.without(index.edges).filter(isUndone);
   const removed = index.edges.without(past).filter((ends) => isMade(ends) && isUndone(ends));
   return { added, removed };

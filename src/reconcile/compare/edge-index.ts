@@ -12,7 +12,7 @@ export type EdgeInput = {
   readonly live: LiveState;
   readonly registry: Registry;
   readonly base?: DesiredState | undefined;
-  /** Edges that incomplete applies attached. */
+  /** Edges that incomplete applies attached; the base has them, if there is one. */
   readonly attached?: readonly EdgeEnds[] | undefined;
   readonly orphans?: ReadonlySet<ResourceId>;
   readonly toDelete?: ReadonlySet<ResourceId>;
@@ -39,8 +39,8 @@ export type EdgeIndex = {
   readonly kinds: Registry;
   /** The edges that the base declared; undefined without a base. */
   readonly past: EdgeMap<EdgeEnds> | undefined;
-  /** The edges that incomplete applies attached. */
-  readonly attached: EdgeMap<EdgeEnds>;
+  /** The edges that applies attached: those of the base, or without one those of incomplete applies. */
+  readonly applied: EdgeMap<EdgeEnds>;
   /** Orphans: their edges stay as long as they do. */
   readonly orphans: ReadonlySet<ResourceId>;
   /** Orphans that this plan deletes together with their edges. */
@@ -76,14 +76,16 @@ export function indexEdges({
     hidden: new Set(live.hidden),
     kinds: registry,
     past: undefined,
-    attached: new EdgeMap(attached),
+    applied: new EdgeMap(attached),
     orphans,
     toDelete,
     frozen,
     reverts,
     reverted,
   };
-  return base === undefined ? index : { ...index, past: new EdgeMap(declaredEnds(base, index)) };
+  if (base === undefined) return index;
+  const past = new EdgeMap<EdgeEnds>(declaredEnds(base, index).filter(counts));
+  return { ...index, past, applied: past };
 }
 
 const noIds: ReadonlySet<never> = new Set();

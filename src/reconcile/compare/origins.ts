@@ -1,11 +1,9 @@
-import type { Remembered, WrittenForm } from '../../model/applied-record.ts';
-import { type BaseState, desiredByKey, type DesiredResource, formerIdOf } from '../../model/desired.ts';
+import { type BaseState, desiredByKey, type DesiredResource, formerIdOf, withLeftFields } from '../../model/desired.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
-import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
+import { comparedFields, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import { type FieldChange, isSecretChange, type Origin, shownValue, type Value } from '../../model/plan/plan.ts';
-import { isPointerWithin, isWithinAny, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { mergedEntries, unmerge } from '../../model/spec/merge-strictest.ts';
@@ -17,10 +15,6 @@ import { resolveDefaults, resolveReferences } from './resolve-specs.ts';
 export type AppliedResource = {
   /** The resource as it was last applied. */
   readonly base: DesiredResource;
-  /** The forms that incomplete applies may have written since. */
-  readonly written?: readonly DesiredResource[];
-  /** The drift that incomplete applies had begun to revert. */
-  readonly reverts?: readonly Pointer[];
   /** Undoes drift even if that weakens protection. */
   readonly revert: boolean;
 };
@@ -33,24 +27,8 @@ type OriginSides = {
   readonly state: LiveState;
 };
 
-/**
- * Marks each change of a resource with the side that changed since the base. A live value that an incomplete apply wrote is no drift:
- * what differs from it is intent, and so is the rest of the drift that it had begun to revert.
- */
-export function withOrigins(
-  fields: readonly FieldChange[],
-  { base, written = [], reverts = [] }: Pick<AppliedResource, 'base' | 'written' | 'reverts'>,
-  sides: OriginSides,
-): readonly FieldChange[] {
-  const marked = originsSince(fields, base, sides);
-  if (sides.live === undefined || written.length === 0) return marked;
-  const others = written.map((form) => originsSince(fields, form, sides));
-  const isIntent = ({ path, origin }: FieldChange, index: number): boolean =>
-    others.some((one) => one[index]?.origin === 'intent') || (origin === 'drift' && isWithinAny(path, reverts));
-  return marked.map((field, index) => (isIntent(field, index) ? { ...field, origin: 'intent' } : field));
-}
-
-function originsSince(fields: readonly FieldChange[], base: DesiredResource, sides: OriginSides): readonly FieldChange[] {
+/** Marks each change of a resource with the side that changed since the base. */
+export function withOrigins(fields: readonly FieldChange[], base: DesiredResource, sides: OriginSides): readonly FieldChange[] {
   const { kind, desired, live, state } = sides;
   const resolved = { ...base, spec: resolveReferences(kind, base, live, state).spec };
   const spec = resolveDefaults(kind, resolved, live);
@@ -143,22 +121,13 @@ function rotationOrigin({ changedSecrets }: LiveResource): Pick<FieldChange, 'or
   return changedSecrets === 'gateway' ? { origin: 'drift' } : { origin: 'drift', cause: 'undetermined' };
 }
 
-/** What is known about the applies since the base. */
-type LookupOptions = {
-  readonly revert?: readonly string[] | undefined;
-  readonly written?: Remembered['written'] | undefined;
-  /** Whether an object is closed, by its key: an incomplete apply that wrote it may have closed it. */
-  readonly isClosed?: (key: ResourceId) => boolean;
-  readonly registry: Registry;
-};
-
 /**
  * Returns a lookup of the last applied form of a resource, by its key or, for a live resource, by its former name. Fields that the base leaves to the
  * gateway have the values that the last apply recorded.
  */
 export function lastAppliedLookup(
   base: BaseState | undefined,
-  { revert = [], written, isClosed = () => false, registry }: LookupOptions,
+  revert: readonly string[] = [],
 ): (resource: DesiredResource, isLive: boolean) => AppliedResource | undefined {
   if (base === undefined) return () => undefined;
   const applied = desiredByKey(base.desired.resources);
@@ -167,28 +136,6 @@ export function lastAppliedLookup(
     const formerId = isLive ? formerIdOf(resource) : undefined;
     const found = applied.get(resource.key) ?? (formerId === undefined ? undefined : applied.get(formerId));
     if (found === undefined) return undefined;
-    const kind = registry.get(kindOf(found.id));
-    const past = { base: withFields(found, base.left?.get(found.key)), revert: reverts.has(resource.id) };
-    const forms = written?.get(resource.key);
-    if (forms === undefined) return past;
-    const closed = isClosed(resource.key) ? forms.map((form) => closedForm(found, kind, form)) : [];
-    return {
-      ...past,
-      written: [...forms.map((form) => form.resource ?? closedForm(found, kind, form)), ...closed],
-      reverts: forms.flatMap((form) => form.reverts ?? []),
-    };
+    return { base: withLeftFields(found, base.left?.get(found.key)), revert: reverts.has(resource.id) };
   };
-}
-
-function withFields(resource: DesiredResource, fields: JsonObject | undefined): DesiredResource {
-  if (fields === undefined) return resource;
-  const more = Object.entries(fields).filter(([name]) => resource.spec[name] === undefined);
-  const stated = new Set([...resource.stated, ...more.map(([name]) => name)]);
-  return { ...resource, spec: { ...resource.spec, ...Object.fromEntries(more) }, stated };
-}
-
-/** Returns the form of an object that an apply closed, because its manifest is gone, another object replaces it, or it moves between rules. */
-function closedForm(resource: DesiredResource, kind: Kind | undefined, { holds = [] }: WrittenForm): DesiredResource {
-  const closed = (kind === undefined ? [] : closableFields(kind)).filter(({ path }) => !holds.includes(path));
-  return { ...resource, spec: { ...resource.spec, ...Object.fromEntries(closed.map(({ name, value }) => [name, value])) } };
 }

@@ -33,7 +33,7 @@ function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritab
   if (toDelete !== undefined) return { action: 'detach', by: keepsName(ends, index) ? rule : toDelete, origin: 'intent' };
   if (isFrozen(ends, index) || (!index.selected.has(rule) && !index.selected.has(connection))) return undefined;
   const ours = index.declared.has(rule) && index.declared.has(connection);
-  const applied = index.past?.has(ends) === true || index.attached.has(ends);
+  const applied = index.applied.has(ends);
   const isOrphaned = index.orphans.has(rule) || index.orphans.has(connection);
   if (isOrphaned || !(ours || applied)) return { action: 'foreign' };
   if (isManaged(rule, index) || isManaged(connection, index) || isIgnored(ends, index)) return { action: 'foreign' };
@@ -52,7 +52,7 @@ function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritab
 function keepsName(ends: EdgeEnds, index: EdgeIndex): boolean {
   const { rule, connection } = ends;
   const isNamed = index.kinds.get(kindOf(rule))?.fields.some((field) => field.byName === true && field.refers === kindOf(connection));
-  const applied = index.past?.has(ends) === true || index.attached.has(ends);
+  const applied = index.applied.has(ends);
   if (isNamed !== true || !applied || index.toDelete.has(rule) || !index.attaching.has(rule)) return false;
   return !isFrozen(ends, index) && !isIgnored(ends, index) && canWrite(rule, ends, index);
 }

@@ -16,7 +16,7 @@ import {
 import { pointer } from '../../model/pointer.ts';
 import { type ResourceId, kindOf } from '../../model/resource.ts';
 import { closableFields } from '../../model/kind.ts';
-import { isClosed, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
+import { predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import { unplannableChange } from '../prepare/omissions.ts';
 import { manifestsBeyond } from '../prepare/base-states.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
@@ -148,12 +148,7 @@ function compareResources(
   { resources, kinds, reasons }: CompareInput,
 ): Comparison {
   const { live, desired } = named;
-  const pastOf = lastAppliedLookup(base, {
-    revert: input.consent?.revert,
-    written: input.remembered?.written,
-    isClosed: (key) => isClosed(input.registry.get(kindOf(key)), named.liveById.get(key)),
-    registry: input.registry,
-  });
+  const pastOf = lastAppliedLookup(base, input.consent?.revert);
   const renamed = new Map([...named.renames].map(([from, to]) => [to, from]));
   for (const id of named.taken.values()) renamed.set(id, id);
   const present = liveById(live.resources);
@@ -328,7 +323,7 @@ function prunable(removed: readonly RemovedObject[], ends: EdgeInput, prepared: 
   return decidePrune(removed, index.edges.values(), {
     isManaged: (id) => index.live.get(id)?.managedBy !== undefined,
     isDeclared: (id) => index.declared.has(id),
-    isApplied: (edge) => index.past?.has(edge) === true || index.attached.has(edge),
+    isApplied: (edge) => index.applied.has(edge),
     referencesTo: (id) => referring.get(id) ?? [],
     blockedBy: (id) => exposed.get(id),
     isUncertain: (id) => prepared.uncertain.has(id),

@@ -133,7 +133,7 @@ export function draftChange(
   const addOrigins = (fields: readonly FieldChange[]): readonly FieldChange[] =>
     past === undefined
       ? fields
-      : withHeld(withOrigins(fields, past, { kind, desired: settled, live, state }), held, { kind, desired: settled, live });
+      : withHeld(withOrigins(fields, past.base, { kind, desired: settled, live, state }), held, { kind, desired: settled, live });
   const draft =
     live === undefined
       ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)), phase)
@@ -198,7 +198,7 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
   const differing = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skippedPaths(desired, live)), ...secrets.fields];
   const { phase, base, state } = secrets;
   const isNew = phase === 'known' ? live.untouched === true : phase !== 'opened';
-  const unfinished = isNew && isUnfinished(kind, differing, { live, base, state });
+  const unfinished = isNew && isUnfinished(kind, differing, { live, base: phase === 'known' ? base : undefined, state });
   const fields = withCounts(kind, live, unfinished ? differing : secrets.addOrigins(differing));
   const draft = {
     ...identity(desired),

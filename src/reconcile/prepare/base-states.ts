@@ -44,7 +44,7 @@ export function withRemembered(base: BaseState | undefined, remembered: Remember
   );
   return {
     ...base,
-    desired: { ...desired, resources: [...desired.resources, ...more], edges: [...desired.edges, ...remembered.edges] },
+    desired: { ...desired, resources: [...desired.resources, ...more] },
     removedIn: new Map([...removals, ...removedIn]),
   };
 }
@@ -142,7 +142,7 @@ function diagnoseMerged(
     resources,
     applied,
     renames,
-  }: { readonly resources: DesiredState['resources']; readonly applied: DesiredState; readonly renames: Renames },
+  }: { readonly resources: DesiredState['resources']; readonly applied: DesiredState; readonly renames: NewNames },
 ): NonNullable<DesiredState['diagnose']> {
   const formerIds = new Map([...renames].map(([former, { id }]) => [id, former]));
   return (id, finding) => {
@@ -152,10 +152,10 @@ function diagnoseMerged(
   };
 }
 
-type Renames = ReadonlyMap<ResourceId, DesiredResource>;
+export type NewNames = ReadonlyMap<ResourceId, DesiredResource>;
 
 /** Returns the objects that later states renamed or replaced, by their former ids. */
-function renamesSince({ resources }: DesiredState, later: readonly DesiredState[]): Renames {
+function renamesSince({ resources }: DesiredState, later: readonly DesiredState[]): NewNames {
   const before = desiredById(resources);
   const renames = new Map<ResourceId, DesiredResource>();
   for (const state of later) {
@@ -170,7 +170,7 @@ function renamesSince({ resources }: DesiredState, later: readonly DesiredState[
 }
 
 /** Returns a state with the new names. A new reference to a former name stays: after the merge, it names nothing. */
-function withNewNames(state: DesiredState, renames: Renames, fork: DesiredState): DesiredState {
+export function withNewNames(state: DesiredState, renames: NewNames, fork: DesiredState): DesiredState {
   const newId = (id: ResourceId): ResourceId => renames.get(id)?.id ?? id;
   const resources = state.resources.map((resource) => {
     const now = renames.get(resource.id);

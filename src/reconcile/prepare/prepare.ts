@@ -1,6 +1,6 @@
 import { type DialectFields, hasField } from '../../model/gateway.ts';
 import type { Limits } from '../../model/config.ts';
-import { type BaseState, desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
+import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
@@ -12,6 +12,7 @@ import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { adaptToDialect, ambiguousNames, type UnplannableObject, frozenKeys, unreadKinds, withoutUnplannable } from './omissions.ts';
 import { withoutEndedGrants } from './ended-grants.ts';
 import { resolveFormerNames, withKnownNames } from './former-names.ts';
+import { layEdges, layNames, layWrites, withNamesInSpecs } from './lay-record.ts';
 import { resolveReplacements } from './replacements.ts';
 import { type OwnObjects, ownObjects, withRemembered } from './base-states.ts';
 import { compareSecrets } from '../compare/compare-secrets.ts';
@@ -99,12 +100,16 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };
   const { desired: adapted, diagnostics: dropped } = adaptToDialect(withoutUnplannable(input.desired, unplannable), fields, registry);
   const own = ownObjects(input.remembered, live);
+  const { remembered } = input;
   const uncertain = findUncertain(own, live, { registry, dialect: fields });
-  const known = withRemembered(input.base, input.remembered, own);
-  const earlier = known && adaptToDialect(known.desired, fields, registry).desired;
-  const isOurs = ownership(known, { own, uncertain, remembered: input.remembered });
-  const linked = withResolvedEdges(withKnownNames(adapted, { live, base: earlier, registry, isOurs }), earlier, { live, registry });
-  const base = known && linked.base && { ...known, desired: linked.base };
+  const certain = [...own.values()].filter(({ key }) => !uncertain.has(key));
+  const known = withRemembered(input.base && layNames(input.base, certain, live), remembered, own);
+  const earlier = known && { ...known, desired: adaptToDialect(known.desired, fields, registry).desired };
+  const laid = earlier && remembered ? layWrites(earlier, remembered, { live, registry }) : earlier;
+  const isOurs = ownership(laid, { own, uncertain, remembered });
+  const named = withKnownNames(adapted, { live, base: laid?.desired, registry, isOurs });
+  const linked = withResolvedEdges(named, laid, { live, registry, remembered });
+  const { base } = linked;
   const { desired, diagnostics: replaced } = resolveReplacements(linked.desired, live, {
     registry,
     dialect: target.dialect,
@@ -119,7 +124,8 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   const refused = [...dropped, ...unknown, ...replaced];
   const diagnostics = [...(input.diagnostics ?? []), ...refused];
   if (hasErrors(refused)) return { diagnostics };
-  const applied = known?.desired === input.desired ? desired : base?.desired;
+  const isSame = known?.desired === input.desired && (remembered?.begun ?? []).length === 0;
+  const applied = isSame ? desired : base?.desired;
   const frozen = frozenKeys(input.desired, unplannable);
   const value = { input, desired, live, base, applied, own, isOurs, frozen, uncertain, named: nameStates(desired, live) };
   return { value, diagnostics };
@@ -145,9 +151,9 @@ export function nameStates(desired: DesiredState, live: LiveState): NamedStates 
 /** Resolves the ends of the edges of both manifests to the names that the objects have after the plan. */
 function withResolvedEdges(
   desired: DesiredState,
-  base: DesiredState | undefined,
-  { live, registry }: Pick<EndNames, 'live' | 'registry'>,
-): { readonly desired: DesiredState; readonly base: DesiredState | undefined } {
+  base: BaseState | undefined,
+  { live, registry, remembered }: Pick<EndNames, 'live' | 'registry'> & Pick<ReconcileInput, 'remembered'>,
+): { readonly desired: DesiredState; readonly base: BaseState | undefined } {
   const named = nameStates(desired, live);
   const names = { desired: named.desired, live: named.live, registry };
   const renames = new Map(
@@ -155,9 +161,11 @@ function withResolvedEdges(
       renamedFrom === undefined ? [] : [[resourceId(kindOf(id), renamedFrom), key] as const],
     ),
   );
+  const resolve = (edges: readonly DeclaredEdge[]): readonly DeclaredEdge[] => resolveEdges(edges, { ...names, renames });
+  const applied = base && withNamesInSpecs({ ...base, desired: { ...base.desired, edges: resolve(base.desired.edges) } }, named.renames);
   return {
     desired: { ...desired, edges: resolveEdges(desired.edges, names) },
-    base: base && { ...base, edges: resolveEdges(base.edges, { ...names, renames }) },
+    base: applied && remembered ? layEdges(applied, remembered, { live: named.live, registry, resolve }) : applied,
   };
 }
 

@@ -157,7 +157,7 @@ type DriftContext = {
 function keepHeldDrift(kind: Kind, successor: DesiredResource, { predecessor, state, base, check }: DriftContext): DesiredResource {
   if (base === undefined) return successor;
   const fields = compareSpecs(comparedFields(kind), successor.spec, predecessor.spec, successor.ignore);
-  const drift = withOrigins(fields, { base }, { kind, desired: successor, live: predecessor, state });
+  const drift = withOrigins(fields, base, { kind, desired: successor, live: predecessor, state });
   if (!drift.some((field) => isProtectionDrift(kind, field))) return successor;
   const reverted = { ...predecessor.spec, ...successor.spec };
   const sides = { id: predecessor.id, kind, desired: successor, live: predecessor.spec, reverted, fields: drift };
@@ -206,7 +206,7 @@ function edgesToMove(successors: ReadonlyMap<ResourceId, LiveResource>, input: P
     if (predecessor === undefined || successor === undefined) return [];
     const other = predecessor === edge.rule ? edge.connection : edge.rule;
     const ends = predecessor === edge.rule ? { rule: successor, connection: edge.connection } : { rule: edge.rule, connection: successor };
-    const isUnmanaged = !index.declared.has(other) || (index.past !== undefined && !index.past.has(edge));
+    const isUnmanaged = index.past === undefined ? !index.declared.has(other) : !index.past.has(edge);
     return isUnmanaged && !declared.has(ends) ? [{ successor, ends }] : [];
   });
 }

@@ -25,7 +25,7 @@ type CompleteApply = {
 export function leftFieldsAfter({ plan, desired, live, base, registry }: CompleteApply): readonly RecordedFields[] {
   const found = liveById(withNames(live, renamesOf(plan.changes)).resources);
   const named = new Set(plan.accepted.flatMap((one) => one.fields.map((field) => changeText(liveKeyOf(one), field))));
-  const pastOf = lastAppliedLookup(base, { registry });
+  const pastOf = lastAppliedLookup(base);
   return desired.resources.flatMap((resource): readonly RecordedFields[] => {
     const { id, key } = resource;
     const [kind, present, past] = [registry.get(kindOf(id)), found.get(key), pastOf(resource, true)?.base];

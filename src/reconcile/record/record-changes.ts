@@ -44,10 +44,11 @@ export function writesAfter(plan: PlannedWrites, { outcomes, uids }: ApplyResult
   const declared = desiredByKey(base?.desired.resources ?? []);
   const objects = pendingWritesOf(plan).objects.flatMap((object): readonly PendingObject[] => {
     const outcome = byId.get(object.id);
-    if (outcome === undefined || !mayHaveWritten(outcome) || isDeleted(outcome)) return [];
-    const { uid: _, ...begun } = object;
-    if (!isComplete(outcome)) return [begun];
     const { id, key = id, ours } = object;
+    if (outcome === undefined || !mayHaveWritten(outcome)) return [];
+    // What the base declares was deleted by this apply.
+    if (isDeleted(outcome)) return declared.has(key) ? [object] : [];
+    if (!isComplete(outcome)) return [object];
     const uid = uids?.get(key);
     return [{ ...identityOf(id, key), ...(uid === undefined ? {} : { uid }), ours: ours || !declared.has(key) }];
   });

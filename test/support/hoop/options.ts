@@ -56,6 +56,8 @@ export type InjectedFault =
     }
   | { readonly kind: 'lost'; readonly when: 'before' | 'after' }
   | { readonly kind: 'slow'; readonly milliseconds: number }
+  /** It arrives twice, and the second answer counts. */
+  | { readonly kind: 'twice' }
   /** The second transaction, the one that writes attributes, fails: 500 with the main row saved. */
   | { readonly kind: 'attributes' };
 

@@ -52,6 +52,7 @@ export function respond(
   };
   const fault = faultOf(seen);
   const before = fault !== undefined && 'when' in fault && fault.when === 'before';
+  if (fault?.kind === 'twice') run(context, received, { matched, inside, path, search }, false);
   const done = before ? undefined : run(context, received, { matched, inside, path, search }, fault?.kind === 'attributes');
   const shown = fault?.kind === 'answer' ? { ...failure(fault), caller: done?.caller ?? '' } : (done ?? notFound);
   log.add({ ...seen, status: shown.status, caller: shown.caller });

@@ -1,0 +1,170 @@
+import type { Remembered, RememberedObject, WrittenForm } from '../../model/applied-record.ts';
+import { EdgeMap } from '../../model/collections.ts';
+import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, formerIdOf, withLeftFields } from '../../model/desired.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
+import { isMissingRow, liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
+import { attributeRenames, type Renames, shownValue, withAttributeNames } from '../../model/plan/plan.ts';
+import { isWithinAny, overlaps, type Pointer, tokensOf } from '../../model/pointer.ts';
+import { edgeKey, kindOf, type ResourceId } from '../../model/resource.ts';
+import type { DesiredSecret } from '../../model/secret.ts';
+import { editSpec } from '../../model/spec/edit.ts';
+import { mergeStrictest, unmerge } from '../../model/spec/merge-strictest.ts';
+import { compareSpecs, skippedPaths } from '../compare/compare-specs.ts';
+import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
+import { withNewNames } from './base-states.ts';
+import { isClosed } from './replacements.ts';
+
+type LayContext = { readonly live: LiveState; readonly registry: Registry };
+
+/**
+ * Returns the base with the new names of the objects that incomplete applies have renamed, and with the successors that they have created: the
+ * earlier form of a successor is that of its predecessor.
+ */
+export function layNames(base: BaseState, own: readonly RememberedObject[], live: LiveState): BaseState {
+  const [applied, found] = [desiredByKey(base.desired.resources), liveById(live.resources)];
+  const renames = new Map<ResourceId, DesiredResource>();
+  const successors: DesiredResource[] = [];
+  for (const { key, resource, unfinished } of own) {
+    const former = resource === undefined ? undefined : formerIdOf(resource);
+    const past = former === undefined ? undefined : applied.get(former);
+    if (resource === undefined || past === undefined || applied.has(key)) continue;
+    if (resource.renamedFrom === undefined) {
+      if (unfinished === true) successors.push({ ...past, id: resource.id, key });
+    } else if (!found.has(past.key)) renames.set(past.id, resource);
+  }
+  if (renames.size + successors.length === 0) return base;
+  const { desired } = base;
+  const named = renames.size === 0 ? desired : withNewNames(desired, renames, desired);
+  const keys = new Map([...renames].map(([former, { key }]) => [former, key]));
+  return withNamesInSpecs({ ...base, desired: { ...named, resources: [...named.resources, ...successors] } }, keys);
+}
+
+/** Returns the base with new names of objects where its manifests state names as values. */
+export function withNamesInSpecs(base: BaseState, renames: Renames): BaseState {
+  const attributes = attributeRenames(renames);
+  if (attributes.size === 0) return base;
+  const resources = base.desired.resources.map((one) => ({ ...one, spec: withAttributeNames(one.spec, attributes) }));
+  return { ...base, desired: { ...base.desired, resources } };
+}
+
+/**
+ * Returns the base with the values that the gateway has because incomplete applies wrote them, and without the objects that they deleted: what
+ * an apply was doing is no change that something else made.
+ */
+export function layWrites(base: BaseState, remembered: Remembered, { live, registry }: LayContext): BaseState {
+  const { written, objects } = remembered;
+  const created = new Map(objects.map((one) => [one.key, one]));
+  const found = liveById(live.resources);
+  const left = new Map(base.left);
+  const resources = base.desired.resources.flatMap((resource): readonly DesiredResource[] => {
+    const { key } = resource;
+    const [kind, object, made] = [registry.get(kindOf(key)), found.get(key), created.get(key)];
+    const forms = [...(written.get(key) ?? []), ...(made === undefined || made.resource === resource ? [] : creationOf(made))];
+    if (forms.length === 0 || kind === undefined) return [resource];
+    if (object === undefined) return forms.some(({ deletes }) => deletes === true) ? [] : [resource];
+    const whole = withLeftFields(resource, left.get(key));
+    const laid = layForms(kind, whole, { forms, object, live });
+    if (laid === whole) return [resource];
+    const isLeft = (name: string): boolean => resource.spec[name] === undefined && laid.spec[name] !== undefined;
+    if (left.has(key)) left.set(key, entriesThat(laid.spec, isLeft));
+    return [{ ...resource, spec: entriesThat(laid.spec, (name) => !isLeft(name)), secrets: laid.secrets }];
+  });
+  const isSame =
+    resources.length === base.desired.resources.length && resources.every((one, index) => one === base.desired.resources[index]);
+  return isSame ? base : { ...base, desired: { ...base.desired, resources }, left };
+}
+
+/** Returns the form of an object that an apply has created or renamed. */
+function creationOf({ resource, unfinished }: RememberedObject): readonly WrittenForm[] {
+  return resource === undefined ? [] : [{ resource, ...(unfinished === undefined ? {} : { unfinished }) }];
+}
+
+function entriesThat(spec: JsonObject, has: (name: string) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(spec).filter(([name]) => has(name)));
+}
+
+type WrittenObject = { readonly forms: readonly WrittenForm[]; readonly object: LiveResource; readonly live: LiveState };
+
+/** Returns the applied form of an object with what is live as one of the forms has it, and with the drift that an apply had begun to revert. */
+function layForms(kind: Kind, resource: DesiredResource, { forms, object, live }: WrittenObject): DesiredResource {
+  const fields = comparedFields(kind);
+  const specOf = (one: DesiredResource): JsonObject =>
+    resolveDefaults(kind, { ...one, spec: resolveReferences(kind, one, object, live).spec }, object);
+  const closed = forms
+    .filter((form) => form.resource === undefined || isClosed(kind, object))
+    .map((form) => closedForm(resource, kind, form));
+  const before = specOf(resource);
+  // Of two writes of an object, the first one leaves what is as strict as both ends.
+  const wrote = forms.flatMap((form) => (form.resource === undefined ? [] : [specOf(form.resource)]));
+  const between = wrote.map((spec) => mergeStrictest(kind.fields, spec, before));
+  const found = wrote.reduce((spec, form) => unmerge(kind.fields, form, spec), object.spec);
+  const others = [...wrote, ...between, ...closed.map(specOf)].map((spec) => {
+    const differing = compareSpecs(fields, spec, found, []);
+    return (path: Pointer): boolean => spec[topOf(path)] !== undefined && !differing.some((field) => overlaps(field.path, path));
+  });
+  const reverts = forms.flatMap((form) => form.reverts ?? []);
+  const isNew = forms.some(({ unfinished }) => unfinished === true);
+  const isOurs = (path: Pointer): boolean =>
+    isWithinAny(path, reverts) || (isNew && isMissingRow(path, object, live)) || others.some((isWritten) => isWritten(path));
+  const edits = compareSpecs(fields, before, found, skippedPaths(resource, object)).filter(
+    ({ path }) => resource.spec[topOf(path)] !== undefined && isOurs(path),
+  );
+  const secrets = laySecrets(resource, forms, object);
+  if (edits.length === 0 && secrets === resource.secrets) return resource;
+  return {
+    ...resource,
+    spec: editSpec(
+      kind.fields,
+      resource.spec,
+      edits.map((field) => ({ path: field.path, value: shownValue(field.before) })),
+    ),
+    secrets,
+  };
+}
+
+function topOf(path: Pointer): string {
+  return tokensOf(path)[0] ?? '';
+}
+
+/** Returns the form of an object that an apply closed, because its manifest is gone, another object replaces it, or it moves between rules. */
+function closedForm(resource: DesiredResource, kind: Kind, { holds = [] }: WrittenForm): DesiredResource {
+  const closed = closableFields(kind).filter(({ path }) => !holds.includes(path));
+  return { ...resource, spec: { ...resource.spec, ...Object.fromEntries(closed.map(({ name, value }) => [name, value])) } };
+}
+
+/** Returns the applied secrets with those that are live as one of the forms has them. */
+function laySecrets({ secrets }: DesiredResource, forms: readonly WrittenForm[], object: LiveResource): DesiredResource['secrets'] {
+  const laid = new Map<Pointer, DesiredSecret>(Object.entries(secrets));
+  for (const { resource } of forms)
+    for (const path of new Set([...Object.keys(secrets), ...Object.keys(resource?.secrets ?? {})])) {
+      const [applied, wrote, found] = [secrets[path], resource?.secrets[path], object.secrets[path]];
+      if (found?.state === 'value' && wrote?.state === 'value') {
+        if (wrote.equals(found) && !(applied?.state === 'value' && applied.equals(found))) laid.set(path, wrote);
+      } else if (found === undefined && wrote === undefined && isWithinAny(path, resource?.wholeSecrets ?? [])) {
+        if (!isWithinAny(path, object.unknown)) laid.delete(path);
+      }
+    }
+  const isSame = laid.size === Object.keys(secrets).length && [...laid].every(([path, secret]) => secrets[path] === secret);
+  return isSame ? secrets : Object.fromEntries(laid);
+}
+
+/** Returns the base with the attachments that incomplete applies made, and without those that they removed; all edges have resolved ends. */
+export function layEdges(
+  base: BaseState,
+  { edges, attached, begun }: Remembered,
+  { live, registry, resolve }: LayContext & { readonly resolve: (edges: readonly DeclaredEdge[]) => readonly DeclaredEdge[] },
+): BaseState {
+  if (edges.length + attached.length + begun.length === 0) return base;
+  const present = new EdgeMap(liveEdges(live, registry));
+  const applies = begun.map(({ keys, edges: declared }) => ({ keys, declared: declared && new EdgeMap(resolve(declared)) }));
+  const isDetached = (edge: DeclaredEdge): boolean =>
+    !present.has(edge) &&
+    applies.some(({ keys, declared }) => (keys.has(edge.rule) || keys.has(edge.connection)) && declared?.has(edge) !== true);
+  const kept = base.desired.edges.filter((edge) => !isDetached(edge));
+  const known = new Set(kept.map(edgeKey));
+  const made = resolve([...edges, ...attached.map((ends) => ({ ...ends, declarations: [] }))]);
+  const more = made.filter((edge) => present.has(edge) && !known.has(edgeKey(edge)));
+  if (more.length === 0 && kept.length === base.desired.edges.length) return base;
+  return { ...base, desired: { ...base.desired, edges: [...kept, ...more] } };
+}

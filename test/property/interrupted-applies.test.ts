@@ -1,0 +1,60 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { disturbableHoop, disturbableMemory } from '../support/disturbable-gateways.ts';
+import { type Disturbance, type DisturbableGateway, interruptedHistory, type InterruptedHistory } from '../support/interrupted-apply.ts';
+import { changesOn, type Succession } from '../support/interrupted-changes.ts';
+import { runCount } from '../support/property-runs.ts';
+
+type Start = () => DisturbableGateway | Promise<DisturbableGateway>;
+
+/** Runs the work on a gateway to which the first manifests are applied. */
+async function onApplied<T>(
+  start: Start,
+  manifests: Succession,
+  work: (history: InterruptedHistory, world: DisturbableGateway) => Promise<T>,
+): Promise<T> {
+  const world = await start();
+  try {
+    const history = interruptedHistory(world, manifests);
+    expect(await history.apply('before')).toEqual([]);
+    return await work(history, world);
+  } finally {
+    await world.close();
+  }
+}
+
+type Kind = Omit<Disturbance, 'at'>;
+
+const interruptions: readonly Kind[] = (['killed', 'once', 'from then on'] as const).flatMap((how) =>
+  (['before', 'after'] as const).map((when) => ({ how, when })),
+);
+
+const fraction = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+test.each([
+  ['the interface', 'interface', disturbableMemory, interruptions, 25],
+  // A proxy may deliver a request again.
+  ['the public gateway', 'hoop', disturbableHoop, [...interruptions, { how: 'twice', when: 'after' }], 12],
+] as const)('an apply to %s that ends at any request is continued, and nobody else is said to have done what it did', async (...given) => {
+  const [, dialect, start, kinds, runs] = given;
+  await fc.assert(
+    fc.asyncProperty(changesOn(dialect), fraction, fc.constantFrom(...kinds), async (manifests, at, kind) => {
+      const whole = await onApplied(start, manifests, async (history, world) => {
+        const begun = world.requests();
+        expect(await history.apply('after')).toEqual([]);
+        const requests = world.requests() - begun;
+        expect(await history.rest('after')).toEqual([]);
+        return { requests, state: world.state() };
+      });
+      const disturbance = { ...kind, at: 1 + Math.floor(at * whole.requests) };
+      await onApplied(start, manifests, async (history, world) => {
+        const about = { disturbance, unfinished: await history.apply('after', disturbance) };
+        expect({ about, blame: await history.findBlame('after') }).toEqual({ about, blame: [] });
+        expect({ about, failed: await history.apply('after') }).toEqual({ about, failed: [] });
+        expect({ about, rest: await history.rest('after') }).toEqual({ about, rest: [] });
+        expect(world.state()).toEqual(whole.state);
+      });
+    }),
+    { numRuns: runCount(runs) },
+  );
+});

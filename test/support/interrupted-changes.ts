@@ -1,0 +1,153 @@
+import * as fc from 'fast-check';
+import { registry } from '../../src/kinds/index.ts';
+import type { Json, JsonObject } from '../../src/model/json.ts';
+import type { Manifest } from './scenario.ts';
+
+/** The manifests of an apply, and those of the next one. */
+export type Succession = Readonly<Record<'before' | 'after', readonly Manifest[]>>;
+
+type Side = keyof Succession;
+
+/** What happens to an object between both applies. */
+type Fate = 'kept' | 'changed' | 'created' | 'deleted' | 'renamed';
+
+/** An object: its forms and its attachments on both sides. */
+type ObjectChoice = {
+  readonly name: string;
+  readonly kind: string;
+  readonly fate: Fate;
+  readonly forms: Readonly<Record<Side, number>>;
+  /** The objects at the other ends that the manifest lists, in each of both forms. */
+  readonly ends: Readonly<Record<Side, readonly string[]>>;
+  readonly secrets: Readonly<Record<Side, number>>;
+  readonly groups: Readonly<Record<Side, number>>;
+};
+
+const connections = ['one-db', 'two-db', 'three-db'];
+/** A connection that stays as it is. */
+const kept = 'keep-db';
+
+const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'];
+const needed = { type: 'database', subtype: 'postgres', agent_id: 'default', access_schema: 'disabled' };
+
+function modesOf(open: readonly string[]): JsonObject {
+  return Object.fromEntries(modes.map((name) => [name, open.includes(name) ? 'enabled' : 'disabled']));
+}
+
+const connectionForms: readonly JsonObject[] = [
+  modesOf(modes),
+  { ...modesOf(modes), reviewers: ['dba'] },
+  { ...modesOf(modes.slice(1)), reviewers: ['dba', 'sre'], redact_types: ['EMAIL_ADDRESS'], access_max_duration: 600 },
+  { ...modesOf([]), reviewers: ['sre'] },
+];
+/** What the public gateway has besides. */
+const groupForms: readonly JsonObject[] = [{}, { access_groups: ['dba'] }, { access_groups: ['dba', 'sre'] }, { access_groups: [] }];
+
+const secretForms: readonly (Json | undefined)[] = [undefined, { value: 'one' }, { value: 'two' }, { keep: true }];
+
+const words = (...given: readonly string[]): JsonObject => ({ rules: [{ type: 'deny_words_list', words: [...given] }] });
+const supported = (...types: readonly string[]): JsonObject => ({
+  supported_entity_types: [{ name: 'CONTACT', entity_types: [...types] }],
+});
+
+/** The forms of each kind besides connections. */
+const ruleForms: Readonly<Record<string, readonly JsonObject[]>> = {
+  GuardrailRule: [{ input: words('DROP') }, { input: words('DROP', 'TRUNCATE') }, { input: words('DELETE'), description: 'why' }],
+  DataMaskingRule: [supported('PERSON'), { ...supported('PERSON', 'URL'), score_threshold: 0.5 }, supported('URL')],
+  Attribute: [{}, { description: 'why' }, { access_groups: ['dba'] }],
+  AccessRequestRule: [
+    { access_type: 'jit', reviewers_groups: ['dba'], min_approvals: 1 },
+    { access_type: 'jit', reviewers_groups: ['dba', 'sre'], min_approvals: 2 },
+    { access_type: 'jit_command', reviewers_groups: ['sre'], min_approvals: 1 },
+  ],
+};
+
+/** The field of each kind with the connections that it lists. */
+const endFields: Readonly<Record<string, string>> = {
+  GuardrailRule: 'connection_ids',
+  DataMaskingRule: 'connection_ids',
+  AccessRequestRule: 'connection_names',
+};
+
+const fate: fc.Arbitrary<Fate> = fc.constantFrom('kept', 'kept', 'changed', 'renamed', 'created', 'deleted');
+
+function bothSides<T>(one: fc.Arbitrary<T>): fc.Arbitrary<Readonly<Record<Side, T>>> {
+  return fc.record({ before: one, after: one });
+}
+
+function choiceOf(kind: string, name: string, others: readonly string[]): fc.Arbitrary<ObjectChoice> {
+  const forms = bothSides(fc.nat({ max: 3 }));
+  const ends = bothSides(fc.subarray([...others]));
+  return fc.record({ fate, forms, ends, secrets: forms, groups: forms }).map((one) => ({ ...one, kind, name }));
+}
+
+/** Generates a small set of changes of every sort, for the kinds of a dialect. */
+export function changesOn(dialect: 'interface' | 'hoop'): fc.Arbitrary<Succession> {
+  const isHoop = dialect === 'hoop';
+  const rules = [
+    ['GuardrailRule', 'words'],
+    ['GuardrailRule', 'more-words'],
+    ['DataMaskingRule', 'masks'],
+    ...(isHoop ? [['Attribute', 'pci'] as const, ['AccessRequestRule', 'asks'] as const] : []),
+  ] as const;
+  const listed = rules.flatMap(([kind, name]) => (kind === 'GuardrailRule' || kind === 'Attribute' ? [name] : []));
+  const choices = [
+    ...connections.map((name) => choiceOf('Connection', name, listed)),
+    ...rules.map(([kind, name]) => choiceOf(kind, name, kind === 'Attribute' ? [] : [...connections, kept])),
+  ];
+  return fc
+    .tuple(...choices)
+    .map((all) => ({ before: manifestsOn('before', all, isHoop), after: manifestsOn('after', all, isHoop) }))
+    .filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
+}
+
+function manifestsOn(side: Side, choices: readonly ObjectChoice[], isHoop: boolean): readonly Manifest[] {
+  const names = new Map(choices.flatMap((one) => (isOn(side, one) ? [[one.name, nameOn(side, one)] as const] : [])));
+  const kinds = new Map(choices.map(({ name, kind }) => [name, kind]));
+  const endsOf = ({ ends, fate: what }: ObjectChoice): readonly string[] => ends[what === 'kept' ? 'before' : side];
+  const namesOf = (one: ObjectChoice, kind?: string): readonly string[] =>
+    endsOf(one).flatMap((name) => (name === kept ? [kept] : kind === undefined || kinds.get(name) === kind ? (names.get(name) ?? []) : []));
+  const first: Manifest = { kind: 'Connection', metadata: { name: kept }, spec: { ...needed, ...modesOf(modes) } };
+  return [
+    first,
+    ...choices.flatMap((one): readonly Manifest[] => {
+      if (!isOn(side, one)) return [];
+      const { kind, name, fate: what, forms, groups } = one;
+      const isRenamed = side === 'after' && what === 'renamed';
+      const former = isRenamed ? { [registry.get(kind)?.renamable === true ? 'renamedFrom' : 'replaces']: name } : {};
+      const metadata = { name: nameOn(side, one), ...former };
+      const of = what === 'kept' ? 'before' : side;
+      const form = forms[of];
+      if (kind !== 'Connection') {
+        const field = endFields[kind];
+        const ends = namesOf(one);
+        const listed = field === undefined ? {} : { [field]: kind === 'AccessRequestRule' && ends.length === 0 ? [kept] : [...ends] };
+        return [{ kind, metadata, spec: { ...ruleForms[kind]?.[form % 3], ...listed } }];
+      }
+      const value = secretForms[secretOn(side, one)];
+      const spec = {
+        ...needed,
+        ...connectionForms[form],
+        ...(isHoop ? { ...groupForms[groups[of]], attributes: [...namesOf(one, 'Attribute')] } : {}),
+        guardrail_rules: [...namesOf(one, 'GuardrailRule')],
+        ...(value === undefined ? {} : { secret: { 'envvar:PASS': value } }),
+      };
+      return [{ kind, metadata, spec }];
+    }),
+  ];
+}
+
+function isOn(side: Side, { fate: what }: ObjectChoice): boolean {
+  return what !== (side === 'before' ? 'created' : 'deleted');
+}
+
+function nameOn(side: Side, { name, fate: what }: ObjectChoice): string {
+  return side === 'after' && what === 'renamed' ? `new-${name}` : name;
+}
+
+/** A secret is kept only where the gateway has it. */
+function secretOn(side: Side, { fate: what, secrets }: ObjectChoice): number {
+  const [before, after] = [secrets.before % 3, secrets.after];
+  if (side === 'before' || what === 'kept') return before;
+  return after === 3 && (what === 'created' || before === 0) ? 1 : after;
+}
