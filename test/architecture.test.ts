@@ -244,6 +244,7 @@ const namesKinds = [
     'controls/access-rows.ts',
     'controls/runbooks-row.ts',
     'controls/connection-rows.ts',
+    'controls/tools-row.ts',
     'controls/control-table.ts',
     'controls/request-rule-fields.ts',
     'controls/rule-rows.ts',

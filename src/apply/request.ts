@@ -8,6 +8,7 @@ import type { Step, StepPart } from '../model/plan/schedule.ts';
 import { isPointerWithin, tokensOf, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
+import { changedTools } from '../model/spec/tool-lists.ts';
 import { mergeStrictest } from '../model/spec/merge-strictest.ts';
 
 /** Finds the value of a secret that a plan names by its source. */
@@ -18,11 +19,14 @@ export function requestOf(step: Step, secretOf: SecretLookup, fresh?: LiveResour
   const { change, kind, part } = step;
   const fields = writesOnlyPart(part) ? [] : change.fields.filter((field) => field.held !== true);
   const given = fields.filter((field) => 'secret' in field.after);
+  const spec = specOf(step, fresh?.spec ?? {});
+  const lists = changedTools(fresh?.spec ?? {}, spec);
+  const dropped = fields.filter((field) => 'secret' in field.before && 'absent' in field.after).map(({ path }) => path);
   return {
     id: liveKeyOf(change),
-    spec: specOf(step, fresh?.spec ?? {}),
-    secrets: Object.fromEntries(given.map(({ path }) => [path, requireSecret(change.id, path, secretOf)])),
-    dropped: fields.filter((field) => 'secret' in field.before && 'absent' in field.after).map(({ path }) => path),
+    spec,
+    secrets: { ...Object.fromEntries(given.map(({ path }) => [path, requireSecret(change.id, path, secretOf)])), ...lists.given },
+    dropped: [...new Set([...dropped, ...lists.dropped])],
     edges: Object.fromEntries(
       kind.fields.flatMap((field) => {
         if (field.edge === undefined) return [];

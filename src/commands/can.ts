@@ -166,7 +166,7 @@ function permissionIn(
 function refusedTo({ name }: AccessUser, answer: Permission): Permission {
   const fact: PermissionFact = { part: 'sees it', answer: 'no', text: `${name} is not active, and cannot sign in`, by: [] };
   const { connection, verb } = answer;
-  return { connection, groups: answer.groups, verb, answer: 'no', blocked: [], masked: [], facts: [fact] };
+  return { connection, groups: answer.groups, verb, answer: 'no', blocked: [], masked: [], tools: [], facts: [fact] };
 }
 
 /** Returns a user of the gateway. Throws UsageError if the gateway has no such user, or none at all. */

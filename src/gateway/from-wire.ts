@@ -7,6 +7,7 @@ import { resourceId, type ResourceId } from '../model/resource.ts';
 import { seal, type LiveSecret } from '../model/secret.ts';
 import type { ReadMode, WireKind } from './dialect.ts';
 import type { IdIndex } from './id-index.ts';
+import { withTools } from '../model/spec/tool-lists.ts';
 import { withoutImplied } from './implied-element.ts';
 
 /** Reads the wire entries of one kind. */
@@ -71,14 +72,15 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
       const entry = withSharedTexts(wireKind.stripUntrusted?.(sent, mode) ?? sent, edgeFields, texts);
       const raw: EntryCarrier = () => entry;
       const secrets = readSecrets(entry, secretFields, decodeSecret);
+      const unknown = hiddenPointers(entry, secrets, secretFields);
       const live: { -readonly [name in keyof LiveResource]: LiveResource[name] } = {
         id,
         uid,
-        spec: readSpec(entry, specFields, specContext),
+        spec: withTools(readSpec(entry, specFields, specContext), secrets, unknown),
         secrets,
         edges: readEdges(entry, edgeFields, idIndex),
         raw,
-        unknown: hiddenPointers(entry, secrets, secretFields),
+        unknown,
       };
       const leftOut =
         mode.bulk && mode.seesSecrets && wireKind.stripUntrusted !== undefined ? absentSecrets(entry, secretFields) : noPointers;

@@ -42,6 +42,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     'threshold',
     'enabled',
     'disabled',
+    'tools',
   ]);
   const edge = oneOf(node['x-ostiary-edge'], ['rule', 'connection'] as const);
   const secret = oneOf(node['x-ostiary-secret'], ['base64', 'plain'] as const);

@@ -4,6 +4,7 @@ import { canonical, compareText, isObject, type Json, type JsonObject } from '..
 import type { AccessMode } from '../model/protection/access-objects.ts';
 import { pointer } from '../model/pointer.ts';
 import { type AccessExpectation, type AccessTest, othersGroup } from '../model/protection/access-test.ts';
+import { toolLists } from '../model/spec/tool-lists.ts';
 import { quoteValue, readEntries, readObject, toText } from './json-values.ts';
 import type { SourceMap } from './source-map.ts';
 import { type DocumentTarget, oneOrMore, readTargetDocuments } from './target-documents.ts';
@@ -104,7 +105,7 @@ function uncheckedProblems(entries: Json | undefined): readonly DocumentDiagnost
             },
           ];
     if (entry['expect'] === 'denied')
-      return ['max_duration', 'masked', 'blocked'].flatMap((field) =>
+      return ['max_duration', 'masked', 'blocked', 'tools'].flatMap((field) =>
         problem(field, 'has no effect with expect: denied', 'remove it, or expect: allowed'),
       );
     if (verbs.length === 0 || verbs.includes('connect')) return [];
@@ -120,7 +121,7 @@ type Place = {
 
 /** Returns an entry that the schema has checked. */
 function toExpectation(entry: JsonObject, { at, outside }: Place): AccessExpectation {
-  const { group, on, verb, expect, max_duration: longest, masked, blocked } = entry;
+  const { group, on, verb, expect, max_duration: longest, masked, blocked, tools } = entry;
   const asked = oneOrMore(verb);
   const tags = isObject(on) ? readObject(on, 'match_tags') : undefined;
   const groups = oneOrMore(group);
@@ -137,6 +138,7 @@ function toExpectation(entry: JsonObject, { at, outside }: Place): AccessExpecta
     longest: typeof longest === 'string' ? secondsIn(longest) : undefined,
     masked: oneOrMore(masked),
     blocked: oneOrMore(blocked),
+    tools: toolLists.flatMap((list) => oneOrMore(isObject(tools) ? tools[list] : undefined).map((glob) => `${list} ${glob.trim()}`)),
     text: canonical('outside' in people ? { ...entry, group: people } : entry),
   };
 }

@@ -8,6 +8,7 @@ import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { timedGrants, withoutEnds } from '../model/protection/timed-grants.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
+import { withTools } from '../model/spec/tool-lists.ts';
 import { readStrings } from './json-values.ts';
 import { type KindView, type SecretField, toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
 import { readSecret, type SecretSlot, type SecretRules } from './secrets/read-secret.ts';
@@ -26,7 +27,7 @@ export function toResource(
   const resource: { -readonly [name in keyof DesiredResource]: DesiredResource[name] } = {
     id,
     key: toGatewayKey(manifest),
-    spec,
+    spec: withTools(spec, secrets),
     stated: collectStated(view, raw),
     secrets: addDerivedSecrets(view, spec, secrets, whole),
     wholeSecrets: whole,

@@ -17,9 +17,9 @@ export type Shape =
 /**
  * How two values become one that is as strict as both (`x-ostiary-protects`), for the state between two writes: `entries` more entries, `fewer` fewer entries, `lower` / `higher`
  * numbers (null is the weakest), `most` a higher number (null means all), `threshold` a lower number (null is the
- * gateway's own value, which cannot be compared), `enabled` / `disabled` the word or the boolean.
+ * gateway's own value, which cannot be compared), `enabled` / `disabled` the word or the boolean, `tools` the lists of tools in a map.
  */
-export type Protects = 'entries' | 'fewer' | 'lower' | 'higher' | 'most' | 'threshold' | 'enabled' | 'disabled';
+export type Protects = 'entries' | 'fewer' | 'lower' | 'higher' | 'most' | 'threshold' | 'enabled' | 'disabled' | 'tools';
 
 /** One field of a kind, derived from its schema; the schema is the only source of a field's rules. */
 export type FieldRule = Shape & {

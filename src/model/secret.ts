@@ -80,6 +80,18 @@ export function seal(source: string, value: string, encoding?: Encoding): Secret
   return new SealedText(source, value, encoding);
 }
 
+/** Returns a value of a map as its text: there, values travel in base64. */
+export function decodedText(secret: Secret): string {
+  const value = secret.reveal();
+  const text = Buffer.from(value, 'base64').toString('utf8');
+  return Buffer.from(text, 'utf8').toString('base64') === value ? text : value;
+}
+
+/** Returns a text in the encoding of values in maps: base64 of UTF-8. */
+export function encodedText(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}
+
 const credentialKey = /(pass|passwd|password|passphrase|pwd|token|key|secret|private|credentials?|authorization)(?![A-Za-z0-9])/i;
 
 /** Returns whether, judging by its key, its value is probably a credential. */

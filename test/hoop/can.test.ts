@@ -175,7 +175,7 @@ test('the end of a grant, and its reason, are in every answer', async () => {
   ]);
   const end = { until: '2099-12-01', reason: 'the migration of orders' };
   expect(JSON.parse((await access.run('can sre exec orders-db --format json')).stdout)).toMatchObject(end);
-  expect((await access.run('can sre exec orders-db --format csv')).stdout).toMatch(/,2099-12-01,the migration of orders,\r\n$/);
+  expect((await access.run('can sre exec orders-db --format csv')).stdout).toMatch(/,2099-12-01,the migration of orders,,\r\n$/);
   expect((await can('can payments,sre exec orders-db')).lines[0]).toBe('Yes: payments, sre can use exec on orders-db without approval.');
   expect((await can('who orders-db')).lines).toContainEqual(expect.stringContaining(`orders-db | sre | yes ${until} | yes ${until}`));
   expect((await access.run('report access --format csv')).stdout).toContain(`sre,yes ${until},`);
@@ -218,7 +218,7 @@ test('who and the report state which runbooks people may run', async () => {
   expect(JSON.parse((await access.run('can payments runbooks orders-db --format json')).stdout)).toMatchObject({
     runbooks: books.runbooks,
   });
-  expect((await access.run('can payments runbooks orders-db --format csv')).stdout).toMatch(/,github\.com\/acme\/books:ops\/\r\n$/);
+  expect((await access.run('can payments runbooks orders-db --format csv')).stdout).toMatch(/,github\.com\/acme\/books:ops\/,\r\n$/);
 });
 
 describe('what a manifest ignores is not known without the gateway', () => {

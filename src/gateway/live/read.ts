@@ -10,6 +10,8 @@ import type { Dialect, WireList, SupplementRow, SupplementList } from '../dialec
 import { addressOf, type GatewayContext } from '../session.ts';
 import { groupsOf, knownGroups, readRow, readRows, withRow } from './read-rows.ts';
 import { readWatched, watchedRows } from './read-access.ts';
+import { readTools } from './read-tools.ts';
+import { withKnownSecrets } from './recent-secrets.ts';
 import { inheritedKeysIn } from './read-inherited.ts';
 import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
 
@@ -77,7 +79,11 @@ export async function readAll(context: GatewayContext, registered: readonly stri
     ...(unread.length === 0 ? {} : { unread }),
     ...(namesakes.length === 0 ? {} : { namesakes }),
   };
-  return { value: { resources, lookups: found, ...(groups === undefined ? {} : { groups }), ...limits, ...apart }, diagnostics: [] };
+  const complete = await readTools(resources, (live) => readOne(context, live, live));
+  return {
+    value: { resources: complete, lookups: found, ...(groups === undefined ? {} : { groups }), ...limits, ...apart },
+    diagnostics: [],
+  };
 }
 
 /** Returns the ids that several objects of a list share. */
@@ -225,14 +231,6 @@ export function strongTag({ header }: HttpResponse): string | undefined {
   const tag = header('etag')?.trim().replace(/^W\//, '');
   const isCompressed = header('content-encoding') !== undefined;
   return isCompressed ? tag?.replace(/[-;](?:gzip|br|deflate|zstd)"$/, '"') : tag;
-}
-
-/** Adds the secrets from an earlier read of the one object to a bulk read, where they have not changed since. */
-function withKnownSecrets(context: GatewayContext, live: LiveResource): LiveResource {
-  const recent = live.leftOut === undefined || live.secretsVersion === undefined ? undefined : context.recentReads.get(live.uid);
-  if (recent === undefined || recent.secretsVersion !== live.secretsVersion) return live;
-  const { leftOut: _, ...rest } = live;
-  return { ...rest, secrets: recent.secrets, unknown: recent.unknown, secretsApart: true };
 }
 
 /** Finds a resource by the gateway's own id, if that is known, or by name, in the list of its kind; reads the object alone where the list omits its secrets. */

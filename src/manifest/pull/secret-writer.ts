@@ -6,6 +6,7 @@ import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/po
 import type { PulledSecrets } from '../../model/result/outcome.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { LiveSecret } from '../../model/secret.ts';
+import { isToolList, toolText } from '../../model/spec/tool-lists.ts';
 
 /** An environment variable that a drafted manifest reads a secret from. */
 export type SecretVariable = { readonly name: string; readonly id: ResourceId; readonly path: Pointer };
@@ -29,7 +30,7 @@ export type SecretWriterOptions = {
 
 const keep = { keep: true };
 
-/** Creates a writer of secrets in one form. It writes no values, only references, which name the place of a value. */
+/** Creates a writer of secrets in one form. It writes no values but those of lists of tools, which are settings; only references, which name the place of a value. */
 export function createSecretWriter({ form, prefix, taken, referencePrefixes }: SecretWriterOptions): SecretWriter {
   const used = new Set(taken);
   const open: SecretVariable[] = [];
@@ -37,6 +38,8 @@ export function createSecretWriter({ form, prefix, taken, referencePrefixes }: S
   let unseen = 0;
 
   function writeSecret(id: ResourceId, path: Pointer, secret: LiveSecret): Json {
+    const text = isToolList(path) ? toolText(secret) : undefined;
+    if (text !== undefined) return { value: text };
     if (form === 'stubs' && secret.state === 'value') {
       const value = secret.reveal();
       if (isReference(path, value, referencePrefixes)) return value;

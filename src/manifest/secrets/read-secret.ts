@@ -2,7 +2,7 @@ import { describeType, formatPlace, nullKeyHint, suggestWord } from '../json-val
 import { type Checked, type Diagnostic, type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import { type Json, type JsonObject, isObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
-import { type DesiredSecret, looksLikeCredential, seal } from '../../model/secret.ts';
+import { type DesiredSecret, encodedText, looksLikeCredential, seal } from '../../model/secret.ts';
 import { base64FormHint, type ValueOrigin, valueWarningOf } from './value-warnings.ts';
 import { standInOf } from './stand-in.ts';
 import { unresolvedText } from './unresolved-text.ts';
@@ -231,11 +231,7 @@ function warnOfValue(
 }
 
 /** The encoding of secrets in maps: base64 of UTF-8. */
-export const base64: NonNullable<Parameters<typeof seal>[2]> = { encode: encodeBase64, isEncoded: isBase64Of };
-
-function encodeBase64(text: string): string {
-  return Buffer.from(text, 'utf8').toString('base64');
-}
+export const base64: NonNullable<Parameters<typeof seal>[2]> = { encode: encodedText, isEncoded: isBase64Of };
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
@@ -245,7 +241,7 @@ function isBase64Of(text: string, encoded: string): boolean {
     const first = text.charCodeAt(index);
     const second = text.charCodeAt(index + 1);
     const third = text.charCodeAt(index + 2);
-    if ((first | second | third) > 0x7f) return encodeBase64(text) === encoded;
+    if ((first | second | third) > 0x7f) return encodedText(text) === encoded;
     if (encoded.charCodeAt(at) !== digits.charCodeAt(first >> 2)) return false;
     if (encoded.charCodeAt(at + 1) !== digits.charCodeAt(((first & 3) << 4) | (second >> 4))) return false;
     const next = digits.charCodeAt(((second & 15) << 2) | (third >> 6));

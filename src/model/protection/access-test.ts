@@ -28,6 +28,8 @@ export type AccessExpectation = {
   readonly longest: number | undefined;
   readonly masked: readonly string[];
   readonly blocked: readonly string[];
+  /** What must happen to tools: `denied delete_*`, `approval write_*`, `allowed read_*`. */
+  readonly tools: readonly string[];
   /** The entry, and the groups that it leaves out, in canonical form. */
   readonly text: string;
 };

@@ -6,7 +6,7 @@ import type { ResourceId } from '../resource.ts';
 export type Answer = 'yes' | 'no' | 'unknown';
 
 /** What a fact of a permission is about, in the order in which a gateway decides. */
-export const permissionParts = ['sees it', 'open', 'runbooks', 'approval', 'longest', 'analyzer', 'blocked', 'masked'] as const;
+export const permissionParts = ['sees it', 'open', 'runbooks', 'approval', 'longest', 'analyzer', 'blocked', 'masked', 'tools'] as const;
 
 export type PermissionPart = (typeof permissionParts)[number];
 
@@ -60,6 +60,8 @@ export type Permission = PermissionTerms & {
   /** What guardrails block, and what is masked. */
   readonly blocked: readonly string[];
   readonly masked: readonly string[];
+  /** The lists of tools: `denied delete_*`. */
+  readonly tools: readonly string[];
   readonly facts: readonly PermissionFact[];
 };
 

@@ -56,6 +56,7 @@ export const controlTypes = [
   'output',
   'masking',
   'redaction',
+  'tools',
   'force',
   'duration',
   'schema',
@@ -69,7 +70,7 @@ export const controlTypes = [
 
 /**
  * `access`: open access modes; `who`: groups that can reach the connection; `review`: groups that must approve; `input` / `output`: what
- * guardrails block; `masking` and `redaction`: what is hidden; `force`: groups that may approve alone; `duration`: the longest session in
+ * guardrails block; `masking` and `redaction`: what is hidden; `tools`: which tools of a server are allowed, denied, or need an approval; `force`: groups that may approve alone; `duration`: the longest session in
  * seconds; `schema`: whether the schema is shown; `metadata`: required metadata of a session; `attributes`: attributes that rules refer to.
  * Of objects of the gateway that manifests do not contain: `approval`: who needs one by access-request rules; `runbooks`: which may be run;
  * `rulepacks`; `analyzer`: what happens to commands by their risk.

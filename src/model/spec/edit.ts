@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject, canonical } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
 import { tokensOf, type Pointer } from '../pointer.ts';
 import type { Change } from '../plan/plan.ts';
+import { isToolList } from './tool-lists.ts';
 
 /** The rule of a field that is a keyed list. */
 export type KeyedRule = Extract<FieldRule, { readonly shape: 'keyed' }>;
@@ -155,12 +156,14 @@ function groupByToken(steps: readonly TokenEdit[]): ReadonlyMap<string, readonly
   return groups;
 }
 
-/** Returns the spec after a change: the live spec with the planned fields; held fields stay unchanged. */
+/** Returns the spec after a change: the live spec with the planned fields and lists of tools; held ones stay unchanged. */
 export function specAfter(change: Pick<Change, 'fields'>, kind: Pick<Kind, 'fields'>, live: JsonObject): JsonObject {
   const edits = change.fields.flatMap((field): readonly Edit[] => {
     if (field.held === true) return [];
     if ('value' in field.after) return [{ path: field.path, value: field.after.value }];
-    return 'absent' in field.after && 'value' in field.before ? [{ path: field.path, value: undefined }] : [];
+    const isList = isToolList(field.path);
+    if ('secret' in field.after) return isList ? [{ path: field.path, value: { source: field.after.secret } }] : [];
+    return 'absent' in field.after && ('value' in field.before || isList) ? [{ path: field.path, value: undefined }] : [];
   });
   return editSpec(kind.fields, live, edits);
 }

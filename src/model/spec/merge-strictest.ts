@@ -2,6 +2,7 @@ import { elementToken } from './edit.ts';
 import type { FieldRule } from '../kind.ts';
 import { equal, isObject, type Json, type JsonObject } from '../json.ts';
 import { pointer, type Pointer } from '../pointer.ts';
+import { strictestTools } from './tool-lists.ts';
 import { normalizeValue } from './normalize.ts';
 
 /**
@@ -88,6 +89,8 @@ function unionValue(field: FieldRule, desired: Json, live: Json): Json {
       return [desired, live].find((value) => value === true || value === 'enabled') ?? live;
     case 'disabled':
       return [desired, live].find((value) => value === false || value === 'disabled') ?? live;
+    case 'tools':
+      return isObject(desired) && isObject(live) ? strictestTools(desired, live) : live;
   }
 }
 

@@ -80,7 +80,7 @@ type OfAspect = { readonly control: ControlType; readonly controls: readonly Con
 function decidersOfAspect(state: ProtectionSnapshot, id: ResourceId, { control, controls, isAlike }: OfAspect): readonly Decider[] {
   const value = effective(state, id);
   if (value === undefined) return [];
-  const { fields, conditions = [] } = controlRow(control);
+  const { fields, conditions = [], selects = [] } = controlRow(control);
   const rules = [...new Set(controls.flatMap((one) => one.rules ?? []))];
   const own = (fields[kindOf(id)] ?? []).filter((name) => name !== 'attributes');
   return [
@@ -88,7 +88,7 @@ function decidersOfAspect(state: ProtectionSnapshot, id: ResourceId, { control, 
       ...attaching(value, rule),
       ...(fields[kindOf(rule)] ?? []).filter((name) => name !== 'attributes').map((name): Decider => ({ id: rule, path: pointer(name) })),
     ]),
-    ...[...own, ...(isAlike ? [] : conditions)].map((name): Decider => ({ id, path: pointer(name) })),
+    ...[...own, ...selects, ...(isAlike ? [] : conditions)].map((name): Decider => ({ id, path: pointer(name) })),
     ...(control === 'attributes' ? controls.map(({ name }): Decider => ({ id, path: pointer('attributes', name) })) : []),
   ];
 }

@@ -1,6 +1,6 @@
 import { asText, canonical, type JsonObject, textsIn } from '../../model/json.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
-import type { DesiredSecret, LiveSecret, Secret } from '../../model/secret.ts';
+import { decodedText, type DesiredSecret, type LiveSecret, type Secret } from '../../model/secret.ts';
 import { isCredential } from './secret-keys.ts';
 
 /**
@@ -92,14 +92,7 @@ export function leadOf(spec: JsonObject, secrets: LeadSecrets, isHidden: boolean
 /** Returns the identities of a setting: its value, and where the value is kept. */
 function identities(secret: DesiredSecret | LiveSecret): readonly string[] {
   const source = ownSource.test(secret.source) ? [`@${secret.source}`] : [];
-  return secret.state === 'value' ? [`=${settingText(secret)}`, ...source] : source;
-}
-
-/** Returns a setting as its text: maps of secrets travel in base64. */
-function settingText(secret: Secret): string {
-  const value = secret.reveal();
-  const text = Buffer.from(value, 'base64').toString('utf8');
-  return Buffer.from(text, 'utf8').toString('base64') === value ? text : value;
+  return secret.state === 'value' ? [`=${decodedText(secret)}`, ...source] : source;
 }
 
 type Address = { readonly host: string; readonly port: string | undefined; readonly user?: string; readonly database?: string };

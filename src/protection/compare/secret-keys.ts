@@ -1,4 +1,5 @@
 import { looksLikeCredential } from '../../model/secret.ts';
+import { isToolKey } from '../../model/spec/tool-lists.ts';
 
 /** Keys that are not credentials themselves but decide where or how the connection is made. */
 const setting =
@@ -12,12 +13,12 @@ export function isSetting(key: string): boolean {
   return setting.test(key);
 }
 
-/** Returns whether the key may be a credential: any key that is neither a known setting nor a user. */
+/** Returns whether the key may be a credential: any key that is neither a known setting, nor a list of tools, nor a user. */
 export function isCredential(key: string): boolean {
-  return !setting.test(key) && !identity.test(key);
+  return !setting.test(key) && !identity.test(key) && !isToolKey(key);
 }
 
-/** Returns whether the key may name an endpoint: it is not a user and not certainly a credential. */
+/** Returns whether the key may name an endpoint: it is not a user, not a list of tools, and not certainly a credential. */
 export function isEndpoint(key: string): boolean {
-  return !identity.test(key) && !looksLikeCredential(key);
+  return !identity.test(key) && !looksLikeCredential(key) && !isToolKey(key);
 }

@@ -4,6 +4,7 @@ import { type JsonObject } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
 import type { RiskClass } from '../../model/plan/plan.ts';
 import type { ControlColumn, ControlType, RuleEffect } from '../../model/protection/protection.ts';
+import type { Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { AccessFacts, AccessLookup } from '../access/access-index.ts';
 import { accessModes, canUse, type ConnectionAccess } from '../access/effective-access.ts';
@@ -146,10 +147,16 @@ export type ControlRow = ControlWording & {
   readonly type: ControlType;
   /** The fields that form it, by kind. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
+  /** The only parts of its fields that form it. */
+  readonly within?: readonly Pointer[];
+  /** Returns whether the spec of a connection shows all of it, whatever else of it is unread. */
+  readonly isRead?: (spec: JsonObject) => boolean;
   /** Another control that does the same for what both name. */
   readonly coveredBy?: ControlType;
   /** The fields of a connection that decide whether the gateway enforces it. */
   readonly conditions?: readonly string[];
+  /** The fields of a connection that decide whether it can have any. */
+  readonly selects?: readonly string[];
   /** The kinds whose objects decide it, in manifests or not; where one cannot be read, the control may have more. */
   readonly decidedBy?: readonly string[];
   /** The field of a connection that decides what the entries of the others are worth, so that they are held only together. */

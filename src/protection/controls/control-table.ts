@@ -1,9 +1,10 @@
-import { tokensOf, type Pointer } from '../../model/pointer.ts';
+import { overlaps, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type ControlColumn, type ControlType } from '../../model/protection/protection.ts';
 import { analyzerRow, approvalRow, rulepacksRow, whoRow } from './access-rows.ts';
 import { accessRow, attributesRow, durationRow, forceRow, metadataRow, redactionRow, reviewRow, schemaRow } from './connection-rows.ts';
 import type { ControlRow, RuleControls } from './control-row.ts';
 import { runbooksRow } from './runbooks-row.ts';
+import { toolsRow } from './tools-row.ts';
 import { inputRow, maskingRow, outputRow } from './rule-rows.ts';
 
 /** The only table of controls: what protects, which fields form it, how two states compare, its wording and its risks. */
@@ -15,6 +16,7 @@ const rows: Readonly<Record<ControlType, Omit<ControlRow, 'type'>>> = {
   output: outputRow,
   masking: maskingRow,
   redaction: redactionRow,
+  tools: toolsRow,
   force: forceRow,
   duration: durationRow,
   schema: schemaRow,
@@ -35,6 +37,7 @@ export const aspectTypes: ReadonlySet<ControlType> = new Set<ControlType>([
   'output',
   'masking',
   'redaction',
+  'tools',
   'schema',
   'metadata',
   'attributes',
@@ -64,9 +67,13 @@ export function conditionedTypesOf(kind: string, path: Pointer): readonly Contro
   return kind === 'Connection' ? typesWith(path, ({ conditions }) => conditions ?? []) : [];
 }
 
+function formsPart({ within }: ControlRow, path: Pointer): boolean {
+  return within === undefined || within.some((part) => overlaps(part, path));
+}
+
 function typesWith(path: Pointer, fieldsOf: (row: ControlRow) => readonly string[]): readonly ControlType[] {
   const [name = ''] = tokensOf(path);
-  return controlTable.filter((row) => fieldsOf(row).includes(name)).map(({ type }) => type);
+  return controlTable.filter((row) => fieldsOf(row).includes(name) && formsPart(row, path)).map(({ type }) => type);
 }
 
 /** Lists the control types that the rules of a kind bring to connections, and how. */

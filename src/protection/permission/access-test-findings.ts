@@ -83,7 +83,8 @@ function covers(one: AccessExpectation, other: AccessExpectation): boolean {
     coversAnswer(one.expect, other.expect) &&
     (other.longest === undefined || (one.longest !== undefined && one.longest <= other.longest)) &&
     includesAll(one.masked, other.masked) &&
-    includesAll(one.blocked, other.blocked)
+    includesAll(one.blocked, other.blocked) &&
+    includesAll(one.tools, other.tools)
   );
 }
 

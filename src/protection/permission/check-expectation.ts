@@ -5,7 +5,9 @@ import type { AccessExpectation, AccessTestResult, ExpectedApproval } from '../.
 import type { Decider, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
+import { hasTools } from '../../model/spec/tool-lists.ts';
 import { accessModes } from '../access/effective-access.ts';
+import { unmetTools } from '../controls/tools-row.ts';
 import type { PatternCompiler } from '../pattern/compile.ts';
 import { rulesOn } from '../posture/protection-snapshot.ts';
 import { guardrailEntries, simulateGuardrail } from '../samples/simulate.ts';
@@ -118,7 +120,7 @@ type SimulatedSubject = PermissionSubject & Pick<TestTools, 'newPatterns'>;
 
 /** Returns what a possible permission does not have; undefined if it is as expected. */
 function problemOf(permission: Permission, expectation: AccessExpectation, subject: SimulatedSubject): Problem | undefined {
-  const { masked, blocked } = expectation;
+  const { masked, blocked, tools } = expectation;
   const problem = termsProblem(permission, expectation, permission.verb);
   if (problem !== undefined) return problem;
   const unmasked = masked.filter((type) => !permission.masked.includes(type));
@@ -128,7 +130,18 @@ function problemOf(permission: Permission, expectation: AccessExpectation, subje
   const isHiddenRule = (rule: ResourceId): boolean => hidden.blocked.some(({ id }) => id === rule);
   const passing = blocked.filter((text) => !isBlocked(text, subject, isHiddenRule));
   const texts = passing.map((text) => JSON.stringify(text)).join(', ');
-  return passing.length === 0 ? undefined : { found: `${texts} not blocked`, parts: ['blocked'], ...unsure('blocked') };
+  if (passing.length > 0) return { found: `${texts} not blocked`, parts: ['blocked'], ...unsure('blocked') };
+  return toolsProblem(tools, subject);
+}
+
+/** Returns what is otherwise than an entry says about tools; a connection that leads to no server of tools has no lists that could say it. */
+function toolsProblem(tools: readonly string[], { id, posture, snapshot }: SimulatedSubject): Problem | undefined {
+  if (tools.length === 0) return undefined;
+  const parts: Problem['parts'] = ['tools'];
+  if (!hasTools(snapshot.resources.get(id)?.spec ?? {})) return { found: 'it leads to no server of tools', parts };
+  const { unmet, unsure } = unmetTools(posture, tools);
+  if (unmet.length > 0) return { found: `tools not ${unmet.join(', ')}`, parts };
+  return unsure.length === 0 ? undefined : { found: `not known whether tools are ${unsure.join(', ')}`, parts, outcome: 'unknown' };
 }
 
 /** Returns what is easier than an entry asks for: the approval, or the duration. */

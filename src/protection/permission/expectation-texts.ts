@@ -25,13 +25,15 @@ export function expectedText({
   longest,
   masked,
   blocked,
-}: Pick<AccessExpectation, 'expect' | 'longest' | 'masked' | 'blocked'>): string {
+  tools,
+}: Pick<AccessExpectation, 'expect' | 'longest' | 'masked' | 'blocked' | 'tools'>): string {
   const approval = typeof expect === 'string' ? expect : [`approval by at least ${expect.atLeast}`, ...fromTexts(expect)].join(', ');
   return [
     approval,
     ...(longest === undefined ? [] : [`at most ${durationText(longest)}`]),
     ...(masked.length === 0 ? [] : [`masks ${masked.join(', ')}`]),
     ...(blocked.length === 0 ? [] : [`blocks ${blocked.map((text) => JSON.stringify(text)).join(', ')}`]),
+    ...(tools.length === 0 ? [] : [`tools ${tools.join(', ')}`]),
   ].join(', ');
 }
 

@@ -15,7 +15,7 @@ import type { ResourceId } from '../../model/resource.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
 import { durationText } from '../../model/time.ts';
 import { accessModes, reviewFor, riskLevels, runbooksOf, seeingAll, seesConnection, stepOf } from '../access/effective-access.ts';
-import { effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
+import { controlsOf, effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { grantsByGroup, lastEnd } from '../posture/grant-ends.ts';
 import {
@@ -92,7 +92,7 @@ function factsOf(
 }
 
 /** What is blocked and masked for everybody who uses a connection. */
-type Limits = Pick<Permission, 'blocked' | 'masked' | 'facts'>;
+type Limits = Pick<Permission, 'blocked' | 'masked' | 'tools' | 'facts'>;
 
 function limitsOf(subject: PermissionSubject): Limits {
   const hidden = hiddenLimits(subject.snapshot, subject.id);
@@ -106,11 +106,13 @@ function limitsOf(subject: PermissionSubject): Limits {
   return {
     blocked: controlNames([...input, ...output]),
     masked: controlNames([...masking, ...redaction]),
+    tools: controlNames(controlsOf(subject.posture, 'tools')),
     facts: [
       ...controlFacts(subject, input, 'input'),
       ...controlFacts(subject, output, 'output'),
       ...controlFacts(subject, masking, 'masking'),
       ...controlFacts(subject, redaction, 'redaction'),
+      ...toolFacts(subject),
       ...(['blocked', 'masked'] as const).flatMap((part): readonly PermissionFact[] =>
         hidden[part].length === 0 ? [] : [{ part, answer: 'unknown', text: 'more is not known', by: hidden[part] }],
       ),
@@ -387,6 +389,20 @@ function controlFacts(
         : rules.map((rule) => ({ id: rule, path: type === 'masking' ? maskedField(rule, snapshot) : root }));
     return { part, answer: 'yes', text: `${controlNames(own).join(', ')}${type === 'output' ? ' in output' : ''}`, by };
   });
+}
+
+/** Returns a fact about the lists of tools of a connection. */
+function toolFacts({ id, posture }: PermissionSubject): readonly PermissionFact[] {
+  const [texts, isUnread] = [controlNames(controlsOf(posture, 'tools')), posture.incomplete.has('tools')];
+  if (texts.length === 0 && !isUnread) return [];
+  return [
+    {
+      part: 'tools',
+      answer: isUnread ? 'unknown' : 'yes',
+      text: isUnread ? 'not all is known' : texts.join(', '),
+      by: [ownField(id, 'secret')],
+    },
+  ];
 }
 
 /** Returns the field in which a masking rule names what it masks. */

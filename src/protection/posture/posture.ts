@@ -8,7 +8,7 @@ import type { Control, GatewayAccess, Posture, SampleText } from '../controls/co
 import { decidesAccess } from '../access/deciding-kinds.ts';
 import { accessOf } from '../access/effective-access.ts';
 import { ownApproval } from '../controls/connection-rows.ts';
-import { controlsOfRuleKind, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import { controlRow, controlsOfRuleKind, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';
 import { readAccessIn, rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
 
@@ -162,14 +162,15 @@ function postureOf(
     incomplete:
       unknown.length + rules.incomplete.length === 0
         ? incomplete
-        : new Set([...incomplete, ...rules.incomplete, ...unknown.flatMap(controlTypesAt)]),
+        : new Set([...incomplete, ...rules.incomplete, ...unknown.flatMap((path) => controlTypesAt(path, spec))]),
     tags: sortTags(spec['connection_tags']),
     rules: rules.effects,
   };
 }
 
-function controlTypesAt(path: Pointer): readonly ControlType[] {
-  return tokensOf(path).length === 0 ? controlTypes : controlTypesOf('Connection', path);
+function controlTypesAt(path: Pointer, spec: JsonObject): readonly ControlType[] {
+  const types = tokensOf(path).length === 0 ? controlTypes : controlTypesOf('Connection', path);
+  return types.filter((type) => controlRow(type).isRead?.(spec) !== true);
 }
 
 function sortTags(tags: Json | undefined): JsonObject {

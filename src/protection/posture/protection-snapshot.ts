@@ -5,7 +5,7 @@ import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample } from '../../model/desired.ts';
 import { addToGroup, memoizeByList } from '../../model/collections.ts';
 import { equal, type JsonObject, textsIn } from '../../model/json.ts';
-import type { Kind, Registry } from '../../model/kind.ts';
+import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import { fixedObjects, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
@@ -109,9 +109,10 @@ export function liveSnapshot(live: LiveState, registry: Registry, dialect: strin
 
 /** Takes the snapshot that manifests describe. An omitted field that keeps its live value counts as unknown. */
 export function desiredSnapshot(desired: DesiredState, registry: Registry, dialect: string): ProtectionSnapshot {
-  const resources = desired.resources.map(({ key, spec }): readonly [ResourceId, ResourceSnapshot] => {
+  const resources = desired.resources.map(({ key, spec, stated }): readonly [ResourceId, ResourceSnapshot] => {
+    const isOmitted = ({ name }: FieldRule): boolean => spec[name] === undefined && !stated.has(name);
     const omitted = (registry.get(kindOf(key))?.fields ?? []).filter(
-      (field) => field.omitted === 'kept' && spec[field.name] === undefined && [field.dialect ?? dialect, field.borrowed].includes(dialect),
+      (field) => field.omitted === 'kept' && isOmitted(field) && [field.dialect ?? dialect, field.borrowed].includes(dialect),
     );
     return [key, { spec, unknown: omitted.map((field) => pointer(field.name)) }];
   });

@@ -4,8 +4,9 @@ import { isExtended, movedEnds } from '../../model/protection/moved-ends.ts';
 import { asObject, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { InheritedKeys, LiveResource } from '../../model/live.ts';
 import type { Change, FieldChange } from '../../model/plan/plan.ts';
-import { isPointerWithin, isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, isWithinAny, overlaps, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
+import { isToolList } from '../../model/spec/tool-lists.ts';
 import type { RiskDraft } from '../controls/control-row.ts';
 import { generalRisk, type GeneralRiskName } from './risk-codes.ts';
 import type { Kind } from '../../model/kind.ts';
@@ -18,7 +19,7 @@ import { isCredential, isEndpoint, isSetting } from '../compare/secret-keys.ts';
 export function manifestRisks(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
   return [
     ...selectorRisks(desired, base),
-    ...ignoreRisks(kind, desired.ignore, base.ignore),
+    ...ignoreRisks(kind, desired, base),
     ...leftFields(kind, desired, base),
     ...protectRisks(desired, base),
     ...extensionRisks(desired, base),
@@ -28,6 +29,8 @@ export function manifestRisks(kind: Kind, desired: DesiredResource, base: Desire
 /** Finds secrets that a manifest leaves to the gateway now, and whose live value cannot be compared with the applied one. */
 export function leftRisks(desired: DesiredResource, base: DesiredResource, live: LiveResource): readonly RiskDraft[] {
   return leftSecrets(desired, base).flatMap((path) => {
+    // What is ignored has that risk already.
+    if (isToolList(path)) return isWithinAny(path, desired.ignore) ? [] : [{ code: generalRisk('field-left'), fields: tokensOf(path) }];
     const found = live.secrets[path];
     const isGone = found === undefined && !isWithinAny(path, live.unknown);
     if (isGone || (found?.state === 'value' && base.secrets[path]?.state === 'value')) return [];
@@ -66,9 +69,11 @@ function extensionRisks(desired: DesiredResource, base: DesiredResource): readon
   return later.map(({ path }): RiskDraft => ({ code: generalRisk('access-extended'), fields: tokensOf(path) }));
 }
 
-function ignoreRisks(kind: Kind, current: readonly Pointer[], applied: readonly Pointer[]): readonly RiskDraft[] {
-  const added = current.filter((path) => !applied.some((other) => isPointerWithin(path, other)) && touchesProtection(kind, path));
-  const removed = applied.filter((path) => !current.some((other) => isPointerWithin(path, other)) && touchesProtection(kind, path));
+function ignoreRisks(kind: Kind, { ignore: current, spec }: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
+  const applied = base.ignore;
+  const touches = (path: Pointer): boolean => touchesProtection(kind, path, [spec, base.spec]);
+  const added = current.filter((path) => !applied.some((other) => isPointerWithin(path, other)) && touches(path));
+  const removed = applied.filter((path) => !current.some((other) => isPointerWithin(path, other)) && touches(path));
   return [
     ...added.map((path): RiskDraft => ({ code: generalRisk('ignore-added'), fields: tokensOf(path), isIgnore: true })),
     ...removed.map((path): RiskDraft => ({ code: generalRisk('ignore-removed'), fields: tokensOf(path), isIgnore: true })),
@@ -82,16 +87,17 @@ function leftFields(kind: Kind, desired: DesiredResource, base: DesiredResource)
     // A successor has the value of its predecessor where it states none.
     const isLeft = omitted === 'kept' && base.spec[name] !== undefined && !desired.stated.has(name);
     // What is ignored has that risk already.
-    if (!isLeft || isWithinAny(path, desired.ignore) || !touchesProtection(kind, path)) return [];
+    if (!isLeft || isWithinAny(path, desired.ignore) || !touchesProtection(kind, path, [base.spec])) return [];
     return [{ code: generalRisk('field-left'), fields: [name] }];
   });
 }
 
-/** Returns whether the path overlaps a protecting field or an edge field. */
-function touchesProtection(kind: Kind, path: Pointer): boolean {
-  return kind.fields.some(({ name, edge }) => {
+/** Returns whether the path overlaps a protecting field or an edge field; secrets protect where some of the specs have such among them. */
+function touchesProtection(kind: Kind, path: Pointer, specs: readonly JsonObject[]): boolean {
+  return kind.fields.some(({ name, edge, secret }) => {
     const own = pointer(name);
-    return (isPointerWithin(own, path) || isPointerWithin(path, own)) && (edge !== undefined || controlTypesOf(kind.name, own).length > 0);
+    if (!overlaps(own, path) || (secret !== undefined && !specs.some((spec) => spec[name] !== undefined))) return false;
+    return edge !== undefined || controlTypesOf(kind.name, isPointerWithin(path, own) ? path : own).length > 0;
   });
 }
 

@@ -7,6 +7,7 @@ import { type Diff, remainingOrphans, shownValue } from '../../model/plan/plan.t
 import { isPointerWithin, isWithinAny, type Pointer, pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
+import { withTools } from '../../model/spec/tool-lists.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { unmerge } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
@@ -153,7 +154,7 @@ function undoResource(kind: Kind, input: UndoInput): { readonly live: LiveResour
   const secrets = undoSecrets({ ...input, ignored });
   if (equal(spec, live.spec) && secrets === live.secrets) return { live, resource };
   const { changedSecrets: _, untouched: _untouched, ...rest } = live;
-  return { live: { ...rest, spec, secrets }, resource: stateLeft(kind, specOf(resource), input) };
+  return { live: { ...rest, spec: withTools(spec, secrets, live.unknown), secrets }, resource: stateLeft(kind, specOf(resource), input) };
 }
 
 /**
@@ -184,7 +185,7 @@ function stateLeft(kind: Kind, wanted: JsonObject, { resource, past, live }: Und
   }
   return {
     ...resource,
-    spec,
+    spec: withTools(spec, secrets),
     secrets,
     stated: new Set([...resource.stated, ...kept.map(([name]) => name)]),
     wholeSecrets: [...resource.wholeSecrets.filter((path) => !isIgnoredNow(path)), ...removed],

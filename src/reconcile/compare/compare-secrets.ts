@@ -3,7 +3,8 @@ import { compareText } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange, UncomparedReason, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
-import type { DesiredSecret } from '../../model/secret.ts';
+import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
+import { isToolList, toolText } from '../../model/spec/tool-lists.ts';
 
 /** The changes of the secrets of one resource, without their values. */
 type SecretComparison = {
@@ -79,11 +80,11 @@ function compareDeclared(path: Pointer, wanted: DesiredSecret, sides: SecretSide
     if (value === undefined) found.notCompared.set(path, whyUnread(path, live));
     if (change !== undefined) found.unwritten.push({ ...change, after: { secret: wanted.source, state: 'kept' } });
   } else if (value === undefined && !isHidden) {
-    found.fields.push({ path, before: absent, after: { secret: wanted.source, state: 'set' } });
+    found.fields.push(withTexts({ path, before: absent, after: { secret: wanted.source, state: 'set' } }, undefined, wanted));
   } else if (value?.state === 'value' && !isHidden && wanted.state === 'value') {
-    if (!wanted.equals(value))
-      found.fields.push({ path, before: { secret: 'live', state: 'differs' }, after: { secret: wanted.source, state: 'differs' } });
-    else if (change !== undefined) found.unwritten.push(change);
+    const sidesOf = { before: { secret: 'live', state: 'differs' }, after: { secret: wanted.source, state: 'differs' } } as const;
+    if (!wanted.equals(value)) found.fields.push(withTexts({ path, ...sidesOf }, value, wanted));
+    else if (change !== undefined) found.unwritten.push(withTexts(change, sides.base?.secrets[path], wanted));
   } else {
     const changes = [change, ...formsThatWrite(path, sides).map((form) => changeSince(form, path, wanted, live))];
     const unread = changes.find((one) => one !== undefined);
@@ -94,6 +95,22 @@ function compareDeclared(path: Pointer, wanted: DesiredSecret, sides: SecretSide
 }
 
 type LiveSides = SecretSides & { readonly live: LiveResource };
+
+/** Returns a change of a list of tools with its texts, where both are known: it is a setting, which plans show. */
+function withTexts(
+  { cause, ...change }: FieldChange,
+  was: DesiredSecret | LiveSecret | undefined,
+  wanted: DesiredSecret | undefined,
+): FieldChange {
+  const [before, after] = [was, wanted].map((one) => (one === undefined ? absent : textOf(one)));
+  const isShown = isToolList(change.path) && before !== undefined && after !== undefined;
+  return isShown ? { ...change, before, after } : { ...change, ...(cause === undefined ? {} : { cause }) };
+}
+
+function textOf(secret: DesiredSecret | LiveSecret): Value | undefined {
+  const text = toolText(secret);
+  return text === undefined ? undefined : { value: text };
+}
 
 /** Names a secret that the manifests ignore since the base. */
 function nameIgnored(path: Pointer, sides: LiveSides, found: MutableComparison): void {
@@ -113,7 +130,7 @@ function compareUndeclared(path: Pointer, sides: LiveSides, found: MutableCompar
     if (value !== undefined) found.kept.push(path);
     if (applied !== undefined && !isIgnored(path, sides)) found.unwritten.push(removalOf(path, applied, live));
   } else if (value !== undefined) {
-    found.fields.push({ path, before: { secret: 'live', state: 'removed' }, after: absent });
+    found.fields.push(withTexts({ path, before: { secret: 'live', state: 'removed' }, after: absent }, value, undefined));
   } else if (!isUnknown(path, live)) {
     if (applied !== undefined) found.unwritten.push(removalOf(path, applied, live));
   } else {
@@ -155,8 +172,10 @@ function nameMap(path: Pointer, sides: LiveSides, found: MutableComparison): voi
  */
 function changedOnGateway(sides: LiveSides, found: MutableComparison): SecretComparison {
   const { desired, live } = sides;
-  const isSeen = ({ path, before }: FieldChange): boolean =>
-    'secret' in before ? before.secret === 'live' && before.state !== 'unknown' : sides.base?.secrets[path] !== undefined;
+  const isSeen = ({ path, before }: FieldChange): boolean => {
+    if ('value' in before) return true;
+    return 'secret' in before ? before.secret === 'live' && before.state !== 'unknown' : sides.base?.secrets[path] !== undefined;
+  };
   const isExplained =
     found.fields.some(isSeen) ||
     Object.entries(desired.secrets).some(([path, { state }]) => state === 'keep' || isIgnored(path, sides)) ||

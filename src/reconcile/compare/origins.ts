@@ -3,8 +3,9 @@ import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import { comparedFields, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import { type FieldChange, isSecretChange, type Origin, shownValue, type Value } from '../../model/plan/plan.ts';
-import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
+import { isPointerWithin, isWithinAny, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
+import { isToolList, toolText } from '../../model/spec/tool-lists.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { mergedEntries, unmerge } from '../../model/spec/merge-strictest.ts';
 import { hasOtherContent, isSameSecretSource } from './compare-secrets.ts';
@@ -41,6 +42,8 @@ export function withOrigins(fields: readonly FieldChange[], base: DesiredResourc
       if (live === undefined) return lostOrigin(field, spec);
       return merged.some((entry) => isPointerWithin(field.path, entry)) ? 'intent' : fieldOrigin(field, drifted);
     };
+    if (isToolList(field.path) && !isSecretChange(field))
+      return field.origin === undefined ? { ...field, ...listOrigin(field, { desired, base, live }) } : field;
     if (!isSecretChange(field)) return { ...field, origin: plainOrigin() };
     // What follows from the manifests alone has its origin already.
     return field.origin === undefined ? { ...field, ...secretOrigin(field, { desired, base, live }) } : field;
@@ -89,6 +92,21 @@ function lostOrigin({ path, after }: FieldChange, base: JsonObject): Origin {
 
 function valueAtTop(spec: JsonObject, path: Pointer): Json | undefined {
   return spec[tokensOf(path)[0] ?? ''];
+}
+
+/** Returns the origin of a list of tools whose texts are known: by the text in the base, otherwise by the source. */
+function listOrigin(field: FieldChange, sides: SecretSides): Pick<FieldChange, 'origin'> {
+  const { path, before, after } = field;
+  const applied = sides.base.secrets[path];
+  const text = toolText(applied);
+  if (applied !== undefined && text === undefined) {
+    const { cause: _, ...origin } = secretOrigin(field, sides);
+    return origin;
+  }
+  // A list that the base left to the gateway did not drift.
+  if (applied === undefined && !isWithinAny(path, sides.base.wholeSecrets)) return { origin: 'intent' };
+  if (text === shownValue(after)) return { origin: 'drift' };
+  return { origin: text === shownValue(before) ? 'intent' : 'both' };
 }
 
 /** Returns the origin of a secret by its source and committed content, because the values of the base are not known: without a change of them it is a drift. */

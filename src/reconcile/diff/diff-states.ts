@@ -331,9 +331,9 @@ function prunable(removed: readonly RemovedObject[], ends: EdgeInput, prepared: 
 }
 
 /** Adds the live protections in kept fields that the manifest does not state. */
-function addUnwatched(unwatched: FieldPlace[], { id, spec }: DesiredResource, live: LiveResource, { silent }: KindFields): void {
+function addUnwatched(unwatched: FieldPlace[], { id, spec, stated }: DesiredResource, live: LiveResource, { silent }: KindFields): void {
   for (const { name, empty } of silent) {
-    const value = spec[name] === undefined ? live.spec[name] : undefined;
+    const value = spec[name] === undefined && !stated.has(name) ? live.spec[name] : undefined;
     if (value !== undefined && !equal(value, empty)) unwatched.push({ id, path: pointer(name) });
   }
 }

@@ -13,6 +13,7 @@ import { compare } from '../../protection/compare/compare.ts';
 import { findDestinationGains } from '../../protection/compare/destinations.ts';
 import { destinationTerms, destinationText } from '../../protection/questions/destination-texts.ts';
 import { type AccessGain, gainerOf, gainerText, gainsIn } from '../../protection/questions/new-access.ts';
+import { toolGains } from '../../protection/questions/tool-gains.ts';
 import { neededText, permissionOf, type PermissionSubject } from '../../protection/permission/permission.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
 import { allConnections, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
@@ -108,6 +109,11 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
       }
       const what = `was ${termsText(gain, had, 'before')}, will be ${termsText(gain, has, 'after')}`;
       return { access: { connection, ...who, verb, ...(runbook === undefined ? {} : { runbook }) }, who: gainerText(who), verb, what, at };
+    }),
+    ...toolGains({ before, after, formerOf }, counted).map(({ connection, isUnclear, causes }): AccessLine => {
+      const what = isUnclear ? 'may let more tools through than before' : 'will let more tools through than before';
+      const at = causes.map(locate).find((place) => place !== undefined);
+      return { access: { connection, verb: 'connect' }, who: 'people', verb: 'connect', what, at };
     }),
     ...[...unknown, ...found.unknown]
       .filter((id) => counted.includes(id))

@@ -9,6 +9,7 @@ import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.
 import { withNames } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
+import { withTools } from '../../model/spec/tool-lists.ts';
 import { liveSnapshot, samplesOf } from '../../protection/posture/protection-snapshot.ts';
 import { createDriftCheck, type DriftCheck, findStricterDrift, isProtectionDrift } from '../../protection/stricter-drift.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
@@ -129,7 +130,7 @@ function inheritFields(kind: Kind, resource: DesiredResource, predecessor: LiveR
   for (const [path, { state }] of Object.entries(resource.secrets))
     if (state === 'keep' && predecessor.secrets[path] === undefined && isWithinAny(path, predecessor.unknown))
       secrets[path] = { state: 'unresolved', source: `live:${predecessor.id}` };
-  return { ...resource, spec, secrets };
+  return { ...resource, spec: withTools(spec, secrets), secrets };
 }
 
 /** Inherits what the gateway keeps in rows, which it writes after the creation: an interrupted one has left the successor without them. */

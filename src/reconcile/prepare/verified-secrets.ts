@@ -4,6 +4,7 @@ import { asArray, canonical, compareText, isObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { LiveSecret } from '../../model/secret.ts';
+import { toolSecrets, withTools } from '../../model/spec/tool-lists.ts';
 import { compareSecrets } from '../compare/compare-secrets.ts';
 
 /** The secrets of an object at one version: their paths and a keyed hash of their values, never a value. */
@@ -124,12 +125,16 @@ function withRecorded(desired: DesiredResource, live: LiveResource, { paths, has
 /** Returns the live object with the values of the manifest at some paths; those that it does not set are hidden. */
 export function withSecretsOf(desired: DesiredResource, live: LiveResource, paths: readonly Pointer[]): LiveResource {
   const { leftOut = [], ...rest } = live;
+  const lists = toolSecrets(live.spec);
   const secrets = paths.map((path): readonly [Pointer, LiveSecret] => {
     const secret = desired.secrets[path];
     const isKnown = secret?.state === 'value' && isCompared(desired, path);
+    if (lists[path] !== undefined) return [path, lists[path]];
     return [path, isKnown ? secret.withSource('live') : { state: 'hidden', source: 'live' }];
   });
-  return { ...rest, secrets: Object.fromEntries(secrets), unknown: live.unknown.filter((path) => !leftOut.includes(path)) };
+  const found = Object.fromEntries(secrets);
+  const unknown = live.unknown.filter((path) => !leftOut.includes(path));
+  return { ...rest, spec: withTools(live.spec, found, unknown), secrets: found, unknown };
 }
 
 /** Returns whether a manifest sets the value at a path. */

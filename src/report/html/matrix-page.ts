@@ -54,7 +54,7 @@ function matrixRow(row: PermissionRow, { tags, rows, placeOf }: RowContext): Acc
     notes:
       first === undefined || verbs.length === 0
         ? []
-        : [tags.join(', '), listedText('blocks', first.blocked), listedText('masks', first.masked)],
+        : [tags.join(', '), listedText('blocks', first.blocked), listedText('masks', first.masked), listedText('tools', first.tools)],
     ...(isRest ? { except: others } : { groups }),
     verbs,
     cells: [

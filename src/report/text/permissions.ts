@@ -51,7 +51,7 @@ export function answerText({ answer, groups, verb, connection, approval, ...term
 
 /** Returns a permission as a JSON object. */
 export function permissionObject(permission: Permission, placeOf: PlaceOf): JsonObject {
-  const { connection, groups, verb, answer, approval, longest, runbooks, until, reason, blocked, masked, facts } = permission;
+  const { connection, groups, verb, answer, approval, longest, runbooks, until, reason, blocked, masked, tools, facts } = permission;
   return definedFields({
     connection: nameOf(connection),
     groups,
@@ -64,6 +64,7 @@ export function permissionObject(permission: Permission, placeOf: PlaceOf): Json
     reason,
     blocked,
     masked,
+    tools: tools.length === 0 ? undefined : tools,
     facts: facts.map(({ part, answer: own, text, by }) => ({
       part,
       answer: own,
@@ -181,9 +182,24 @@ export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): st
     'until',
     'reason',
     'runbooks',
+    'tools',
   ];
   const lines = all.map((one) => {
-    const { connection, groups, verb, answer, approval, longest, runbooks = [], until = '', reason = '', blocked, masked, facts } = one;
+    const {
+      connection,
+      groups,
+      verb,
+      answer,
+      approval,
+      longest,
+      runbooks = [],
+      until = '',
+      reason = '',
+      blocked,
+      masked,
+      tools,
+      facts,
+    } = one;
     const asked = approval === undefined || typeof approval === 'string' ? undefined : approval;
     const by = new Set(facts.flatMap((fact) => fact.by.map((decider) => deciderText(decider, placeOf))));
     const files = runbooks.map(({ repository = '', name }) => `${repository}:${name}`);
@@ -202,6 +218,7 @@ export function permissionsCsv(all: readonly Permission[], placeOf: PlaceOf): st
       until,
       reason,
       joinQuoted(files, '; '),
+      joinQuoted(tools, '; '),
     ];
   });
   return csvText([header, ...lines]);

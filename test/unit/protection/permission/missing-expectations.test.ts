@@ -15,6 +15,7 @@ function expectation(given: Partial<AccessExpectation> = {}): AccessExpectation 
     longest: undefined,
     masked: [],
     blocked: [],
+    tools: [],
     ...given,
   };
   const text: Json = JSON.parse(JSON.stringify(one));

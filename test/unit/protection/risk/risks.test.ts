@@ -123,6 +123,8 @@ describe('the risks of a change', () => {
       'closed-between',
       'destination-unknown',
       'field-left',
+      // In the test of its own.
+      'tools',
       // Of what the gateway alone has.
       'attributes',
       'rulepacks',
