@@ -230,10 +230,13 @@ function undoSecrets({ resource, past, live, ignored }: UndoInput & { readonly i
     if (found?.state === 'hidden') continue;
     if (before?.state === 'value' && (isIgnoredNow || !(after?.state === 'value' && after.equals(before)))) {
       if (found === undefined || !found.equals(before)) changed.push([path, before]);
-    } else if (before === undefined && after?.state === 'value' && found !== undefined) changed.push([path, undefined]);
+    } else if (before === undefined) {
+      // A map that the base did not state as a whole was left to the gateway.
+      if (after?.state === 'value' && found !== undefined && isWithinAny(path, base.wholeSecrets)) changed.push([path, undefined]);
+    }
     // A kept value is that of the gateway, then and now, and so is one that the gateway is proven to have kept.
     else if (
-      before?.state !== 'keep' &&
+      before.state !== 'keep' &&
       live.changedSecrets !== 'source' &&
       after?.state === 'value' &&
       !isSameSecretSource(after, before) &&

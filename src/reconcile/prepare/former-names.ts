@@ -23,17 +23,17 @@ type NameHistory = {
 
 /**
  * Returns the manifests with the former names that count. Where the gateway has an object with the new name, a former name says nothing about it
- * if one of the two is not ours. A rename that the base states, and that the manifests undo, is a rename in the other direction.
+ * if one of the two is not ours. A rename or a replacement that the base states, and that the manifests undo, is one in the other direction.
  */
 export function withKnownNames(desired: DesiredState, history: NameHistory): DesiredState {
   const { base, live, isOurs } = history;
   if (base === undefined) return desired;
   const found = liveById(live.resources);
-  const undone = findUndoneRenames(desired, base, history);
+  const undone = findUndone(desired, base, history);
   const resources = desired.resources.map((resource) => {
     const former = formerIdOf(resource);
     const back = undone.get(resource.id);
-    if (back !== undefined) return { ...resource, renamedFrom: nameOf(back) };
+    if (back !== undefined) return { ...resource, [back.how]: nameOf(back.key) };
     const isOther = (key: ResourceId): boolean => found.has(key) && !isOurs(key);
     if (former === undefined || !found.has(resource.key) || !(isOther(resource.key) || isOther(former))) return resource;
     const { renamedFrom: _, replaces: __, ...rest } = resource;
@@ -42,21 +42,23 @@ export function withKnownNames(desired: DesiredState, history: NameHistory): Des
   return { ...desired, resources };
 }
 
-/** Returns the current ids of the objects that get the name back that they had before, by that name. */
-function findUndoneRenames(
-  desired: DesiredState,
-  base: DesiredState,
-  { live, registry }: NameHistory,
-): ReadonlyMap<ResourceId, ResourceId> {
+/** The object that has another name since, and the field of its manifest that states the former one. */
+type UndoneName = { readonly key: ResourceId; readonly how: 'renamedFrom' | 'replaces' };
+
+/** Returns the objects that get the name back that they, or their predecessors, had before, by that name. */
+function findUndone(desired: DesiredState, base: DesiredState, { live, registry }: NameHistory): ReadonlyMap<ResourceId, UndoneName> {
   const found = liveById(live.resources);
   const known = new Set([...desired.resources, ...desired.unselected].flatMap(({ id, key }) => [id, key]));
   const named = new Set(desired.resources.map(formerIdOf));
   const applied = desiredByKey(base.resources);
-  const undone = new Map<ResourceId, ResourceId>();
-  for (const { id, key, renamedFrom } of base.resources) {
-    const former = renamedFrom === undefined ? undefined : formerIdOf({ id, renamedFrom });
-    if (former === undefined || registry.get(kindOf(id))?.renamable !== true) continue;
-    if (!known.has(key) && !named.has(key) && found.has(key) && !found.has(former) && !applied.has(former)) undone.set(former, key);
+  const undone = new Map<ResourceId, UndoneName>();
+  for (const resource of base.resources) {
+    const { id, key, renamedFrom } = resource;
+    const former = formerIdOf(resource);
+    const how = renamedFrom === undefined ? 'replaces' : 'renamedFrom';
+    if (former === undefined || (how === 'renamedFrom' && registry.get(kindOf(id))?.renamable !== true)) continue;
+    if (!known.has(key) && !named.has(key) && found.has(key) && !found.has(former) && !applied.has(former))
+      undone.set(former, { key, how });
   }
   return new Map(
     desired.resources.flatMap((one) => {

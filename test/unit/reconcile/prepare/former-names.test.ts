@@ -81,10 +81,14 @@ describe.each(cases)('former names of %s', (name, kind) => {
     expect(writesOf(planBetween(kind, both))).toEqual([]);
   });
 
-  it('takes a rename back that the base states', () => {
-    const plan = planBetween(kind, { base: [named('new', 'old')], live: [named('new')], desired: [named('old')] });
-    expect(writesOf(plan)).toEqual(kind.renamable ? [`rename ${name}/new to ${name}/old`] : [`create ${name}/old`, `delete ${name}/new`]);
-    expect(refusalsOf(plan)).toEqual(kind.renamable ? [] : [`plan/immutable-name ${name}/old`]);
+  it('takes back all former names that the base states', () => {
+    const base = [named('new', 'old'), named('newer', 'older')];
+    const plan = planBetween(kind, { base, live: [named('new'), named('newer')], desired: [named('old'), named('older')] });
+    const renamed = [`rename ${name}/new to ${name}/old`, `rename ${name}/newer to ${name}/older`];
+    const replaced = [`create ${name}/old`, `create ${name}/older`, `delete ${name}/new`, `delete ${name}/newer`];
+    expect(writesOf(plan)).toEqual(kind.renamable ? renamed : replaced);
+    expect(refusalsOf(plan)).toEqual([]);
+    expect(plan.accepted).toEqual([]);
   });
 
   it('imports an object that got the former name before the rename is taken back', () => {
