@@ -155,6 +155,8 @@ function carryObject(fields: readonly FieldRule[], value: JsonObject, stored: Js
   for (const field of fields) {
     const inner = result[field.name];
     if (inner !== undefined) result[field.name] = carryUnknown(field, inner, stored[field.name]);
+    // Other gateways of the same wire form may not know it.
+    if (field.dialect !== undefined && stored[field.name] === undefined && equal(inner ?? null, field.empty)) delete result[field.name];
   }
   return result;
 }

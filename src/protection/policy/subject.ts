@@ -98,7 +98,7 @@ export function defineFields(type: CelClass, fields: readonly string[]): void {
 /** The fields of all CEL types except Connection, with the names of the interface; nested types come first. */
 export const fieldTypes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Secret: { source: 'string', credential: 'bool' },
-  Entry: { name: 'string', type: 'string', words: 'list<string>', pattern_regex: 'string' },
+  Entry: { name: 'string', type: 'string', words: 'list<string>', pattern_regex: 'string', message: 'string' },
   Side: { rules: 'list<Entry>' },
   Guardrail: { name: 'string', description: 'string', input: 'Side', output: 'Side' },
   Group: { name: 'string', entity_types: 'list<string>' },

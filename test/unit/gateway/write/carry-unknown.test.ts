@@ -17,19 +17,19 @@ describe('carryUnknown', () => {
     [
       'of an entry of the same name',
       { rules: [{ ...words, name: 'a' }] },
-      { rules: [{ name: 'a', message: 'no' }] },
-      { rules: [{ ...words, name: 'a', message: 'no' }] },
+      { rules: [{ name: 'a', severity: 'high' }] },
+      { rules: [{ ...words, name: 'a', severity: 'high' }] },
     ],
     [
       'of an entry of the same content',
       { rules: [{ ...words, name: '' }] },
-      { rules: [{ type: 'other' }, { ...words, message: 'no' }] },
-      { rules: [{ ...words, message: 'no' }] },
+      { rules: [{ type: 'other' }, { ...words, severity: 'high' }] },
+      { rules: [{ ...words, severity: 'high' }] },
     ],
     [
       'of no entry that is another',
       { rules: [{ ...words, name: 'a' }] },
-      { rules: [{ name: 'b', message: 'no' }] },
+      { rules: [{ name: 'b', severity: 'high' }] },
       { rules: [{ ...words, name: 'a' }] },
     ],
     [
@@ -37,8 +37,8 @@ describe('carryUnknown', () => {
       { rules: [words] },
       {
         rules: [
-          { ...words, message: 'x' },
-          { ...words, message: 'y' },
+          { ...words, severity: 'x' },
+          { ...words, severity: 'y' },
         ],
       },
       { rules: [words] },
@@ -46,9 +46,9 @@ describe('carryUnknown', () => {
     ['of nothing', { rules: [{ ...words, name: '' }] }, undefined, { rules: [words] }],
     [
       'unless the value has them itself',
-      { rules: [{ ...words, name: 'a', message: 'yes' }] },
-      { rules: [{ name: 'a', message: 'no' }] },
-      { rules: [{ ...words, name: 'a', message: 'yes' }] },
+      { rules: [{ ...words, name: 'a', severity: 'yes' }] },
+      { rules: [{ name: 'a', severity: 'high' }] },
+      { rules: [{ ...words, name: 'a', severity: 'yes' }] },
     ],
   ])('carries keys %s', (_, value, stored, expected) => {
     expect(carry(value, stored)).toEqual(expected);
