@@ -208,3 +208,16 @@ test.each([
   const { code, stdout } = await project.run('plan --prune');
   expect([code, stdout]).toEqual([6, expect.stringContaining(`less protected after ${lost}, and before Attribute/pci is deleted`)]);
 });
+
+test('a live attribute that no route reaches is one that the gateway cannot change, and neither rename', { timeout }, async () => {
+  const project = await controlled();
+  expect((await project.send('POST', '/attributes', { name: 'team/one' })).status).toBe(201);
+  for (const manifest of [attribute('team/one', { access_groups: ['dba'] }), attribute('team-one', {}, { renamedFrom: 'team/one' })]) {
+    project.write({ 'access/one.yaml': manifest });
+    const { code, stderr } = await project.ostiary(['plan']);
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringMatching(/error hoop\/name +the gateway cannot change or delete the live "team\/one"/),
+    ]);
+  }
+});

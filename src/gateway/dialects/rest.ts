@@ -109,6 +109,8 @@ export type ProposedWrite = {
   readonly kind: string;
   readonly name: string;
   readonly creates: boolean;
+  /** The name of the live object, before the write; undefined where none is known. */
+  readonly liveName: string | undefined;
   /** What it would be after the write. */
   readonly spec: Spec;
   /** What is live before the write; empty where it is created. */
@@ -128,14 +130,16 @@ export function proposedWrites({ plan, desired, live, joined }: PreflightRequest
     if (resource === undefined || !isWritten(change) || action === 'delete') return [];
     const stored = found.get(change.key ?? resource.key)?.spec ?? {};
     const spec: Record<string, Json> = { ...stored, ...(action === 'create' ? resource.spec : watchedSpec(resource)) };
-    return [{ kind: kindOf(id), name: nameOf(id), creates: action === 'create', spec, stored, joined: joined.get(id), resource }];
+    const [name, creates] = [nameOf(id), action === 'create'];
+    const liveName = creates ? undefined : action === 'rename' ? (resource.renamedFrom ?? name) : name;
+    return [{ kind: kindOf(id), name, creates, liveName, spec, stored, joined: joined.get(id), resource }];
   });
 }
 
 /** Returns the write that a manifest alone describes: of an object that may be live, so that what the manifest ignores may be anything. */
 export function manifestWrite(resource: DesiredResource): ProposedWrite {
-  const { id } = resource;
-  return { kind: kindOf(id), name: nameOf(id), creates: false, spec: watchedSpec(resource), stored: {}, joined: undefined, resource };
+  const [kind, name, spec] = [kindOf(resource.id), nameOf(resource.id), watchedSpec(resource)];
+  return { kind, name, creates: false, liveName: undefined, spec, stored: {}, joined: undefined, resource };
 }
 
 function watchedSpec({ spec, ignore }: DesiredResource): JsonObject {

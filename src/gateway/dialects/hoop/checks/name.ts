@@ -15,9 +15,18 @@ export function checkName(write: ProposedWrite): readonly Diagnostic[] {
 
 /** Reports a name that is no part of a path: the gateway creates such an object, and no route reads, changes or deletes it again. */
 export function checkPathName(write: ProposedWrite): readonly Diagnostic[] {
-  const { name } = write;
-  if (!name.includes('/') && name !== '.' && name !== '..') return [];
+  const { name, liveName } = write;
+  if (liveName !== undefined && !isPartOfPath(liveName)) {
+    const message = `the gateway cannot change or delete the live "${liveName}": none of its routes reaches that name`;
+    return [
+      diagnosticAt(write, '', { code: 'hoop/name', message, hint: 'leave it out of the manifests, and use an object with another name' }),
+    ];
+  }
+  if (isPartOfPath(name)) return [];
   const message = `no route of the gateway reaches the name "${name}": once created, it cannot be changed or deleted`;
-  const hint = 'use a name without /; if the gateway has this one already, leave it out of the manifests';
-  return [diagnosticAt(write, '', { code: 'hoop/name', message, hint })];
+  return [diagnosticAt(write, '', { code: 'hoop/name', message, hint: 'use a name without /' })];
+}
+
+function isPartOfPath(name: string): boolean {
+  return !name.includes('/') && name !== '.' && name !== '..';
 }
