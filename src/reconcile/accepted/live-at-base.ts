@@ -14,7 +14,7 @@ import { compareSpecs } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
 import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../compare/edge-index.ts';
 import { isUnchanged, kindFields } from '../diff/draft-change.ts';
-import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
+import { lastAppliedLookup } from '../compare/origins.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { isSameSecretSource } from '../compare/compare-secrets.ts';
 
@@ -99,8 +99,8 @@ function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): Und
       if (isImported) imported.add(resource.key);
       continue;
     }
-    matched.add(past.base.key);
-    if (isUnchanged(fields, past.base, live)) continue;
+    matched.add(past.key);
+    if (isUnchanged(fields, past, live)) continue;
     const undone = undoResource(fields.kind, { resource, past, live, state: named.live });
     if (undone.live !== live) edited.set(resource.key, undone.live);
     if (undone.resource !== resource) stated.set(resource.key, undone.resource);
@@ -134,7 +134,7 @@ function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): Und
 /** A live resource, its manifest, and its last applied form. */
 type UndoInput = {
   readonly resource: DesiredResource;
-  readonly past: AppliedResource;
+  readonly past: DesiredResource;
   readonly live: LiveResource;
   readonly state: LiveState;
 };
@@ -145,13 +145,11 @@ function undoResource(kind: Kind, input: UndoInput): { readonly live: LiveResour
   const fields = comparedFields(kind);
   const specOf = (manifest: DesiredResource): JsonObject =>
     resolveDefaults(kind, { ...manifest, spec: resolveReferences(kind, manifest, live, state).spec }, live);
-  const applied = specOf(past.base);
-  const ignored = past.base.ignore;
   const found = unmerge(kind.fields, resource.spec, live.spec);
-  const changed = compareSpecs(fields, applied, found, [...ignored, ...live.unknown]);
+  const changed = compareSpecs(fields, specOf(past), found, [...past.ignore, ...live.unknown]);
   const edits = changed.map(({ path, after }) => ({ path, value: shownValue(after) }));
   const spec = edits.length === 0 ? live.spec : editSpec(kind.fields, live.spec, edits);
-  const secrets = undoSecrets({ ...input, ignored });
+  const secrets = undoSecrets(input);
   if (equal(spec, live.spec) && secrets === live.secrets) return { live, resource };
   const { changedSecrets: _, untouched: _untouched, ...rest } = live;
   return { live: { ...rest, spec: withTools(spec, secrets, live.unknown), secrets }, resource: stateLeft(kind, specOf(resource), input) };
@@ -164,9 +162,9 @@ function undoResource(kind: Kind, input: UndoInput): { readonly live: LiveResour
 function stateLeft(kind: Kind, wanted: JsonObject, { resource, past, live }: UndoInput): DesiredResource {
   const fields = comparedFields(kind);
   const kept = fields.flatMap(({ name, empty }) =>
-    resource.spec[name] === undefined && past.base.spec[name] !== undefined ? [[name, live.spec[name] ?? empty] as const] : [],
+    resource.spec[name] === undefined && past.spec[name] !== undefined ? [[name, live.spec[name] ?? empty] as const] : [],
   );
-  const isIgnoredNow = (path: Pointer): boolean => isWithinAny(path, resource.ignore) && !isWithinAny(path, past.base.ignore);
+  const isIgnoredNow = (path: Pointer): boolean => isWithinAny(path, resource.ignore) && !isWithinAny(path, past.ignore);
   const edits = compareSpecs(fields, wanted, live.spec, live.unknown).flatMap(({ path, before }) =>
     isIgnoredNow(path) ? [{ path, value: shownValue(before) }] : [],
   );
@@ -174,13 +172,13 @@ function stateLeft(kind: Kind, wanted: JsonObject, { resource, past, live }: Und
   const secrets: Record<Pointer, DesiredSecret> = { ...resource.secrets };
   const removed: Pointer[] = [];
   const ignored = [...Object.keys(live.secrets), ...Object.keys(resource.secrets)].filter(isIgnoredNow);
-  for (const path of new Set([...leftSecrets(resource, past.base), ...ignored])) {
+  for (const path of new Set([...leftSecrets(resource, past), ...ignored])) {
     const found = live.secrets[path];
     if (found?.state === 'value') secrets[path] = found;
     else if (found !== undefined || isWithinAny(path, live.unknown)) secrets[path] = { state: 'keep', source: 'keep' };
     else {
       delete secrets[path];
-      if (past.base.secrets[path] !== undefined) removed.push(path);
+      if (past.secrets[path] !== undefined) removed.push(path);
     }
   }
   return {
@@ -189,7 +187,7 @@ function stateLeft(kind: Kind, wanted: JsonObject, { resource, past, live }: Und
     secrets,
     stated: new Set([...resource.stated, ...kept.map(([name]) => name)]),
     wholeSecrets: [...resource.wholeSecrets.filter((path) => !isIgnoredNow(path)), ...removed],
-    ignore: resource.ignore.filter((path) => isWithinAny(path, past.base.ignore)),
+    ignore: resource.ignore.filter((path) => isWithinAny(path, past.ignore)),
   };
 }
 
@@ -219,12 +217,11 @@ function withoutReplaces({ replaces: _replaces, ...resource }: DesiredResource):
 }
 
 /** Undoes secrets whose value in the base is known, or is certainly another one; a readable live value decides whether there is drift. */
-function undoSecrets({ resource, past, live, ignored }: UndoInput & { readonly ignored: readonly Pointer[] }): LiveResource['secrets'] {
-  const { base } = past;
+function undoSecrets({ resource, past: base, live }: UndoInput): LiveResource['secrets'] {
   const changed: (readonly [Pointer, LiveSecret | undefined])[] = [];
   for (const path of new Set([...Object.keys(base.secrets), ...Object.keys(resource.secrets)])) {
     const [before, after, found] = [base.secrets[path], resource.secrets[path], live.secrets[path]];
-    if (isWithinAny(path, ignored) || isWithinAny(path, live.unknown)) continue;
+    if (isWithinAny(path, base.ignore) || isWithinAny(path, live.unknown)) continue;
     const isIgnoredNow = isWithinAny(path, resource.ignore);
     if (before?.state !== 'value' && isIgnoredNow) continue;
     if (found?.state === 'hidden') continue;

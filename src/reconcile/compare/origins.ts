@@ -12,14 +12,6 @@ import { hasOtherContent, isSameSecretSource } from './compare-secrets.ts';
 import { compareSpecs } from './compare-specs.ts';
 import { resolveDefaults, resolveReferences } from './resolve-specs.ts';
 
-/** The last applied form of a resource, which decides the origin of its changes. */
-export type AppliedResource = {
-  /** The resource as it was last applied. */
-  readonly base: DesiredResource;
-  /** Undoes drift even if that weakens protection. */
-  readonly revert: boolean;
-};
-
 /** Both sides of one resource whose changes are attributed to the manifests or the gateway. */
 type OriginSides = {
   readonly kind: Kind;
@@ -145,15 +137,12 @@ function rotationOrigin({ changedSecrets }: LiveResource): Pick<FieldChange, 'or
  */
 export function lastAppliedLookup(
   base: BaseState | undefined,
-  revert: readonly string[] = [],
-): (resource: DesiredResource, isLive: boolean) => AppliedResource | undefined {
+): (resource: DesiredResource, isLive: boolean) => DesiredResource | undefined {
   if (base === undefined) return () => undefined;
   const applied = desiredByKey(base.desired.resources);
-  const reverts = new Set(revert);
   return (resource, isLive) => {
     const formerId = isLive ? formerIdOf(resource) : undefined;
     const found = applied.get(resource.key) ?? (formerId === undefined ? undefined : applied.get(formerId));
-    if (found === undefined) return undefined;
-    return { base: withLeftFields(found, base.left?.get(found.key)), revert: reverts.has(resource.id) };
+    return found && withLeftFields(found, base.left?.get(found.key));
   };
 }

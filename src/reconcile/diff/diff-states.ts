@@ -35,7 +35,7 @@ import { declaredEnds, type EdgeInput, indexEdges } from '../compare/edge-index.
 import { diffEdges } from './diff-edges.ts';
 import { explainMissing } from './missing-objects.ts';
 import { type HoldableChange, findRevertedAttachments, holdStricterDrift } from './held-drift.ts';
-import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
+import { lastAppliedLookup } from '../compare/origins.ts';
 import { findRemovedDefaults } from './removed-defaults.ts';
 import { needsOf, orderByNeeds } from './order-by-needs.ts';
 import { withReach } from './rule-reach.ts';
@@ -148,13 +148,14 @@ function compareResources(
   { resources, kinds, reasons }: CompareInput,
 ): Comparison {
   const { live, desired } = named;
-  const pastOf = lastAppliedLookup(base, input.consent?.revert);
+  const pastOf = lastAppliedLookup(base);
+  const reverts = new Set<string>(input.consent?.revert);
   const renamed = new Map([...named.renames].map(([from, to]) => [to, from]));
   for (const id of named.taken.values()) renamed.set(id, id);
   const present = liveById(live.resources);
   const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, input.registry);
   const drafted: HoldableChange[] = [];
-  const phaseOf = (resource: DesiredResource, found: LiveResource | undefined, past: AppliedResource | undefined): ObjectPhase => {
+  const phaseOf = (resource: DesiredResource, found: LiveResource | undefined, past: DesiredResource | undefined): ObjectPhase => {
     const { id, key, adopt, replaces } = resource;
     const ours = uncertain.has(key) ? undefined : own.get(key);
     const former = formerIdOf(resource);
@@ -178,8 +179,7 @@ function compareResources(
     if (found !== undefined) addUnwatched(unwatched, resource, found, fields);
     const from = renamed.get(resource.key);
     const past = pastOf(resource, found !== undefined);
-    if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found, past?.base))
-      continue;
+    if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found, past)) continue;
     const forms = [...(input.remembered?.written.get(resource.key) ?? []), own.get(resource.key)].map((one) => one?.resource);
     const context: ChangeContext = {
       live: found,
@@ -196,7 +196,7 @@ function compareResources(
     drafted.push({
       draft: withName(draft),
       diagnostics,
-      ...(found === undefined || past === undefined || past.revert
+      ...(found === undefined || past === undefined || reverts.has(resource.id)
         ? {}
         : {
             holdable: {

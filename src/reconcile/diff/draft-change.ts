@@ -13,7 +13,7 @@ import { gainsLate } from '../compare/effects.ts';
 import { explainMissingSecrets } from '../compare/missing-secrets.ts';
 import { compareSpecs, entryOf, skippedPaths } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
-import { type AppliedResource, withHeld, withOrigins } from '../compare/origins.ts';
+import { withHeld, withOrigins } from '../compare/origins.ts';
 
 /** The fields of a kind by use, computed once for many resources. */
 export type KindFields = {
@@ -104,7 +104,7 @@ export type ObjectPhase = 'import' | 'agreed-import' | 'new' | 'opened' | 'known
 export type ChangeContext = {
   readonly live: LiveResource | undefined;
   readonly state: LiveState;
-  readonly past?: AppliedResource | undefined;
+  readonly past?: DesiredResource | undefined;
   /** The manifests that incomplete applies may have written. */
   readonly written?: readonly DesiredResource[];
   /** The paths of drift that stays as it is. */
@@ -126,18 +126,18 @@ export function draftChange(
   const resolved = { ...desired, spec };
   const settled = { ...resolved, spec: resolveDefaults(kind, resolved, live) };
   // The base has no manifest of an imported object, so every secret in it is new.
-  const base = past?.base ?? (phase === 'agreed-import' ? { ...desired, secrets: {}, wholeSecrets: [] } : undefined);
+  const base = past ?? (phase === 'agreed-import' ? { ...desired, secrets: {}, wholeSecrets: [] } : undefined);
   const compared = compareSecrets(desired, live, base, written);
-  const missing = explainMissingSecrets(desired, compared.missing, { isLive: live !== undefined, applied: past?.base });
+  const missing = explainMissingSecrets(desired, compared.missing, { isLive: live !== undefined, applied: past });
   const secrets = previewOnly && live !== undefined ? { ...compared, fields: [...compared.fields, ...compared.missing] } : compared;
   const addOrigins = (fields: readonly FieldChange[]): readonly FieldChange[] =>
     past === undefined
       ? fields
-      : withHeld(withOrigins(fields, past.base, { kind, desired: settled, live, state }), held, { kind, desired: settled, live });
+      : withHeld(withOrigins(fields, past, { kind, desired: settled, live, state }), held, { kind, desired: settled, live });
   const draft =
     live === undefined
       ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)), phase)
-      : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, phase, state });
+      : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past, phase, state });
   return {
     draft: desired.grants === undefined ? draft : { ...draft, fields: withEnds(draft.fields, desired.grants) },
     notCompared: [

@@ -60,7 +60,7 @@ function subjectOf(input: ExplainInput): ExplainedSubject {
   const past =
     resource === undefined
       ? base?.desired.resources.find((one) => one.id === id || one.key === id)
-      : lastAppliedLookup(base)(resource, found !== undefined)?.base;
+      : lastAppliedLookup(base)(resource, found !== undefined);
   const change = plan.changes.find((one) => one.id === id);
   const accepted = plan.accepted.find((one) => one.id === id);
   return { ...input, live, key, resource, found, past, change, accepted };

@@ -28,7 +28,7 @@ export function leftFieldsAfter({ plan, desired, live, base, registry }: Complet
   const pastOf = lastAppliedLookup(base);
   return desired.resources.flatMap((resource): readonly RecordedFields[] => {
     const { id, key } = resource;
-    const [kind, present, past] = [registry.get(kindOf(id)), found.get(key), pastOf(resource, true)?.base];
+    const [kind, present, past] = [registry.get(kindOf(id)), found.get(key), pastOf(resource, true)];
     if (kind === undefined || past === undefined) return [];
     const initial = kind.createDefaults(nameOf(id));
     const valueOf = (field: FieldRule, before: Json): Json => {
