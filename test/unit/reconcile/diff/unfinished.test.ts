@@ -152,7 +152,7 @@ function rule(words: readonly string[]): Manifest {
 }
 
 test('a duplicate entry of an interrupted apply does not count as a foreign one', async () => {
-  const one = { name: 'words', type: 'deny_words_list', pattern_regex: '' };
+  const one = { name: 'words', type: 'deny_words_list', pattern_regex: '', message: '' };
   const [before, after] = [
     { ...one, words: ['DROP'] },
     { ...one, words: ['DELETE'] },
