@@ -88,6 +88,17 @@ export type WireRows = {
   readonly switchBody: (rows: readonly GrantRow[]) => JsonObject;
 };
 
+/**
+ * A list that a plugin keeps in a row beside each object, and that decides nothing about access. An object without a row has an empty one; the
+ * list of all rows is read once, and not again with each object.
+ */
+export type WirePluginRows = Pick<WireRows, 'field' | 'rowPath'> & {
+  readonly list: WireList;
+  /** Returns the texts of one row. */
+  readonly textsIn: (row: JsonObject) => readonly string[];
+  readonly rowBody: (texts: readonly string[]) => JsonObject;
+};
+
 /** How one kind travels; field names are ours unless `fieldNames` has another one. */
 export type WireKind = {
   readonly list: WireList;
@@ -104,6 +115,8 @@ export type WireKind = {
   readonly secretSpelling?: { readonly fromWire: (value: string) => string; readonly toWire: (value: string) => string };
   /** A field that no body contains, because the gateway keeps it in rows of their own. */
   readonly rows?: WireRows;
+  /** Another field that no body contains, in the rows of a plugin. */
+  readonly pluginRows?: WirePluginRows;
   /** Fields that the gateway sets; no body contains them. */
   readonly readOnly: ReadonlySet<string>;
   /** Fields that repeat a secret; they are never printed. */

@@ -222,6 +222,8 @@ export type GatewayContext = Pick<GatewaySession, 'url' | 'client' | 'dialect' |
   readonly recentReads: Map<string, LiveResource>;
   /** The rows beside objects as their list was read last, and the read of it that is in progress. */
   readonly rows: { last?: RowsRead; reading?: Promise<readonly AccessGrant[] | 'off' | 'unreadable'> };
+  /** The rows of a plugin by the ids of their objects, as their list was read last. */
+  readonly pluginRows: { last?: ReadonlyMap<string, readonly string[]> | 'unreadable' };
   /** The keys of inherited secrets, where a bulk read has brought them. */
   readonly inherited: { keys?: InheritedKeys };
   readonly registry: Registry;
@@ -242,6 +244,7 @@ export function createContext({ url, client, dialect, capabilities, pause }: Gat
     idIndex,
     recentReads: new Map(),
     rows: {},
+    pluginRows: {},
     inherited: {},
     registry,
     async bindingFor(name) {

@@ -84,7 +84,7 @@ function sortedByName<Row extends ObjectIdentity>(rows: readonly Row[]): readonl
 type AccessReader<Row> = { readonly list: WireList; readonly read: (row: JsonObject) => Row };
 
 /** Returns the objects of a list, sorted by name; `off` while its feature is off, `unreadable` where it is not shown completely. */
-async function readAccessList<Row extends ObjectIdentity>(
+export async function readAccessList<Row extends ObjectIdentity>(
   { client, url }: AccessContext,
   { list, read }: AccessReader<Row>,
   budget: AnswerBudget,

@@ -3,13 +3,14 @@ import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject, equal, type Json } from '../../model/json.ts';
 import type { LiveResource, LiveState, LookupEntry, RowFieldState, UnreadKind } from '../../model/live.ts';
 import { decidingLists } from '../../model/protection/access-objects.ts';
-import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
 import { createAnswerBudget, type AnswerBudget, type AnswerShare } from '../http/answer-budget.ts';
 import type { Dialect, WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../session.ts';
 import { groupsOf, knownGroups, readRow, readRows, withRow } from './read-rows.ts';
 import { readWatched, watchedRows } from './read-access.ts';
+import { readPluginRows, withPluginRow } from './plugin-rows.ts';
 import { readTools } from './read-tools.ts';
 import { withKnownSecrets } from './recent-secrets.ts';
 import { inheritedKeysIn } from './read-inherited.ts';
@@ -24,10 +25,11 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   const budget = createAnswerBudget();
   const kept = kinds.flatMap((kind) => dialect.kinds[kind]?.rows ?? []);
   const watchable = watchedRows(dialect, registered);
-  const [lookups, groups, rows, lists, watched] = await Promise.all([
+  const [lookups, groups, rows, , lists, watched] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
     dialect.access.groups === undefined ? undefined : readGroups(context, dialect.access.groups.list, budget),
     kept.length === 0 ? undefined : readRows(context, budget),
+    Promise.all(kinds.flatMap((kind) => dialect.kinds[kind]?.pluginRows ?? []).map((noted) => readPluginRows(context, noted, budget))),
     Promise.all(kinds.map((kind) => listReadable(context, kind, budget))),
     Promise.all(watchable.map((row) => readWatched(context, row, budget))),
   ]);
@@ -62,7 +64,8 @@ export async function readAll(context: GatewayContext, registered: readonly stri
       const uid = reader.uidOf(entry) ?? '';
       const id = listing?.ids.get(uid);
       if (id === undefined) continue;
-      const live = withKnownSecrets(context, reader.read(entry, { uid, id }, { bulk: true, seesSecrets }));
+      const listed = withKnownSecrets(context, reader.read(entry, { uid, id }, { bulk: true, seesSecrets }));
+      const live = withPluginRow(context, listed, binding);
       // Without the feature, the field is null as it was read.
       const isPlain = wireKind.rows === undefined || rows === undefined || rows === 'off';
       if (repeated.has(id)) namesakes.push(live);
@@ -109,6 +112,7 @@ export async function readOne(
   const binding = await context.bindingFor(kindOf(live.id));
   const { wireKind } = binding;
   if (wireKind.detailIsList === true) return findByList(context, live.id, live.uid);
+  const { pluginRows } = wireKind;
   const [response, groups] = await Promise.all([
     readDetail(context, live),
     wireKind.rows === undefined
@@ -116,6 +120,9 @@ export async function readOne(
       : known === undefined
         ? readRow(context, wireKind.rows, live.uid)
         : knownGroups(known, wireKind.rows),
+    pluginRows === undefined || context.pluginRows.last !== undefined
+      ? undefined
+      : readPluginRows(context, pluginRows, createAnswerBudget()),
   ]);
   if (response === undefined) return undefined;
   const read = await resourceFromResponse(context, kindOf(live.id), response);
@@ -185,22 +192,6 @@ export async function checksVersions(context: GatewayContext, live: LiveResource
   }
 }
 
-/** Reads each object alone and returns the ids of those that exist. */
-export async function confirmIds(context: GatewayContext, ids: readonly ResourceId[]): Promise<readonly ResourceId[]> {
-  const found: ResourceId[] = [];
-  for (const id of ids) {
-    const { wireKind } = await context.bindingFor(kindOf(id));
-    if (wireKind.detailIsList === true) continue;
-    const path = wireKind.detailPath({ uid: nameOf(id), name: nameOf(id) });
-    const read = (): Promise<HttpResponse> => context.client.send({ method: 'GET', path, accept: [404] });
-    const first = await read();
-    // No list can prove that the object is absent, so a second answer has to confirm the first.
-    const { status, body } = first.status === 404 ? await read() : first;
-    if (status !== 404 && isObject(body) && wireKind.uidOf(body) === nameOf(id)) found.push(id);
-  }
-  return found;
-}
-
 /** Returns the resource in the response to a read or a write; undefined where the response does not contain one. */
 export async function resourceFromResponse(
   context: GatewayContext,
@@ -222,8 +213,10 @@ export async function resourceFromResponse(
 }
 
 /** Returns an object with the row that the last list of rows has of it: none for an object that was created since. */
-function withLastRow({ rows: { last = 'unreadable' } }: GatewayContext, binding: Binding, live: LiveResource): LiveResource {
-  return binding.wireKind.rows === undefined ? live : withRow(live, binding, groupsOf(last, live.uid));
+function withLastRow(context: GatewayContext, binding: Binding, live: LiveResource): LiveResource {
+  const { last = 'unreadable' } = context.rows;
+  const own = withPluginRow(context, live, binding);
+  return binding.wireKind.rows === undefined ? own : withRow(own, binding, groupsOf(last, live.uid));
 }
 
 /** Returns the gateway's own `ETag`: proxies that compress or change a body mark it as weak, or name the compression in it. */

@@ -3,6 +3,7 @@ import type { Capabilities, WireKind } from '../dialect.ts';
 import type { IdIndex } from '../id-index.ts';
 import { wireEntryOf } from '../from-wire.ts';
 import { withImplied } from '../implied-element.ts';
+import { pluginRowIn, withoutPluginRow, writePluginRow } from './write-plugin-row.ts';
 import { keptGroups, rowIn, withoutRow, writeRow } from './write-rows.ts';
 import { findByList, readOne, resourceFromResponse, untilAbsent } from '../live/read.ts';
 import { ApiError, type ApiFailure, AppError } from '../../model/errors.ts';
@@ -37,7 +38,7 @@ function wireBody(request: WriteRequest, writing: WriteContext): JsonObject {
   const body: Record<string, Json> = Object.fromEntries(entries);
   if (kind.named) body['name'] = nameOf(request.id);
   for (const rule of kind.fields) {
-    if (rule.manifestOnly === true || rule.name === wireKind.rows?.field) continue;
+    if (rule.manifestOnly === true || [wireKind.rows?.field, wireKind.pluginRows?.field].includes(rule.name)) continue;
     const value = wireValue(rule, request, writing);
     if (value !== undefined) body[wireKind.fieldNames[rule.name] ?? rule.name] = value;
   }
@@ -187,15 +188,18 @@ function knownKeys(fields: readonly FieldRule[], value: JsonObject): JsonObject 
 /** As many attempts as for a replacement if the gateway asks for another one; fewer if it fails for other reasons. */
 const maxCreateAttempts = { retryable: 5, other: 3 };
 
-/** Creates a resource exactly once, then its row. Throws an ApiError; a failure of the row names the resource, which exists then. */
+/** Creates a resource exactly once, then its rows. Throws an ApiError; a failure of a row names the resource, which exists then. */
 export async function sendCreate(context: GatewayContext, request: WriteRequest): Promise<LiveResource> {
   const { wireKind } = await context.bindingFor(kindOf(request.id));
-  const created = await createObject(context, withoutRow(request, wireKind));
+  const created = await createObject(context, withoutRow(withoutPluginRow(request, wireKind), wireKind));
+  let missing = 'access groups';
   try {
-    return await writeRow(context, created, rowIn(request, wireKind));
+    const row = await writeRow(context, created, rowIn(request, wireKind));
+    missing = wireKind.pluginRows?.field ?? missing;
+    return await writePluginRow(context, row, pluginRowIn(request, wireKind));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new ApiError(`it was created, but its access groups were not written: ${error.message}`, error.failure);
+    throw new ApiError(`it was created, but its ${missing} were not written: ${error.message}`, error.failure);
   }
 }
 
@@ -236,12 +240,20 @@ async function findLabel(context: GatewayContext, id: ResourceId): Promise<LiveR
   return found?.isLabel === true ? found : undefined;
 }
 
-/** Replaces a whole resource; where the response was lost, it checks whether the write happened. Throws an ApiError. */
-export async function sendUpdate(
-  context: GatewayContext,
-  fresh: LiveResource,
-  { request, onWritten }: { readonly request: WriteRequest; readonly onWritten?: (() => void) | undefined },
-): Promise<LiveResource> {
+type Replacement = { readonly request: WriteRequest; readonly onWritten?: (() => void) | undefined };
+
+/** Replaces a whole resource and its rows; where the response was lost, it checks whether the write happened. Throws an ApiError. */
+export async function sendUpdate(context: GatewayContext, fresh: LiveResource, { request, onWritten }: Replacement): Promise<LiveResource> {
+  const { wireKind } = await context.bindingFor(kindOf(fresh.id));
+  const own = withoutPluginRow(request, wireKind);
+  const isRowAlone = !isSameObject(context, request, fresh) && isSameObject(context, own, fresh);
+  if (isRowAlone) refuseManaged(context, fresh, 'PUT');
+  const written = isRowAlone ? fresh : await updateObject(context, fresh, { request: own, onWritten });
+  return writePluginRow(context, written, pluginRowIn(request, wireKind));
+}
+
+/** Replaces a resource, and the row of its access. */
+async function updateObject(context: GatewayContext, fresh: LiveResource, { request, onWritten }: Replacement): Promise<LiveResource> {
   const { kind, wireKind } = await context.bindingFor(kindOf(fresh.id));
   refuseManaged(context, fresh, 'PUT');
   const id = gatewayIdOf(kind, request.id, { ...fresh.spec, ...request.spec });
@@ -257,11 +269,7 @@ export async function sendUpdate(
 }
 
 /** Replaces an object by its own request; where the response was lost, it checks whether the write happened. */
-async function replaceObject(
-  context: GatewayContext,
-  fresh: LiveResource,
-  { request, onWritten }: { readonly request: WriteRequest; readonly onWritten?: (() => void) | undefined },
-): Promise<LiveResource> {
+async function replaceObject(context: GatewayContext, fresh: LiveResource, { request, onWritten }: Replacement): Promise<LiveResource> {
   const { kind, wireKind } = await context.bindingFor(kindOf(fresh.id));
   const id = gatewayIdOf(kind, request.id, { ...fresh.spec, ...request.spec });
   const put = await requestFor(context, request, { method: 'PUT', path: (body) => wireKind.updatePath(addressOf(fresh), body), fresh });

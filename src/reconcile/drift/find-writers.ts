@@ -2,7 +2,7 @@ import { addToGroup } from '../../model/collections.ts';
 import { desiredByKey, type DesiredState } from '../../model/desired.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 import type { LiveState } from '../../model/live.ts';
-import { isPointerWithin } from '../../model/pointer.ts';
+import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import { type Change, liveKeyOf, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { isUuid, kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { AppliedRecord, RecordedApply } from '../../model/applied-record.ts';
@@ -19,8 +19,8 @@ type WriterContext = {
 /**
  * Finds the audited writes to each object that a plan changes, and to both ends of each edge, in the order of the log. The gateway
  * id of a deleted object is known only if the log has it next to the name. Writes before the last creation are left out: they
- * belong to an earlier object with the same name, and so are the writes of applies. Attributes can be attached from their own side, which
- * no audit log has: a change of nothing else has no known writer.
+ * belong to an earlier object with the same name, and so are the writes of applies. Attributes can be attached from their own side, and channels are
+ * rows of a plugin, which no audit log has: a change of nothing else has no known writer.
  */
 export function findWriters(
   { changes, edges }: Pick<Diff, 'changes' | 'edges'>,
@@ -29,7 +29,7 @@ export function findWriters(
   const live = withNames(read, renamesOf(changes));
   const uids = new Map(live.resources.map(({ id, uid }) => [id, uid]));
   const ids = new Set([
-    ...changes.filter((change) => !changesAttributesAlone(change)).map(liveKeyOf),
+    ...changes.filter((change) => !changesUnauditedAlone(change)).map(liveKeyOf),
     ...edges.flatMap(({ rule, connection }) => [rule, connection]),
   ]);
   const byName = new Map<string, AuditedWrite[]>();
@@ -58,8 +58,11 @@ export function findWriters(
   return new Map(listed.filter(([, own]) => own.length > 0));
 }
 
-function changesAttributesAlone({ action, fields }: Pick<Change, 'action' | 'fields'>): boolean {
-  return action === 'update' && fields.length > 0 && fields.every(({ path }) => isPointerWithin(path, '/attributes'));
+/** Fields that are written otherwise than with their object, by writes that no audit log has. */
+const unaudited: readonly Pointer[] = ['/attributes', '/slack_channels'];
+
+function changesUnauditedAlone({ action, fields }: Pick<Change, 'action' | 'fields'>): boolean {
+  return action === 'update' && fields.length > 0 && fields.every(({ path }) => unaudited.some((field) => isPointerWithin(path, field)));
 }
 
 /** Returns the writes since the last creation. */

@@ -7,7 +7,7 @@ import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Allowance, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
-import { isPointerWithin, pointer } from '../../model/pointer.ts';
+import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { adaptToDialect, ambiguousNames, type UnplannableObject, frozenKeys, unreadKinds, withoutUnplannable } from './omissions.ts';
 import { withoutEndedGrants } from './ended-grants.ts';
@@ -196,9 +196,12 @@ function findUncertain(
 
 type Creation = { readonly object: LiveResource; readonly live: LiveState; readonly dialect: DialectFields };
 
+/** Fields that the gateway saves after the object itself: the attributes of objects of every kind, and rows of a plugin. */
+const savedAfterwards: readonly Pointer[] = ['/attributes', '/slack_channels'];
+
 /**
  * Returns whether an object is what the creation of a resource leaves: as in the manifest, closed, or without what the gateway saves after the
- * object itself, such as the attributes of objects of every kind.
+ * object itself.
  */
 function isAsCreated(kind: Kind, resource: DesiredResource, { object, live, dialect }: Creation): boolean {
   const { spec, diagnostics } = resolveReferences(kind, resource, object, live);
@@ -209,6 +212,8 @@ function isAsCreated(kind: Kind, resource: DesiredResource, { object, live, dial
   const closed = new Set(closableFields(kind).flatMap(({ name, path, value }) => (object.spec[name] === value ? [path] : [])));
   return differing.every(
     ({ path, before }) =>
-      closed.has(path) || isMissingRow(path, object, live) || ('absent' in before && isPointerWithin(path, pointer('attributes'))),
+      closed.has(path) ||
+      isMissingRow(path, object, live) ||
+      ('absent' in before && savedAfterwards.some((field) => isPointerWithin(path, field))),
   );
 }

@@ -64,6 +64,7 @@ const samples: Readonly<Record<string, Samples>> = {
       attributes: { attributes: ['of-connection'] },
       mandatory_metadata_fields: { mandatory_metadata_fields: ['ticket'] },
       min_review_approvals: { min_review_approvals: 1 },
+      slack_channels: { slack_channels: ['C1'] },
     }),
   },
   DataMaskingRule: {

@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
 import { asObject, asText, canonical, isObject, type JsonObject, objectsIn, textsIn } from '../../../model/json.ts';
 import { readRequestRule, readRunbookRule } from '../../../model/protection/access-objects.ts';
-import type { ListRows, WireAccess, WireList, WireRows } from '../../dialect.ts';
+import type { ListRows, WireAccess, WireList, WirePluginRows, WireRows } from '../../dialect.ts';
 import { groupsList, readIdAndName, restList } from '../rest.ts';
 
-/** Where access control is off, its list does not exist. */
-const accessControl: WireList = {
-  path: '/plugins/access_control',
-  rows(body): ListRows | undefined {
-    if (body === null) return { rows: [] };
-    return isObject(body) && Array.isArray(body['connections']) ? { rows: body['connections'] } : undefined;
-  },
-  isEmpty: (body) => isObject(body) && body['message'] === 'plugin not found',
-};
+/** The rows of a plugin. While it is off, its list does not exist. */
+function pluginList(name: string): WireList {
+  return {
+    path: `/plugins/${name}`,
+    rows(body): ListRows | undefined {
+      if (body === null) return { rows: [] };
+      return isObject(body) && Array.isArray(body['connections']) ? { rows: body['connections'] } : undefined;
+    },
+    isEmpty: (body) => isObject(body) && body['message'] === 'plugin not found',
+  };
+}
+
+const accessControl: WireList = pluginList('access_control');
 
 /** The groups of a connection: a row of the plugin of access control, which the API cannot switch off again. */
 export const accessRows: WireRows = {
@@ -23,6 +27,15 @@ export const accessRows: WireRows = {
   switchPath: '/plugins',
   // One transaction; a write of the whole plugin later would replace the rows of everything else.
   switchBody: (rows) => ({ name: 'access_control', connections: rows.map(({ uid, groups }) => ({ id: uid, config: groups })) }),
+};
+
+/** The channels that hear of the reviews of a connection: every connection has a row of the chat plugin, with or without channels. */
+export const channelRows: WirePluginRows = {
+  field: 'slack_channels',
+  list: pluginList('slack'),
+  rowPath: (uid) => `/plugins/slack/conn/${encodeURIComponent(uid)}`,
+  textsIn: ({ config }) => textsIn(config),
+  rowBody: (texts) => ({ config: texts }),
 };
 
 /** Lists that the gateway cuts to 50 entries without a page. */

@@ -12,7 +12,7 @@ import {
   limitGuardrailRule,
   limitMaskingRule,
 } from './checks/data-masking-rule.ts';
-import { accessRows } from './access.ts';
+import { accessRows, channelRows } from './access.ts';
 import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames, differingPrefixes, types } from './fields.ts';
 import { type ProposedWrite, objectPath, readUid, restList } from '../rest.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
@@ -134,6 +134,7 @@ const connection: WireKind = {
   list: connections,
   supplement: connectionSupplement,
   rows: accessRows,
+  pluginRows: channelRows,
   fieldNames,
   valueNames,
   referenceNames: { secret: differingPrefixes },

@@ -21,18 +21,13 @@ type ListReader<Row> = { readonly list: WireList; readonly read: (row: JsonObjec
 const plugins: ListReader<PluginSetup> = { list: restList('/plugins'), read: readPlugin };
 const subscriptions: ListReader<EventSubscription> = { list: restList('/event-routing/subscriptions'), read: readSubscription };
 
-// Plugins that follow from the connections themselves, and one whose rows are a list of its own.
-const otherwiseRead: ReadonlySet<string> = new Set(['audit', 'indexer', 'editor', 'dlp', 'review', 'access_control']);
+// Plugins that follow from the connections themselves, and those whose rows are fields of them.
+const otherwiseRead: ReadonlySet<string> = new Set(['audit', 'indexer', 'editor', 'dlp', 'review', 'access_control', 'slack']);
 
 function readPlugin(row: JsonObject): PluginSetup {
   const name = asText(row['name']);
   const entries = otherwiseRead.has(name) ? [] : asArray(row['connections']);
-  return { name, connections: entries.flatMap((entry) => (isObject(entry) && isSetUpFor(name, entry) ? [asText(entry['name'])] : [])) };
-}
-
-/** Returns whether the plugin is set up for the connection: every connection has the chat plugin, but only some have a config for it. */
-function isSetUpFor(plugin: string, entry: JsonObject): boolean {
-  return plugin !== 'slack' || asArray(entry['config']).length > 0;
+  return { name, connections: entries.flatMap((entry) => (isObject(entry) ? [asText(entry['name'])] : [])) };
 }
 
 function readSubscription(row: JsonObject): EventSubscription {
