@@ -35,7 +35,7 @@ import {
   unrecordedRefusals,
   unsignedRefusals,
 } from '../reconcile/guard/record-refusals.ts';
-import { mergeBehind } from '../reconcile/prepare/base-states.ts';
+import { mergeBehind, rememberedState } from '../reconcile/prepare/base-states.ts';
 import { plural, shortList } from '../report/wording/summary.ts';
 import { unplannableByErrors, type UnplannableObject } from '../reconcile/prepare/omissions.ts';
 import {
@@ -332,14 +332,16 @@ export function readOutsideAccess({
   if (!project.target.watchAccess || live.watched === undefined) return undefined;
   const record = planBase.read?.record;
   const { dialect, role } = identity;
+  const { base, remembered } = planBase;
+  const known = remembered === undefined ? desired : rememberedState(remembered);
   return findOutsideAccess({
     recorded: record?.commit === undefined && record?.unmerged === undefined ? undefined : record,
     live,
     registry: readableKinds,
     dialect,
     role,
-    scope: withoutAccepted(watchScope(registry, desired, planBase.base?.desired ?? desired), accepted),
-    applied: planBase.base?.desired,
+    scope: withoutAccepted(watchScope(registry, desired, base?.desired ?? desired, known), accepted),
+    applied: base?.desired,
   });
 }
 

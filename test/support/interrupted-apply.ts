@@ -11,6 +11,7 @@ import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import { completeRecord, incompleteRecord, withPending } from '../../src/project/record/applied-record.ts';
 import { recallObjects } from '../../src/project/remembered-objects.ts';
 import { filterDrift } from '../../src/reconcile/drift/filter-drift.ts';
+import { rememberedState } from '../../src/reconcile/prepare/base-states.ts';
 import { leftFieldsAfter } from '../../src/reconcile/record/left-fields.ts';
 import { findOutsideAccess } from '../../src/reconcile/record/outside-access.ts';
 import { liveAfterPlan, recordAccess, watchScope, withoutAccepted } from '../../src/reconcile/record/record-access.ts';
@@ -147,10 +148,11 @@ export function interruptedHistory({ gateway, dialect, disturb }: DisturbableGat
     return result;
   }
 
-  async function findOutside(side: Side, { live, base, reviewed }: Planned): Promise<readonly string[]> {
+  async function findOutside(side: Side, { live, base, remembered, reviewed }: Planned): Promise<readonly string[]> {
     if (live.watched === undefined || record.commit === undefined) return [];
     const { role } = await gateway.identify();
-    const scope = withoutAccepted(watchScope(registry, states[side], base?.desired ?? states[side]), reviewed.plan.accepted);
+    const known = [states[side], base?.desired ?? states[side], ...(remembered === undefined ? [] : [rememberedState(remembered)])];
+    const scope = withoutAccepted(watchScope(registry, ...known), reviewed.plan.accepted);
     const outside = findOutsideAccess({ recorded: record, live, registry: readableKinds, dialect, role, scope, applied: base?.desired });
     return (outside?.changes ?? []).map((one) => `outside: ${JSON.stringify(one)}`);
   }

@@ -7,6 +7,7 @@ import {
   desiredById,
   desiredByKey,
   edgesByEnds,
+  emptyState,
   formerIdOf,
   isSameManifest,
 } from '../../model/desired.ts';
@@ -47,6 +48,12 @@ export function withRemembered(base: BaseState | undefined, remembered: Remember
     desired: { ...desired, resources: [...desired.resources, ...more] },
     removedIn: new Map([...removals, ...removedIn]),
   };
+}
+
+/** Returns the manifests that incomplete applies may have written, and those of orphans, as a state. */
+export function rememberedState({ objects, written }: Remembered): DesiredState {
+  const forms = [...objects, ...[...written.values()].flat()];
+  return { ...emptyState, resources: forms.flatMap(({ resource }) => resource ?? []) };
 }
 
 /** Returns the last manifests of objects that are ours and not part of the base, for finding those that were removed. */

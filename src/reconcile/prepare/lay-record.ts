@@ -149,15 +149,24 @@ function laySecrets({ secrets }: DesiredResource, forms: readonly WrittenForm[],
   return isSame ? secrets : Object.fromEntries(laid);
 }
 
+/** The gateway under the names after the plan, and what gives ends these names. */
+type EdgeContext = LayContext & {
+  readonly resolve: (edges: readonly DeclaredEdge[]) => readonly DeclaredEdge[];
+  readonly renames: Renames;
+};
+
 /** Returns the base with the attachments that incomplete applies made, and without those that they removed; all edges have resolved ends. */
 export function layEdges(
   base: BaseState,
   { edges, attached, begun }: Remembered,
-  { live, registry, resolve }: LayContext & { readonly resolve: (edges: readonly DeclaredEdge[]) => readonly DeclaredEdge[] },
+  { live, registry, resolve, renames }: EdgeContext,
 ): BaseState {
   if (edges.length + attached.length + begun.length === 0) return base;
   const present = new EdgeMap(liveEdges(live, registry));
-  const applies = begun.map(({ keys, edges: declared }) => ({ keys, declared: declared && new EdgeMap(resolve(declared)) }));
+  const applies = begun.map(({ keys, edges: declared }) => ({
+    keys: new Set([...keys].map((key) => renames.get(key) ?? key)),
+    declared: declared && new EdgeMap(resolve(declared)),
+  }));
   const isDetached = (edge: DeclaredEdge): boolean =>
     !present.has(edge) &&
     applies.some(({ keys, declared }) => (keys.has(edge.rule) || keys.has(edge.connection)) && declared?.has(edge) !== true);

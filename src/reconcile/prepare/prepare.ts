@@ -165,7 +165,7 @@ function withResolvedEdges(
   const applied = base && withNamesInSpecs({ ...base, desired: { ...base.desired, edges: resolve(base.desired.edges) } }, named.renames);
   return {
     desired: { ...desired, edges: resolveEdges(desired.edges, names) },
-    base: applied && remembered ? layEdges(applied, remembered, { live: named.live, registry, resolve }) : applied,
+    base: applied && remembered ? layEdges(applied, remembered, { live: named.live, registry, resolve, renames }) : applied,
   };
 }
 
