@@ -77,6 +77,7 @@ const listedThings: Readonly<Record<string, string>> = {
   rulepacks: 'rulepack',
   'analyzer-rules': 'analyzer-rule',
   'machine-identities': 'machine-identity',
+  'feature-flags': 'feature-flag',
   groups: 'group',
   users: 'user',
 };
@@ -228,6 +229,7 @@ const serviceViews: Readonly<Record<string, ReadView>> = {
   rulepacks: (service) => readAccessView(service, 'rulepacks'),
   'analyzer-rules': (service) => readAccessView(service, 'analyzer-rules'),
   'machine-identities': (service) => readAccessView(service, 'machine-identities'),
+  'feature-flags': (service) => readAccessView(service, 'feature-flags'),
   groups: (service) => readAccessView(service, 'groups'),
   users: (service) => readAccessView(service, 'users'),
 };

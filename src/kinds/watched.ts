@@ -1,4 +1,5 @@
 import analyzerRule from '../../schemas/watched/analyzer-rule.schema.json' with { type: 'json' };
+import featureFlag from '../../schemas/watched/feature-flag.schema.json' with { type: 'json' };
 import machineIdentity from '../../schemas/watched/machine-identity.schema.json' with { type: 'json' };
 import rulepack from '../../schemas/watched/rulepack.schema.json' with { type: 'json' };
 import type { Registry } from '../model/kind.ts';
@@ -7,7 +8,10 @@ import { ruleKind } from './rule-kind.ts';
 
 /** The kinds of objects that decide access and that no manifest declares, by name: they are read and recorded, and never written. */
 export const watchedKinds: Registry = new Map(
-  [rulepack, analyzerRule, machineIdentity].map((schema) => [schema.title, ruleKind(schema.title, schema, { renamable: false })]),
+  [rulepack, analyzerRule, machineIdentity, featureFlag].map((schema) => [
+    schema.title,
+    ruleKind(schema.title, schema, { renamable: false }),
+  ]),
 );
 
 /** All kinds that a plan reads, by name. */

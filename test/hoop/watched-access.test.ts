@@ -296,12 +296,14 @@ test('a record without these objects compares nothing, and says so where the gat
   const { run, repository, send } = watched;
   const commit = repository.git('rev-parse', 'HEAD').trim();
   repository.git('update-ref', 'refs/ostiary/applied/production', commitRecord(repository, { commit }));
-  expect((await run('drift')).stdout).toContain('The last apply did not record Rulepack: ');
+  expect((await run('drift')).stdout).toContain('The last apply did not record Rulepack, FeatureFlag: ');
   await send('POST', '/runbooks/rules', runbook);
   const drift = await run('drift');
   expect([drift.code, oneLine(drift.stdout)]).toEqual([
     0,
-    expect.stringContaining('The last apply did not record RunbookRule, Rulepack: changes of these are reported after the next one'),
+    expect.stringContaining(
+      'The last apply did not record RunbookRule, Rulepack, FeatureFlag: changes of these are reported after the next one',
+    ),
   ]);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
   expect((await run('drift')).stdout).not.toContain('did not record');
@@ -367,4 +369,19 @@ describe('a change that drift reports', () => {
     await send('POST', '/runbooks/rules', runbook);
     expect(await digestOf()).toBe(before);
   });
+});
+
+test('a flag that decides whether guardrails are enforced is watched; one that protects nothing is not', { timeout: 60_000 }, async () => {
+  const { run, send } = await appliedProject();
+  await send('PUT', '/feature-flags/experimental.tunnel_token_renewal', { enabled: true });
+  expect(await run('drift')).toMatchObject({ code: 0 });
+  await send('PUT', '/feature-flags/experimental.ssh_guardrails', { enabled: true });
+  const on = await run('drift');
+  expect([on.code, sectionOf(on)]).toEqual([2, expect.stringContaining('~ FeatureFlag/experimental.ssh_guardrails: changed')]);
+  expect(sectionOf(on)).toContain('enabled false → true');
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  expect(await run('drift')).toMatchObject({ code: 0 });
+  await send('PUT', '/feature-flags/experimental.ssh_guardrails', { enabled: false });
+  expect(sectionOf(await run('drift'))).toContain('enabled true → false');
+  expect((await run('get feature-flags')).stdout).toMatch(/experimental\.ssh_guardrails\s+no/);
 });

@@ -54,6 +54,9 @@ export function withAccess(live: LiveState, lists: AccessLists = {}): LiveState 
     ...entriesOf(lists['machine-identities']).map((machine) =>
       objectOf('MachineIdentity', machine, { spec: { attributes: machine.attributes } }),
     ),
+    ...entriesOf(lists['feature-flags']).map(({ id, name, enabled }) =>
+      objectOf('FeatureFlag', { id, name, connections: [] }, { spec: { enabled } }),
+    ),
   ];
   const given = new Map(objects.map((one) => [one.id, one]));
   const [watched, declarable] = [true, false].map((isWatched) =>

@@ -138,6 +138,9 @@ export function readMachineIdentity(machine: JsonObject, { id, name }: ObjectIde
   return { id, name, attributes: textsIn(machine['attributes']) };
 }
 
+/** A switch of the gateway that decides whether it enforces rules. */
+export type FeatureFlag = ObjectIdentity & { readonly enabled: boolean };
+
 /** A group of users. */
 export type AccessGroup = { readonly id: string; readonly name: string };
 
@@ -156,6 +159,7 @@ export type AccessObjects = {
   readonly rulepacks: Rulepack & NamingConnections;
   readonly 'analyzer-rules': AnalyzerRule & NamingConnections & { readonly managed_by: string };
   readonly 'machine-identities': MachineIdentity & NamingConnections;
+  readonly 'feature-flags': FeatureFlag;
   readonly groups: AccessGroup;
   readonly users: AccessUser;
 };
@@ -171,13 +175,14 @@ export const decidingLists: Readonly<Record<string, DecidingList>> = {
 };
 
 /** The lists whose objects no manifest declares. */
-export type WatchedList = 'rulepacks' | 'analyzer-rules' | 'machine-identities';
+export type WatchedList = 'rulepacks' | 'analyzer-rules' | 'machine-identities' | 'feature-flags';
 
 /** The list of the objects of each watched kind. */
 export const watchedLists: Readonly<Record<string, WatchedList>> = {
   Rulepack: 'rulepacks',
   AnalyzerRule: 'analyzer-rules',
   MachineIdentity: 'machine-identities',
+  FeatureFlag: 'feature-flags',
 };
 
 const listsByKind: Readonly<Record<string, DecidingList | WatchedList>> = { ...decidingLists, ...watchedLists };

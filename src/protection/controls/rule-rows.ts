@@ -54,7 +54,7 @@ type Side = 'input' | 'output';
 /** What guardrails block in one direction. */
 function blockedRow(side: Side, wording: { readonly heading: string; readonly verb: string }): Omit<ControlRow, 'type'> {
   return {
-    fields: { Connection: ['attributes'], GuardrailRule: [side, 'attributes'] },
+    fields: { Connection: ['attributes'], GuardrailRule: [side, 'attributes'], FeatureFlag: ['enabled'] },
     conditions: enforcing,
     ofRules: {
       kind: 'GuardrailRule',

@@ -62,6 +62,7 @@ const tables: { readonly [List in AccessList]: AccessTable<AccessObjects[List]> 
     headers: ['identity', 'connections', 'attributes'],
     row: (one) => [one.name, words(one.connections), words(one.attributes)],
   },
+  'feature-flags': { headers: ['flag', 'enabled'], row: ({ name, enabled }) => [name, enabled ? 'yes' : 'no'] },
   groups: { headers: ['group'], row: ({ name }) => [name] },
   users: { headers: ['user', 'groups'], row: ({ name, groups }) => [name, words(groups)] },
 };

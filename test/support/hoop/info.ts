@@ -1,11 +1,13 @@
 import { createHmac } from 'node:crypto';
-import { ok, type Call, type ModelContext, type Reply, type Route } from './call.ts';
+import { ok, param, type Call, type ModelContext, type Reply, type Route } from './call.ts';
+import { ModelError } from './errors.ts';
 import flags from './feature-flags.json' with { type: 'json' };
 
 export const infoRoutes: readonly Route[] = [
   { method: 'GET', path: '/userinfo', access: 'reader', answer: userInfo },
   { method: 'GET', path: '/serverinfo', access: 'reader', answer: serverInfo },
   { method: 'GET', path: '/feature-flags', access: 'reader', answer: ({ context }) => ok(featureFlags(context)) },
+  { method: 'PUT', path: '/feature-flags/:name', access: 'admin', answer: switchFlag },
   { method: 'GET', path: '/serviceaccounts', access: 'reader', answer: () => ok(null) },
 ];
 
@@ -85,5 +87,17 @@ function serverInfo({ context, caller }: Call): Reply {
 type FeatureFlag = (typeof flags)[number] & { readonly enabled: boolean };
 
 function featureFlags({ settings }: ModelContext): readonly FeatureFlag[] {
-  return flags.map((flag) => ({ ...flag, enabled: flag.name === 'experimental.rulepacks' ? settings.rulepacks : flag.default }));
+  return flags.map((flag) => ({
+    ...flag,
+    enabled: flag.name === 'experimental.rulepacks' ? settings.rulepacks : (settings.flags.get(flag.name) ?? flag.default),
+  }));
+}
+
+function switchFlag(call: Call): Reply {
+  const { context, text } = call;
+  const name = param(call, 'name');
+  if (!flags.some((flag) => flag.name === name)) throw new ModelError(400, `unknown feature flag: ${name}`);
+  const { enabled } = Object(JSON.parse(text));
+  context.settings.flags.set(name, enabled === true);
+  return ok(featureFlags(context).find((flag) => flag.name === name) ?? null);
 }

@@ -24,6 +24,7 @@ export function createModelContext(options: HoopOptions): ModelContext {
       profile: null,
       supportChat: false,
       rulepacks: true,
+      flags: new Map(),
       apiKey: options.apiKey ?? null,
       listeners: false,
       serverInfo: {},

@@ -99,6 +99,8 @@ export type ModelSettings = {
   supportChat: boolean;
   /** Whether the flag `experimental.rulepacks` is on. */
   rulepacks: boolean;
+  /** Other flags that are not as their default, by name. */
+  readonly flags: Map<string, boolean>;
   apiKey: string | null;
   /** Whether native clients can connect; if not, machine identities get no credentials. */
   listeners: boolean;

@@ -43,6 +43,29 @@ function pagedList(path: string): WireList {
   return { ...restList(path), paged: true };
 }
 
+/** The switches that decide whether rules are enforced; the others switch features that protect nothing. */
+const enforcingFlags: ReadonlySet<string> = new Set([
+  // Guardrails of commands and output, and of what people type, in native SSH sessions.
+  'experimental.ssh_guardrails',
+  'experimental.ssh_input_guardrails',
+  // What is found, and stopped, in RDP sessions.
+  'experimental.rdp_pii_detection',
+  'experimental.rdp_pii_guard',
+  // The analyzer of HTTP sessions.
+  'experimental.http_session_analyzer',
+]);
+
+/** A flag has no id; its name is one. */
+const flags: WireList = {
+  path: '/feature-flags',
+  rows(body): ListRows | undefined {
+    if (!Array.isArray(body)) return undefined;
+    return {
+      rows: objectsIn(body).flatMap((row) => (enforcingFlags.has(asText(row['name'])) ? [{ ...row, id: row['name'] ?? null }] : [])),
+    };
+  },
+};
+
 /** The lists of what decides access on the public gateway, as version 1.148 answers them. */
 export const access: WireAccess = {
   'access-control': { list: accessControl, read: (row) => ({ ...readIdAndName(row), groups: textsIn(row['config']) }) },
@@ -96,6 +119,10 @@ export const access: WireAccess = {
         managed_by: asText(row['managed_by']),
       };
     },
+  },
+  'feature-flags': {
+    list: flags,
+    read: (row) => ({ ...readIdAndName(row), enabled: row['enabled'] === true }),
   },
   'machine-identities': {
     list: restList('/machineidentities'),

@@ -55,7 +55,7 @@ export function readReferringObjects(live: LiveState, answers: PreflightAnswers)
   };
 }
 
-const listOfKind: Readonly<Record<string, ReferringList>> = { ...decidingLists, ...watchedLists };
+const listOfKind: Readonly<Record<string, string>> = { ...decidingLists, ...watchedLists };
 
 /** Returns the live objects of a list, and the connections that they name; undefined where they cannot be read. */
 function listedIn<Row>(

@@ -73,6 +73,7 @@ const full: { readonly [List in keyof AccessLists]-?: AccessObjects[List] } = {
     managed_by: 'hoop',
   },
   'machine-identities': { id: 'm', name: 'deployer', connections: ['orders-db'], attributes: ['pii'] },
+  'feature-flags': { id: 'ssh', name: 'ssh', enabled: true },
 };
 
 const fullState = Object.fromEntries(Object.entries(full).map(([list, object]) => [list, [object]])) satisfies AccessLists;
