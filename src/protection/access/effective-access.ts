@@ -187,12 +187,19 @@ export function memberSorts(...states: readonly ConnectionAccess[]): readonly Me
   return memberSortsBy(states);
 }
 
-/** Returns one sort of people for each difference that the groups of several states, or being in some of the other groups, can make. */
-export function memberSortsBy(states: readonly ConnectionAccess[], others: readonly (readonly string[])[] = []): readonly MemberSort[] {
+/**
+ * Returns one sort of people for each difference that the groups of several states, or being in some of the other groups, can make. What the groups of
+ * `adding` give adds up: who is in several of them, and alike otherwise, gains or loses what those in one of them do.
+ */
+export function memberSortsBy(
+  states: readonly ConnectionAccess[],
+  others: readonly (readonly string[])[] = [],
+  adding: readonly (readonly string[])[] = [],
+): readonly MemberSort[] {
   const asked = states.flatMap(({ rules }) =>
     [rules.jit, rules.command].flatMap((rule) => [rule?.approval_required_groups ?? [], rule?.skip_review_groups ?? []]),
   );
-  const sorts = sortsByLists([...asked, ...states.map(({ groups }) => groups ?? []), ...others]);
+  const sorts = sortsByLists([...asked, ...states.map(({ groups }) => groups ?? []), ...others], adding);
   const isRestricted = states.some(({ groups, runbooks }) => groups !== undefined || runbooks !== undefined);
   return [...sorts.map(({ sort }) => sort), ...sortsSeeingAll(sorts, asked, isRestricted)];
 }
@@ -202,29 +209,33 @@ export type SortOfLists = { readonly bits: readonly boolean[]; readonly sort: Me
 
 /**
  * Returns one sort of people for each difference that being in some of the groups of lists can make, without the groups that see every
- * connection; those in the fewest groups first, and first those in none.
+ * connection; those in the fewest groups first, and first those in none. Of the groups that are in the same lists, and in some of those that add up, people are in one.
  */
-export function sortsByLists(lists: readonly (readonly string[])[]): readonly SortOfLists[] {
-  const alike = new Map<string, { readonly bits: readonly boolean[]; readonly groups: string[] }>();
-  const sets = lists.map((list) => new Set(list));
-  for (const group of new Set(lists.flat())) {
+export function sortsByLists(lists: readonly (readonly string[])[], adding: readonly (readonly string[])[] = []): readonly SortOfLists[] {
+  const alike = new Map<string, { readonly bits: readonly boolean[]; readonly adds: string | undefined; readonly groups: string[] }>();
+  const all = [...lists, ...adding];
+  const sets = all.map((list) => new Set(list));
+  for (const group of new Set(all.flat())) {
     if (seeingAll.includes(group)) continue;
     const bits = sets.map((set) => set.has(group));
     const key = bits.join();
-    const known = alike.get(key) ?? { bits, groups: [] };
+    const adds = bits.slice(lists.length).includes(true) ? bits.slice(0, lists.length).join() : undefined;
+    const known = alike.get(key) ?? { bits, adds, groups: [] };
     known.groups.push(group);
     alike.set(key, known);
   }
-  const sorts = new Map<string, SortOfLists>();
-  const nowhere = lists.map(() => false);
-  sorts.set(nowhere.join(), { bits: nowhere, sort: { member: [], groups: [], places: [] } });
-  for (const { bits, sort } of sorts.values()) {
-    for (const { bits: own, groups } of alike.values()) {
+  const sorts = new Map<string, SortOfLists & { readonly added: readonly string[] }>();
+  const nowhere = all.map(() => false);
+  sorts.set(nowhere.join(), { bits: nowhere, added: [], sort: { member: [], groups: [], places: [] } });
+  for (const { bits, sort, added } of sorts.values()) {
+    for (const { bits: own, adds, groups } of alike.values()) {
+      if (adds !== undefined && added.includes(adds)) continue;
       const joined = bits.map((bit, index) => bit || own[index] === true);
       const key = joined.join();
       if (sorts.has(key)) continue;
       sorts.set(key, {
         bits: joined,
+        added: adds === undefined ? added : [...added, adds],
         sort: {
           member: [...sort.member, ...groups.slice(0, 1)],
           groups: sort.member.length === 0 ? groups : [],

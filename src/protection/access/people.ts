@@ -18,7 +18,11 @@ export function sortsIn(
   others: readonly (readonly string[])[] = [],
 ): readonly MemberSort[] {
   const runners = verb === 'runbooks' ? states.flatMap(({ runbooks = [] }) => runbooks.map(({ groups }) => groups)) : [];
-  return memberSortsBy(states, [...others, ...runners.filter((groups) => groups.length > 0)]);
+  return memberSortsBy(
+    states,
+    others,
+    runners.filter((groups) => groups.length > 0),
+  );
 }
 
 /** Lists one sort of people for each difference that the groups of some states of a connection can make by a verb, and the auditors. */
