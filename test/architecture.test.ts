@@ -131,7 +131,7 @@ const inside: Readonly<Record<string, string>> = {
   protection:
     'pattern access controls posture effective compare common-tags.ts questions risk samples permission lint policy accepted-effects.ts extension-headlines.ts risk-headlines.ts new-access.ts protection-matrix.ts ' +
     'rule-inspector.ts stricter-drift.ts protection.ts',
-  reconcile: 'compare prepare saved-plan diff schedule drift accepted assess guard explain record own-changes.ts reconcile.ts',
+  reconcile: 'compare prepare saved-plan order diff drift accepted assess guard explain record own-changes.ts reconcile.ts',
   manifest:
     'json-values.ts yaml schema-nodes.ts secrets manifest.ts source-map.ts acknowledge.ts validate collect-edges.ts edit respell-document.ts merge-layers.ts read-defaults.ts ' +
     'to-resource.ts target-documents.ts read-policies.ts read-access-tests.ts read-documents.ts load-manifests.ts pull accept format read-config.ts',
@@ -304,14 +304,7 @@ function withoutText(text: string): string {
 }
 
 /** The stages of the pipeline; `reconcile.ts` alone composes them. */
-const stages = [
-  'prepare/prepare',
-  'diff/diff-states',
-  'schedule/schedule-steps',
-  'schedule/schedule-writes',
-  'assess/assess',
-  'guard/guard',
-];
+const stages = ['prepare/prepare', 'diff/diff-states', 'order/order-writes', 'assess/assess', 'guard/guard'];
 
 test('commands, goldens and test support run one pipeline: only reconcile.ts composes its stages', () => {
   expect(stages.filter((stage) => !existsSync(`src/reconcile/${stage}.ts`))).toEqual([]);

@@ -8,7 +8,7 @@ const makesStates: Readonly<Record<string, readonly string[]>> = {
   'src/reconcile/prepare/snapshots.ts': ['snapshotPlan'],
   // Plans that were made before, or that manifests do not make.
   'src/planning/saved-plan.ts': ['snapshotPlan'],
-  'src/reconcile/schedule/schedule-steps.ts': ['snapshotPlan'],
+  'src/reconcile/order/order-writes.ts': ['snapshotPlan'],
   'src/protection/protection.ts': ['liveSnapshot', 'snapshotPlan'],
   // What is asked about a gateway without a plan.
   'src/planning/access-view.ts': ['liveSnapshot', 'plannedSnapshot'],
@@ -16,7 +16,6 @@ const makesStates: Readonly<Record<string, readonly string[]>> = {
   // States of parts of a plan, before it is known.
   'src/reconcile/prepare/replacements.ts': ['liveSnapshot'],
   'src/reconcile/diff/held-drift.ts': ['plannedSnapshot'],
-  'src/reconcile/schedule/close-moves.ts': ['plannedSnapshot'],
   'src/reconcile/assess/assess.ts': ['plannedSnapshot'],
 };
 

@@ -2,7 +2,7 @@ import { ApiError, AppError } from '../model/errors.ts';
 import type { ApplyResult, Outcome, OutcomeStatus } from '../model/result/outcome.ts';
 import { type Change, renamesOf, withNames } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { compareTimes, stepKeyText, type Step, type StepPart } from '../model/plan/schedule.ts';
+import { stepKeyText, type Step, type StepPart } from '../model/plan/schedule.ts';
 import {
   type ApplyInput,
   type ApplyState,
@@ -43,7 +43,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
   await switchAccessOn(state);
   for (let next = 0; next < steps.length;) {
     const [first] = steps.slice(next, next + 1);
-    const together = steps.slice(next).filter((step) => first !== undefined && compareTimes(step, first) === 0);
+    const together = steps.slice(next).filter(({ round }) => round === first?.round);
     await runStage(together, state);
     next += together.length;
   }

@@ -1,15 +1,14 @@
-import { editSpec, type Edit, specAfter } from '../model/spec/edit.ts';
-import { compareText, equal, type JsonObject } from '../model/json.ts';
+import { compareText, equal } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { WriteRequest } from '../model/gateway.ts';
 import { liveKeyOf, otherEnd } from '../model/plan/plan.ts';
-import type { Step, StepPart } from '../model/plan/schedule.ts';
+import type { Step } from '../model/plan/schedule.ts';
+import { specAfterStep, writesOnlyPart } from '../model/plan/step-spec.ts';
 import { isPointerWithin, tokensOf, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
 import { changedTools } from '../model/spec/tool-lists.ts';
-import { mergeStrictest } from '../model/spec/merge-strictest.ts';
 
 /** Finds the value of a secret that a plan names by its source. */
 export type SecretLookup = (id: ResourceId, path: Pointer) => Secret | undefined;
@@ -19,7 +18,7 @@ export function requestOf(step: Step, secretOf: SecretLookup, fresh?: LiveResour
   const { change, kind, part } = step;
   const fields = writesOnlyPart(part) ? [] : change.fields.filter((field) => field.held !== true);
   const given = fields.filter((field) => 'secret' in field.after);
-  const spec = specOf(step, fresh?.spec ?? {});
+  const spec = specAfterStep(step, fresh?.spec ?? {});
   const lists = changedTools(fresh?.spec ?? {}, spec);
   const dropped = fields.filter((field) => 'secret' in field.before && 'absent' in field.after).map(({ path }) => path);
   return {
@@ -37,42 +36,10 @@ export function requestOf(step: Step, secretOf: SecretLookup, fresh?: LiveResour
   };
 }
 
-/** Returns whether a step writes only a name or access modes, and no field, secret or edge of its change. */
-function writesOnlyPart(part: StepPart): boolean {
-  return part === 'open' || part === 'name' || part === 'close';
-}
-
 function requireSecret(id: ResourceId, path: Pointer, secretOf: SecretLookup): Secret {
   const secret = secretOf(id, path);
   if (secret === undefined) throw new Error(`${id} has no value for ${path}`);
   return secret;
-}
-
-function specOf({ change, kind, part }: Step, live: JsonObject): JsonObject {
-  const after = specAfter(change, kind, live);
-  switch (part) {
-    case 'whole':
-    case 'delete':
-      return after;
-    case 'name':
-      return live;
-    case 'gain':
-      return mergeStrictest(kind.fields, after, live);
-    case 'closed':
-      return editSpec(kind.fields, after, closingEdits(kind));
-    case 'close':
-      return editSpec(kind.fields, live, closingEdits(kind));
-    case 'open':
-      return editSpec(kind.fields, live, openingEdits(kind, specAfter(change, kind, change.action === 'create' ? {} : live)));
-  }
-}
-
-function closingEdits(kind: Kind): readonly Edit[] {
-  return kind.fields.flatMap((field) => (field.closed === undefined ? [] : [{ path: `/${field.name}`, value: field.closed }]));
-}
-
-function openingEdits(kind: Kind, after: JsonObject): readonly Edit[] {
-  return kind.fields.flatMap((field) => (field.closed === undefined ? [] : [{ path: `/${field.name}`, value: after[field.name] }]));
 }
 
 /** Returns all edges of one field after the step: the fresh ones and those that the plan attaches, without those that it detaches. */

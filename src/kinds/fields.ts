@@ -35,6 +35,8 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
   const omitted = oneOf(node['x-ostiary-omitted'], ['kept', 'derived'] as const) ?? 'empty';
   const protects = oneOf<Protects>(node['x-ostiary-protects'], [
     'entries',
+    'union',
+    'everybody',
     'fewer',
     'lower',
     'higher',
@@ -44,6 +46,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     'disabled',
     'tools',
   ]);
+  const late = oneOf(node['x-ostiary-late'], ['replaced', 'joined'] as const);
   const edge = oneOf(node['x-ostiary-edge'], ['rule', 'connection'] as const);
   const secret = oneOf(node['x-ostiary-secret'], ['base64', 'plain'] as const);
   const closed = node['x-ostiary-closed'];
@@ -69,7 +72,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     ...(borrowed === undefined ? {} : { borrowed }),
     ...(implied === undefined ? {} : { implied }),
     ...(timed === undefined ? {} : { timed }),
-    ...(node['x-ostiary-late'] === true ? { late: true } : {}),
+    ...(late === undefined ? {} : { late }),
     ...(typeof node['x-ostiary-counts'] === 'string' ? { counts: node['x-ostiary-counts'] } : {}),
   };
 }

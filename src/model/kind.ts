@@ -15,11 +15,23 @@ export type Shape =
   | { readonly shape: 'keyed'; readonly key: string; readonly fields: readonly FieldRule[] };
 
 /**
- * How two values become one that is as strict as both (`x-ostiary-protects`), for the state between two writes: `entries` more entries, `fewer` fewer entries, `lower` / `higher`
+ * How two values become one that is as strict as both (`x-ostiary-protects`), for the state between two writes: `entries` and `union` more entries (layers join `entries`, and replace a `union`),
+ * `everybody` more entries, of which none is everybody, `fewer` fewer entries, `lower` / `higher`
  * numbers (null is the weakest), `most` a higher number (null means all), `threshold` a lower number (null is the
  * gateway's own value, which cannot be compared), `enabled` / `disabled` the word or the boolean, `tools` the lists of tools in a map.
  */
-export type Protects = 'entries' | 'fewer' | 'lower' | 'higher' | 'most' | 'threshold' | 'enabled' | 'disabled' | 'tools';
+export type Protects =
+  | 'entries'
+  | 'union'
+  | 'everybody'
+  | 'fewer'
+  | 'lower'
+  | 'higher'
+  | 'most'
+  | 'threshold'
+  | 'enabled'
+  | 'disabled'
+  | 'tools';
 
 /** One field of a kind, derived from its schema; the schema is the only source of a field's rules. */
 export type FieldRule = Shape & {
@@ -54,8 +66,11 @@ export type FieldRule = Shape & {
   readonly implied?: string;
   /** An element may be a map with an end of its own; the element itself is under this key. */
   readonly timed?: string;
-  /** The gateway attaches the value after it has saved the object, so the object is unprotected in between. */
-  readonly late?: boolean;
+  /**
+   * The gateway saves the value after the rest of the object, in a second transaction. Of two writes, the first one has the new value (`replaced`), or both
+   * values (`joined`).
+   */
+  readonly late?: 'replaced' | 'joined';
 };
 
 /** The secrets of a manifest by path. A key that is missing from a completely stated map is certainly absent. */

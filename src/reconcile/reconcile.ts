@@ -4,7 +4,7 @@ import type { PreflightRequest, PreflightResult } from '../model/gateway.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import { deletedOutside, type Diff, type ForgeRequest, type Plan, type RiskClass } from '../model/plan/plan.ts';
-import type { Step } from '../model/plan/schedule.ts';
+import type { Schedule, Step } from '../model/plan/schedule.ts';
 import type { AuditedChanges } from './accepted/assess-accepted.ts';
 import { type AcceptedDiff, diffAccepted } from './accepted/diff-accepted.ts';
 import type { PlanSnapshots } from '../protection/posture/diff-postures.ts';
@@ -19,9 +19,8 @@ import { checkLimits, guard } from './guard/guard.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
 import { unplannableByErrors, withoutUnplannable } from './prepare/omissions.ts';
 import { prepare, type Prepared, type ReconcileInput } from './prepare/prepare.ts';
-import { closeForMoves } from './schedule/close-moves.ts';
-import { joinedSpecs, type ScheduleInput, scheduleInput, scheduleSteps } from './schedule/schedule-steps.ts';
-import { stepsInSlots, withExposureWindows } from './schedule/schedule-writes.ts';
+import { closeExposed } from './order/close-exposed.ts';
+import { joinedSpecs, type OrderInput, orderInput, orderWrites } from './order/order-writes.ts';
 
 /*
  * What becomes of an object, or of one of its fields, follows from three states: the manifests that were applied last (base), the manifests, and the
@@ -55,9 +54,10 @@ export type PlanDraft = {
   readonly prepared: Prepared;
   readonly diff: Diff;
   readonly limits: SortedRefusals;
-  readonly steps: readonly Step[];
-  /** What the order of the writes depends on. */
-  readonly writes: ScheduleInput;
+  /** The order of the writes if the gateway accepts each. */
+  readonly schedule: Schedule;
+  /** What that order depends on. */
+  readonly writes: OrderInput;
   /** The gateway before and after the plan. */
   readonly snapshots: () => PlanSnapshots;
   /** The drift that the manifests accept; undefined if there is none. */
@@ -118,10 +118,8 @@ function draftOnce(input: ReconcileInput): Checked<PlanDraft> {
   const { value: accepted, diagnostics: accepting } = diffAccepted(prepared, states.diff);
   const diagnostics = [...comparing, ...accepting];
   if (hasErrors(accepting)) return { diagnostics };
-  const { diff, blocked } = closeForMoves(prepared, { diff: states.diff, snapshots: comparison.snapshots });
-  const draft = draftOf(comparison, diff, accepted);
-  const preflightRequest = { ...draft.preflightRequest, blockedMoves: blocked };
-  return { value: { ...draft, preflightRequest, diagnostics }, diagnostics };
+  const draft = draftOf(comparison, states.diff, accepted);
+  return { value: { ...draft, diagnostics }, diagnostics };
 }
 
 /** Both sides of a plan in one form, and everything that differs. */
@@ -162,16 +160,17 @@ export function draftPart(comparison: Comparison, part: Diff): PlanDraft {
   return { ...draft, limits: { ...draft.limits, refusals } };
 }
 
-function draftOf(comparison: Comparison, diff: Diff, accepted: AcceptedDiff | undefined): PlanDraft {
+function draftOf(comparison: Comparison, part: Diff, accepted: AcceptedDiff | undefined): PlanDraft {
   const { prepared, states, diagnostics } = comparison;
   const { input, desired, live } = prepared;
-  const snapshots = diff === states.diff ? comparison.snapshots : snapshotsOf(prepared, diff);
-  const writes = scheduleInput(diff, live, input.registry, snapshots);
-  const steps = scheduleSteps(writes);
-  const joined = joinedSpecs(steps, diff.changes, live);
-  const preflightRequest = { plan: diff, accepted: accepted?.entries ?? [], desired, live, joined };
+  // What is closed only in between is as open before and after.
+  const snapshots = part === states.diff ? comparison.snapshots : snapshotsOf(prepared, part);
+  const inputOf = (diff: Diff): OrderInput => orderInput(diff, live, input.registry, snapshots);
+  const { diff, writes, schedule, blocked } = closeExposed(prepared, part, inputOf);
+  const joined = joinedSpecs(writes);
+  const preflightRequest = { plan: diff, accepted: accepted?.entries ?? [], desired, live, joined, blockedMoves: blocked };
   const limits = checkLimits(prepared, states, comparison.snapshots, accepted);
-  return { prepared, diff, limits, steps, writes, snapshots, accepted, preflightRequest, diagnostics };
+  return { prepared, diff, limits, schedule, writes, snapshots, accepted, preflightRequest, diagnostics };
 }
 
 /**
@@ -188,7 +187,8 @@ export function reviewPlan(
   // The preflight checks writes, and a preview has none.
   const refused = input.previewOnly === true ? [] : preflight.diagnostics;
   if (hasErrors(refused)) return { diagnostics: sortDiagnostics([...draft.diagnostics, ...refused]) };
-  const schedule = withExposureWindows(draft.writes, draft.steps, preflight.indivisible);
+  const { indivisible } = preflight;
+  const schedule = indivisible.size === 0 ? draft.schedule : orderWrites(draft.writes, { indivisible });
   const assessment = assess(prepared, draft, {
     policies,
     rules,
@@ -235,12 +235,13 @@ function newAccessBasis({ prepared, snapshots, accepted }: PlanDraft, own: Desir
   return hasErrors(accepting) ? { diagnostics: accepting } : { value: { ...value, accepted: found }, diagnostics: [] };
 }
 
-/** Orders the writes of an earlier plan for the gateway as it is now: single writes keep their slots. */
+/** Orders the writes of an earlier plan for the gateway as it is now. */
 export function rescheduleSteps(
   plan: Pick<Plan, 'target' | 'changes' | 'edges' | 'singleWrites'>,
   live: LiveState,
   registry: Registry,
   snapshots?: () => PlanSnapshots,
 ): readonly Step[] {
-  return stepsInSlots(scheduleInput(plan, live, registry, snapshots), plan.singleWrites);
+  const indivisible = new Map(plan.singleWrites.flatMap(({ id, why }) => (why === undefined ? [] : [[id, why]])));
+  return orderWrites(orderInput(plan, live, registry, snapshots), { indivisible }).steps;
 }

@@ -163,7 +163,8 @@ test('37 attributes are attached after the object is saved: where that fails, th
   expect(project.model.store.findConnection('orders-db')).toMatchObject({ connect: 'enabled', exec: 'enabled', runbooks: 'disabled' });
   expect(project.model.store.connectionAttributes.leftsOf('orders-db')).toEqual(['pci']);
   project.model.setFault(({ method }) => (method === 'PUT' ? { kind: 'attributes' } : undefined));
-  project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci', 'sox'], access_mode_runbooks: 'enabled' }) });
+  const opened = connection('orders-db', { attributes: ['pci', 'sox'], access_mode_runbooks: 'enabled' });
+  project.write({ 'access/a.yaml': opened, 'access/b.yaml': guardrail('by-sox', ['DROP'], { attributes: ['sox'] }) });
   expect((await project.ostiary(['apply', '--yes'])).code).toBe(5);
   expect(project.model.store.findConnection('orders-db')).toMatchObject({ runbooks: 'disabled' });
 });

@@ -53,8 +53,8 @@ async function judge(pair: MeetingPair, index: number): Promise<readonly string[
   const whole = await onModel(start(pair), (model) => watchApply(model, pair));
   if (whole === undefined) return [];
   const textOf = (what: string, { steps, plan }: Watched): string => {
-    const slots = plan.singleWrites.map(({ id, slot, windows }) => `${id} ${slot} ${JSON.stringify(windows)}`);
-    return [`pair ${index} ${what}`, ...steps, ...slots, accessPairText(pair)].join('\n');
+    const single = plan.singleWrites.map(({ id, windows }) => `${id} ${JSON.stringify(windows)}`);
+    return [`pair ${index} ${what}`, ...steps, ...single, accessPairText(pair)].join('\n');
   };
   counts.planned += 1;
   if (whole.plan.singleWrites.some(({ windows }) => windows.length > 0)) counts.windows += 1;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import lists from '../support/hoop-lists.json' with { type: 'json' };
 import { afterAll, expect, test } from 'vitest';
-import { joinedSpecs, scheduleInput, scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
+import { joinedSpecs, orderInput } from '../../src/reconcile/order/order-writes.ts';
 import { fromWire, toWire } from '../../src/gateway/dialects/hoop/fields.ts';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
@@ -138,7 +138,7 @@ test('any response of a gateway is read or reported as an error of the gateway',
             accepted: [],
             desired,
             live,
-            joined: joinedSpecs(scheduleSteps(scheduleInput(plan, live, registry)), plan.changes, live),
+            joined: joinedSpecs(orderInput(plan, live, registry)),
           });
         read += 1;
       } catch (error) {
@@ -214,7 +214,7 @@ test('no text of a manifest makes the preflight throw', async () => {
         accepted: [],
         desired: state.value,
         live,
-        joined: joinedSpecs(scheduleSteps(scheduleInput(plan, live, registry)), plan.changes, live),
+        joined: joinedSpecs(orderInput(plan, live, registry)),
       });
       expect(found.diagnostics).toBeInstanceOf(Array);
     }),

@@ -169,19 +169,17 @@ export const changeChecks = [
   ],
   [
     'a connection is closed before its rules change',
-    'reconcile/schedule/schedule-steps.ts',
-    'if (closed.length === 0) return',
-    'if (closed.length >= 0) return',
+    'reconcile/order/forms.ts',
+    "(change.action === 'delete' || isClosedBetween(change))",
+    'isClosedBetween(change)',
     ['property/deletions.test.ts: an open connection is closed, then its rule loses a word, then it is deleted'],
   ],
   [
     'a window between two writes is named',
-    'reconcile/schedule/schedule-writes.ts',
-    'return singleWrites.length === 0',
-    'return singleWrites.length >= 0',
-    [
-      'hoop/exposure-windows.test.ts: a rule that the free license does not allow merged is written once: another rule that only loses is written after it, and nothing is open',
-    ],
+    'reconcile/order/order-writes.ts',
+    'for (const until of others.length > 0 ? others : [one])',
+    'for (const until of others.slice(0, 0))',
+    ['hoop/exposure-windows.test.ts: if no order avoids an exposure window, the plan names it'],
   ],
   [
     'a saved plan has its digest',

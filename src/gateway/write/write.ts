@@ -356,7 +356,12 @@ async function fulfills(context: GatewayContext, live: LiveResource, request: Wr
   if (live.managedBy !== undefined || live.id !== gatewayIdOf(kind, request.id, { ...live.spec, ...request.spec })) return false;
   const fields = kind.fields.every((rule) => {
     const requested = request.spec[rule.name];
-    if (requested === undefined || (rule.omitted !== 'empty' && rule.late !== true) || rule.edge !== undefined || rule.secret !== undefined)
+    if (
+      requested === undefined ||
+      (rule.omitted !== 'empty' && rule.late === undefined) ||
+      rule.edge !== undefined ||
+      rule.secret !== undefined
+    )
       return true;
     const stored = live.spec[rule.name];
     if (rule.refers !== undefined) return uidOrText(context, rule.refers, requested) === uidOrText(context, rule.refers, stored);

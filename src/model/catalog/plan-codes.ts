@@ -289,7 +289,7 @@ export const planCodes = {
   },
   'plan/window': {
     level: 'refusal',
-    meaning: 'Connections would be less protected for a [moment](../explanation/order-of-writes.md#when-a-rule-cannot-be-written-twice)',
+    meaning: 'Connections would be less protected for a [moment](../explanation/apply.md#the-order-of-writes)',
     cause: 'A rule cannot be written in two steps',
     fix: 'Apply one of the two changes first with `--only`',
     example:

@@ -193,8 +193,8 @@ export function fieldPosition({ positions }: Pick<Change, 'positions'>, { path }
 const closedBetween = 'closed-between';
 
 /**
- * Returns whether the plan closes an open object first and opens it again at the end: it moves between rules, of which the gateway accepts one
- * at a time. Its fields state how open it is then.
+ * Returns whether the plan closes an open object first and opens it again at the end, because no order of writes keeps it as protected as before or
+ * after. Its fields state how open it is then.
  */
 export function isClosedBetween({ reasons }: Pick<Change, 'reasons'>): boolean {
   return reasons.includes(closedBetween);
@@ -306,15 +306,11 @@ export type ExposureWindow = {
   readonly connections: readonly ResourceId[];
 };
 
-/** When a rule that the gateway accepts only as one write is written: before all that needs its gain, just before or after the objects that change, or with the rules that weaken. */
-export type WriteSlot = 'first' | 'before-objects' | 'after-objects' | 'last';
-
-/** A rule that would be written twice, first with live and desired joined, on a gateway that does not accept the joined form. */
+/** A change that the gateway accepts only as one write, or between whose writes connections are exposed. */
 export type SingleWrite = {
   readonly id: ResourceId;
-  /** The reason why the gateway rejects the intermediate spec. */
-  readonly why: string;
-  readonly slot: WriteSlot;
+  /** The reason why the gateway rejects a first write with both parts; absent where no such form is as strict as before and after. */
+  readonly why?: string;
   /** The resulting exposure windows; empty when the order of writes leaves none. */
   readonly windows: readonly ExposureWindow[];
 };

@@ -8,15 +8,15 @@ import { normalizeValue } from './normalize.ts';
 /**
  * Merges two specs into one that protects at least as much as both: sets and entries are merged (an entry with the same name
  * and other content is listed twice), numbers and switches take the stricter value. Of two lists of which a number is needed, all are
- * needed: as many of both lists together may be enough for neither. Other fields keep their live value. A field that the gateway writes
- * after the others is as desired: the others protect as much as both when it is replaced.
+ * needed: as many of both lists together may be enough for neither. Other fields keep their live value. A field that the gateway saves
+ * after the others, and that both grants and protects, is as desired: the others protect as much as both when it is replaced.
  */
 export function mergeStrictest(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...live };
   for (const field of fields) {
     const wished = desired[field.name];
     if (wished === undefined) continue;
-    const value = field.late === true ? wished : unionValue(field, wished, live[field.name] ?? field.empty);
+    const value = field.late === 'replaced' ? wished : unionValue(field, wished, live[field.name] ?? field.empty);
     result[field.name] = normalizeValue(field, value);
   }
   for (const { name, counts } of fields)
@@ -72,7 +72,10 @@ function unionValue(field: FieldRule, desired: Json, live: Json): Json {
   if (protects === undefined) return live;
   switch (protects) {
     case 'entries':
+    case 'union':
       return Array.isArray(desired) && Array.isArray(live) ? joined(desired, live) : live;
+    case 'everybody':
+      return Array.isArray(desired) && Array.isArray(live) && desired.length > 0 && live.length > 0 ? joined(desired, live) : [];
     case 'fewer':
       // Null is a list of everything.
       if (Array.isArray(desired) && live === null) return desired;

@@ -29,9 +29,14 @@ export function decidesAccess(kind: string): boolean {
   return decidingLists[kind] !== undefined;
 }
 
-/** Returns whether the existence of an object alone decides about connections that it does not name: the first runbook rule closes all other runbooks. */
-export function decidesEverywhere(kind: string): boolean {
-  return decidingLists[kind] === 'runbook-rules';
+/** Returns whether the objects of a kind only grant: what one of them gives, no other one of the kind takes away. */
+export function grantsAccess(kind: string): boolean {
+  return decidingLists[kind] === 'attributes' || decidingLists[kind] === 'runbook-rules';
+}
+
+/** Returns whether of several objects of a kind on one connection only one decides. */
+export function governs(kind: string): boolean {
+  return decidingLists[kind] === 'access-request-rules';
 }
 
 const noRules: ReadonlySet<never> = new Set();
@@ -56,15 +61,15 @@ export function runbookRulesOf({ resources, fixed }: Pick<DecidingState, 'resour
 }
 
 /**
- * Returns whether a change of an object may affect every connection between two states: it includes them all, or its list is empty while only some
- * changes are written, because no other object of it stays.
+ * Returns why a change of an object may affect every connection between two states: it includes them all, or its list is empty while only some
+ * changes are written, because no other object of it stays. Undefined: it affects only those that it names.
  */
-export function affectsEvery(id: ResourceId, before: DecidingState, after: DecidingState): boolean {
-  if (!isRunbookRule(id)) return false;
+export function affectsEvery(id: ResourceId, before: DecidingState, after: DecidingState): 'by-itself' | 'while-empty' | undefined {
+  if (!isRunbookRule(id)) return undefined;
   const [had, has] = [runbookRulesOf(before), runbookRulesOf(after)];
-  const stays = new Set(has);
-  const isKept = had.some((one) => one !== id && stays.has(one));
   const includesAll = ({ everywhere, fixed, ...state }: DecidingState): boolean =>
     (everywhere ?? rulesEverywhere(state)).has(id) || fixed.some((one) => one.id === id && connectionsOf(one).length === 0);
-  return !isKept || includesAll(before) || includesAll(after);
+  if (includesAll(before) || includesAll(after)) return 'by-itself';
+  const stays = new Set(has);
+  return had.some((one) => one !== id && stays.has(one)) ? undefined : 'while-empty';
 }

@@ -5,12 +5,12 @@ import { addToGroup } from '../../model/collections.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
-import { createComparisonCache } from '../controls/compare-protection.ts';
+import { type ComparisonCache, createComparisonCache } from '../controls/compare-protection.ts';
 import { controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { decidersFor } from '../effective/deciders.ts';
 import { affectedIds, type DeciderLookup, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
 import { movedEndsBetween } from '../posture/grant-ends.ts';
-import { readPostures } from '../posture/posture.ts';
+import { type PostureBuilder, readPostures } from '../posture/posture.ts';
 import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { type AspectDifference, compareAspects } from './compare-aspects.ts';
 import { compare, type Difference } from './compare.ts';
@@ -37,11 +37,25 @@ export function differencesOfPlan(plan: PlannedWrites, snapshots: PlanSnapshots)
 /** Connections of two states that replace nothing. */
 const formerOf = (id: ResourceId): ResourceId => id;
 
+/** What several comparisons share: what they have read of rules, and what they found. */
+type Shared = { readonly build?: PostureBuilder; readonly compared?: ComparisonCache };
+
 /** Compares connections that two states of a gateway have. */
-export function differencesBetween(before: ProtectionSnapshot, after: ProtectionSnapshot, ids: readonly ResourceId[]): PlanDifferences {
-  const [postureBefore, postureAfter] = [readPostures(before), readPostures(after)];
-  const aspects = compareAspects({ before, after, postureBefore, postureAfter, compared: createComparisonCache(), formerOf }, ids);
+export function differencesBetween(
+  before: ProtectionSnapshot,
+  after: ProtectionSnapshot,
+  ids: readonly ResourceId[],
+  { build, compared = createComparisonCache() }: Shared = {},
+): PlanDifferences {
+  const [postureBefore, postureAfter] = [readPostures(before, build), readPostures(after, build)];
+  const aspects = compareAspects({ before, after, postureBefore, postureAfter, compared, formerOf }, ids);
   return { access: compare({ before, after, formerOf }, ids), aspects };
+}
+
+/** Returns whether a connection of two states gives more, or protects less, in the second one, or whether that cannot be known. */
+export function isLessProtected(before: ProtectionSnapshot, after: ProtectionSnapshot, id: ResourceId, shared: Shared): boolean {
+  const { access, aspects } = differencesBetween(before, after, [id], shared);
+  return [...access, ...aspects].some(({ causes }) => causes.more !== undefined || causes.unclear !== undefined);
 }
 
 /** Returns the directions of a difference; what is certainly more outweighs what cannot be known. */

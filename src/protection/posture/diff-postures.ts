@@ -208,7 +208,7 @@ export function affectingEvery({ changes }: PlannedWrites, before: ProtectionSna
   return changes
     .filter(isWritten)
     .map(liveKeyOf)
-    .filter((key) => affectsEveryConnection(key, before, after));
+    .filter((key) => affectsEveryConnection(key, before, after) !== undefined);
 }
 
 /** Lists the connections that two states of a gateway protect differently, without causes; sorted by id. */

@@ -3,12 +3,12 @@ import { affectsEvery, attachingAttributes, decidesAccess, type DecidingState, r
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample } from '../../model/desired.ts';
-import { addToGroup, memoizeByList } from '../../model/collections.ts';
+import { memoizeByList } from '../../model/collections.ts';
 import { equal, type JsonObject, textsIn } from '../../model/json.ts';
-import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
+import type { FieldRule, Registry } from '../../model/kind.ts';
 import { fixedObjects, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
-import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
+import { type Diff, type EdgeChange, isWritten, liveKeyOf, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import { isAttribute, isMachineIdentity } from '../../model/protection/access-objects.ts';
@@ -33,8 +33,6 @@ export type ProtectionSnapshot = {
   readonly everywhere?: ReadonlySet<ResourceId>;
   /** What the gateway decides about access; found in the resources and edges where it is absent. */
   readonly access?: GatewayAccess;
-  /** The attributes that objects have until the plan deletes them, by object; absent in other states than that after a plan. */
-  readonly detached?: ReadonlyMap<ResourceId, readonly ResourceId[]>;
   /** What the gateway decides about access beside the resources and edges; `readAccessIn` returns both together. */
   readonly listed: ListedAccess;
   /** Samples that rules must block or mask, by rule; of manifests that were applied, because those are reviewed. */
@@ -57,8 +55,12 @@ export function readAccessIn(snapshot: ProtectionSnapshot): GatewayAccess {
   return access;
 }
 
-/** Returns whether a change of an object may affect every connection while a plan is applied. */
-export function affectsEveryConnection(id: ResourceId, before: ProtectionSnapshot, after: ProtectionSnapshot): boolean {
+/** Returns why a change of an object may affect every connection while a plan is applied; undefined if it affects only those that it names. */
+export function affectsEveryConnection(
+  id: ResourceId,
+  before: ProtectionSnapshot,
+  after: ProtectionSnapshot,
+): ReturnType<typeof affectsEvery> {
   return affectsEvery(id, decidingStateOf(before), decidingStateOf(after));
 }
 
@@ -123,6 +125,47 @@ export function desiredSnapshot(desired: DesiredState, registry: Registry, diale
   };
 }
 
+/** What a write leaves of one object. */
+export type ObjectWrite = {
+  readonly id: ResourceId;
+  /** Undefined: it is deleted. */
+  readonly spec: JsonObject | undefined;
+  /** The paths that the write states, and that are known afterwards. */
+  readonly stated: ReadonlySet<Pointer>;
+  readonly edges: readonly (EdgeEnds & Pick<EdgeChange, 'action'>)[];
+  /** Whether the object includes every connection, where the snapshot has only some of them. */
+  readonly includesEvery?: boolean;
+};
+
+/** Returns the state after some writes, with what the gateway does by itself: a deleted attribute is taken from everything that has it. */
+export function afterWrites(state: ProtectionSnapshot, writes: readonly ObjectWrite[]): ProtectionSnapshot {
+  const resources = new Map(state.resources);
+  const { edges, rulesOf } = editableEdges(state.edges);
+  const everywhere = state.everywhere === undefined ? undefined : new Set(state.everywhere);
+  const detached = new Map<string, readonly ResourceId[]>();
+  for (const { id, spec, stated, includesEvery } of writes) {
+    if (includesEvery === true) everywhere?.add(id);
+    if (includesEvery === false || spec === undefined) everywhere?.delete(id);
+    if (spec === undefined) {
+      resources.delete(id);
+      // Rules by name keep the name of a connection that is gone.
+      for (const rule of edges.get(id) ?? []) if (!decidesAccess(kindOf(rule))) rulesOf(id).delete(rule);
+      for (const [connection, rules] of edges) if (rules.has(id)) rulesOf(connection).delete(id);
+      if (isAttribute(id)) detached.set(nameOf(id), detachAttribute(resources, id));
+    } else {
+      const { unknown = [], uid } = resources.get(id) ?? {};
+      resources.set(id, { spec, unknown: unknown.filter((path) => !stated.has(path)), uid });
+    }
+  }
+  for (const { action, rule, connection } of writes.flatMap((write) => write.edges)) {
+    if (action === 'attach') rulesOf(connection).add(rule);
+    if (action === 'detach') rulesOf(connection).delete(rule);
+  }
+  const { listed } = state;
+  const made = createSnapshot(resources, edges, { ...listed, fixed: withCredentials(listed.fixed, detached) });
+  return everywhere === undefined ? made : { ...made, everywhere };
+}
+
 /** Takes the snapshot after a plan: the live state with all written changes; held and blocked changes are left out. */
 export function plannedSnapshot(
   plan: Pick<Diff, 'changes' | 'edges'> & { readonly target: Pick<Diff['target'], 'dialect'> },
@@ -130,32 +173,30 @@ export function plannedSnapshot(
   registry: Registry,
 ): ProtectionSnapshot {
   const snapshot = liveSnapshot(withNames(live, renamesOf(plan.changes)), registry, plan.target.dialect);
-  const resources = new Map(snapshot.resources);
-  const { edges, rulesOf } = editableEdges(snapshot.edges);
-  for (const change of plan.changes.filter(isWritten)) {
-    const key = liveKeyOf(change);
-    const kind = registry.get(kindOf(key));
-    if (kind === undefined) continue;
-    if (change.action === 'delete') {
-      resources.delete(key);
-      // Rules by name keep the name of a connection that is gone.
-      for (const rule of edges.get(key) ?? []) if (!decidesAccess(kindOf(rule))) rulesOf(key).delete(rule);
-      for (const [connection, rules] of edges) if (rules.has(key)) rulesOf(connection).delete(key);
-    } else resources.set(key, resourceAfter(change, kind, resources.get(key)));
-  }
-  for (const { action, rule, connection } of plan.edges) {
-    if (action === 'attach') rulesOf(connection).add(rule);
-    if (action === 'detach') rulesOf(connection).delete(rule);
-  }
-  const deleted = plan.changes.flatMap((change) => (change.action === 'delete' && isAttribute(change.id) ? [change.id] : []));
-  const { listed } = snapshot;
-  const having = deleted.map((id) => [id, detachAttribute(resources, id)] as const);
-  const detached = new Map<ResourceId, ResourceId[]>();
-  for (const [attribute, ids] of having) for (const id of ids) addToGroup(detached, id, attribute);
-  const fixed = withCredentials(listed.fixed, new Map(having.map(([id, ids]) => [nameOf(id), ids])));
+  const writes = plan.changes.filter(isWritten).flatMap((change): readonly ObjectWrite[] => {
+    const [id, kind] = [liveKeyOf(change), registry.get(kindOf(liveKeyOf(change)))];
+    if (kind === undefined) return [];
+    const spec = change.action === 'delete' ? undefined : specAfter(change, kind, snapshot.resources.get(id)?.spec ?? {});
+    return [{ id, spec: spec && normalizeObject(kind.fields, spec), stated: new Set(change.fields.map(({ path }) => path)), edges: [] }];
+  });
+  // The gateway takes what is deleted from what is written at any time.
+  const all = [...writes.filter(({ spec }) => spec !== undefined), ...writes.filter(({ spec }) => spec === undefined)];
+  const [first, ...rest] = all;
+  const made = afterWrites(snapshot, first === undefined ? [] : [{ ...first, edges: plan.edges }, ...rest]);
   // The specs of connections have the groups.
-  const isControlled = listed.isControlled || accessRowsOf(plan.changes, live) !== undefined;
-  return { ...createSnapshot(resources, edges, { ...listed, fixed, isControlled }), detached };
+  const isControlled = made.listed.isControlled || accessRowsOf(plan.changes, live) !== undefined;
+  return { ...made, listed: { ...made.listed, isControlled } };
+}
+
+/** Returns a state with some objects and one connection, and what decides about all connections. */
+export function restrictedTo(state: ProtectionSnapshot, connection: ResourceId, ids: ReadonlySet<ResourceId>): ProtectionSnapshot {
+  const resources = new Map<ResourceId, ResourceSnapshot>();
+  for (const id of [connection, ...ids]) {
+    const resource = state.resources.get(id);
+    if (resource !== undefined) resources.set(id, resource);
+  }
+  const edges = new Map([[connection, state.edges.get(connection) ?? noRules]]);
+  return { ...createSnapshot(resources, edges, state.listed), everywhere: everywhereIn(state) };
 }
 
 /** Returns the objects that no plan writes when attributes are deleted, with the objects that have them: machines keep the credentials that they got by them. */
@@ -181,31 +222,6 @@ function detachAttribute(resources: Map<ResourceId, ResourceSnapshot>, key: Reso
   return having;
 }
 
-/** Returns the snapshot before a plan with some of its rules, and their attachments, as they are after it. */
-export function mixSnapshots(before: ProtectionSnapshot, after: ProtectionSnapshot, rules: ReadonlySet<ResourceId>): ProtectionSnapshot {
-  if (rules.size === 0) return before;
-  const resources = new Map(before.resources);
-  for (const rule of rules) {
-    const resource = after.resources.get(rule);
-    if (resource === undefined) {
-      resources.delete(rule);
-      // The gateway lists it, so a plan deletes it; without one that a plan creates, what names it stays as it is.
-      if (isAttribute(rule) && before.resources.get(rule)?.uid !== undefined) detachAttribute(resources, rule);
-    } else resources.set(rule, resource);
-  }
-  // What a written object keeps of an attribute that is not deleted yet.
-  const planned = after.detached === undefined ? before : after;
-  for (const [id, attributes] of planned.detached ?? []) {
-    const [resource, kept] = [resources.get(id), attributes.filter((attribute) => resources.has(attribute)).map(nameOf)];
-    if (kept.length === 0 || resource === undefined || resource !== planned.resources.get(id)) continue;
-    resources.set(id, { ...resource, spec: { ...resource.spec, attributes: [...textsIn(resource.spec['attributes']), ...kept] } });
-  }
-  const { edges, rulesOf } = editableEdges(before.edges);
-  for (const { connection, rule } of edgesBut(before, after)) if (rules.has(rule)) rulesOf(connection).delete(rule);
-  for (const { connection, rule } of edgesBut(after, before)) if (rules.has(rule)) rulesOf(connection).add(rule);
-  return createSnapshot(resources, edges, before.listed);
-}
-
 /** Returns a snapshot in which one object has another spec. What the object does not decide is shared with the given one. */
 export function withSpec(snapshot: ProtectionSnapshot, id: ResourceId, spec: JsonObject): ProtectionSnapshot {
   const found = snapshot.resources.get(id);
@@ -213,35 +229,6 @@ export function withSpec(snapshot: ProtectionSnapshot, id: ResourceId, spec: Jso
   const rulesByAttribute = equal(found?.spec['attributes'], spec['attributes']) ? snapshot.rulesByAttribute : indexAttributes(resources);
   const shared = decidesAccess(kindOf(id)) ? {} : { everywhere: everywhereIn(snapshot), access: readAccessIn(snapshot) };
   return { ...snapshot, resources, rulesByAttribute, ...shared };
-}
-
-/** Lists the edges of one snapshot that another one has not. */
-function* edgesBut(one: ProtectionSnapshot, other: ProtectionSnapshot): Generator<EdgeEnds> {
-  for (const [connection, rules] of one.edges) {
-    const others = other.edges.get(connection) ?? noRules;
-    if (others !== rules) for (const rule of rules) if (!others.has(rule)) yield { rule, connection };
-  }
-}
-
-/**
- * Returns a function that leaves some connections of snapshots out; maps that snapshots share stay shared. Rules name only the connections that stay,
- * so each of the others must have the same rules as one of them.
- */
-export function withoutConnections(isLeftOut: (connection: ResourceId) => boolean): (snapshot: ProtectionSnapshot) => ProtectionSnapshot {
-  const reduce = <Value>(all: ReadonlyMap<ResourceId, Value>): ReadonlyMap<ResourceId, Value> =>
-    new Map([...all].filter(([id]) => kindOf(id) !== 'Connection' || !isLeftOut(id)));
-  const [keptIn, edgesIn] = [onceFor(reduce<ResourceSnapshot>), onceFor(reduce<ReadonlySet<ResourceId>>)];
-  return ({ resources, edges, ...more }) => ({ ...more, resources: keptIn(resources), edges: edgesIn(edges) });
-}
-
-/** Returns a function that makes each value once. */
-function onceFor<Given extends object, Made extends object>(make: (given: Given) => Made): (given: Given) => Made {
-  const all = new WeakMap<Given, Made>();
-  return (given) => {
-    const made = all.get(given) ?? make(given);
-    all.set(given, made);
-    return made;
-  };
 }
 
 /** Returns the rules on a connection: those attached by an edge, those that share an attribute with it, and those that include every connection. */
@@ -331,10 +318,4 @@ function editableEdges(shared: ProtectionSnapshot['edges'] = new Map()): Editabl
       return rules;
     },
   };
-}
-
-function resourceAfter(change: Change, kind: Kind, resource: ResourceSnapshot | undefined): ResourceSnapshot {
-  const spec = normalizeObject(kind.fields, specAfter(change, kind, resource?.spec ?? {}));
-  const written = new Set(change.fields.map(({ path }) => path));
-  return { spec, unknown: (resource?.unknown ?? []).filter((path) => !written.has(path)), uid: resource?.uid };
 }

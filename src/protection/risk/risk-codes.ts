@@ -82,7 +82,7 @@ const codes = {
   unenforceable: ['availability', 'the proxy of this type cannot enforce a guardrail, so it refuses sessions'],
   hidden: ['availability', 'no group can see the connection, only admins and auditors'],
   deleted: ['availability', 'a connection is deleted'],
-  'closed-between': ['availability', 'a connection is closed while its access-request rules change'],
+  'closed-between': ['availability', 'a connection is closed while its rules change'],
   unknown: ['unknown', 'the effect is unknown, because a value cannot be seen or compared'],
   created: ['neutral', 'an object is created or first opened'],
   neutral: ['neutral', 'the change has no effect on protection'],

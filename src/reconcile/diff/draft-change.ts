@@ -9,7 +9,6 @@ import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../.
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { TimedGrant } from '../../model/protection/timed-grants.ts';
 import { compareSecrets, haveSameSecrets } from '../compare/compare-secrets.ts';
-import { gainsLate } from '../compare/effects.ts';
 import { explainMissingSecrets } from '../compare/missing-secrets.ts';
 import { compareSpecs, entryOf, skippedPaths } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
@@ -199,7 +198,7 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
   const { phase, base, state } = secrets;
   const isNew = phase === 'known' ? live.untouched === true : phase !== 'opened';
   const unfinished = isNew && isUnfinished(kind, differing, { live, base: phase === 'known' ? base : undefined, state });
-  const fields = withCounts(kind, live, unfinished ? differing : secrets.addOrigins(differing));
+  const fields = unfinished ? differing : secrets.addOrigins(differing);
   const draft = {
     ...identity(desired),
     action: 'update',
@@ -229,19 +228,6 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
 
 function importing(phase: ObjectPhase): Pick<ChangeDraft, 'beginning'> {
   return phase === 'import' || phase === 'agreed-import' ? { beginning: 'import' } : {};
-}
-
-/** Adds the numbers that change in between only: all of a list are needed until what the object gains late is attached. */
-function withCounts(kind: Kind, { spec }: LiveResource, fields: readonly FieldChange[]): readonly FieldChange[] {
-  const written = fields.filter((field) => field.held !== true);
-  if (!gainsLate({ fields: written }, kind)) return fields;
-  const isChanged = (name: string): boolean => written.some(({ path }) => isPointerWithin(path, pointer(name)));
-  const more = kind.fields.flatMap(({ name, counts }): readonly FieldChange[] => {
-    const value = spec[name] ?? null;
-    const isBetween = counts !== undefined && value !== null && isChanged(counts) && !isChanged(name);
-    return isBetween ? [{ path: pointer(name), before: { value }, after: { value } }] : [];
-  });
-  return [...fields, ...more];
 }
 
 /**

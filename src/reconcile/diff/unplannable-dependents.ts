@@ -2,7 +2,7 @@ import { liveKeyOf } from '../../model/plan/plan.ts';
 import { desiredByKey } from '../../model/desired.ts';
 import { liveEdges } from '../../model/live.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { effectOn, effectsOf, isRule, ownDirection } from '../compare/effects.ts';
+import { effectOn, effectsOf } from '../order/effects.ts';
 import type { UnplannableObject } from '../prepare/omissions.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
@@ -31,15 +31,11 @@ export function unplannableDependents(prepared: Prepared, { diff, snapshots }: P
   if (exposed.size === 0) return [];
   const { desired, live } = prepared.named;
   const manifests = desiredByKey(desired.resources);
-  return effectsOf(diff, live, prepared.input.registry, snapshots).effects.flatMap((effect): readonly UnplannableObject[] => {
+  return effectsOf(diff, live, prepared.input.registry, snapshots).flatMap((effect): readonly UnplannableObject[] => {
     const key = liveKeyOf(effect.change);
     const resource = manifests.get(key);
     if (resource === undefined) return [];
-    const connection = isRule(effect.kind)
-      ? [...effect.connections].find((id) => exposed.has(id) && effectOn(effect, id).weakens)
-      : ownDirection(effect).weakens
-        ? key
-        : undefined;
+    const connection = [...effect.connections].find((id) => exposed.has(id) && effectOn(effect, id).weakens);
     const by = connection === undefined ? undefined : exposed.get(connection);
     if (connection === undefined || by === undefined) return [];
     const about = connection === key ? '' : `, for ${connection}`;

@@ -53,7 +53,7 @@ export function sortRefusals(found: readonly Refusal[], allowed: readonly Allowa
   };
 }
 
-/** Refuses the exposure windows of rules that are written once. */
+/** Refuses exposure windows. */
 export function windowRefusals({ changes }: Pick<Diff, 'changes'>, singleWrites: readonly SingleWrite[]): readonly Refusal[] {
   const places = new Map(changes.map(({ id, at }) => [id, at]));
   return singleWrites
@@ -62,7 +62,7 @@ export function windowRefusals({ changes }: Pick<Diff, 'changes'>, singleWrites:
       const at = places.get(id);
       return {
         code: 'plan/window',
-        message: `it cannot be written in two steps, because ${why}: ${windows.map((window) => exposureWindowText(window, changes)).join('; ')}`,
+        message: `it cannot be written in two steps, because ${why ?? 'no form of it is as strict as before and after'}: ${windows.map((window) => exposureWindowText(window, changes)).join('; ')}`,
         hint: 'apply one of the two changes first with --only, or override to accept the exposure',
         allowable: true,
         resource: id,

@@ -244,13 +244,12 @@ function edgeObject({ rule, connection, action, declared, bySelector, by, origin
   return definedFields({ rule, connection, action, declared, bySelector, by, origin, own });
 }
 
-function singleWriteObject({ id, why, slot, windows }: SingleWrite): JsonObject {
-  return {
+function singleWriteObject({ id, why, windows }: SingleWrite): JsonObject {
+  return definedFields({
     id,
     why,
-    slot,
     windows: windows.map(({ from, lost, until, missing, connections }) => ({ from, lost, until, missing, connections })),
-  };
+  });
 }
 
 function referenceObject({ id, replaces, sort, name, how }: OutsideReference): JsonObject {

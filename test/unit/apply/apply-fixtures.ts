@@ -26,7 +26,11 @@ export const guardrail: Manifest = {
   metadata: { name: 'rule' },
   spec: { description: 'why', connection_ids: ['db'] },
 };
-export const masking: Manifest = { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: { connection_ids: ['db'] } };
+export const masking: Manifest = {
+  kind: 'DataMaskingRule',
+  metadata: { name: 'mask' },
+  spec: { connection_ids: ['db'], supported_entity_types: [{ name: 'CONTACT', entity_types: ['PERSON'] }] },
+};
 export const password: Readonly<Record<string, string>> = { '/secret/envvar:PASS': 'cGFzcw==' };
 export const withSecret: Manifest = { ...connection, spec: { ...connection.spec, secret: { 'envvar:PASS': { value: 'pass' } } } };
 export const liveDb: MemoryResource = { id: db, spec: plain };

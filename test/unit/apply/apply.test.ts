@@ -25,6 +25,7 @@ function refuse({ method, id }: MemoryRequest): 'before' | undefined {
   return method === 'POST' && id === rule ? 'before' : undefined;
 }
 
+const closed: Manifest = { ...connection, spec: { ...connection.spec, access_mode_connect: 'disabled' } };
 const other = 'GuardrailRule/second';
 const described: Manifest = { ...guardrail, spec: { description: 'why' } };
 const twoUpdates: Run = {
@@ -76,8 +77,9 @@ describe('a write that fails', () => {
     ],
   ])('%s', async (_, error, expected) => {
     const ran = await run({
-      manifests: [connection, { ...guardrail, spec: { description: 'why' } }],
-      live: [liveDb, liveRule],
+      before: [closed],
+      manifests: [{ ...guardrail, spec: { description: 'why' } }],
+      live: [{ ...liveDb, spec: closed.spec }, liveRule],
       wrap: (gateway) => ({ update: (fresh, request) => (request.id === rule ? Promise.reject(error()) : gateway.update(fresh, request)) }),
     });
     expect(words(ran).toSorted()).toEqual(expected.toSorted());
@@ -232,10 +234,10 @@ describe('an apply', () => {
     expect(lines).toEqual([
       'begin',
       `write ${rule} whole`,
-      `written ${rule} whole`,
-      `verified ${rule} whole`,
       `write ${db} whole`,
+      `written ${rule} whole`,
       `written ${db} whole`,
+      `verified ${rule} whole`,
       `verified ${db} whole`,
       'end',
     ]);

@@ -38,7 +38,7 @@ function stepOf(
 ): Step {
   const { edges = [], ...rest } = given;
   const change: Change = { id, action: 'update', fields, needs: [], reasons: [], carried: [], ...rest };
-  return { key: { id, phase: 'main' }, change, kind, edges, part, stage: 'update', needs: [] };
+  return { key: { id, phase: 'main' }, change, kind, edges, part, round: 1, needs: [] };
 }
 
 const live = liveOf(id, {

@@ -194,7 +194,6 @@ export function samplePlan(): Plan {
       {
         id: 'GuardrailRule/no-drop',
         why: 'the free license allows one entry of input rules, but there are 2',
-        slot: 'before-objects',
         windows: [
           {
             from: 'GuardrailRule/no-drop',

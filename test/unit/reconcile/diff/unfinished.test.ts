@@ -11,9 +11,10 @@ import type { Manifest } from '../../../support/scenario.ts';
 
 const names = Array.from({ length: 12 }, (_, index) => `c${index}`);
 const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'disabled', access_schema: 'enabled' };
+const masked = { supported_entity_types: [{ name: 'CONTACT', entity_types: ['PERSON'] }] };
 const manifests: readonly Manifest[] = [
   ...names.map((name) => ({ kind: 'Connection', metadata: { name }, spec: { type: 'custom', agent_id: 'default', ...open } })),
-  { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: { connection_ids: names } },
+  { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: { ...masked, connection_ids: names } },
 ];
 const desired = desiredState(manifests);
 
@@ -80,7 +81,7 @@ const applied = desiredState([{ kind: 'Connection', metadata: { name: 'former' }
 const past: Pick<History, 'desired' | 'base' | 'consent'> = {
   desired: desiredState([
     { kind: 'Connection', metadata: { name: 'successor', replaces: 'former' }, spec },
-    { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: { connection_ids: ['successor'] } },
+    { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: { ...masked, connection_ids: ['successor'] } },
   ]),
   base: { commit: 'a'.repeat(40), desired: applied, removedIn: new Map() },
   consent: { imports: [], revert: [], prune: false },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scheduleInput, scheduleSteps } from '../../../../src/reconcile/schedule/schedule-steps.ts';
+import { orderInput, orderWrites } from '../../../../src/reconcile/order/order-writes.ts';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { DeclaredEdge, DesiredResource } from '../../../../src/model/desired.ts';
 import type { Json } from '../../../../src/model/json.ts';
@@ -22,14 +22,15 @@ function blocking(...words: readonly string[]): { readonly spec: { readonly inpu
   return { spec: { input: { rules: words.map((word) => ({ name: word, type: 'deny_words_list', words: [word], pattern_regex: '' })) } } };
 }
 
-function guarded(...reviewers: readonly string[]): { readonly spec: { readonly reviewers: Json } } {
-  return { spec: { reviewers } };
+function guarded(...reviewers: readonly string[]): { readonly spec: { readonly reviewers: Json; readonly access_mode_connect: string } } {
+  return { spec: { reviewers, access_mode_connect: 'enabled' } };
 }
 
 function on(...connections: readonly ResourceId[]): { readonly edges: LiveResource['edges'] } {
   return { edges: { connection_ids: connections } };
 }
 
+const masks = { spec: { supported_entity_types: [{ name: 'CONTACT', entity_types: ['PERSON'] }] } };
 const open = { spec: { access_mode_connect: 'enabled' } };
 const closed = { spec: { access_mode_connect: 'disabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' } };
 
@@ -38,95 +39,84 @@ function keyText({ id, phase }: StepKey): string {
   return phase === 'main' ? id : `${id}#${phase}`;
 }
 
-/** Returns the steps as text, in order: `stage part key < needs`. */
+/** Returns the steps as text, in order: `round part key < needs`. */
 function stepsFor(resources: readonly DesiredResource[], edges: readonly DeclaredEdge[], live: readonly LiveResource[]): readonly string[] {
   const state = stateOf(...live);
-  const steps = scheduleSteps(scheduleInput(planOf(wantedOf(resources, edges), state), state, registry));
-  return steps.map(({ stage, part, key, needs }) =>
-    [stage, part, keyText(key), ...(needs.length === 0 ? [] : ['<', ...needs.map(keyText)])].join(' '),
+  const { steps } = orderWrites(orderInput(planOf(wantedOf(resources, edges), state), state, registry));
+  return steps.map(({ round, part, key, needs }) =>
+    [round, part, keyText(key), ...(needs.length === 0 ? [] : ['<', ...needs.map(keyText)])].join(' '),
   );
 }
 
 describe('the steps of a rule', () => {
   it.each<[string, readonly DesiredResource[], readonly DeclaredEdge[], readonly LiveResource[], readonly string[]]>([
-    ['that is new come first', [desiredOf(g)], [], [], [`strengthen whole ${g}#early`]],
-    ['that gains come first', [desiredOf(g, blocking('a', 'b'))], [], [liveOf(g, blocking('a'))], [`strengthen whole ${g}#early`]],
-    ['that loses come last', [desiredOf(g, blocking('a'))], [], [liveOf(g, blocking('a', 'b'))], [`weaken whole ${g}`]],
+    ['that is new come first', [desiredOf(g)], [], [], [`1 whole ${g}`]],
+    ['that gains come first', [desiredOf(g, blocking('a', 'b'))], [], [liveOf(g, blocking('a'))], [`1 whole ${g}`]],
+    ['that loses come last', [desiredOf(g, blocking('a'))], [], [liveOf(g, blocking('a', 'b'))], [`1 whole ${g}`]],
     [
       'that attaches come first',
       [desiredOf(g)],
       [edgeOf(g, db), edgeOf(g, other)],
-      [liveOf(g, on('Connection/theirs')), liveOf(db), liveOf(other)],
-      [`strengthen whole ${g}#early`],
+      [liveOf(g, on('Connection/theirs')), liveOf(db), liveOf(other, open)],
+      [`1 whole ${g}`],
     ],
-    ['that detaches come last', [desiredOf(g), desiredOf(db)], [], [liveOf(g, on(db)), liveOf(db)], [`weaken whole ${g}`]],
-    [
-      'that does both alone are one',
-      [desiredOf(g, blocking('a'))],
-      [],
-      [liveOf(g, { ...blocking('b'), ...on(db) })],
-      [`strengthen whole ${g}#early`],
-    ],
+    ['that detaches come last', [desiredOf(g), desiredOf(db)], [], [liveOf(g, on(db)), liveOf(db, open)], [`1 whole ${g}`]],
+    ['that does both alone are one', [desiredOf(g, blocking('a'))], [], [liveOf(g, { ...blocking('b'), ...on(db) })], [`1 whole ${g}`]],
     [
       'that do both on one connection are two each',
       [desiredOf(g, blocking('a')), desiredOf(h, blocking('b'))],
       [],
       [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(h, { ...blocking('a'), ...on(db) })],
-      [
-        `strengthen gain ${g}#early`,
-        `strengthen gain ${h}#early`,
-        `weaken whole ${g} < ${g}#early ${h}#early`,
-        `weaken whole ${h} < ${h}#early ${g}#early`,
-      ],
+      [`1 gain ${g}#early`, `1 gain ${h}#early`, `2 whole ${g} < ${g}#early ${h}#early`, `2 whole ${h} < ${h}#early ${g}#early`],
     ],
     [
       'that do both on connections apart are one each',
       [desiredOf(g, blocking('a')), desiredOf(h, blocking('b'))],
       [],
       [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(h, { ...blocking('a'), ...on(other) })],
-      [`strengthen whole ${g}#early`, `strengthen whole ${h}#early`],
+      [`1 whole ${g}`, `1 whole ${h}`],
     ],
     [
       'that loses what another gains wait for it',
       [desiredOf(g, blocking()), desiredOf(h, blocking('a'))],
       [edgeOf(h, db)],
-      [liveOf(g, { ...blocking('a'), ...on(db) }), liveOf(h), liveOf(db)],
-      [`strengthen whole ${h}#early`, `weaken whole ${g} < ${h}#early`],
+      [liveOf(g, { ...blocking('a'), ...on(db) }), liveOf(h), liveOf(db, open)],
+      [`1 whole ${h}`, `2 whole ${g} < ${h}`],
     ],
     [
       'that loses what the connection gains wait for that',
       [desiredOf(g), desiredOf(db, guarded('dba'))],
       [],
-      [liveOf(g, { ...blocking('a'), edges: {} }), liveOf(db, { edges: { guardrail_rules: [g] } })],
-      [`update whole ${db}`, `weaken whole ${g} < ${db}`],
+      [liveOf(g, { ...blocking('a'), edges: {} }), liveOf(db, { ...open, edges: { guardrail_rules: [g] } })],
+      [`1 whole ${db}`, `2 whole ${g} < ${db}`],
     ],
     [
       'that does both come last where the connection only gains',
       [desiredOf(g, blocking('a')), desiredOf(db, guarded('dba'))],
       [edgeOf(g, db)],
-      [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(db)],
-      [`update whole ${db}`, `weaken whole ${g} < ${db}`],
+      [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(db, open)],
+      [`1 whole ${db}`, `2 whole ${g} < ${db}`],
     ],
     [
       'that does both come first where the connection only loses',
       [desiredOf(g, blocking('a')), desiredOf(db, guarded())],
       [edgeOf(g, db)],
       [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(db, guarded('dba'))],
-      [`strengthen whole ${g}#early`, `update whole ${db} < ${g}#early`],
+      [`1 whole ${g}`, `2 whole ${db} < ${g}`],
     ],
     [
       'that does both are two where the connection does, too',
       [desiredOf(g, blocking('a')), desiredOf(db, guarded('sre'))],
       [edgeOf(g, db)],
       [liveOf(g, { ...blocking('b'), ...on(db) }), liveOf(db, guarded('dba'))],
-      [`strengthen gain ${g}#early`, `update whole ${db} < ${g}#early`, `weaken whole ${g} < ${g}#early ${db}`],
+      [`1 gain ${g}#early`, `2 whole ${db} < ${g}#early`, `3 whole ${g} < ${g}#early ${db}`],
     ],
     [
       'that does both are two where one connection is new and another gains',
       [desiredOf(g, blocking('a')), desiredOf(db, open), desiredOf(other, guarded('dba'))],
       [edgeOf(g, db), edgeOf(g, other)],
-      [liveOf(g, { ...blocking('b'), ...on(other) }), liveOf(other)],
-      [`strengthen gain ${g}#early`, `create whole ${db} < ${g}#early`, `update whole ${other}`, `weaken whole ${g} < ${g}#early ${other}`],
+      [liveOf(g, { ...blocking('b'), ...on(other) }), liveOf(other, open)],
+      [`1 whole ${other}`, `2 whole ${g} < ${other}`, `3 whole ${db} < ${g}`],
     ],
   ])('%s', (_, resources, edges, live, expected) => {
     expect(stepsFor(resources, edges, live)).toEqual(expected);
@@ -135,60 +125,55 @@ describe('the steps of a rule', () => {
 
 describe('the steps of an object', () => {
   it.each<[string, readonly DesiredResource[], readonly DeclaredEdge[], readonly LiveResource[], readonly string[]]>([
-    ['that is new are one', [desiredOf(db, open)], [], [], [`create whole ${db}`]],
+    ['that is new are one', [desiredOf(db, open)], [], [], [`1 whole ${db}`]],
     [
       'that is new come after its new rules',
-      [desiredOf(db, open), desiredOf(g), desiredOf(h)],
+      [desiredOf(db, open), desiredOf(g, blocking('a')), desiredOf(h, blocking('b'))],
       [edgeOf(g, db), edgeOf(h, db)],
       [],
-      [`strengthen whole ${g}#early`, `strengthen whole ${h}#early`, `create whole ${db} < ${g}#early ${h}#early`],
+      [`1 whole ${g}`, `1 whole ${h}`, `2 whole ${db} < ${g} ${h}`],
     ],
     [
       'that is new do not wait for a rule that loses',
       [desiredOf(db, open), desiredOf(g, blocking())],
       [edgeOf(g, db)],
       [liveOf(g, blocking('a'))],
-      [`create whole ${db}`, `weaken whole ${g}`],
+      [`1 whole ${db}`, `2 whole ${g}`],
     ],
     [
       'that is new begin closed where a rule is attached afterwards',
-      [desiredOf(db, open), desiredOf(mask), desiredOf(g)],
+      [desiredOf(db, open), desiredOf(mask, masks), desiredOf(g, blocking('a'))],
       [edgeOf(mask, db), edgeOf(g, db)],
       [],
-      [
-        `strengthen whole ${g}#early`,
-        `create closed ${db} < ${g}#early`,
-        `strengthen-created whole ${mask}#early < ${db}`,
-        `update open ${db}#open < ${db} ${mask}#early`,
-      ],
+      [`1 whole ${g}`, `2 closed ${db} < ${g}`, `3 whole ${mask} < ${db}`, `4 open ${db}#open < ${db} ${g} ${mask}`],
     ],
     [
       'that is new and stays closed are one',
-      [desiredOf(db, closed), desiredOf(mask)],
+      [desiredOf(db, closed), desiredOf(mask, masks)],
       [edgeOf(mask, db)],
       [],
-      [`create whole ${db}`, `strengthen-created whole ${mask}#early < ${db}`],
+      [`1 whole ${db}`, `2 whole ${mask} < ${db}`],
     ],
     [
       'that loses come after the rules that gain on it',
       [desiredOf(db, guarded()), desiredOf(g, blocking('a')), desiredOf(h, blocking('a'))],
       [edgeOf(g, db)],
       [liveOf(db, guarded('dba')), liveOf(g, on(db)), liveOf(h)],
-      [`strengthen whole ${g}#early`, `strengthen whole ${h}#early`, `update whole ${db} < ${g}#early`],
+      [`1 whole ${g}`, `1 whole ${h}`, `2 whole ${db} < ${g}`],
     ],
     [
       'that strengthening waits for nothing',
       [desiredOf(db, guarded('dba')), desiredOf(g, blocking('a'))],
       [edgeOf(g, db)],
-      [liveOf(db), liveOf(g, on(db))],
-      [`strengthen whole ${g}#early`, `update whole ${db}`],
+      [liveOf(db, open), liveOf(g, on(db))],
+      [`1 whole ${db}`, `1 whole ${g}`],
     ],
     [
       'that is no rule and protects nothing is changed in the middle',
       [desiredOf('RunbookConfiguration/books', { spec: { git_hook_ttl: 5 } })],
       [],
       [liveOf('RunbookConfiguration/books')],
-      ['update whole RunbookConfiguration/books'],
+      ['1 whole RunbookConfiguration/books'],
     ],
   ])('%s', (_, resources, edges, live, expected) => {
     expect(stepsFor(resources, edges, live)).toEqual(expected);
@@ -196,12 +181,12 @@ describe('the steps of an object', () => {
 
   it('that writes an edge to a new rule itself come after the rule', () => {
     const resources = [desiredOf(db, guarded('dba')), desiredOf(g)];
-    const state = stateOf(liveOf(db));
+    const state = stateOf(liveOf(db, open));
     const plan = planOf(wantedOf(resources, [edgeOf(g, db)]), state);
     const edges = plan.edges.map((edge) => ({ ...edge, by: db }) as const);
     expect(
-      scheduleSteps(scheduleInput({ ...plan, edges }, state, registry)).map(({ key, needs }) => [key, ...needs].map(keyText).join(' < ')),
-    ).toEqual([`${g}#early`, `${db} < ${g}#early`]);
+      orderWrites(orderInput({ ...plan, edges }, state, registry)).steps.map(({ key, needs }) => [key, ...needs].map(keyText).join(' < ')),
+    ).toEqual([g, `${db} < ${g}`]);
   });
 });
 
@@ -215,11 +200,11 @@ describe('a change that cannot be applied', () => {
   it.each<[string, Change, string]>([['an unknown kind', { ...change, id: 'Other/x' }, 'Other/x has an unknown kind']])(
     'throws: %s',
     (_, one, message) => {
-      expect(() => scheduleSteps(scheduleInput(planWith(one), stateOf(liveOf('Other/x')), registry))).toThrow(message);
+      expect(() => orderWrites(orderInput(planWith(one), stateOf(liveOf('Other/x')), registry))).toThrow(message);
     },
   );
 
   it('has no steps if a manager blocks it', () => {
-    expect(scheduleSteps(scheduleInput(planWith({ ...change, action: 'blocked' }), stateOf(), registry))).toEqual([]);
+    expect(orderWrites(orderInput(planWith({ ...change, action: 'blocked' }), stateOf(), registry)).steps).toEqual([]);
   });
 });

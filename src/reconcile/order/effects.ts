@@ -1,0 +1,188 @@
+import { addToGroup, memoizeByList } from '../../model/collections.ts';
+import { specAfter } from '../../model/spec/edit.ts';
+import { closableFields, type FieldRule, type Kind, type Registry } from '../../model/kind.ts';
+import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
+import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { isAttribute } from '../../model/protection/access-objects.ts';
+import { type JsonObject, textsIn } from '../../model/json.ts';
+import { isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { attachingAttributes, decidesAccess, governs, grantsAccess } from '../../protection/access/deciding-kinds.ts';
+import { effectsOfDifferences } from '../../protection/controls/compare-protection.ts';
+import { controlTypesOf } from '../../protection/controls/control-table.ts';
+import { compareOwn } from '../../protection/posture/own-protection.ts';
+import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
+import { affectsEveryConnection, allConnections } from '../../protection/posture/protection-snapshot.ts';
+
+/** What a write may do to protection. Where both states cannot be compared, it may do both. */
+export type Direction = { readonly strengthens: boolean; readonly weakens: boolean };
+
+export const noEffect: Direction = { strengthens: false, weakens: false };
+export const anyEffect: Direction = { strengthens: true, weakens: true };
+
+/** Combines directions: each flag is set when any of them sets it. */
+function combineDirections(directions: readonly Direction[]): Direction {
+  return { strengthens: directions.some((one) => one.strengthens), weakens: directions.some((one) => one.weakens) };
+}
+
+/** The effect of one change on protection: by its own fields, and on single connections by the edges that it writes. */
+export type Effect = {
+  readonly change: Change;
+  readonly kind: Kind;
+  readonly edges: readonly EdgeChange[];
+  /** What its own fields do on each connection that it affects. */
+  readonly content: Direction;
+  readonly attaches: ReadonlySet<ResourceId>;
+  readonly detaches: ReadonlySet<ResourceId>;
+  /** What it does to a connection depends on what else decides about it. */
+  readonly isJoint: boolean;
+  /** What it grants while its list has another object; without one, the gateway grants everything. Absent where its list always has one. */
+  readonly grant?: Direction;
+  /** The connections that it affects: the changed one, or those of a rule before or after, including edges that other changes write. */
+  readonly connections: ReadonlySet<ResourceId>;
+};
+
+/** Returns whether the objects of a kind protect connections over edges, or decide access to them. */
+export function isRule(kind: Kind): boolean {
+  return kind.fields.some((field) => field.edge === 'rule') || decidesAccess(kind.name);
+}
+
+/** Returns the effects of all changes that write. Throws for an unknown kind, because no change may be left out silently. */
+export function effectsOf(
+  plan: Pick<Diff, 'changes' | 'edges'>,
+  live: LiveState,
+  registry: Registry,
+  snapshots: () => PlanSnapshots,
+): readonly Effect[] {
+  const written = plan.changes.filter(isWritten);
+  if (written.length === 0) return [];
+  const byId = liveById(live.resources);
+  const protects = protectedBy(plan, live, registry);
+  const edgesBy = groupByWriter(plan.edges);
+  return written.map((change) => {
+    const kind = registry.get(kindOf(change.id));
+    if (kind === undefined) throw new Error(`${change.id} has an unknown kind`);
+    const key = liveKeyOf(change);
+    const edges = edgesBy.get(key) ?? [];
+    const ends = (action: EdgeChange['action']): ReadonlySet<ResourceId> =>
+      new Set(edges.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, key)));
+    const isJoint = governs(kind.name) || (isAttribute(key) && change.action === 'delete' && linksRules(key, snapshots()));
+    const content = isJoint ? anyEffect : contentDirection(change, kind, { live: byId.get(key), edges });
+    const everywhere = decidesAccess(kindOf(key)) ? affectsEveryConnection(key, snapshots().before, snapshots().after) : undefined;
+    const named = isRule(kind) ? (protects.get(key) ?? new Set()) : new Set(closableFields(kind).length > 0 ? [key] : []);
+    return {
+      change,
+      kind,
+      edges,
+      content: everywhere === undefined ? content : anyEffect,
+      attaches: ends('attach'),
+      detaches: ends('detach'),
+      isJoint: isJoint || everywhere === 'by-itself',
+      ...(everywhere === 'while-empty' ? { grant: content } : {}),
+      connections: everywhere === undefined ? named : new Set([...named, ...allConnections(snapshots().before, snapshots().after)]),
+    };
+  });
+}
+
+/** Returns whether an attribute attaches rules, which its deletion takes from connections. */
+function linksRules(attribute: ResourceId, { before }: PlanSnapshots): boolean {
+  return [...(before.rulesByAttribute.get(nameOf(attribute)) ?? [])].some((rule) => rule !== attribute);
+}
+
+type Own = { readonly live: LiveResource | undefined; readonly edges: readonly EdgeChange[] };
+
+/** What an object does at most: protection adds up, and so do grants; of rules that govern, one decides. */
+function contentDirection(change: Change, kind: Kind, { live, edges }: Own): Direction {
+  const { action, fields } = change;
+  const isGrant = grantsAccess(kind.name) || !isRule(kind);
+  if (action === 'delete') return isGrant ? { strengthens: true, weakens: false } : { strengthens: false, weakens: true };
+  if (action === 'create' || live === undefined)
+    return isGrant ? { strengthens: false, weakens: true } : { strengthens: true, weakens: false };
+  const written = fields.filter(({ held }) => held !== true);
+  if (!isRule(kind))
+    return edges.length > 0 || written.some(({ path }) => controlTypesOf(kind.name, path).length > 0) ? anyEffect : noEffect;
+  if (written.length === 0) return noEffect;
+  if (written.some(({ before, after }) => 'unknown' in before || 'unknown' in after)) return anyEffect;
+  return specDirection(live.id, live.spec, specAfter(change, kind, live.spec));
+}
+
+/** Compares two specs of one object by what it brings to every connection. */
+export function specDirection(id: ResourceId, before: JsonObject, after: JsonObject): Direction {
+  const effects = effectsOfDifferences(compareOwn(id, { before, after }).filter(({ control }) => control !== 'attributes'));
+  const isUnknown = effects.has('unknown');
+  const [had, has] = [new Set(textsIn(before['attributes'])), new Set(textsIn(after['attributes']))];
+  const isMore = [...has].some((name) => !had.has(name));
+  const isLess = [...had].some((name) => !has.has(name));
+  // What an attribute attaches protects, or grants.
+  const isEither = grantsAccess(kindOf(id)) && (isMore || isLess);
+  return {
+    strengthens: isUnknown || effects.has('strengthens') || isMore || isEither,
+    weakens: isUnknown || effects.has('weakens') || isLess || isEither,
+  };
+}
+
+/** Returns whether a change writes something that the gateway saves only after the rest of the object. */
+export function writesLate({ fields }: Pick<Change, 'fields'>, kind: Kind): boolean {
+  const late = lateFields(kind.fields);
+  return fields.some(({ path, held }) => held !== true && isWithinAny(path, late));
+}
+
+const lateFields = memoizeByList((fields: readonly FieldRule[]): readonly Pointer[] =>
+  fields.flatMap(({ name, late }) => (late === undefined ? [] : [pointer(name)])),
+);
+
+function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly EdgeChange[]> {
+  const groups = new Map<ResourceId, EdgeChange[]>();
+  for (const edge of edges) {
+    if (edge.by === undefined) continue;
+    addToGroup(groups, edge.by, edge);
+  }
+  return groups;
+}
+
+/** Returns the connections that each rule protects before or after the plan, over an edge or a shared attribute. */
+function protectedBy(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): Map<ResourceId, Set<ResourceId>> {
+  const result = new Map<ResourceId, Set<ResourceId>>();
+  const add = (rule: ResourceId, connection: ResourceId): void => {
+    const set = result.get(rule);
+    if (set === undefined) result.set(rule, new Set([connection]));
+    else set.add(connection);
+  };
+  for (const { rule, connection } of liveEdges(live, registry)) add(rule, connection);
+  for (const edge of plan.edges) if (edge.action === 'attach') add(edge.rule, edge.connection);
+  const written = new Set(plan.changes.filter(isWritten).map(liveKeyOf));
+  for (const { rules, others } of attributesIn(plan, live, registry).values())
+    for (const rule of [...rules].filter((id) => written.has(id))) for (const connection of others) add(rule, connection);
+  return result;
+}
+
+/** The objects with one attribute, before or after the plan. */
+type AttributeMembers = { readonly rules: Set<ResourceId>; readonly others: Set<ResourceId> };
+
+function attributesIn({ changes }: Pick<Diff, 'changes'>, live: LiveState, registry: Registry): ReadonlyMap<string, AttributeMembers> {
+  const members = new Map<string, AttributeMembers>();
+  const add = (id: ResourceId, spec: JsonObject): void => {
+    for (const attribute of attachingAttributes(id, spec)) {
+      const known = members.get(attribute) ?? { rules: new Set(), others: new Set() };
+      const kind = registry.get(kindOf(id));
+      (kind !== undefined && isRule(kind) ? known.rules : known.others).add(id);
+      members.set(attribute, known);
+    }
+  };
+  for (const { id, spec } of live.resources) add(id, spec);
+  // Attributes that a change removes are among the live ones.
+  for (const change of changes.filter(isWritten)) {
+    add(liveKeyOf(change), {});
+    for (const { path, after } of change.fields)
+      if (tokensOf(path)[0] === 'attributes' && 'value' in after) add(liveKeyOf(change), { attributes: [after.value].flat() });
+  }
+  return members;
+}
+
+/** Returns the effect of a whole change on one of the connections that it affects. */
+export function effectOn({ kind, isJoint, content, attaches, detaches }: Effect, connection: ResourceId): Direction {
+  if (!isRule(kind) || isJoint) return content;
+  const [added, removed] = [attaches.has(connection), detaches.has(connection)];
+  const isGrant = grantsAccess(kind.name);
+  return combineDirections([content, { strengthens: isGrant ? removed : added, weakens: isGrant ? added : removed }]);
+}

@@ -1,0 +1,230 @@
+import { addToGroup } from '../../model/collections.ts';
+import { equal, textsIn } from '../../model/json.ts';
+import { closableFields, type Kind } from '../../model/kind.ts';
+import { liveById, type LiveState, rowFieldsOf } from '../../model/live.ts';
+import { type FieldChange, isClosedBetween, liveKeyOf, otherEnd } from '../../model/plan/plan.ts';
+import { type Step, type StepKey, stepKeyText, uniqueStepKeys } from '../../model/plan/schedule.ts';
+import { specAfterStep } from '../../model/plan/step-spec.ts';
+import { isWithinAny, pointer, tokensOf } from '../../model/pointer.ts';
+import { attributeId, isAttribute } from '../../model/protection/access-objects.ts';
+import type { ResourceId, Spec } from '../../model/resource.ts';
+import { sharesSlot } from '../../protection/access/rule-moves.ts';
+import { anyEffect, type Direction, type Effect, effectOn, isRule, noEffect, writesLate } from './effects.ts';
+import type { RuleMoves } from './rule-moves.ts';
+
+/** Names first, then what closes; deletions only where nothing else is left to write; what was closed opens at the very end. */
+const tiers = ['name', 'close', 'write', 'delete-objects', 'delete-rules', 'delete-attributes', 'reopen'] as const;
+
+/** When a form may be written at the earliest, whatever is safe. */
+export type Tier = (typeof tiers)[number];
+
+/** One write of a change, or one that may take its place. `needs` are writes of other changes that the gateway demands before it. */
+export type Form = Omit<Step, 'round'> & { readonly unit: Unit; readonly tier: Tier };
+
+/** A change, and what is left to write of it. */
+export type Unit = {
+  readonly effect: Effect;
+  readonly forms: Form[];
+  /** It is written in more forms than the plan has to. */
+  isSplit: boolean;
+};
+
+/** What the forms of changes are read from. */
+export type FormInput = {
+  readonly effects: readonly Effect[];
+  /** The gateway with the names after the plan. */
+  readonly live: LiveState;
+  readonly moves: RuleMoves;
+};
+
+/** Compares forms by when they may be written. */
+export function compareTiers(one: Form, other: Form): number {
+  return tiers.indexOf(one.tier) - tiers.indexOf(other.tier);
+}
+
+/** Returns the forms of each change in their order, with what the gateway demands of the order of all of them. */
+export function unitsOf(input: FormInput): readonly Unit[] {
+  const found = liveById(input.live.resources);
+  const units = input.effects.map((effect) => {
+    const unit: Unit = { effect, forms: [], isSplit: false };
+    addForms(unit, found.get(liveKeyOf(effect.change))?.spec, input);
+    return unit;
+  });
+  addDemands(units, input);
+  return units;
+}
+
+function addForms(unit: Unit, spec: Spec | undefined, { live, moves }: FormInput): void {
+  const { change, kind, edges } = unit.effect;
+  const id = liveKeyOf(change);
+  const add = (phase: StepKey['phase'], part: Form['part'], tier: Tier, more: Partial<Form> = {}): void =>
+    void unit.forms.push({ unit, key: { id, phase }, change, kind, edges, part, tier, needs: [], ...more });
+  const release = moves.releases.get(id);
+  const modes = closableFields(kind).map(({ path }) => path);
+  const isMore = (ignored: readonly string[]): boolean =>
+    edges.length > 0 || change.fields.some(({ path, held }) => held !== true && !isWithinAny(path, ignored));
+  if (change.action === 'rename') add('rename', 'name', 'name', { edges: [] });
+  if (spec !== undefined && isOpen(kind, spec) && (change.action === 'delete' || isClosedBetween(change)))
+    add('early', 'close', 'close', { edges: [] });
+  if (release !== undefined && release.change.action !== 'delete')
+    add('release', 'whole', 'write', { change: release.change, edges: release.edges });
+  if (change.action === 'delete')
+    add('main', 'delete', isAttribute(id) ? 'delete-attributes' : isRule(kind) ? (release ? 'write' : 'delete-rules') : 'delete-objects');
+  else if (isClosedBetween(change)) {
+    if (isMore(modes)) add('main', 'closed', 'write');
+    add('open', 'open', 'reopen');
+  } else if (change.action === 'create' && modes.length > 0 && (spec !== undefined || isAttachedLater(unit, live))) {
+    // What an earlier run created may be closed: both forms accept it.
+    add('main', 'closed', 'write');
+    add('open', 'open', 'write');
+    unit.isSplit = true;
+  } else if (change.action !== 'rename' || isMore([])) add('main', 'whole', 'write');
+}
+
+/** Returns whether a creation opens something before the gateway has saved all that protects it. */
+function isAttachedLater({ effect: { change, kind } }: Unit, live: LiveState): boolean {
+  if (!isOpen(kind, specAfterStep({ change, kind, part: 'whole' }, {}))) return false;
+  const rows = rowFieldsOf(live, kind.name).map(({ path }) => path);
+  return (
+    writesLate(change, kind) || change.fields.some(({ path, after }) => rows.includes(path) && 'value' in after && !equal(after.value, []))
+  );
+}
+
+/** Returns whether an object has something that can be closed, and that is open. */
+export function isOpen(kind: Kind, spec: Spec): boolean {
+  return closableFields(kind).some(({ name, value }) => !equal(spec[name], value));
+}
+
+function isReplaced({ effect: { change } }: Unit): boolean {
+  return change.reasons.includes('replaced');
+}
+
+/** Adds to forms what the gateway demands: names, both ends of an attachment, one rule at a time, and successors before what they replace. */
+function addDemands(units: readonly Unit[], { moves, live }: FormInput): void {
+  const byId = new Map(units.map((unit) => [liveKeyOf(unit.effect.change), unit]));
+  const formsOf = (id: ResourceId): readonly Form[] => byId.get(id)?.forms ?? [];
+  const keysOf = (id: ResourceId, isWanted: (form: Form) => boolean): readonly StepKey[] =>
+    formsOf(id).flatMap((form) => (isWanted(form) ? [form.key] : []));
+  const releasing = (rule: ResourceId): readonly StepKey[] => keysOf(rule, isReleasing);
+  const creates = (id: ResourceId): readonly StepKey[] => (byId.get(id)?.effect.change.action === 'create' ? [{ id, phase: 'main' }] : []);
+  const found = liveById(live.resources);
+  // The gateway would take an attribute that is deleted before from what has it, which is then not as planned.
+  const deletedWith = new Map<ResourceId, StepKey[]>();
+  for (const { effect, forms } of units)
+    for (const name of effect.change.action === 'delete' ? textsIn(found.get(liveKeyOf(effect.change))?.spec['attributes']) : [])
+      for (const { key, part } of forms) if (part === 'delete') addToGroup(deletedWith, attributeId(name), key);
+  for (const unit of units) {
+    const { change, connections, kind } = unit.effect;
+    const id = liveKeyOf(change);
+    const release = moves.releases.get(id);
+    const demands = (form: Form): readonly StepKey[] => {
+      const { key, part, edges } = form;
+      if (part === 'name') return [];
+      const named = keysOf(id, (one) => one.part === 'name');
+      const made = part === 'open' || part === 'close' || part === 'delete' ? [] : edges.filter(({ action }) => action === 'attach');
+      const ends = made.flatMap((edge) => creates(otherEnd(edge, id)));
+      const attributes = part === 'delete' ? [] : gainedAttributes(form).flatMap(creates);
+      return [
+        ...named,
+        ...ends,
+        ...attributes,
+        ...(isReleasing(form) ? earlierReleases(release?.round ?? 0, { moves, releasing }) : takenFrom(form, { moves, releasing })),
+        ...(isReleasing(form) ? [...connections].flatMap((other) => keysOf(other, (one) => one.part === 'close')) : []),
+        ...(isReplaced(unit) ? change.needs.flatMap((other) => lastKeys(formsOf(other))) : []),
+        ...(part === 'delete' && isRule(kind) && release === undefined
+          ? [...connections].flatMap((other) => keysOf(other, (one) => one.part === 'delete'))
+          : []),
+        ...(part === 'delete' ? (deletedWith.get(id) ?? []) : []),
+      ].filter((need) => stepKeyText(need) !== stepKeyText(key));
+    };
+    for (const [index, form] of unit.forms.entries()) unit.forms[index] = { ...form, needs: uniqueStepKeys(demands(form)) };
+  }
+}
+
+/** Returns whether a form lets go of what another rule takes. */
+function isReleasing({ key, part, tier }: Form): boolean {
+  return key.phase === 'release' || (part === 'delete' && tier === 'write');
+}
+
+type Releasing = Pick<FormInput, 'moves'> & { readonly releasing: (rule: ResourceId) => readonly StepKey[] };
+
+function earlierReleases(round: number, { moves, releasing }: Releasing): readonly StepKey[] {
+  return [...moves.releases].flatMap(([rule, other]) => (other.round < round ? releasing(rule) : []));
+}
+
+/** Returns the releases of the rules from which a rule takes. */
+function takenFrom({ key: { id }, part, kind }: Form, { moves, releasing }: Releasing): readonly StepKey[] {
+  if (moves.releases.size === 0 || part === 'delete' || !isRule(kind)) return [];
+  const has = moves.after.get(id);
+  return [...moves.releases.keys()].flatMap((rule) => (rule === id || sharesSlot(moves.before.get(rule), has) ? releasing(rule) : []));
+}
+
+/** Returns the key of the last form; what is created closed may get another one that opens it. */
+function lastKeys(forms: readonly Form[]): readonly StepKey[] {
+  const last = forms.at(-1)?.key;
+  return last === undefined ? [] : [last, { id: last.id, phase: 'open' }];
+}
+
+/** Returns the attributes that an object gets, which the gateway may have to create first. */
+function gainedAttributes({ change }: Form): readonly ResourceId[] {
+  return change.fields.flatMap(({ path, after }) =>
+    tokensOf(path)[0] === 'attributes' && 'value' in after
+      ? [after.value].flat().flatMap((name) => (typeof name === 'string' ? [attributeId(name)] : []))
+      : [],
+  );
+}
+
+/**
+ * Returns the first of two writes that take the place of a form: closed, or as strict as both ends; undefined where there is none. A change may have to
+ * state more fields for it.
+ */
+export function firstOfTwo(form: Form, now: Spec): Form | undefined {
+  const { change, kind, part, key, unit, edges } = form;
+  if (part !== 'whole' || key.phase === 'release' || unit.isSplit) return undefined;
+  if (change.action === 'create') return closableFields(kind).length === 0 ? undefined : { ...form, part: 'closed' };
+  const first: Form = { ...form, key: { id: key.id, phase: 'early' }, part: 'gain' };
+  const [joined, after] = [specAfterStep(first, now), specAfterStep(form, now)];
+  const isFirst = !equal(joined, now) || edges.some(({ action }) => action === 'attach');
+  const isLast = !equal(joined, after) || edges.some(({ action }) => action === 'detach');
+  return isFirst && isLast ? first : undefined;
+}
+
+/** Returns the fields that a first write changes and the change does not state: they are at the end as before, and have another value in between. */
+export function restoredFields({ change, kind, part }: Pick<Form, 'change' | 'kind' | 'part'>, live: Spec): readonly FieldChange[] {
+  if (part !== 'gain') return [];
+  const joined = specAfterStep({ change, kind, part }, live);
+  const stated = new Set(change.fields.map(({ path }) => tokensOf(path)[0]));
+  return kind.fields.flatMap(({ name, empty }): readonly FieldChange[] => {
+    const value = live[name] ?? empty;
+    return stated.has(name) || equal(joined[name] ?? empty, value) ? [] : [{ path: pointer(name), before: { value }, after: { value } }];
+  });
+}
+
+/** Puts two writes in the place of the first form of a change, and returns whether that was possible. */
+export function split(first: Form): void {
+  const { unit } = first;
+  const [form] = unit.forms;
+  if (form === undefined) return;
+  const second: Form = first.part === 'closed' ? { ...form, key: { id: form.key.id, phase: 'open' }, part: 'open', needs: [] } : form;
+  unit.isSplit = true;
+  unit.forms.splice(0, 1, first, second);
+}
+
+/** Returns what a form may do to a connection that its change affects. */
+export function directionOn({ part, key, unit }: Form, connection: ResourceId): Direction {
+  const { effect, isSplit } = unit;
+  if (part === 'name' || part === 'closed') return noEffect;
+  if (part === 'close') return { strengthens: true, weakens: false };
+  if (part === 'open') return { strengthens: false, weakens: true };
+  const whole = effectOn(effect, connection);
+  if (key.phase === 'release') return anyEffect;
+  if (effect.isJoint || effect.grant !== undefined || !isRule(effect.kind)) return whole;
+  if (part === 'gain') return { strengthens: whole.strengthens, weakens: false };
+  return isSplit && part === 'whole' ? { strengthens: false, weakens: whole.weakens } : whole;
+}
+
+/** Returns whether the gateway saves a form in two transactions, of which the first one alone may expose something. */
+export function hasHalf({ part, unit: { effect } }: Form): boolean {
+  if (part !== 'whole' && part !== 'gain') return false;
+  return (effect.isJoint || !isRule(effect.kind)) && effect.change.action !== 'delete' && writesLate(effect.change, effect.kind);
+}

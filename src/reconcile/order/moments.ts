@@ -1,0 +1,246 @@
+import { addToGroup } from '../../model/collections.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
+import { liveKeyOf } from '../../model/plan/plan.ts';
+import { specAfterStep } from '../../model/plan/step-spec.ts';
+import { attributeId, isRequestRule, isRunbookRule } from '../../model/protection/access-objects.ts';
+import { kindOf, nameOf, type ResourceId, type Spec } from '../../model/resource.ts';
+import { normalizeObject } from '../../model/spec/normalize.ts';
+import { sharesStep } from '../../protection/access/rule-moves.ts';
+import { isLessProtected } from '../../protection/compare/plan-differences.ts';
+import { firstsOfAlike } from '../../protection/posture/alike-connections.ts';
+import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
+import { createPostureBuilder } from '../../protection/posture/posture.ts';
+import { createComparisonCache } from '../../protection/controls/compare-protection.ts';
+import {
+  afterWrites,
+  everywhereIn,
+  type ObjectWrite,
+  type ProtectionSnapshot,
+  readAccessIn,
+  restrictedTo,
+  rulesOn,
+} from '../../protection/posture/protection-snapshot.ts';
+import { effectOn, isRule } from './effects.ts';
+import { type Form, hasHalf, isOpen, type Unit } from './forms.ts';
+
+/** How far a form is written: up to what the gateway saves in a second transaction, or all of it. */
+export type Extent = 'half' | 'whole';
+
+/** A form that is written, on the way to a moment. */
+export type Written = { readonly form: Form; readonly extent: Extent };
+
+/** The moments between the writes of a plan, as each connection sees them. */
+export type Moments = {
+  /** The connections that writes may expose, one of each that the plan treats alike, with the changes that affect it. */
+  readonly contested: ReadonlyMap<ResourceId, readonly Unit[]>;
+  /** Returns whether a connection is less protected than both before and after the plan, when some forms that affect it are written. */
+  readonly isExposed: (connection: ResourceId, written: readonly Written[]) => boolean;
+  /** Returns the connections that the plan treats as it does one of them. */
+  readonly alike: (first: ResourceId) => readonly ResourceId[];
+};
+
+/** Returns the moments between writes. A connection that only one write affects is at any moment as before or as after; one that all strengthen, between both. */
+export function momentsOf(units: readonly Unit[], snapshots: () => PlanSnapshots, registry: Registry): Moments {
+  const affecting = new Map<ResourceId, Unit[]>();
+  for (const unit of units) for (const id of unit.effect.connections) addToGroup(affecting, id, unit);
+  const all = new Map([...affecting].filter(([id, own]) => isContested(id, own)));
+  if (all.size === 0) return { contested: all, isExposed: () => false, alike: (id) => [id] };
+  const sides = snapshots();
+  const firsts = firstsIn(all, sides);
+  const members = new Map<ResourceId, ResourceId[]>();
+  for (const [id, { first, isOwn }] of firsts) addToGroup(members, isOwn ? id : first, id);
+  return {
+    contested: new Map([...all].filter(([id]) => members.has(id))),
+    isExposed: exposureIn(sides, { affecting: all, firsts, registry }),
+    alike: (id) => members.get(id) ?? [id],
+  };
+}
+
+/** Returns whether some changes may expose a connection: one strengthens what another one weakens, or one is saved in two transactions. */
+function isContested(id: ResourceId, units: readonly Unit[]): boolean {
+  if (units.length === 1) return units.some(({ forms }) => forms.some((form) => !isRule(form.kind) && hasHalf(form)));
+  const directions = units.map(({ effect }) => effectOn(effect, id));
+  return directions.some(({ strengthens }) => strengthens) && directions.some(({ weakens }) => weakens);
+}
+
+/** The first connection that is as one, and whether a change of its own is among those that affect it. */
+type Alike = { readonly first: ResourceId; readonly isOwn: boolean };
+
+/** Finds for each connection the first one that the plan treats alike; its own change may be another one that does the same. */
+function firstsIn(all: ReadonlyMap<ResourceId, readonly Unit[]>, sides: PlanSnapshots): ReadonlyMap<ResourceId, Alike> {
+  const numberOf = createNumbering();
+  const firsts = firstsOfAlike([...all.keys()], sides);
+  const known = new Map<string, ResourceId>();
+  return new Map(
+    [...all].map(([id, units]) => {
+      const ends = units.map((unit) => {
+        const { change, attaches, detaches } = unit.effect;
+        if (liveKeyOf(change) === id) return change.action;
+        return `${numberOf(unit)}${attaches.has(id) ? '+' : ''}${detaches.has(id) ? '-' : ''}`;
+      });
+      const key = [firsts.get(id) ?? id, ...ends].join(' ');
+      const first = known.get(key) ?? id;
+      known.set(key, first);
+      return [id, { first, isOwn: units.some(({ effect }) => liveKeyOf(effect.change) === id) }];
+    }),
+  );
+}
+
+type ExposureInput = {
+  readonly affecting: ReadonlyMap<ResourceId, readonly Unit[]>;
+  readonly firsts: ReadonlyMap<ResourceId, Alike>;
+  readonly registry: Registry;
+};
+
+/** More answers are not remembered: those of one order of writes follow each other. */
+const mostAnswers = 100_000;
+
+/** Returns a check that compares each moment once for all connections that are alike. */
+function exposureIn(sides: PlanSnapshots, { affecting, firsts, registry }: ExposureInput): Moments['isExposed'] {
+  const worlds = new Map<ResourceId, World>();
+  const answers = new Map<string, boolean>();
+  const numberOf = createNumbering();
+  const kept = keptRunbookRule(sides);
+  // Samples of manifests prove nothing about a moment in between.
+  const shared = {
+    build: createPostureBuilder({ access: readAccessIn(sides.before), samples: undefined }),
+    compared: createComparisonCache(),
+  };
+  const worldOf = (id: ResourceId): World => {
+    const found = worlds.get(id) ?? { ...worldFor(id, sides, affecting.get(id) ?? [], kept), kind: registry.get(kindOf(id)), shared };
+    worlds.set(id, found);
+    return found;
+  };
+  const isExposed: Moments['isExposed'] = (connection, written) => {
+    const first = firsts.get(connection)?.first ?? connection;
+    const parts = written.map(({ form: { key, part, unit }, extent }) =>
+      [key.id === connection ? 'own' : numberOf(unit), key.phase, part, extent === 'half' ? extent : ''].join(':'),
+    );
+    const key = `${first} ${parts.join(' ')}`;
+    const known = answers.get(key);
+    if (known !== undefined) return known;
+    const answer = isExposedIn(worldOf(connection), written);
+    if (answers.size >= mostAnswers) answers.clear();
+    answers.set(key, answer);
+    return answer;
+  };
+  return isExposed;
+}
+
+/** What all comparisons of moments share. */
+type Shared = Parameters<typeof isLessProtected>[3];
+
+/** One connection before and after a plan, with everything that decides about it at any moment. */
+type World = Pick<PlanSnapshots, 'before' | 'after'> & {
+  readonly shared: Shared;
+  readonly kind: Kind | undefined;
+  readonly id: ResourceId;
+  readonly everywhere: Readonly<Record<'before' | 'after', ReadonlySet<ResourceId>>>;
+};
+
+function worldFor(
+  id: ResourceId,
+  { before, after }: PlanSnapshots,
+  units: readonly Unit[],
+  kept: readonly ResourceId[],
+): Omit<World, 'kind' | 'shared'> {
+  const ids = new Set<ResourceId>([...units.map(({ effect }) => liveKeyOf(effect.change)), ...kept]);
+  for (const state of [before, after]) {
+    const spec = state.resources.get(id)?.spec ?? {};
+    const { attributes, analyzer } = readAccessIn(state).lookup(nameOf(id), spec);
+    for (const rule of rulesOn(state, id)) ids.add(rule);
+    for (const name of attributes) {
+      ids.add(attributeId(name));
+      for (const rule of [...(before.rulesByAttribute.get(name) ?? []), ...(after.rulesByAttribute.get(name) ?? [])]) ids.add(rule);
+    }
+    // The analyzer refers to a rule by its name alone.
+    if (analyzer !== undefined) for (const rule of state.resources.keys()) if (isRequestRule(rule)) ids.add(rule);
+  }
+  ids.delete(id);
+  const everywhere = { before: everywhereIn(before), after: everywhereIn(after) };
+  const sides = [before, after].map((state) => restrictedTo(state, id, ids));
+  const [had = before, has = after] = sides.some(({ resources }) => resources.has(id)) ? sides : sides.map((side) => withUnseen(side, id));
+  return { id, before: had, after: has, everywhere };
+}
+
+/** Adds a connection that rules name and that no list shows. */
+function withUnseen(state: ProtectionSnapshot, id: ResourceId): ProtectionSnapshot {
+  return { ...state, resources: new Map([...state.resources, [id, { spec: {}, unknown: [''] }]]) };
+}
+
+/** Returns a runbook rule that stays throughout, if there is one: the first of them closes all other runbooks. */
+function keptRunbookRule({ before, after }: PlanSnapshots): readonly ResourceId[] {
+  const kept = [...before.resources.keys()].find((id) => isRunbookRule(id) && after.resources.has(id));
+  return kept === undefined ? [] : [kept];
+}
+
+function isExposedIn(world: World, written: readonly Written[]): boolean {
+  const { id, kind, before, after, shared } = world;
+  const moment = momentIn(world, written);
+  const spec = moment.resources.get(id)?.spec;
+  // What is closed exposes nothing, whatever its rules.
+  if (spec === undefined || (kind !== undefined && !isOpen(kind, spec))) return false;
+  const ends = [before, after].filter(({ resources }) => resources.has(id));
+  if (ends.every((end) => isLessProtected(end, moment, id, shared))) return true;
+  return rivalsIn(moment, id, written).some((rule) =>
+    isExposedIn(
+      world,
+      written.filter(({ form }) => form.key.id !== rule),
+    ),
+  );
+}
+
+/** Returns the state of a connection after some forms: the only place that knows what a form leaves. */
+function momentIn({ before, everywhere }: World, written: readonly Written[]): ProtectionSnapshot {
+  const specs = new Map<ResourceId, Spec | undefined>();
+  const writes = written.flatMap(({ form, extent }): readonly ObjectWrite[] => {
+    const { key, kind, part, change, edges } = form;
+    const { id } = key;
+    if (part === 'name') return [];
+    const now = specs.has(id) ? specs.get(id) : before.resources.get(id)?.spec;
+    const made = part === 'delete' ? undefined : normalizeObject(kind.fields, specAfterStep(form, now ?? {}));
+    const spec = made === undefined || extent === 'whole' ? made : { ...made, ...lateOf(form, now ?? {}) };
+    specs.set(id, spec);
+    const isPart = part === 'open' || part === 'close';
+    return [
+      {
+        id,
+        spec,
+        stated: new Set(isPart ? [] : change.fields.map(({ path }) => path)),
+        edges: isPart ? [] : edges.filter(({ action }) => part !== 'gain' || action === 'attach'),
+        ...(isRunbookRule(id)
+          ? { includesEvery: part === 'gain' ? everywhere.before.has(id) && everywhere.after.has(id) : everywhere.after.has(id) }
+          : {}),
+      },
+    ];
+  });
+  return afterWrites(before, writes);
+}
+
+/** Returns what an object still has of the fields that are saved in a second transaction. */
+function lateOf({ kind }: Form, now: Spec): Spec {
+  return Object.fromEntries(kind.fields.flatMap(({ name, late, empty }) => (late === undefined ? [] : [[name, now[name] ?? empty]])));
+}
+
+/**
+ * Returns the new access-request rules that share a step of a connection with another rule, each by an attribute: the one with the lower id governs,
+ * and a plan does not know the id of a new rule.
+ */
+function rivalsIn(moment: ProtectionSnapshot, connection: ResourceId, written: readonly Written[]): readonly ResourceId[] {
+  const spec = moment.resources.get(connection)?.spec;
+  if (spec === undefined) return [];
+  const { byAttribute } = readAccessIn(moment).lookup(nameOf(connection), spec);
+  const names = byAttribute.filter((rule) => rule.id === '' && byAttribute.some((other) => other !== rule && sharesStep(rule, other)));
+  const ids = new Set(written.map(({ form }) => form.key.id));
+  return [...ids].filter((id) => isRequestRule(id) && names.some(({ name }) => name === nameOf(id)));
+}
+
+/** Gives each change a number, the same one each time. */
+function createNumbering(): (unit: Unit) => number {
+  const numbers = new Map<Unit, number>();
+  return (unit) => {
+    const number = numbers.get(unit) ?? numbers.size;
+    numbers.set(unit, number);
+    return number;
+  };
+}
