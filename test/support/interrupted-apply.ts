@@ -69,7 +69,7 @@ export type InterruptedHistory = {
 
 const commits: Readonly<Record<Side, string>> = { before: 'a'.repeat(40), after: 'b'.repeat(40) };
 /** They are about writes in between, and not about who made them. */
-const allowed = ['plan/access-control-on', 'plan/window', 'plan/immutable-name', 'plan/replaces-references'].map((code) => ({
+const allowed = ['plan/access-control-on', 'plan/immutable-name', 'plan/replaces-references'].map((code) => ({
   code,
   reason: 'the test',
 }));
