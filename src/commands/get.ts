@@ -78,6 +78,7 @@ const listedThings: Readonly<Record<string, string>> = {
   'analyzer-rules': 'analyzer-rule',
   'machine-identities': 'machine-identity',
   'feature-flags': 'feature-flag',
+  federations: 'federation',
   groups: 'group',
   users: 'user',
 };
@@ -230,6 +231,7 @@ const serviceViews: Readonly<Record<string, ReadView>> = {
   'analyzer-rules': (service) => readAccessView(service, 'analyzer-rules'),
   'machine-identities': (service) => readAccessView(service, 'machine-identities'),
   'feature-flags': (service) => readAccessView(service, 'feature-flags'),
+  federations: (service) => readAccessView(service, 'federations'),
   groups: (service) => readAccessView(service, 'groups'),
   users: (service) => readAccessView(service, 'users'),
 };

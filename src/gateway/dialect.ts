@@ -169,10 +169,16 @@ export type WireService = {
   readonly objection: (review: Review, decision: Decision) => string | undefined;
 };
 
-/** How the gateway lists what decides access; a list with `isEmpty` does not exist while its feature is off. */
-export type WireAccess = {
-  readonly [List in AccessList]: { readonly list: WireList; readonly read: (row: JsonObject) => AccessObjects[List] };
+/** How one list of what decides access is read. */
+export type WireAccessList<Row> = {
+  readonly list: WireList;
+  readonly read: (row: JsonObject) => Row;
+  /** Returns the list of what belongs to one row, where that may be something: `list` is of other objects, and the rows to read are theirs. */
+  readonly ownedBy?: (row: JsonObject) => WireList | undefined;
 };
+
+/** How the gateway lists what decides access; a list with `isEmpty` does not exist while its feature is off. */
+export type WireAccess = { readonly [List in AccessList]: WireAccessList<AccessObjects[List]> };
 
 /** The hint for an error message of the gateway. */
 export type ErrorHint = { readonly matches: RegExp; readonly hint: string };

@@ -1,5 +1,6 @@
 import analyzerRule from '../../schemas/watched/analyzer-rule.schema.json' with { type: 'json' };
 import featureFlag from '../../schemas/watched/feature-flag.schema.json' with { type: 'json' };
+import federation from '../../schemas/watched/federation.schema.json' with { type: 'json' };
 import machineIdentity from '../../schemas/watched/machine-identity.schema.json' with { type: 'json' };
 import rulepack from '../../schemas/watched/rulepack.schema.json' with { type: 'json' };
 import type { Registry } from '../model/kind.ts';
@@ -8,7 +9,7 @@ import { ruleKind } from './rule-kind.ts';
 
 /** The kinds of objects that decide access and that no manifest declares, by name: they are read and recorded, and never written. */
 export const watchedKinds: Registry = new Map(
-  [rulepack, analyzerRule, machineIdentity, featureFlag].map((schema) => [
+  [rulepack, analyzerRule, machineIdentity, featureFlag, federation].map((schema) => [
     schema.title,
     ruleKind(schema.title, schema, { renamable: false }),
   ]),

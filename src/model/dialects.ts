@@ -10,5 +10,5 @@ export const dialectNames: readonly DialectName[] = ['interface', 'hoop'];
 /** By dialect: the controls to which gateways may add rules that manifests do not contain. */
 export const hiddenControls = {
   interface: [],
-  hoop: ['review', 'force', 'duration', 'who', 'attributes', 'approval', 'runbooks', 'rulepacks', 'analyzer'],
+  hoop: ['review', 'force', 'duration', 'who', 'attributes', 'approval', 'runbooks', 'rulepacks', 'analyzer', 'federation'],
 } as const;

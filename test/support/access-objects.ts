@@ -57,6 +57,9 @@ export function withAccess(live: LiveState, lists: AccessLists = {}): LiveState 
     ...entriesOf(lists['feature-flags']).map(({ id, name, enabled }) =>
       objectOf('FeatureFlag', { id, name, connections: [] }, { spec: { enabled } }),
     ),
+    ...entriesOf(lists.federations).map(({ id, name, connections, ...spec }) =>
+      objectOf('Federation', { id, name, connections }, { spec }),
+    ),
   ];
   const given = new Map(objects.map((one) => [one.id, one]));
   const [watched, declarable] = [true, false].map((isWatched) =>

@@ -1,3 +1,5 @@
+import { runPool } from '../../model/concurrency.ts';
+import { appendAll } from '../../model/collections.ts';
 import { ApiError } from '../../model/errors.ts';
 import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
 import type { FieldRule } from '../../model/kind.ts';
@@ -7,7 +9,7 @@ import { resourceId } from '../../model/resource.ts';
 import { normalizeValue } from '../../model/spec/normalize.ts';
 import type { AnswerBudget } from '../http/answer-budget.ts';
 import type { GatewayContext } from '../session.ts';
-import type { Dialect, WireList } from '../dialect.ts';
+import type { Dialect, WireAccessList, WireList } from '../dialect.ts';
 import { readUid } from '../dialects/rest.ts';
 import { readWholeList } from './whole-list.ts';
 
@@ -17,16 +19,46 @@ type AccessContext = Pick<GatewayContext, 'dialect' | 'client' | 'url' | 'rows'>
 export async function readWatched(
   context: AccessContext & Pick<GatewayContext, 'registry'>,
   { kind, list }: WatchedRow,
-  budget: AnswerBudget,
+  { budget, entriesOf }: ListedEntries & { readonly budget: AnswerBudget },
 ): Promise<readonly LiveResource[] | undefined> {
   const registered = context.registry.get(kind);
   if (registered === undefined) throw new Error(`the registry has no kind ${kind}`);
-  const rows = await readAccessList<ListedRow>(context, list, budget);
+  const owners = list.ownedBy === undefined ? undefined : ((await entriesOf(list.list)) ?? 'unreadable');
+  const rows = await (typeof owners === 'object'
+    ? readOwned(context, list, { owners, budget })
+    : (owners ?? readAccessList(context, list, budget)));
   return typeof rows === 'string' ? undefined : rows.map((row) => watchedObject(kind, registered.fields, row));
 }
 
+/** Returns the entries of a list that is read anyway; undefined where it is not shown completely. */
+type ListedEntries = { readonly entriesOf: (list: WireList) => Promise<readonly JsonObject[] | undefined> };
+
+/** How many objects are asked for what belongs to them at a time. */
+const atATime = 8;
+
+/** Reads what belongs to each of some objects, sorted by name; `unreadable` where one of them does not show it. */
+async function readOwned<Row extends ObjectIdentity>(
+  context: AccessContext,
+  { read, ownedBy }: WireAccessList<Row>,
+  { owners, budget }: { readonly owners: readonly JsonObject[]; readonly budget: AnswerBudget },
+): Promise<readonly Row[] | 'unreadable'> {
+  const found: Row[] = [];
+  let isHidden = false;
+  await runPool(
+    owners.flatMap((owner) => ownedBy?.(owner) ?? []),
+    atATime,
+    async (list) => {
+      if (isHidden) return;
+      const rows = await readAccessList(context, { list, read }, budget);
+      if (rows === 'unreadable') isHidden = true;
+      else if (rows !== 'off') appendAll(found, rows);
+    },
+  );
+  return isHidden ? 'unreadable' : sortedByName(found);
+}
+
 /** A watched kind, and how the gateway lists its objects. */
-type WatchedRow = { readonly kind: string; readonly list: AccessReader<ListedRow> };
+type WatchedRow = { readonly kind: string; readonly list: WireAccessList<ListedRow> };
 
 /** Lists those of some kinds that the gateway has and that no manifest declares. */
 export function watchedRows({ access }: Pick<Dialect, 'access'>, kinds: readonly string[]): readonly WatchedRow[] {
@@ -81,12 +113,10 @@ function sortedByName<Row extends ObjectIdentity>(rows: readonly Row[]): readonl
   return rows.toSorted((left, right) => compareText(left.name, right.name) || compareText(left.id, right.id));
 }
 
-type AccessReader<Row> = { readonly list: WireList; readonly read: (row: JsonObject) => Row };
-
 /** Returns the objects of a list, sorted by name; `off` while its feature is off, `unreadable` where it is not shown completely. */
 export async function readAccessList<Row extends ObjectIdentity>(
   { client, url }: AccessContext,
-  { list, read }: AccessReader<Row>,
+  { list, read }: Pick<WireAccessList<Row>, 'list' | 'read'>,
   budget: AnswerBudget,
 ): Promise<readonly Row[] | 'off' | 'unreadable'> {
   let missing: 'off' | 'unreadable' | undefined;

@@ -25,13 +25,16 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   const budget = createAnswerBudget();
   const kept = kinds.flatMap((kind) => dialect.kinds[kind]?.rows ?? []);
   const watchable = watchedRows(dialect, registered);
+  const listings = kinds.map((kind) => listReadable(context, kind, budget));
+  const entriesOf = async (list: WireList): Promise<readonly JsonObject[] | undefined> =>
+    (await listings[kinds.findIndex((kind) => dialect.kinds[kind]?.list === list)])?.value?.entries;
   const [lookups, groups, rows, , lists, watched] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
     dialect.access.groups === undefined ? undefined : readGroups(context, dialect.access.groups.list, budget),
     kept.length === 0 ? undefined : readRows(context, budget),
     Promise.all(kinds.flatMap((kind) => dialect.kinds[kind]?.pluginRows ?? []).map((noted) => readPluginRows(context, noted, budget))),
-    Promise.all(kinds.map((kind) => listReadable(context, kind, budget))),
-    Promise.all(watchable.map((row) => readWatched(context, row, budget))),
+    Promise.all(listings),
+    Promise.all(watchable.map((row) => readWatched(context, row, { budget, entriesOf }))),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
   if (diagnostics.length > 0) return { diagnostics };
@@ -48,11 +51,11 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   }
   const resources: LiveResource[] = [];
   const namesakes: LiveResource[] = [];
-  const listings = new Map(kinds.map((kind, index) => [kind, lists[index]] as const));
+  const listingOf = new Map(kinds.map((kind, index) => [kind, lists[index]] as const));
   const unread = [
     ...Object.keys(decidingLists)
-      .filter((kind) => dialect.kinds[kind] !== undefined && listings.get(kind)?.value === undefined)
-      .map((kind): UnreadKind => ({ kind, failure: listings.get(kind)?.failure })),
+      .filter((kind) => dialect.kinds[kind] !== undefined && listingOf.get(kind)?.value === undefined)
+      .map((kind): UnreadKind => ({ kind, failure: listingOf.get(kind)?.failure })),
     ...watchable.flatMap(({ kind }, index) => (watched[index] === undefined ? [{ kind }] : [])),
   ];
   for (const [index, kind] of kinds.entries()) {

@@ -18,7 +18,7 @@ import type {
 } from '../../model/service.ts';
 import type { HttpRequest } from '../http/client.ts';
 import { createAnswerBudget } from '../http/answer-budget.ts';
-import type { WireList, WireService, Dialect } from '../dialect.ts';
+import type { WireAccessList, WireList, WireService, Dialect } from '../dialect.ts';
 import { openSession, type GatewaySession, type SessionOptions } from '../session.ts';
 import { strongTag } from '../live/read.ts';
 import { shapeHint, listFetcher, readWholeList } from '../live/whole-list.ts';
@@ -180,8 +180,9 @@ function decisionBody({ status, force, window }: Decision, type: string | undefi
 /** Reads a list of what decides access. */
 async function readAccess<Row extends { readonly name: string }>(
   session: GatewaySession,
-  { list, read }: { readonly list: WireList; readonly read: (row: JsonObject) => Row },
+  { list, read, ownedBy }: WireAccessList<Row>,
 ): Promise<(Checked<readonly Row[]> & { readonly off?: true }) | undefined> {
+  if (ownedBy !== undefined) return sorted(await readOwnedRows(session, { list, read, ownedBy }), byName);
   const fetchList = listFetcher(session, list);
   let isOff = false;
   const fetch: typeof fetchList = async (path, share) => {
@@ -192,6 +193,21 @@ async function readAccess<Row extends { readonly name: string }>(
   const rows = sorted(await readRows(session, list, read, fetch), byName);
   if (!isOff) return rows;
   return list.isEmpty === undefined ? undefined : { ...rows, off: true };
+}
+
+/** Reads what belongs to each object of a list, one after the other. */
+async function readOwnedRows<Row>(
+  session: GatewaySession,
+  { list, read, ownedBy }: Required<WireAccessList<Row>>,
+): Promise<Checked<readonly Row[]>> {
+  const owned = await readRows(session, list, ownedBy);
+  const found: Row[] = [];
+  for (const one of owned.value ?? []) {
+    const { value, diagnostics } = one === undefined ? { value: [], diagnostics: [] } : await readRows(session, one, read);
+    if (value === undefined) return { diagnostics };
+    appendAll(found, value);
+  }
+  return owned.value === undefined ? { diagnostics: owned.diagnostics } : { value: found, diagnostics: owned.diagnostics };
 }
 
 /** Reads a complete list, whether the gateway pages it or not. */

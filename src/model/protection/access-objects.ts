@@ -141,6 +141,35 @@ export function readMachineIdentity(machine: JsonObject, { id, name }: ObjectIde
 /** A switch of the gateway that decides whether it enforces rules. */
 export type FeatureFlag = ObjectIdentity & { readonly enabled: boolean };
 
+/** As whom people work in the cloud through a connection, and what happens to those whom it gives no identity there. */
+export type Federation = ObjectIdentity & {
+  /** `deny` or `static`, the shared credential of the connection. */
+  readonly fallback_policy: string;
+  readonly hook_source: string;
+  readonly builtin_provider: string;
+  readonly identity_source_attribute: string;
+  readonly identity_target_template: string;
+  readonly token_ttl_seconds: number;
+  /** Changes with the project and the scopes; empty without them. */
+  readonly extra_config: string;
+};
+
+/** Reads a federation; its fields have the same names on the public gateway. */
+export function readFederation(federation: JsonObject, { id, name }: ObjectIdentity): Federation {
+  const { token_ttl_seconds: seconds } = federation;
+  return {
+    id,
+    name,
+    fallback_policy: asText(federation['fallback_policy']),
+    hook_source: asText(federation['hook_source']),
+    builtin_provider: asText(federation['builtin_provider']),
+    identity_source_attribute: asText(federation['identity_source_attribute']),
+    identity_target_template: asText(federation['identity_target_template']),
+    token_ttl_seconds: typeof seconds === 'number' ? seconds : 0,
+    extra_config: asText(federation['extra_config']),
+  };
+}
+
 /** A group of users. */
 export type AccessGroup = { readonly id: string; readonly name: string };
 
@@ -160,6 +189,7 @@ export type AccessObjects = {
   readonly 'analyzer-rules': AnalyzerRule & NamingConnections & { readonly managed_by: string };
   readonly 'machine-identities': MachineIdentity & NamingConnections;
   readonly 'feature-flags': FeatureFlag;
+  readonly federations: Federation & NamingConnections;
   readonly groups: AccessGroup;
   readonly users: AccessUser;
 };
@@ -175,7 +205,7 @@ export const decidingLists: Readonly<Record<string, DecidingList>> = {
 };
 
 /** The lists whose objects no manifest declares. */
-export type WatchedList = 'rulepacks' | 'analyzer-rules' | 'machine-identities' | 'feature-flags';
+export type WatchedList = 'rulepacks' | 'analyzer-rules' | 'machine-identities' | 'feature-flags' | 'federations';
 
 /** The list of the objects of each watched kind. */
 export const watchedLists: Readonly<Record<string, WatchedList>> = {
@@ -183,6 +213,7 @@ export const watchedLists: Readonly<Record<string, WatchedList>> = {
   AnalyzerRule: 'analyzer-rules',
   MachineIdentity: 'machine-identities',
   FeatureFlag: 'feature-flags',
+  Federation: 'federations',
 };
 
 const listsByKind: Readonly<Record<string, DecidingList | WatchedList>> = { ...decidingLists, ...watchedLists };
@@ -209,6 +240,9 @@ export const isAnalyzerRule: (id: ResourceId) => boolean = isOfList('analyzer-ru
 
 /** Returns whether an object is a machine identity. */
 export const isMachineIdentity: (id: ResourceId) => boolean = isOfList('machine-identities');
+
+/** Returns whether an object is a federation, which a connection has alone. */
+export const isFederation: (id: ResourceId) => boolean = isOfList('federations');
 
 /** The access control of a gateway, which is on or off. */
 export const accessControlId: ResourceId = 'Gateway/access-control';

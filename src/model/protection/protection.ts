@@ -66,6 +66,7 @@ export const controlTypes = [
   'runbooks',
   'rulepacks',
   'analyzer',
+  'federation',
 ] as const;
 
 /**
@@ -73,7 +74,7 @@ export const controlTypes = [
  * guardrails block; `masking` and `redaction`: what is hidden; `tools`: which tools of a server are allowed, denied, or need an approval; `force`: groups that may approve alone; `duration`: the longest session in
  * seconds; `schema`: whether the schema is shown; `metadata`: required metadata of a session; `attributes`: attributes that rules refer to.
  * Of objects of the gateway that manifests do not contain: `approval`: who needs one by access-request rules; `runbooks`: which may be run;
- * `rulepacks`; `analyzer`: what happens to commands by their risk.
+ * `rulepacks`; `analyzer`: what happens to commands by their risk; `federation`: as whom people work in the cloud.
  */
 export type ControlType = (typeof controlTypes)[number];
 

@@ -4,9 +4,11 @@ import { connectionsOf, type LiveResource } from '../../model/live.ts';
 import {
   type AccessRequestRule,
   type AnalyzerRule,
+  type Federation,
   attributeId,
   isAnalyzerRule,
   isAttribute,
+  isFederation,
   isMachineIdentity,
   isRequestRule,
   isRulepack,
@@ -14,6 +16,7 @@ import {
   type ObjectIdentity,
   type MachineIdentity,
   readAnalyzerRule,
+  readFederation,
   readMachineIdentity,
   readRequestRule,
   readRulepack,
@@ -46,6 +49,8 @@ export type AccessFacts = {
   /** Finds an access-request rule by its name, as the analyzer does. */
   readonly ruleNamed: (name: string) => AccessRequestRule | undefined;
   readonly machines: readonly MachineIdentity[];
+  /** As whom people work in the cloud; undefined: with the shared credential. */
+  readonly federation: Federation | undefined;
 };
 
 /** Finds what decides access to a connection, by its name and its spec. */
@@ -95,6 +100,7 @@ export function accessLookup(state: DecidingState): AccessLookup {
       analyzer: fixed.analyzers.get(name)?.[0],
       ruleNamed: (rule) => requestRuleOf(requestRuleId(rule))[0] ?? fixed.requestRulesNamed.get(rule),
       machines: [...new Set([...(fixed.machines.get(name) ?? []), ...distinct(attributes, fixed.machinesByAttribute)])],
+      federation: fixed.federations.get(name)?.[0],
     };
   };
 }
@@ -139,6 +145,7 @@ const indexFixed = memoizeByList((fixed: readonly LiveResource[]) => {
     rulepacks: byConnection(readViews(ofKind(isRulepack), readRulepack)),
     analyzers: byConnection(readViews(ofKind(isAnalyzerRule), readAnalyzerRule)),
     machines: byConnection(machines),
+    federations: byConnection(readViews(ofKind(isFederation), readFederation)),
     machinesByAttribute: groupBy(
       machines.map(([machine]) => machine),
       (machine) => machine.attributes,

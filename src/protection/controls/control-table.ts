@@ -4,6 +4,7 @@ import { analyzerRow, approvalRow, rulepacksRow, whoRow } from './access-rows.ts
 import { accessRow, attributesRow, durationRow, forceRow, metadataRow, redactionRow, reviewRow, schemaRow } from './connection-rows.ts';
 import type { ControlRow, RuleControls } from './control-row.ts';
 import { runbooksRow } from './runbooks-row.ts';
+import { federationRow } from './federation-row.ts';
 import { toolsRow } from './tools-row.ts';
 import { inputRow, maskingRow, outputRow } from './rule-rows.ts';
 
@@ -26,6 +27,7 @@ const rows: Readonly<Record<ControlType, Omit<ControlRow, 'type'>>> = {
   runbooks: runbooksRow,
   rulepacks: rulepacksRow,
   analyzer: analyzerRow,
+  federation: federationRow,
 };
 
 /** The rows in the order of their importance. */
@@ -42,6 +44,7 @@ export const aspectTypes: ReadonlySet<ControlType> = new Set<ControlType>([
   'metadata',
   'attributes',
   'rulepacks',
+  'federation',
 ]);
 
 /** The columns in which reports show the control types. */

@@ -80,7 +80,8 @@ function protectionKey(spec: JsonObject): string {
 
 /** Returns a text that is the same where the gateway decides access by the same objects. */
 function factsKey(facts: AccessFacts, numberOf: Numbering): string {
-  const { row, granted, isControlled, byAttribute, byName, runbookRules, rulepacks, analyzer, machines } = facts;
-  const lists = [byAttribute, byName, runbookRules ?? [], rulepacks, machines, analyzer === undefined ? [] : [analyzer]];
+  const { row, granted, isControlled, byAttribute, byName, runbookRules, rulepacks, analyzer, machines, federation } = facts;
+  const single = [analyzer, federation].map((one) => (one === undefined ? [] : [one]));
+  const lists = [byAttribute, byName, runbookRules ?? [], rulepacks, machines, ...single];
   return JSON.stringify([row, granted, isControlled, runbookRules === undefined, lists.map((list) => list.map(numberOf))]);
 }

@@ -15,6 +15,7 @@ import { protectionOfAccess } from '../../protection/protection.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
 import { type FormerColumn, liveAtRecord, type ObjectPair } from './live-at-record.ts';
 import {
+  goWithConnections,
   grantsNothing,
   hashedObject,
   isConnection,
@@ -179,10 +180,14 @@ function pairObjects(
 ): readonly ObjectPair[] {
   const isRow = column === accessControlRows;
   const live = new Set(names.values());
+  const { refers = '' } = fields.find(({ edge }) => edge !== undefined) ?? {};
+  // An apply creates a connection again that others deleted, without what went with it.
+  const isKnown = (name: string): boolean => live.has(name) || scope.declared.has(resourceId(refers, name));
   const known = before.flatMap((one): readonly JsonObject[] => {
     // What goes with a deleted connection is not a change of its own: Ostiary deletes connections, too.
     const name = names.get(asText(one['id']));
     if (isRow) return name === undefined || scope.granted.has(name) ? [] : [normalizeObject(fields, one)];
+    if (goWithConnections(column) && !textsIn(one['connections']).some(isKnown)) return [];
     return [normalizeObject(fields, losesConnections(column) ? withConnectionsIn(one, live) : one)];
   });
   const byId = new Map(known.map((one) => [asText(one['id']), one]));

@@ -8,7 +8,7 @@ import { connectionsOf, fixedObjects, type LiveResource, type LiveState } from '
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { liveKeyOf, type Plan, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
-import { attributeId, decidingLists, isAttribute, isRulepack, watchedLists } from '../../model/protection/access-objects.ts';
+import { attributeId, decidingLists, isAttribute, isFederation, isRulepack, watchedLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
@@ -167,11 +167,18 @@ export function liveAfterPlan(live: LiveState, { changes }: Pick<Plan, 'changes'
   const named = withNames(live, renamesOf(changes));
   const deleted = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
   const { rowFields = {}, watched } = live;
+  const isGone = ({ id, edges }: LiveResource): boolean =>
+    goWithConnections(kindOf(id)) &&
+    Object.values(edges)
+      .flat()
+      .every((end) => deleted.has(end));
   const isSwitchedOn = accessRowsOf(changes, live) !== undefined;
   return {
     ...named,
     resources: named.resources.flatMap((one) => (deleted.has(one.id) ? [] : [withoutAttributes(one, deleted)])),
-    ...(watched === undefined ? {} : { watched: (named.watched ?? []).map((one) => withoutAttributes(one, deleted)) }),
+    ...(watched === undefined
+      ? {}
+      : { watched: (named.watched ?? []).flatMap((one) => (isGone(one) ? [] : [withoutAttributes(one, deleted)])) }),
     ...(isSwitchedOn ? { rowFields: Object.fromEntries(Object.keys(rowFields).map((field) => [field, 'on' as const])) } : {}),
   };
 }
@@ -217,4 +224,9 @@ export function hashedObject(column: string, { id = '', name, ...fields }: JsonO
 /** Returns whether the gateway takes a deleted connection from the objects of a column. */
 export function losesConnections(column: string): boolean {
   return isRulepack(`${column}/`) || isAttribute(`${column}/`);
+}
+
+/** Returns whether the gateway deletes the objects of a column with their connection. */
+export function goWithConnections(column: string): boolean {
+  return isFederation(`${column}/`);
 }

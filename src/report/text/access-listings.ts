@@ -63,6 +63,10 @@ const tables: { readonly [List in AccessList]: AccessTable<AccessObjects[List]> 
     row: (one) => [one.name, words(one.connections), words(one.attributes)],
   },
   'feature-flags': { headers: ['flag', 'enabled'], row: ({ name, enabled }) => [name, enabled ? 'yes' : 'no'] },
+  federations: {
+    headers: ['connection', 'identity', 'of', 'provider', 'otherwise'],
+    row: (one) => [one.name, one.identity_target_template, one.identity_source_attribute, one.builtin_provider, one.fallback_policy],
+  },
   groups: { headers: ['group'], row: ({ name }) => [name] },
   users: { headers: ['user', 'groups'], row: ({ name, groups }) => [name, words(groups)] },
 };

@@ -6,6 +6,7 @@ import { auditRoutes } from './audit.ts';
 import type { Route } from './call.ts';
 import { connectionRoutes } from './connections.ts';
 import { eventSubscriptionRoutes } from './event-subscriptions.ts';
+import { federationRoutes } from './federations.ts';
 import { groupRoutes } from './groups.ts';
 import { guardrailRoutes } from './guardrails.ts';
 import { infoRoutes } from './info.ts';
@@ -48,6 +49,7 @@ const routes: readonly Route[] = [
   ...rulepackRoutes,
   ...analyzerRuleRoutes,
   ...machineIdentityRoutes,
+  ...federationRoutes,
   ...eventSubscriptionRoutes,
   ...auditRoutes,
   ...organisationRoutes,

@@ -217,6 +217,22 @@ export type MachineIdentityRow = {
   readonly updatedAt: bigint;
 };
 
+/** As whom people work in the cloud through a connection; the credential that issues the identities is not kept. */
+export type FederationRow = {
+  readonly id: string;
+  readonly connectionId: string;
+  readonly hookSource: string;
+  readonly builtinProvider: string;
+  readonly hasCredentials: boolean;
+  readonly identitySource: string;
+  readonly identityTarget: string;
+  readonly fallbackPolicy: string;
+  readonly tokenSeconds: number;
+  readonly extra: JsonObject;
+  readonly createdAt: bigint;
+  readonly updatedAt: bigint;
+};
+
 export type MachineCredentialRow = { readonly identityId: string; readonly connection: string; readonly secretKey: string };
 
 export type TagRow = {

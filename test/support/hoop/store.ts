@@ -7,6 +7,7 @@ import type {
   AuditRow,
   ConnectionRow,
   EventSubscriptionRow,
+  FederationRow,
   GuardrailRow,
   IdentityRow,
   MachineCredentialRow,
@@ -43,6 +44,8 @@ export class Store {
   readonly eventSubscriptions: Map<string, EventSubscriptionRow> = new Map<string, EventSubscriptionRow>();
   readonly analyzerRules: Map<string, AnalyzerRuleRow> = new Map<string, AnalyzerRuleRow>();
   readonly machineIdentities: Map<string, MachineIdentityRow> = new Map<string, MachineIdentityRow>();
+  /** By the id of their connection. */
+  readonly federations: Map<string, FederationRow> = new Map<string, FederationRow>();
   /** The credentials of machine identities; they outlive their connections. */
   readonly machineCredentials: Map<string, MachineCredentialRow> = new Map<string, MachineCredentialRow>();
   readonly jiraTemplates: Set<string> = new Set<string>();
@@ -86,6 +89,7 @@ export class Store {
     this.guardrailLinks.dropRight(row.id);
     for (const rule of this.maskingLinks.leftsOf(row.id)) this.unlinkMasking(rule, row.id);
     this.connectionAttributes.dropRight(row.name);
+    this.federations.delete(row.id);
     for (const one of this.pluginConnections.values()) if (one.connectionId === row.id) this.pluginConnections.delete(one.id);
   }
 

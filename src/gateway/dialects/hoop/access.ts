@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { asObject, asText, canonical, isObject, type JsonObject, objectsIn, textsIn } from '../../../model/json.ts';
-import { readRequestRule, readRunbookRule } from '../../../model/protection/access-objects.ts';
+import { asObject, asText, canonical, isObject, type Json, type JsonObject, objectsIn, textsIn } from '../../../model/json.ts';
+import { readFederation, readRequestRule, readRunbookRule } from '../../../model/protection/access-objects.ts';
 import type { ListRows, WireAccess, WireList, WirePluginRows, WireRows } from '../../dialect.ts';
 import { groupsList, readIdAndName, restList } from '../rest.ts';
 
@@ -66,6 +66,28 @@ const flags: WireList = {
   },
 };
 
+/** Contains every field of a connection except the secrets and what its supplement adds; the array form is complete. */
+export const connections: WireList = restList('/connections');
+
+const noFederation: ReadonlySet<string> = new Set(['federation not configured for this connection', 'connection not found']);
+
+/**
+ * Returns where the federation of a connection is, which no list contains. The gateway gives the identities to the tool of BigQuery alone, and its
+ * interface offers them for no other subtype.
+ */
+function federationOf({ id, name, subtype }: JsonObject): WireList | undefined {
+  if (subtype !== 'bigquery') return undefined;
+  return {
+    path: `/connections/${encodeURIComponent(asText(id))}/federation`,
+    rows(body): ListRows | undefined {
+      if (body === null) return { rows: [] };
+      return isObject(body) && typeof body['fallback_policy'] === 'string' ? { rows: [{ ...body, name: name ?? null }] } : undefined;
+    },
+    // A connection that was deleted meanwhile has none, either.
+    isEmpty: (body) => isObject(body) && noFederation.has(asText(body['message'])),
+  };
+}
+
 /** The lists of what decides access on the public gateway, as version 1.148 answers them. */
 export const access: WireAccess = {
   'access-control': { list: accessControl, read: (row) => ({ ...readIdAndName(row), groups: textsIn(row['config']) }) },
@@ -124,6 +146,16 @@ export const access: WireAccess = {
     list: flags,
     read: (row) => ({ ...readIdAndName(row), enabled: row['enabled'] === true }),
   },
+  federations: {
+    list: connections,
+    ownedBy: federationOf,
+    // No credential is read: the gateway reports only whether it has one.
+    read: (row) => {
+      const extra = asObject(row['extra_config']);
+      const digest = Object.keys(extra).length === 0 ? '' : shortDigest(extra);
+      return { ...readFederation({ ...row, extra_config: digest }, readIdAndName(row)), connections: [asText(row['name'])] };
+    },
+  },
   'machine-identities': {
     list: restList('/machineidentities'),
     read: (row) => ({ ...readIdAndName(row), connections: textsIn(row['connection_names']), attributes: textsIn(row['attributes']) }),
@@ -148,18 +180,17 @@ function digestOf(row: JsonObject): string {
   const rules = [...objectsIn(row['guardrail_rules']), ...objectsIn(row['data_masking_rules'])].map((rule) =>
     Object.fromEntries(Object.entries(rule).filter(([field]) => !changingFields.has(field))),
   );
-  return createHash('sha256').update(canonical(rules)).digest('hex').slice(0, 16);
+  return shortDigest(rules);
 }
 
 /** Returns a digest of the prompt of an analyzer; nothing without one. */
 function promptOf({ custom_prompt: prompt, agentic }: JsonObject): { readonly prompt?: string } {
   if (asText(prompt) === '' && agentic !== true) return {};
-  return {
-    prompt: createHash('sha256')
-      .update(canonical([asText(prompt), agentic === true]))
-      .digest('hex')
-      .slice(0, 16),
-  };
+  return { prompt: shortDigest([asText(prompt), agentic === true]) };
+}
+
+function shortDigest(value: Json): string {
+  return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
 }
 
 /** Returns what happens to a run of a level of risk: an action, and the access-request rule that then asks for a review. */

@@ -12,14 +12,11 @@ import {
   limitGuardrailRule,
   limitMaskingRule,
 } from './checks/data-masking-rule.ts';
-import { accessRows, channelRows } from './access.ts';
+import { accessRows, channelRows, connections } from './access.ts';
 import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames, differingPrefixes, types } from './fields.ts';
 import { type ProposedWrite, objectPath, readUid, restList } from '../rest.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { asArray, type JsonObject, isObject, textsIn } from '../../../model/json.ts';
-
-/** Contains every field of a connection except the secrets and what `connectionSupplement` adds; the array form is complete. */
-export const connections: WireList = restList('/connections');
 
 /** The fields that are reliable in both lists. */
 const shared = [

@@ -277,6 +277,18 @@ function runbookRulesOf(state: AccessLists): readonly ReturnType<typeof runbookR
 }
 
 describe('what else blocks', () => {
+  const federation: AccessObjects['federations'] = {
+    id: 'f',
+    name: 'orders-db',
+    connections: ['orders-db'],
+    fallback_policy: 'deny',
+    hook_source: 'builtin',
+    builtin_provider: 'gcp_iam',
+    identity_source_attribute: '$.user.email',
+    identity_target_template: '{user.email}',
+    token_ttl_seconds: 3600,
+    extra_config: '',
+  };
   const pack: AccessObjects['rulepacks'] = {
     id: 'p',
     name: 'PCI',
@@ -321,6 +333,35 @@ describe('what else blocks', () => {
       { 'analyzer-rules': [asking] },
       ['strengthens'],
       ['weakens'],
+    ],
+    ['a federation', {}, { federations: [federation] }, ['strengthens'], ['weakens']],
+    [
+      'the fallback of a federation',
+      { federations: [federation] },
+      { federations: [{ ...federation, fallback_policy: 'static' }] },
+      ['weakens'],
+      ['strengthens'],
+    ],
+    [
+      'whom a federation makes of people',
+      { federations: [federation] },
+      { federations: [{ ...federation, identity_target_template: 'admin' }] },
+      ['unknown'],
+      ['unknown'],
+    ],
+    [
+      'another identity and a fallback to the shared credential',
+      { federations: [federation] },
+      { federations: [{ ...federation, identity_target_template: 'admin', fallback_policy: 'static' }] },
+      ['weakens'],
+      ['unknown', 'strengthens'],
+    ],
+    [
+      'the policy of another version',
+      { federations: [federation] },
+      { federations: [{ ...federation, fallback_policy: 'readonly' }] },
+      ['weakens'],
+      ['strengthens'],
     ],
     [
       'a review in place of a block',

@@ -129,6 +129,7 @@ describe('the risks of a change', () => {
       'attributes',
       'rulepacks',
       'analyzer',
+      'federation',
     ];
     expect(Object.keys(riskCodes).filter((name) => !met.has(name) && !elsewhere.includes(name))).toEqual([]);
   });

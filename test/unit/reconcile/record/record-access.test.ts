@@ -74,6 +74,18 @@ const full: { readonly [List in keyof AccessLists]-?: AccessObjects[List] } = {
   },
   'machine-identities': { id: 'm', name: 'deployer', connections: ['orders-db'], attributes: ['pii'] },
   'feature-flags': { id: 'ssh', name: 'ssh', enabled: true },
+  federations: {
+    id: 'f',
+    name: 'orders-db',
+    connections: ['orders-db'],
+    fallback_policy: 'deny',
+    hook_source: 'builtin',
+    builtin_provider: 'gcp_iam',
+    identity_source_attribute: '$.user.email',
+    identity_target_template: '{user.email}',
+    token_ttl_seconds: 3600,
+    extra_config: '0123456789abcdef',
+  },
 };
 
 const fullState = Object.fromEntries(Object.entries(full).map(([list, object]) => [list, [object]])) satisfies AccessLists;
