@@ -126,10 +126,7 @@ function combinationsOf(id: ResourceId, forms: readonly Form[]): readonly (reado
   if (!forms.some((form) => directionOn(form, id).weakens)) return [];
   const either = forms.filter((form) => isSelected(form, id));
   const others = forms.filter((form) => !isSelected(form, id));
-  const selections = either.reduce<readonly (readonly Written[])[]>(
-    (all, form) => all.flatMap((some) => extentsOf(form).map((more) => [...some, ...more])),
-    [[]],
-  );
+  const selections = selectionsOf(either);
   const granting = (form: Form): Direction => form.unit.effect.grant ?? directionOn(form, id);
   const lists = [
     others.filter((form) => granting(form).weakens),
@@ -172,23 +169,25 @@ function isFreeOf(guards: readonly Form[], { id, form, beside, earlier, isExpose
   // Protection that adds up is missed as soon as one of the writes that added it was rejected.
   const isJoint = [...guards, form].some((one) => one.unit.effect.isJoint || isEither(one, id));
   if (!isJoint || guards.length > mostTogether) return false;
-  const rest = earlier.filter((one) => !guards.includes(one));
   const others = beside.filter((one) => one !== form);
-  const states = selectionsOf(guards).filter((some) => some.length < guards.length);
-  return states.every((some) =>
-    combinationsOf(id, [form, ...others]).every((more) => {
+  return selectionsOf(guards).every((some) => {
+    const extents = new Map(some.map((one) => [one.form, one]));
+    const rejected = guards.filter((one) => extents.get(one)?.extent !== 'whole');
+    if (rejected.length === 0) return true;
+    // No later form of a change is written after one that was rejected.
+    const isPossible = ({ unit }: Form): boolean => rejected.every((one) => one.unit !== unit);
+    const done = earlier.flatMap((one) => extents.get(one) ?? (!guards.includes(one) && isPossible(one) ? [whole(one)] : []));
+    return combinationsOf(id, [form, ...others.filter(isPossible)]).every((more) => {
       const all = more.some((one) => one.form === form) ? more : [...more, whole(form)];
-      return !isExposed(
-        id,
-        [...rest, ...some]
-          .toSorted((one, other) => earlier.indexOf(one) - earlier.indexOf(other))
-          .map(whole)
-          .concat(all),
-      );
-    }),
-  );
+      return !isExposed(id, [...done, ...all]);
+    });
+  });
 }
 
-function selectionsOf(forms: readonly Form[]): readonly (readonly Form[])[] {
-  return forms.reduce<readonly (readonly Form[])[]>((all, form) => [...all, ...all.map((some) => [...some, form])], [[]]);
+/** Lists each selection of forms, with as much of each as the gateway may save. */
+function selectionsOf(forms: readonly Form[]): readonly (readonly Written[])[] {
+  return forms.reduce<readonly (readonly Written[])[]>(
+    (all, form) => all.flatMap((some) => extentsOf(form).map((more) => [...some, ...more])),
+    [[]],
+  );
 }

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import type { ResourceId } from '../../../../src/model/resource.ts';
+import { desiredState } from '../../../support/desired-state.ts';
+import { connection } from '../../../support/manifests.ts';
+import { memoryGateway, type MemoryResource } from '../../../support/memory-gateway.ts';
+import { applyPlan, runReconcile, testTarget } from '../../../support/run-pipeline.ts';
+import { manifestId, type Manifest } from '../../../support/scenario.ts';
+
+const dialect = { dialect: 'hoop' } as const;
+
+function runbooks(name: string, groups: readonly string[], connections: readonly string[], file = 'ops'): Manifest {
+  return {
+    kind: 'RunbookRule',
+    metadata: { name },
+    spec: { user_groups: groups, connections, runbooks: [{ repository: 'books', name: file }] },
+  };
+}
+
+function attribute(groups: readonly string[]): Manifest {
+  return { kind: 'Attribute', metadata: { name: 'ops' }, spec: { access_groups: groups } };
+}
+
+function reviewed(name: string, reviewers: readonly string[]): Manifest {
+  return connection(name, { reviewers, access_groups: ['dba', 'sre'], access_mode_runbooks: 'enabled' });
+}
+
+function liveOf(one: Manifest): MemoryResource {
+  const edges = (registry.get(one.kind)?.fields ?? []).flatMap(({ name, edge }) => {
+    const ends = edge === undefined ? undefined : one.spec[name];
+    return Array.isArray(ends) ? [[name, ends.map((end): ResourceId => `Connection/${String(end)}`)] as const] : [];
+  });
+  const own = Object.entries(one.spec).filter(([name]) => edges.every(([field]) => field !== name));
+  return { id: manifestId(one), spec: Object.fromEntries(own), edges: Object.fromEntries(edges) };
+}
+
+/** Applies manifests to a public gateway that rejects all writes of one object; returns the writes that it accepts, in their order. */
+async function accepted(before: readonly Manifest[], after: readonly Manifest[], rejected?: ResourceId): Promise<readonly string[]> {
+  const gateway = memoryGateway({
+    registry,
+    agents: ['default'],
+    resources: before.map(liveOf),
+    dialect,
+    fault: ({ id, method }) => (['POST', 'PUT', 'DELETE'].includes(method) && id === rejected ? 'before' : undefined),
+  });
+  const { value: read } = await gateway.readAll([...registry.keys()]);
+  if (read === undefined) throw new Error('incomplete listing');
+  const live = { ...read, rowFields: { 'Connection.access_groups': 'on' }, watched: [] } as const;
+  const desired = desiredState(after);
+  const base = { commit: 'base', desired: desiredState(before), removedIn: new Map() };
+  const consent = { imports: [], revert: [], prune: true };
+  const { value: plan } = runReconcile({ desired, live, base, consent, target: { ...testTarget, ...dialect } });
+  if (plan === undefined) throw new Error('there is no plan');
+  expect(plan.singleWrites).toEqual([]);
+  await applyPlan({ gateway, desired, plan, live });
+  return gateway.writes.map(({ method, id }) => `${method} ${id}`);
+}
+
+test('the only runbook rule is not deleted where the connection could not be closed before', async () => {
+  const open = { access_groups: ['dba'], access_mode_runbooks: 'enabled' };
+  const before = [connection('db', open), runbooks('first', [], [], 'one')];
+  const after = [reviewed('db', []), runbooks('second', [], [], 'two')];
+  expect(await accepted(before, after)).toContain('DELETE RunbookRule/first');
+  expect(await accepted(before, after, 'Connection/db')).toEqual([]);
+});
+
+test('an attribute grants nothing where a connection may have been opened without letting go of it', async () => {
+  const closed = { access_mode_connect: 'disabled', access_mode_exec: 'disabled', reviewers: ['dba'], attributes: ['ops'] };
+  const before = [connection('db', { ...closed, access_groups: ['dba'] }), attribute([])];
+  const after = [connection('db', { access_groups: ['dba'], attributes: [] }), attribute(['sre'])];
+  expect(await accepted(before, after)).toEqual(['PUT Connection/db', 'PUT Attribute/ops']);
+  expect(await accepted(before, after, 'Connection/db')).toEqual([]);
+});
