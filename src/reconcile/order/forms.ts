@@ -8,6 +8,7 @@ import { specAfterStep } from '../../model/plan/step-spec.ts';
 import { isWithinAny, pointer, tokensOf } from '../../model/pointer.ts';
 import { attributeId, isAttribute } from '../../model/protection/access-objects.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
+import { grantsAccess } from '../../protection/access/deciding-kinds.ts';
 import { sharesSlot } from '../../protection/access/rule-moves.ts';
 import { anyEffect, type Direction, type Effect, effectOn, isRule, noEffect, writesLate } from './effects.ts';
 import type { RuleMoves } from './rule-moves.ts';
@@ -184,7 +185,8 @@ export function firstOfTwo(form: Form, now: Spec): Form | undefined {
   if (change.action === 'create') return closableFields(kind).length === 0 ? undefined : { ...form, part: 'closed' };
   const first: Form = { ...form, key: { id: key.id, phase: 'early' }, part: 'gain' };
   const [joined, after] = [specAfterStep(first, now), specAfterStep(form, now)];
-  const isFirst = !equal(joined, now) || edges.some(({ action }) => action === 'attach');
+  // What a rule grants is never stricter where it is attached before the rest of its change.
+  const isFirst = !equal(joined, now) || (!grantsAccess(kind.name) && edges.some(({ action }) => action === 'attach'));
   const isLast = !equal(joined, after) || edges.some(({ action }) => action === 'detach');
   return isFirst && isLast ? first : undefined;
 }
@@ -223,8 +225,12 @@ export function directionOn({ part, key, unit }: Form, connection: ResourceId): 
   return isSplit && part === 'whole' ? { strengthens: false, weakens: whole.weakens } : whole;
 }
 
-/** Returns whether the gateway saves a form in two transactions, of which the first one alone may expose something. */
+/**
+ * Returns whether the gateway saves a form in two transactions, of which the first one alone may expose something: a rule lets go of a connection that it
+ * names before it has the attribute of it.
+ */
 export function hasHalf({ part, unit: { effect } }: Form): boolean {
   if (part !== 'whole' && part !== 'gain') return false;
-  return (effect.isJoint || !isRule(effect.kind)) && effect.change.action !== 'delete' && writesLate(effect.change, effect.kind);
+  const { change, kind, isJoint, detaches } = effect;
+  return (isJoint || !isRule(kind) || detaches.size > 0) && change.action !== 'delete' && writesLate(change, kind);
 }

@@ -58,7 +58,8 @@ export function momentsOf(units: readonly Unit[], snapshots: () => PlanSnapshots
 
 /** Returns whether some changes may expose a connection: one strengthens what another one weakens, or one is saved in two transactions. */
 function isContested(id: ResourceId, units: readonly Unit[]): boolean {
-  if (units.length === 1) return units.some(({ forms }) => forms.some((form) => !isRule(form.kind) && hasHalf(form)));
+  if (units.length === 1)
+    return units.some(({ effect, forms }) => (!isRule(effect.kind) || effect.detaches.has(id)) && forms.some((form) => hasHalf(form)));
   const directions = units.map(({ effect }) => effectOn(effect, id));
   return directions.some(({ strengthens }) => strengthens) && directions.some(({ weakens }) => weakens);
 }
@@ -135,7 +136,8 @@ type World = Pick<PlanSnapshots, 'before' | 'after'> & {
   readonly shared: Shared;
   readonly kind: Kind | undefined;
   readonly id: ResourceId;
-  readonly everywhere: Readonly<Record<'before' | 'after', ReadonlySet<ResourceId>>>;
+  /** The rules that include every connection after the plan. */
+  readonly everywhere: ReadonlySet<ResourceId>;
 };
 
 function worldFor(
@@ -157,10 +159,9 @@ function worldFor(
     if (analyzer !== undefined) for (const rule of state.resources.keys()) if (isRequestRule(rule)) ids.add(rule);
   }
   ids.delete(id);
-  const everywhere = { before: everywhereIn(before), after: everywhereIn(after) };
   const sides = [before, after].map((state) => restrictedTo(state, id, ids));
   const [had = before, has = after] = sides.some(({ resources }) => resources.has(id)) ? sides : sides.map((side) => withUnseen(side, id));
-  return { id, before: had, after: has, everywhere };
+  return { id, before: had, after: has, everywhere: everywhereIn(after) };
 }
 
 /** Adds a connection that rules name and that no list shows. */
@@ -208,9 +209,7 @@ function momentIn({ before, everywhere }: World, written: readonly Written[]): P
         spec,
         stated: new Set(isPart ? [] : change.fields.map(({ path }) => path)),
         edges: isPart ? [] : edges.filter(({ action }) => part !== 'gain' || action === 'attach'),
-        ...(isRunbookRule(id)
-          ? { includesEvery: part === 'gain' ? everywhere.before.has(id) && everywhere.after.has(id) : everywhere.after.has(id) }
-          : {}),
+        ...(isRunbookRule(id) ? { includesEvery: everywhere.has(id) } : {}),
       },
     ];
   });

@@ -17,6 +17,11 @@ function runbooks(name: string, groups: readonly string[], connections: readonly
   };
 }
 
+function guardrail(connections: readonly string[], attributes: readonly string[]): Manifest {
+  const input = { rules: [{ name: 'words', type: 'deny_words_list', words: ['DROP'] }] };
+  return { kind: 'GuardrailRule', metadata: { name: 'guard' }, spec: { input, connection_ids: connections, attributes } };
+}
+
 function attribute(groups: readonly string[]): Manifest {
   return { kind: 'Attribute', metadata: { name: 'ops' }, spec: { access_groups: groups } };
 }
@@ -55,6 +60,20 @@ async function accepted(before: readonly Manifest[], after: readonly Manifest[],
   await applyPlan({ gateway, desired, plan, live });
   return gateway.writes.map(({ method, id }) => `${method} ${id}`);
 }
+
+test('a rule that names a connection lets go of it only after it has its attribute, which the gateway saves later', async () => {
+  const db = connection('db', { attributes: ['ops'] });
+  const writes = await accepted([db, attribute([]), guardrail(['db'], [])], [db, attribute([]), guardrail([], ['ops'])]);
+  expect(writes).toEqual(['PUT GuardrailRule/guard', 'PUT GuardrailRule/guard']);
+});
+
+test('a runbook rule is not attached to a connection before it has the groups of the plan', async () => {
+  const writes = await accepted(
+    [reviewed('db', ['dba']), reviewed('next', []), runbooks('books', ['dba'], ['db'])],
+    [reviewed('db', ['sre']), reviewed('next', []), runbooks('books', ['sre'], ['db', 'next'])],
+  );
+  expect(writes).toEqual(['PUT Connection/db', 'PUT RunbookRule/books', 'PUT Connection/db']);
+});
 
 test('the only runbook rule is not deleted where the connection could not be closed before', async () => {
   const open = { access_groups: ['dba'], access_mode_runbooks: 'enabled' };
