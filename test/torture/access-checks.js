@@ -208,9 +208,23 @@ export const accessChecks = [
   [
     'writes that govern together wait for each other unless every state without some of them is safe',
     'reconcile/order/safety.ts',
-    'return states.every((some) =>',
-    'return states.length > 0 || states.every((some) =>',
+    'if (rejected.length === 0) return true;',
+    'if (rejected.length >= 0) return true;',
     ['hoop/exposure-windows.test.ts: a group gets no access while the rule before cannot be deleted'],
+  ],
+  [
+    'the states without a write have no later form of its change',
+    'reconcile/order/safety.ts',
+    'rejected.every((one) => one.unit !== unit)',
+    'rejected.length > 0',
+    ['unit/reconcile/order/rejections.test.ts: the only runbook rule is not deleted'],
+  ],
+  [
+    'a rule lets go of a connection that it names only after the gateway has saved its attribute',
+    'reconcile/order/forms.ts',
+    '|| detaches.size > 0)',
+    ')',
+    ['unit/reconcile/order/rejections.test.ts: a rule that names a connection lets go of it only after'],
   ],
   [
     'the rule that governs beside a new one counts as either of them',
