@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
+import { compiledSchemas } from '../../.github/compiled-schemas.js';
 import { actionEnvironment } from './action.js';
 import { manifestOf, writeManifests } from './fixture.js';
-import { growthRows } from './growth.js';
+import { growthRows, orderRows } from './growth.js';
 import { scaleRows } from './scale.js';
 import { serverRows } from './server.js';
 import { fillShared, sharedAnswers, sharedRows } from './shared-rules.js';
@@ -130,7 +131,7 @@ const oneOfMany = '60';
 
 /** Returns a program of this folder as JavaScript: Node 20 cannot run TypeScript as it is. */
 async function bundled(name) {
-  const build = await rolldown({ input: here(`${name}.ts`), platform: 'node' });
+  const build = await rolldown({ input: here(`${name}.ts`), platform: 'node', plugins: [compiledSchemas()] });
   const { output } = await build.write({ dir: join(folder, name), format: 'esm', entryFileNames: '[name].mjs' });
   await build.close();
   return join(folder, name, output[0].fileName);
@@ -375,6 +376,7 @@ try {
         row,
       }),
     growth: () => growthRows({ folder, run, cli, bundled, row }),
+    order: () => orderRows({ run, bundled, row }),
     shared: () => sharedRows({ full, folder, run, cli, serve: serveShared, stop, row }),
     hoop: hoopRow,
     first: firstRow,

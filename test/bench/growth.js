@@ -88,3 +88,20 @@ export async function growthRows({ folder, run, cli, bundled, row }) {
     );
   }
 }
+
+/** Adds a row for each kind of rule: how the cost of a plan and the order of its writes grows with attachments, in the steepest case. */
+export async function orderRows({ run, bundled, row }) {
+  const { stdout } = run([await bundled('write-order')]);
+  for (const line of stdout.trim().split('\n')) {
+    const { kind, few, many, found } = JSON.parse(line);
+    const [steepest] = found.toSorted((one, other) => other.exponent - one.exponent);
+    const sizes = [few, many].map(({ connections, rules }) => `${connections} × ${rules}`).join(' → ');
+    const times = found.map(({ action, ms }) => `${action} ${ms.toFixed(0)} ms`).join(', ');
+    row(
+      `plan of ${kind} on connections, ${sizes}, exponent in attachments`,
+      `${steepest.exponent.toFixed(2)} (${steepest.action}; ${times})`,
+      '≤ 1.1',
+      steepest.exponent <= 1.1,
+    );
+  }
+}

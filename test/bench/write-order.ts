@@ -2,7 +2,6 @@
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { draftPlan } from '../../src/reconcile/reconcile.ts';
 import { desiredState } from '../support/desired-state.ts';
-import { pruning } from '../support/history.ts';
 import { liveAs } from '../support/risks.ts';
 import { inputOf, testTarget } from '../support/run-pipeline.ts';
 import type { Manifest } from '../support/scenario.ts';
@@ -81,26 +80,39 @@ function sidesOf(scene: Scene, action: Action): { readonly before: readonly Mani
   }
 }
 
-/** Returns the milliseconds of CPU of a plan. */
+/** Returns the milliseconds of CPU of a plan with the order of its writes: the least of some runs. */
 function measure(scene: Scene, action: Action): number {
   const { before, after } = sidesOf(scene, action);
   const [base, desired] = [desiredState(before), desiredState(after)];
   const live = { ...liveAs(base), rowFields: { 'Connection.access_groups': 'on' } as const, watched: [] };
-  const given = { ...pruning({ before }), desired, live, target: { ...testTarget, dialect: 'hoop' } as const };
-  const started = process.cpuUsage();
-  const { value } = draftPlan(inputOf(given));
-  const { user, system } = process.cpuUsage(started);
-  if (value === undefined) throw new Error(`${scene.kind} ${action}: no plan`);
-  return (user + system) / 1000;
+  const given = {
+    base: { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
+    consent: { imports: [], revert: [], prune: true },
+    desired,
+    live,
+    target: { ...testTarget, dialect: 'hoop' } as const,
+  };
+  const runs = range(3).map(() => {
+    const started = process.cpuUsage();
+    const { value } = draftPlan(inputOf(given));
+    const { user, system } = process.cpuUsage(started);
+    if (value === undefined) throw new Error(`${scene.kind} ${action}: no plan`);
+    return (user + system) / 1000;
+  });
+  return Math.min(...runs);
 }
 
-const [connections = 500, rules = 50, ...only] = process.argv.slice(2);
+/** Attachments grow with both: four times the connections, with four times the rules. */
+const [few, many] = [
+  { connections: 150, rules: 15 },
+  { connections: 600, rules: 60 },
+] as const;
+const growth = (many.connections * many.rules) / (few.connections * few.rules);
+
 for (const kind of kinds) {
-  for (const action of actions) {
-    if (only.length > 0 && !only.includes(`${kind} ${action}`)) continue;
-    const scene = { kind, connections: Number(connections), rules: Number(rules) };
-    process.stdout.write(
-      `${JSON.stringify({ kind, action, connections: scene.connections, rules: scene.rules, ms: Math.round(measure(scene, action)) })}\n`,
-    );
-  }
+  const found = actions.map((action) => {
+    const [first, last] = [measure({ kind, ...few }, action), measure({ kind, ...many }, action)];
+    return { action, ms: last, exponent: Math.log(last / first) / Math.log(growth) };
+  });
+  process.stdout.write(`${JSON.stringify({ kind, few, many, found })}\n`);
 }
