@@ -18,7 +18,7 @@ import { type LiveState, liveById } from '../model/live.ts';
 import { limitConcurrency, runPool } from '../model/concurrency.ts';
 import { findUnkept, type WrittenStep } from './request.ts';
 
-/** Executes the steps of a plan stage by stage, and returns the outcome of each change. A failed change does not throw. */
+/** Executes the steps of a plan round by round, and returns the outcome of each change. A failed change does not throw. */
 export async function apply(input: ApplyInput): Promise<ApplyResult> {
   const { steps } = input;
   const renames = renamesOf(input.plan.changes);
@@ -31,7 +31,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     secretVersions: new Map(),
     reread: new Map(),
     written: [],
-    stageReads: new Map(),
+    roundReads: new Map(),
     switched: new Set(),
     writing: limitConcurrency(input.concurrency),
     unswitched: undefined,
@@ -44,7 +44,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
   for (let next = 0; next < steps.length;) {
     const [first] = steps.slice(next, next + 1);
     const together = steps.slice(next).filter(({ round }) => round === first?.round);
-    await runStage(together, state);
+    await runRound(together, state);
     next += together.length;
   }
   const outcomes = outcomesOf(steps, state);
@@ -86,10 +86,10 @@ function outcomesOf(steps: readonly Step[], { input, results }: ApplyState): rea
   return input.plan.changes.map((change) => outcomeOf(change, taken.get(change.id) ?? []));
 }
 
-async function runStage(steps: readonly Step[], state: ApplyState): Promise<void> {
+async function runRound(steps: readonly Step[], state: ApplyState): Promise<void> {
   const { input, results, written } = state;
   written.length = 0;
-  state.stageReads.clear();
+  state.roundReads.clear();
   // While some steps write, others read before their write or after it.
   await runPool(steps, 3 * input.concurrency, async (step) => {
     const result = skipReason(step, state) ?? (await executeSafely(step, state));
@@ -141,7 +141,7 @@ function isLost({ code, failure }: ApiError, state: ApplyState): boolean {
   return code === 'api/unreachable' || code === 'api/unauthorized' || state.unavailable >= mostUnavailable;
 }
 
-/** Reads in bulk what the stage wrote. An object that differs from its write fails, and the steps that need it are skipped. */
+/** Reads in bulk what the round wrote. An object that differs from its write fails, and the steps that need it are skipped. */
 async function readBack(state: ApplyState): Promise<void> {
   const { input, results, written } = state;
   const read = await readWritten(state);

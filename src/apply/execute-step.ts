@@ -52,10 +52,10 @@ export type ApplyState = {
   readonly secretVersions: Map<ResourceId, WrittenSecrets>;
   /** The objects that were written, by their ids, as the last read showed them; only those whose secrets lists leave out. */
   readonly reread: Map<ResourceId, LiveResource>;
-  /** The steps of the stage that wrote. */
+  /** The steps of the round that wrote. */
   readonly written: WrittenStep[];
-  /** What deletions of the stage read in bulk, by the kinds. */
-  readonly stageReads: Map<string, ReturnType<Gateway['readAll']>>;
+  /** What deletions of the round read in bulk, by the kinds. */
+  readonly roundReads: Map<string, ReturnType<Gateway['readAll']>>;
   /** The changes whose rows were written before all steps, with access control. */
   readonly switched: Set<ResourceId>;
   /** Runs a write when there is room for it. */
@@ -374,14 +374,14 @@ async function endsOnOtherSide({ kind }: Step, { id }: LiveResource, state: Appl
       !listed.has(name) && fields.some(({ edge, refers, byName }) => edge !== undefined && byName !== true && refers === kind.name),
   );
   if (others.length === 0) return [];
-  const live = await readOncePerStage(kindsToRead(others), state);
+  const live = await readOncePerRound(kindsToRead(others), state);
   return live === undefined ? undefined : (objectsThatList(live.resources).get(id) ?? []);
 }
 
-/** Reads the kinds once for all deletions of a stage. */
-async function readOncePerStage(kinds: readonly string[], { input, stageReads }: ApplyState): Promise<LiveState | undefined> {
+/** Reads the kinds once for all deletions of a round. */
+async function readOncePerRound(kinds: readonly string[], { input, roundReads }: ApplyState): Promise<LiveState | undefined> {
   const key = kinds.join(' ');
-  const reading = stageReads.get(key) ?? input.gateway.readAll(kinds);
-  stageReads.set(key, reading);
+  const reading = roundReads.get(key) ?? input.gateway.readAll(kinds);
+  roundReads.set(key, reading);
   return (await reading).value;
 }
