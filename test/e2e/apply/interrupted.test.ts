@@ -45,8 +45,8 @@ async function written(cwd: string, count: number): Promise<void> {
   await expect.poll(() => journalOf(cwd).filter(({ event }) => event === 'written').length, { interval: 3 }).toBeGreaterThanOrEqual(count);
 }
 
-function applying(cwd: string, more: readonly string[] = []): Promise<Running> {
-  const args = ['apply', '--yes', '--concurrency', '2', '--journal', 'journal', '--report', 'json=report.json', ...more];
+function applying(cwd: string, more: readonly string[] = [], concurrency = 2): Promise<Running> {
+  const args = ['apply', '--yes', '--concurrency', String(concurrency), '--journal', 'journal', '--report', 'json=report.json', ...more];
   return startOstiary(args, { cwd, env: gateway.env() });
 }
 
@@ -204,7 +204,8 @@ describe('apply of most objects of a small project, with new objects', () => {
     const repository = await commitMostlyChanged('again');
     const gate = createGate();
     chaos = (method) => (method === 'PUT' ? { until: gate.passed } : undefined);
-    const running = await applying(repository.folder);
+    // The updates that wait leave room for the creations beside them.
+    const running = await applying(repository.folder, [], 16);
     await expect.poll(() => namesOf('again')).toHaveLength(14);
     running.child.kill('SIGKILL');
     await running.ended;
