@@ -9,6 +9,7 @@ import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import {
   affectsEveryConnection,
   allConnections,
+  connectionsAsking,
   liveSnapshot,
   plannedSnapshot,
   readAccessIn,
@@ -194,6 +195,7 @@ export function affectedIds(plan: PlannedWrites, before: ProtectionSnapshot, aft
   const written = new Set(plan.changes.filter(isWritten).map(liveKeyOf));
   const ids = new Set<ResourceId>([...written].filter((id) => kindOf(id) === 'Connection'));
   for (const { action, connection } of plan.edges) if (action === 'attach' || action === 'detach') ids.add(connection);
+  for (const rule of written) for (const id of connectionsAsking(rule, before)) ids.add(id);
   const isRuleWritten = [...written].some((id) => kindOf(id) !== 'Connection');
   for (const snapshot of isRuleWritten ? [before, after] : []) {
     for (const id of snapshot.resources.keys()) {

@@ -4,16 +4,16 @@ import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample } from '../../model/desired.ts';
 import { memoizeByList } from '../../model/collections.ts';
-import { equal, type JsonObject, textsIn } from '../../model/json.ts';
+import { asText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { FieldRule, Registry } from '../../model/kind.ts';
-import { fixedObjects, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
+import { connectionsOf, fixedObjects, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { type Diff, type EdgeChange, isWritten, liveKeyOf, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import { isAttribute, isMachineIdentity } from '../../model/protection/access-objects.ts';
+import { isAnalyzerRule, isAttribute, isMachineIdentity, isRequestRule } from '../../model/protection/access-objects.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
-import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, kindOf, nameOf, resourceId } from '../../model/resource.ts';
 import { type DeclaredAttachments, readDeclaredAttachments } from './declared-attachments.ts';
 import { grantEnds, type GrantEnds } from './grant-ends.ts';
 import { accessControlRows, type GatewayAccess, type SampleText } from '../controls/control-row.ts';
@@ -62,6 +62,14 @@ export function affectsEveryConnection(
   after: ProtectionSnapshot,
 ): ReturnType<typeof affectsEvery> {
   return affectsEvery(id, decidingStateOf(before), decidingStateOf(after));
+}
+
+/** Lists the connections whose analyzer asks for an access-request rule by its name, which need not be attached to them. */
+export function connectionsAsking(rule: ResourceId, { listed }: Pick<ProtectionSnapshot, 'listed'>): readonly ResourceId[] {
+  if (!isRequestRule(rule)) return [];
+  const isAsked = (value: Json): boolean => asText(value).split(':').slice(1).join(':') === nameOf(rule);
+  const asking = listed.fixed.filter(({ id, spec }) => isAnalyzerRule(id) && Object.values(spec).some(isAsked));
+  return asking.flatMap((one) => connectionsOf(one).map((name) => resourceId('Connection', name)));
 }
 
 /** Lists the connections that some of the snapshots have. */

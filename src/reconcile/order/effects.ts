@@ -12,7 +12,7 @@ import { effectsOfDifferences } from '../../protection/controls/compare-protecti
 import { controlTypesOf } from '../../protection/controls/control-table.ts';
 import { compareOwn } from '../../protection/posture/own-protection.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
-import { affectsEveryConnection, allConnections } from '../../protection/posture/protection-snapshot.ts';
+import { affectsEveryConnection, allConnections, connectionsAsking } from '../../protection/posture/protection-snapshot.ts';
 
 /** What a write may do to protection. Where both states cannot be compared, it may do both. */
 export type Direction = { readonly strengthens: boolean; readonly weakens: boolean };
@@ -69,7 +69,8 @@ export function effectsOf(
     const isJoint = governs(kind.name) || (isAttribute(key) && change.action === 'delete' && linksRules(key, snapshots()));
     const content = isJoint ? anyEffect : contentDirection(change, kind, { live: byId.get(key), edges });
     const everywhere = decidesAccess(kindOf(key)) ? affectsEveryConnection(key, snapshots().before, snapshots().after) : undefined;
-    const named = isRule(kind) ? (protects.get(key) ?? new Set()) : new Set(closableFields(kind).length > 0 ? [key] : []);
+    const asking = governs(kind.name) ? connectionsAsking(key, snapshots().before) : [];
+    const named = isRule(kind) ? new Set([...(protects.get(key) ?? []), ...asking]) : new Set(closableFields(kind).length > 0 ? [key] : []);
     return {
       change,
       kind,

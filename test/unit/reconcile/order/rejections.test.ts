@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
+import type { LiveResource } from '../../../../src/model/live.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connection } from '../../../support/manifests.ts';
 import { memoryGateway, type MemoryResource } from '../../../support/memory-gateway.ts';
+import { liveOf as watchedOf } from '../../../support/resources.ts';
 import { applyPlan, runReconcile, testTarget } from '../../../support/run-pipeline.ts';
 import { manifestId, type Manifest } from '../../../support/scenario.ts';
 
@@ -20,6 +22,11 @@ function runbooks(name: string, groups: readonly string[], connections: readonly
 function guardrail(connections: readonly string[], attributes: readonly string[]): Manifest {
   const input = { rules: [{ name: 'words', type: 'deny_words_list', words: ['DROP'] }] };
   return { kind: 'GuardrailRule', metadata: { name: 'guard' }, spec: { input, connection_ids: connections, attributes } };
+}
+
+function approved(...reviewers: readonly string[]): Manifest {
+  const spec = { access_type: 'command', connection_names: ['next'], reviewers_groups: reviewers, min_approvals: reviewers.length };
+  return { kind: 'AccessRequestRule', metadata: { name: 'asked' }, spec };
 }
 
 function attribute(groups: readonly string[]): Manifest {
@@ -40,7 +47,12 @@ function liveOf(one: Manifest): MemoryResource {
 }
 
 /** Applies manifests to a public gateway that rejects all writes of one object; returns the writes that it accepts, in their order. */
-async function accepted(before: readonly Manifest[], after: readonly Manifest[], rejected?: ResourceId): Promise<readonly string[]> {
+async function accepted(
+  before: readonly Manifest[],
+  after: readonly Manifest[],
+  rejected?: ResourceId,
+  watched: readonly LiveResource[] = [],
+): Promise<readonly string[]> {
   const gateway = memoryGateway({
     registry,
     agents: ['default'],
@@ -50,7 +62,7 @@ async function accepted(before: readonly Manifest[], after: readonly Manifest[],
   });
   const { value: read } = await gateway.readAll([...registry.keys()]);
   if (read === undefined) throw new Error('incomplete listing');
-  const live = { ...read, rowFields: { 'Connection.access_groups': 'on' }, watched: [] } as const;
+  const live = { ...read, rowFields: { 'Connection.access_groups': 'on' }, watched } as const;
   const desired = desiredState(after);
   const base = { commit: 'base', desired: desiredState(before), removedIn: new Map() };
   const consent = { imports: [], revert: [], prune: true };
@@ -89,4 +101,14 @@ test('an attribute grants nothing where a connection may have been opened withou
   const after = [connection('db', { access_groups: ['dba'], attributes: [] }), attribute(['sre'])];
   expect(await accepted(before, after)).toEqual(['PUT Connection/db', 'PUT Attribute/ops']);
   expect(await accepted(before, after, 'Connection/db')).toEqual([]);
+});
+
+test('the rule that an analyzer asks for by its name gets easier only after the connection, to which it is not attached, gets stricter', async () => {
+  const spec = { low_risk: 'allow_execution', medium_risk: 'allow_execution', high_risk: 'require_access_request:asked' };
+  const analyzers = [watchedOf('AnalyzerRule/risky', { spec, links: ['db'] })];
+  const next = connection('next', { access_groups: ['dba'] });
+  const before = [connection('db', { access_groups: ['dba'] }), next, approved('dba', 'sre')];
+  const after = [connection('db', { access_groups: ['dba'], redact_types: ['EMAIL_ADDRESS'] }), next, approved('dba')];
+  expect(await accepted(before, after, undefined, analyzers)).toEqual(['PUT Connection/db', 'PUT AccessRequestRule/asked']);
+  expect(await accepted(before, after, 'Connection/db', analyzers)).toEqual([]);
 });
