@@ -20,7 +20,7 @@ import {
   restrictedTo,
   rulesOn,
 } from '../../protection/posture/protection-snapshot.ts';
-import { effectOn, isRule } from './effects.ts';
+import { type Effect, effectOn, isRule } from './effects.ts';
 import { type Form, hasHalf, isOpen, type Unit } from './forms.ts';
 
 /** How far a form is written: up to what the gateway saves in a second transaction, or all of it. */
@@ -56,10 +56,15 @@ export function momentsOf(units: readonly Unit[], snapshots: () => PlanSnapshots
   };
 }
 
-/** Returns whether some changes may expose a connection: one strengthens what another one weakens, or one is saved in two transactions. */
+/**
+ * Returns whether some changes may expose a connection: one strengthens what another one weakens, is saved in two transactions, or lets go of what another
+ * rule takes before the rest of it is written.
+ */
 function isContested(id: ResourceId, units: readonly Unit[]): boolean {
-  if (units.length === 1)
-    return units.some(({ effect, forms }) => (!isRule(effect.kind) || effect.detaches.has(id)) && forms.some((form) => hasHalf(form)));
+  if (units.length === 1) {
+    const isLate = ({ kind, detaches }: Effect): boolean => !isRule(kind) || detaches.has(id);
+    return units.some(({ effect, forms }) => forms.some((form) => form.key.phase === 'release' || (isLate(effect) && hasHalf(form))));
+  }
   const directions = units.map(({ effect }) => effectOn(effect, id));
   return directions.some(({ strengthens }) => strengthens) && directions.some(({ weakens }) => weakens);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
+import type { JsonObject } from '../../../../src/model/json.ts';
 import type { LiveResource } from '../../../../src/model/live.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
 import { desiredState } from '../../../support/desired-state.ts';
@@ -24,9 +25,13 @@ function guardrail(connections: readonly string[], attributes: readonly string[]
   return { kind: 'GuardrailRule', metadata: { name: 'guard' }, spec: { input, connection_ids: connections, attributes } };
 }
 
+function approval(name: string, spec: JsonObject): Manifest {
+  return { kind: 'AccessRequestRule', metadata: { name }, spec: { min_approvals: 1, ...spec } };
+}
+
 function approved(...reviewers: readonly string[]): Manifest {
-  const spec = { access_type: 'command', connection_names: ['next'], reviewers_groups: reviewers, min_approvals: reviewers.length };
-  return { kind: 'AccessRequestRule', metadata: { name: 'asked' }, spec };
+  const named = { access_type: 'command', connection_names: ['next'] };
+  return approval('asked', { ...named, reviewers_groups: reviewers, min_approvals: reviewers.length });
 }
 
 function attribute(groups: readonly string[]): Manifest {
@@ -111,4 +116,21 @@ test('the rule that an analyzer asks for by its name gets easier only after the 
   const after = [connection('db', { access_groups: ['dba'], redact_types: ['EMAIL_ADDRESS'] }), next, approved('dba')];
   expect(await accepted(before, after, undefined, analyzers)).toEqual(['PUT Connection/db', 'PUT AccessRequestRule/asked']);
   expect(await accepted(before, after, 'Connection/db', analyzers)).toEqual([]);
+});
+
+test('a connection that a rule keeps is closed while that rule, from which another one takes, governs it as neither before nor after', async () => {
+  const [db, next] = ['db', 'next'].map((name) => connection(name, { access_groups: ['dba'] }));
+  if (db === undefined || next === undefined) throw new Error('there are two connections');
+  const before = [
+    db,
+    next,
+    approval('giving', { access_type: 'jit_command', connection_names: ['db', 'next'], reviewers_groups: ['dba'] }),
+  ];
+  const after = [
+    db,
+    next,
+    approval('giving', { access_type: 'command', connection_names: ['db'], reviewers_groups: ['sre'] }),
+    approval('taking', { access_type: 'command', connection_names: ['next'], reviewers_groups: ['sre'] }),
+  ];
+  expect((await accepted(before, after)).slice(0, 2)).toEqual(['PUT Connection/db', 'PUT Connection/next']);
 });
