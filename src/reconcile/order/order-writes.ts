@@ -71,8 +71,8 @@ export function orderWrites(input: OrderInput, { isDraft = false, indivisible = 
     }
     safety.write(stage);
     for (const { key } of stage) done.add(stepKeyText(key));
+    closeWindows(stage, search);
     left = left.filter(({ forms }) => forms.length > 0);
-    closeWindows(stage, search, left.length === 0);
   }
   return { steps, singleWrites: singleWritesOf(search.exposures, { ...search, alike: moments.alike }) };
 }
@@ -172,10 +172,10 @@ function affects({ unit }: Form, connection: ResourceId): boolean {
   return unit.effect.connections.has(connection);
 }
 
-/** Ends the exposures that the writes of a round end, and all of them with the last one: which of two new rules governs then is not known. */
-function closeWindows(stage: readonly Form[], { safety, open, exposures }: Search, isLast: boolean): void {
+/** Ends the exposures that the writes of a round end. */
+function closeWindows(stage: readonly Form[], { safety, open, exposures }: Search): void {
   for (const { connection, from } of open.splice(0)) {
-    if (!isLast && safety.isExposed(connection)) {
+    if (safety.isExposed(connection)) {
       open.push({ connection, from });
       continue;
     }
