@@ -49,7 +49,7 @@ const optionAnswers: readonly OptionAnswer[] = [
     names: ['--dry-run', '--preview'],
     answer: 'only apply, and drift with --revert, write to the gateway; ostiary plan shows what apply would do',
   },
-  { names: ['--auto-approve', '--approve', '--force', '-f'], commands: ['apply', 'drift'], answer: '--yes writes without asking' },
+  { names: ['--auto-approve', '--approve', '--force'], commands: ['apply', 'drift'], answer: '--yes writes without asking' },
   { names: ['-f', '--file', '--filename', '-s', '--state'], answer: 'files and folders are arguments: ostiary plan access/orders.yaml' },
   { names: ['--select-tag'], answer: '--tag KEY=VALUE selects connections by a tag' },
   { names: ['--refresh-only'], answer: 'ostiary drift lists changes made outside Ostiary' },

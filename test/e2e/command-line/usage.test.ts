@@ -24,6 +24,7 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['import', 'unknown command "import"', 'ostiary pull imports a gateway as manifests; ostiary apply writes manifests to the gateway'],
   ['plan --frobnicate', 'unknown option "--frobnicate"', 'run ostiary plan --help for the list of flags'],
   ['plan -out=plan.json', 'unknown option "-out=plan.json"', 'did you mean --out?'],
+  ['apply -f access/orders.yaml', 'unknown option "-f"', 'files and folders are arguments: ostiary plan access/orders.yaml'],
   ['get', 'missing required argument "what"', 'run ostiary get --help for the list of flags'],
   ['serve x', 'too many arguments for "serve": expected 0, got 1', 'run ostiary serve --help for the list of flags'],
   ['apply', 'apply needs confirmation, but stdin is not a terminal', 'pass --yes'],
