@@ -3,7 +3,7 @@ import { compareText, equal } from '../../model/json.ts';
 import { type DesiredResource, desiredByKey } from '../../model/desired.ts';
 import { closableFields, type Kind } from '../../model/kind.ts';
 import { liveById, type LiveResource } from '../../model/live.ts';
-import { type Change, type Diff, liveKeyOf, withClosing } from '../../model/plan/plan.ts';
+import { type Change, type Diff, isClosedBetween, liveKeyOf, withClosing } from '../../model/plan/plan.ts';
 import type { Schedule } from '../../model/plan/schedule.ts';
 import { overlaps } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
@@ -58,7 +58,7 @@ function closingsOf(
   const found = liveById(writes.live.resources);
   for (const id of exposed) {
     const [kind, at, resource, change] = [registry.get(kindOf(id)), found.get(id), resources.get(id), changes.get(id)];
-    if (kind === undefined || at === undefined) continue;
+    if (kind === undefined || at === undefined || (change !== undefined && isClosedBetween(change))) continue;
     const why = obstacleOf(kind, at, { resource, change, isUnselected: desired.unselected.some(({ key }) => key === id) });
     if (why === undefined && resource !== undefined) closed.set(id, closingOf(kind, at, { resource, change }));
     else obstacles.set(id, why ?? '');

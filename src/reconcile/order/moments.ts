@@ -188,12 +188,12 @@ function isExposedIn(world: World, written: readonly Written[]): boolean {
   if (spec === undefined || (kind !== undefined && !isOpen(kind, spec))) return false;
   const ends = [before, after].filter(({ resources }) => resources.has(id));
   if (ends.every((end) => isLessProtected(end, moment, id, shared))) return true;
-  return rivalsIn(moment, id, written).some((rule) =>
-    isExposedIn(
-      world,
-      written.filter(({ form }) => form.key.id !== rule),
-    ),
-  );
+  return rivalsIn(moment, id, written).some((rule) => {
+    const others = written.filter(({ form }) => form.key.id !== rule);
+    // The other rule governs then at the end, too.
+    const ended = afterWrites(after, [{ id: rule, spec: undefined, stated: new Set(), edges: [] }]);
+    return isExposedIn({ ...world, after: ended }, others);
+  });
 }
 
 /** Returns the state of a connection after some forms: the only place that knows what a form leaves. */
