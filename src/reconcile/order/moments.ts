@@ -3,6 +3,7 @@ import type { Kind, Registry } from '../../model/kind.ts';
 import { liveKeyOf } from '../../model/plan/plan.ts';
 import { specAfterStep } from '../../model/plan/step-spec.ts';
 import { attributeId, isRequestRule, isRunbookRule } from '../../model/protection/access-objects.ts';
+import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, type Spec } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { sharesStep } from '../../protection/access/rule-moves.ts';
@@ -188,11 +189,12 @@ function isExposedIn(world: World, written: readonly Written[]): boolean {
   if (spec === undefined || (kind !== undefined && !isOpen(kind, spec))) return false;
   const ends = [before, after].filter(({ resources }) => resources.has(id));
   if (ends.every((end) => isLessProtected(end, moment, id, shared))) return true;
+  const undecided = rivalsIn(after, id, written);
   return rivalsIn(moment, id, written).some((rule) => {
     const others = written.filter(({ form }) => form.key.id !== rule);
-    // The other rule governs then at the end, too.
-    const ended = afterWrites(after, [{ id: rule, spec: undefined, stated: new Set(), edges: [] }]);
-    return isExposedIn({ ...world, after: ended }, others);
+    // Where both rules stay, the other one governs at the end, too.
+    const without = { id: rule, spec: undefined, stated: new Set<Pointer>(), edges: [] };
+    return isExposedIn(undecided.includes(rule) ? { ...world, after: afterWrites(after, [without]) } : world, others);
   });
 }
 
