@@ -59,7 +59,8 @@ import { manifestHeadlines, rerouteHeadlines } from './risk-headlines.ts';
 export function protectionOf(plan: PlannedWrites, live: LiveState, registry: Registry): Protection {
   if (plan.changes.length === 0) return noProtectionChange;
   const snapshots = snapshotPlan(plan, live, registry);
-  return summarizeAffected(affectedBetween(plan, snapshots, createPlanCauses(plan, { registry, snapshots })));
+  const differences = differencesOfPlan(plan, snapshots);
+  return summarizeAffected(affectedBetween(plan, snapshots, createPlanCauses(plan, { registry, snapshots }), differences));
 }
 
 /** The result for a plan that changes no protection. */
@@ -70,7 +71,7 @@ function affectedBetween(
   plan: PlannedWrites,
   views: PlanSnapshots,
   { causesOf }: PlanCauses,
-  differences: PlanDifferences = differencesOfPlan(plan, views),
+  differences: PlanDifferences,
 ): readonly AffectedConnection[] {
   return diffPostures(plan, views, { decidersOn: decidersByControl(differences), causesOf });
 }
@@ -207,6 +208,8 @@ type AssessInput = {
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly snapshots: PlanSnapshots;
+  /** What differs between them. */
+  readonly differences: PlanDifferences;
   /** The manifests that were last applied. */
   readonly base: DesiredState | undefined;
   readonly registry: Registry;
@@ -292,11 +295,11 @@ type PlanEffects = ReturnType<typeof findRisks> & {
   readonly causes: PlanCauses;
 };
 
-function findEffects(diff: PlannedWrites, { desired, live, snapshots, base: applied, registry, inherited }: AssessInput): PlanEffects {
+function findEffects(diff: PlannedWrites, input: AssessInput): PlanEffects {
+  const { desired, live, snapshots, differences, base: applied, registry, inherited } = input;
   const named = withNames(live, renamesOf(diff.changes));
   const formerOf = (id: ResourceId): ResourceId => snapshots.predecessors.get(id) ?? id;
   const destinations = findDestinationGains({ ...snapshots, plan: diff, live: named, desired, applied, formerOf });
-  const differences = differencesOfPlan(diff, snapshots);
   const causes = createPlanCauses(diff, { registry, snapshots, attachments: lookUpAttachments(desired, applied) });
   const risks = findRisks({
     differences,
@@ -349,7 +352,8 @@ export function protectionOfDrift(
   const revert = revertHeld({ target, changes, edges });
   const snapshots = snapshotPlan(revert, live, registry, manifests);
   const reversed = reverseSnapshots(snapshots);
-  const affected = affectedBetween(revert, reversed, createPlanCauses(revert, { registry, snapshots: reversed }));
+  const causes = createPlanCauses(revert, { registry, snapshots: reversed });
+  const affected = affectedBetween(revert, reversed, causes, differencesOfPlan(revert, reversed));
   const onLive = changes.filter(({ action }) => action === 'update').map(withRisksOfFields);
   const desired = manifests?.base ?? manifests?.desired ?? emptyState;
   const named = withNames(live, renamesOf(changes));

@@ -8,7 +8,7 @@ import type { Schedule, Step } from '../model/plan/schedule.ts';
 import type { AuditedChanges } from './accepted/assess-accepted.ts';
 import { type AcceptedDiff, diffAccepted } from './accepted/diff-accepted.ts';
 import type { PlanSnapshots } from '../protection/posture/diff-postures.ts';
-import { snapshotsOf } from './prepare/snapshots.ts';
+import { type PlannedStates, statesOf } from './prepare/snapshots.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
 import { unplannableDependents } from './diff/unplannable-dependents.ts';
 import { diffStates, type StateDiff } from './diff/diff-states.ts';
@@ -50,16 +50,13 @@ import { joinedSpecs, type OrderInput, orderInput, orderWrites } from './order/o
  */
 
 /** A plan whose gateway was not asked yet: the differences, and the order of writes if the gateway accepts each. */
-export type PlanDraft = {
+export type PlanDraft = PlannedStates & {
   readonly prepared: Prepared;
-  readonly diff: Diff;
   readonly limits: SortedRefusals;
   /** The order of the writes if the gateway accepts each. */
   readonly schedule: Schedule;
   /** What that order depends on. */
   readonly writes: OrderInput;
-  /** The gateway before and after the plan. */
-  readonly snapshots: () => PlanSnapshots;
   /** The drift that the manifests accept; undefined if there is none. */
   readonly accepted: AcceptedDiff | undefined;
   /** The input of the gateway's preflight. */
@@ -127,7 +124,7 @@ export type Comparison = {
   readonly prepared: Prepared;
   readonly states: StateDiff;
   /** The gateway before and after everything that differs is written. */
-  readonly snapshots: () => PlanSnapshots;
+  readonly planned: PlannedStates;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -149,7 +146,7 @@ function compareOnce(input: ReconcileInput): Checked<Comparison> {
   const { value: states, diagnostics: comparing } = diffStates(prepared);
   const diagnostics = [...preparing, ...comparing];
   if (states === undefined) return { diagnostics };
-  return { value: { prepared, states, snapshots: snapshotsOf(prepared, states.diff), diagnostics }, diagnostics };
+  return { value: { prepared, states, planned: statesOf(prepared, states.diff), diagnostics }, diagnostics };
 }
 
 /** Drafts the plan of a part of what differs, such as the drift. Limits count everything that differs; such a plan accepts no drift. */
@@ -161,16 +158,16 @@ export function draftPart(comparison: Comparison, part: Diff): PlanDraft {
 }
 
 function draftOf(comparison: Comparison, part: Diff, accepted: AcceptedDiff | undefined): PlanDraft {
-  const { prepared, states, diagnostics } = comparison;
+  const { prepared, states, planned, diagnostics } = comparison;
   const { input, desired, live } = prepared;
   // What is closed only in between is as open before and after.
-  const snapshots = part === states.diff ? comparison.snapshots : snapshotsOf(prepared, part);
+  const { snapshots, differences } = part === states.diff ? planned : statesOf(prepared, part);
   const inputOf = (diff: Diff): OrderInput => orderInput(diff, live, input.registry, snapshots);
   const { diff, writes, schedule, blocked } = closeExposed(prepared, part, inputOf);
   const joined = joinedSpecs(writes);
   const preflightRequest = { plan: diff, accepted: accepted?.entries ?? [], desired, live, joined, blockedMoves: blocked };
-  const limits = checkLimits(prepared, states, comparison.snapshots, accepted);
-  return { prepared, diff, limits, schedule, writes, snapshots, accepted, preflightRequest, diagnostics };
+  const limits = checkLimits(prepared, states, planned, accepted);
+  return { prepared, diff, limits, schedule, writes, snapshots, differences, accepted, preflightRequest, diagnostics };
 }
 
 /**
@@ -220,10 +217,11 @@ export function reviewPlan(
  * Returns what new access is measured against beside the gateway: the last apply; without a record, which whoever can push can delete, the
  * manifests that the pull request started from. What those did not declare counts as applied: the first import is no new access.
  */
-function newAccessBasis({ prepared, snapshots, accepted }: PlanDraft, own: DesiredState | undefined): Checked<AccessBasis> {
+function newAccessBasis(draft: PlanDraft, own: DesiredState | undefined): Checked<AccessBasis> {
+  const { prepared, accepted } = draft;
   const { input, desired } = prepared;
   if (input.base !== undefined || own === undefined || input.limits.newAccess === 'allow')
-    return { value: { prepared, snapshots, accepted }, diagnostics: [] };
+    return { value: { prepared, states: draft, accepted }, diagnostics: [] };
   const known = new Set(own.resources.flatMap(({ id, key }) => [id, key]));
   const added = desired.resources.filter(({ id, key }) => !known.has(id) && !known.has(key));
   const more = new Set(added.flatMap(({ id, key }) => [id, key]));
@@ -232,7 +230,9 @@ function newAccessBasis({ prepared, snapshots, accepted }: PlanDraft, own: Desir
   const { value, diagnostics } = compareStates({ ...input, base });
   if (value === undefined) return { diagnostics };
   const { value: found, diagnostics: accepting } = diffAccepted(value.prepared, value.states.diff);
-  return hasErrors(accepting) ? { diagnostics: accepting } : { value: { ...value, accepted: found }, diagnostics: [] };
+  return hasErrors(accepting)
+    ? { diagnostics: accepting }
+    : { value: { prepared: value.prepared, states: value.planned, accepted: found }, diagnostics: [] };
 }
 
 /** Orders the writes of an earlier plan for the gateway as it is now. */

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { snapshotPlan } from '../../src/protection/posture/diff-postures.ts';
+import { differencesOfPlan } from '../../src/protection/compare/plan-differences.ts';
 import { assessProtection } from '../../src/protection/protection.ts';
 import { buildProtectionMatrix } from '../../src/protection/protection-matrix.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
@@ -43,7 +44,10 @@ async function pageOf(before: readonly Manifest[], after: readonly Manifest[], r
     borrowed: dialect.borrowed,
   });
   const snapshots = snapshotPlan(plan, live, registry, { desired, base: first });
-  const assessed = { ...plan, ...assessProtection(plan, { desired, live, snapshots, base: first, registry }) };
+  const assessed = {
+    ...plan,
+    ...assessProtection(plan, { desired, live, snapshots, differences: differencesOfPlan(plan, snapshots), base: first, registry }),
+  };
   const matrix = buildProtectionMatrix(assessed, snapshots);
   if (result === undefined) return renderHtml(planDocument([assessed], { matrix }));
   return renderHtml(applyDocument([{ plan: assessed, result }], () => [...planBlocks(assessed), ...pageBlocks(assessed, matrix)]));

@@ -13,7 +13,7 @@ import { movedEndsBetween } from '../posture/grant-ends.ts';
 import { type PostureBuilder, readPostures } from '../posture/posture.ts';
 import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { type AspectDifference, compareAspects } from './compare-aspects.ts';
-import { compare, type Difference } from './compare.ts';
+import { compare, type Compared, type Difference } from './compare.ts';
 
 /** Everything that a plan changes for connections: what people may do, and what protects it from whoever uses it. */
 export type PlanDifferences = { readonly access: readonly Difference[]; readonly aspects: readonly AspectDifference[] };
@@ -34,18 +34,15 @@ export function differencesOfPlan(plan: PlannedWrites, snapshots: PlanSnapshots)
   return { access: compare({ before, after, formerOf }, ids), aspects: compareAspects({ ...snapshots, formerOf }, ids) };
 }
 
-/** Connections of two states that replace nothing. */
-const formerOf = (id: ResourceId): ResourceId => id;
-
 /** What several comparisons share: what they have read of rules, and what they found. */
 type Shared = { readonly build?: PostureBuilder; readonly compared?: ComparisonCache };
 
-/** Compares connections that two states of a gateway have. */
+/** Compares connections of two states of a gateway; without `formerOf` none replaces another one. */
 export function differencesBetween(
   before: ProtectionSnapshot,
   after: ProtectionSnapshot,
   ids: readonly ResourceId[],
-  { build, compared = createComparisonCache() }: Shared = {},
+  { build, compared = createComparisonCache(), formerOf = (id) => id }: Shared & Partial<Pick<Compared, 'formerOf'>> = {},
 ): PlanDifferences {
   const [postureBefore, postureAfter] = [readPostures(before, build), readPostures(after, build)];
   const aspects = compareAspects({ before, after, postureBefore, postureAfter, compared, formerOf }, ids);
@@ -56,6 +53,14 @@ export function differencesBetween(
 export function isLessProtected(before: ProtectionSnapshot, after: ProtectionSnapshot, id: ResourceId, shared: Shared): boolean {
   const { access, aspects } = differencesBetween(before, after, [id], shared);
   return [...access, ...aspects].some(({ causes }) => causes.more !== undefined || causes.unclear !== undefined);
+}
+
+/** Returns the connections, not the new ones, of which people can certainly do more, or that something certainly protects less. */
+export function losingIn({ access, aspects }: PlanDifferences): ReadonlySet<ResourceId> {
+  return new Set([
+    ...access.filter(({ causes, former }) => causes.more !== undefined && former !== undefined).map(({ connection }) => connection),
+    ...aspects.filter(({ causes }) => causes.more !== undefined).flatMap(({ alike }) => alike),
+  ]);
 }
 
 /** Returns the directions of a difference; what is certainly more outweighs what cannot be known. */

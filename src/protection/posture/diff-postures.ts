@@ -169,24 +169,6 @@ function alikeConnection(
   };
 }
 
-/** Lists the connections that certainly lose a control; sorted by id. A created one is compared with the one that it replaces. */
-export function findLosing(
-  plan: PlannedWrites,
-  { before, after, postureBefore, postureAfter, predecessors, compared }: PlanSnapshots,
-): readonly ResourceId[] {
-  if (!plan.changes.some(isWritten)) return [];
-  const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
-  return affectedIds(plan, before, after).filter((id) => {
-    const own = postureBefore(id);
-    const isNew = isFirstOpening(changes.get(id), own);
-    const predecessor = isNew ? predecessors.get(id) : undefined;
-    const has = isNew && predecessor === undefined ? undefined : postureAfter(id);
-    if (has === undefined) return false;
-    const had = predecessor === undefined ? own : postureBefore(predecessor);
-    return compareProtection(had ?? emptyPosture, has, compared).some(({ lost }) => lost.length > 0);
-  });
-}
-
 /** Lists the connections that a written change, an attachment, a changed rule or the access control of the gateway may affect; sorted by id. */
 export function affectedIds(plan: PlannedWrites, before: ProtectionSnapshot, after: ProtectionSnapshot): readonly ResourceId[] {
   if (!isSameControl(before, after) || affectingEvery(plan, before, after).length > 0) {

@@ -36,8 +36,8 @@ export function assessAccepted(
 ): AssessedDrift {
   if (found === undefined) return { accepted: [], headlines: [], losing: [] };
   const { diff, desired } = found;
-  const snapshots = found.snapshots();
-  const effects = assessAcceptedDrift(diff, { desired, live: found.live, snapshots, base: applied, registry, inherited }, stated);
+  const states = { live: found.live, snapshots: found.snapshots(), differences: found.differences() };
+  const effects = assessAcceptedDrift(diff, { ...states, desired, base: applied, registry, inherited }, stated);
   const writers = audit === undefined ? new Map<ResourceId, never>() : findWriters(diff, { desired, live, ...audit });
   const declared = desiredByKey(named.desired.resources);
   const changes = new Map(diff.changes.map((change) => [liveKeyOf(change), change]));

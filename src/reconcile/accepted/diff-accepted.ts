@@ -15,22 +15,20 @@ import {
 import { type ResourceId, edgeKey } from '../../model/resource.ts';
 import { diffStates } from '../diff/diff-states.ts';
 import { nameStates, type Prepared } from '../prepare/prepare.ts';
-import { snapshotsOf } from '../prepare/snapshots.ts';
-import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
+import { type PlannedStates, statesOf } from '../prepare/snapshots.ts';
 import { liveAtBase } from './live-at-base.ts';
 
 /** Accepted drift whose effect is not assessed yet. */
 type UnassessedDrift = Omit<AcceptedDrift, 'risks' | 'by' | 'when'>;
 
-/** The drift that manifests accept, and the plan that they would have without it. */
-export type AcceptedDiff = {
-  /** What the manifests change since the base, with everything that the plan does besides. */
-  readonly diff: Diff;
+/**
+ * The drift that manifests accept, and the plan that they would have without it: what they change since the base, with everything that the plan does
+ * besides.
+ */
+export type AcceptedDiff = PlannedStates & {
   /** The gateway as the base left it. */
   readonly live: LiveState;
   readonly desired: DesiredState;
-  /** That gateway, and as everything together leaves it. */
-  readonly snapshots: () => PlanSnapshots;
   readonly entries: readonly UnassessedDrift[];
   /** Whether something was certainly changed outside Ostiary, so that the audit log may name who did. */
   readonly isAudited: boolean;
@@ -51,7 +49,7 @@ export function diffAccepted(prepared: Prepared, plan: Diff): Checked<AcceptedDi
   const { diff } = value;
   const entries = findEntries(diff, plan);
   const isAudited = entries.some(({ action, fields, edges }) => action === 'create' || fields.length + edges.length > 0);
-  return { value: { diff, live: undone.live, desired, snapshots: snapshotsOf(atBase, diff), entries, isAudited }, diagnostics: [] };
+  return { value: { ...statesOf(atBase, diff), live: undone.live, desired, entries, isAudited }, diagnostics: [] };
 }
 
 /** Says that an error is one of the gateway as it was before it was changed outside Ostiary. */

@@ -69,7 +69,7 @@ type AcceptedInput = { readonly drift: AcceptedDiff | undefined; readonly audit?
 /** Assesses the effect of the differences on connections. */
 export function assess(
   prepared: Prepared,
-  { diff, snapshots: take }: PlannedStates,
+  planned: PlannedStates,
   {
     policies,
     rules,
@@ -79,8 +79,9 @@ export function assess(
   }: AssessmentChecks & GatewayReport & { readonly accepted: AcceptedInput },
 ): Assessment {
   const { input, desired, live, applied } = prepared;
-  const snapshots = take();
-  const stated = assessProtection(diff, { desired, live, snapshots, base: applied, registry: input.registry, inherited });
+  const { diff } = planned;
+  const [snapshots, differences] = [planned.snapshots(), planned.differences()];
+  const stated = assessProtection(diff, { desired, live, snapshots, differences, base: applied, registry: input.registry, inherited });
   const { changes, unwritten } = stated;
   const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
   const policyResults = checkPlannedPolicies(prepared, { diff, after: snapshots.after }, policies);

@@ -22,7 +22,7 @@ import { closableFields, comparedFields, type Kind, type Registry } from '../../
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
 import type { RemovedObject } from '../diff/removed-objects.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
+import type { PlannedStates } from '../prepare/snapshots.ts';
 import { sealsWithUnwritten } from '../saved-plan/plan-digest.ts';
 
 /** The results of the stages before. */
@@ -137,7 +137,7 @@ function joinWithAnd(texts: readonly string[]): string {
 export function checkLimits(
   prepared: Prepared,
   { diff, removed }: StateDiff,
-  snapshots: () => PlanSnapshots,
+  planned: PlannedStates,
   accepted: AcceptedDiff | undefined,
 ): SortedRefusals {
   const { input, base, named, desired } = prepared;
@@ -150,7 +150,7 @@ export function checkLimits(
   return limitRefusals(diff.changes, changedNames(created, named.desired.resources, removed, registry), {
     ours: managed,
     resumed: findResumed(prepared),
-    losses: withAccepted(findLosses({ diff, snapshots }, { ...named, registry }), accepted, registry),
+    losses: withAccepted(findLosses(planned, named.live, registry), accepted, registry),
     limits,
     allowed,
     formerOf: (id) => {
@@ -164,7 +164,7 @@ export function checkLimits(
 /** Adds the connections that lose a protection by drift that the manifests accept. */
 function withAccepted(losses: ProtectionLosses, accepted: AcceptedDiff | undefined, registry: Registry): ProtectionLosses {
   if (accepted === undefined) return losses;
-  const { losing } = findLosses(accepted, { ...accepted, registry });
+  const { losing } = findLosses(accepted, accepted.live, registry);
   return { ...losses, losing: new Set([...losses.losing, ...losing]) };
 }
 

@@ -8,8 +8,7 @@ import type { Decider, Permission } from '../../model/protection/permission.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { hasTags } from '../../protection/permission/check-access-tests.ts';
 import { extensionText } from '../../protection/extension-headlines.ts';
-import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
-import { compare } from '../../protection/compare/compare.ts';
+import { differencesBetween, type PlanDifferences } from '../../protection/compare/plan-differences.ts';
 import { findDestinationGains } from '../../protection/compare/destinations.ts';
 import { destinationTerms, destinationText } from '../../protection/questions/destination-texts.ts';
 import { type AccessGain, gainerOf, gainerText, gainsIn } from '../../protection/questions/new-access.ts';
@@ -25,7 +24,7 @@ import { type AccessLine, lineRefusals } from './access-lines.ts';
 /** What new access is measured against: the gateway as it is, with the manifests that were applied, and as the last apply left it. */
 export type AccessBasis = {
   readonly prepared: Prepared;
-  readonly snapshots: () => PlanSnapshots;
+  readonly states: PlannedStates;
   readonly accepted: AcceptedDiff | undefined;
 };
 
@@ -33,17 +32,18 @@ export type AccessBasis = {
  * Refuses a plan after which people can do more than on the gateway as it is, or than on the gateway as the last apply left it. So drift
  * that the manifests accept is new access, and so is access that was taken away outside Ostiary and that the plan restores.
  */
-export function newAccessRefusals({ prepared, snapshots, accepted }: AccessBasis, planned: PlannedStates): readonly Refusal[] {
+export function newAccessRefusals({ prepared, states, accepted }: AccessBasis, planned: PlannedStates): readonly Refusal[] {
   const { input, live, desired, applied } = prepared;
   const { diff } = planned;
   const { newAccess: limit } = input.limits;
   if (limit === 'allow') return [];
   const { after } = planned.snapshots();
   const since = { after, diff, limit, desired };
-  const sides = [{ diff, live, desired, snapshots }, ...(accepted === undefined ? [] : [accepted])];
+  const sides = [{ ...states, diff, live, desired }, ...(accepted === undefined ? [] : [accepted])];
   const lines = sides.flatMap((side) => {
     const named = withNames(side.live, renamesOf(side.diff.changes));
-    return newAccessSince(side.snapshots().before, { ...since, plan: side.diff, live: named, stated: side.desired, applied });
+    const known = side.snapshots === planned.snapshots ? planned.differences() : undefined;
+    return newAccessSince(side.snapshots().before, { ...since, plan: side.diff, live: named, stated: side.desired, applied, known });
   });
   return lineRefusals(lines);
 }
@@ -65,9 +65,11 @@ type SinceState = Since & {
   readonly live: LiveState;
   readonly stated: DesiredState;
   readonly applied: DesiredState | undefined;
+  /** What the plan changes, where that state is the one before it. */
+  readonly known: PlanDifferences | undefined;
 };
 
-function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desired, ...state }: SinceState): readonly AccessLine[] {
+function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desired, known, ...state }: SinceState): readonly AccessLine[] {
   const unfinished = new Set(diff.changes.filter(({ reasons }) => reasons.includes('unfinished')).map(liveKeyOf));
   const manifests = desiredByKey(desired.resources);
   const formerOf = (id: ResourceId): ResourceId | undefined => {
@@ -82,14 +84,16 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
   const counted = allConnections(after)
     .toSorted(compareText)
     .filter((id) => counts(id, formerOf(id)));
-  const { gains, unknown } = gainsIn(compare({ before, after, formerOf }, counted));
+  const isCounted = new Set(counted);
+  const { access, aspects } = known ?? differencesBetween(before, after, counted, { formerOf });
+  const { gains, unknown } = gainsIn(access.filter(({ connection }) => isCounted.has(connection)));
   const [postureBefore, postureAfter] = [readPostures(before), readPostures(after)];
   const subjectIn = (snapshot: ProtectionSnapshot, id: ResourceId | undefined): PermissionSubject | undefined => {
     const posture = id === undefined ? undefined : (snapshot === after ? postureAfter : postureBefore)(id);
     return id === undefined || posture === undefined ? undefined : { id, posture, snapshot };
   };
   const found = findDestinationGains({ ...state, desired: state.stated, before, after, formerOf, postureBefore, postureAfter });
-  const leading = found.gains.filter(({ connection }) => counted.includes(connection));
+  const leading = found.gains.filter(({ connection }) => isCounted.has(connection));
   const locate = ({ id, path }: Decider): Position | undefined => manifests.get(id)?.locate(path);
   return [
     ...leading.map((gain): AccessLine => {
@@ -110,13 +114,14 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
       const what = `was ${termsText(gain, had, 'before')}, will be ${termsText(gain, has, 'after')}`;
       return { access: { connection, ...who, verb, ...(runbook === undefined ? {} : { runbook }) }, who: gainerText(who), verb, what, at };
     }),
-    ...toolGains({ before, after, formerOf }, counted).map(({ connection, isUnclear, causes }): AccessLine => {
+    ...toolGains(aspects).flatMap(({ connection, isUnclear, causes }): readonly AccessLine[] => {
+      if (!isCounted.has(connection)) return [];
       const what = isUnclear ? 'may let more tools through than before' : 'will let more tools through than before';
       const at = causes.map(locate).find((place) => place !== undefined);
-      return { access: { connection, verb: 'connect' }, who: 'people', verb: 'connect', what, at };
+      return [{ access: { connection, verb: 'connect' }, who: 'people', verb: 'connect', what, at }];
     }),
     ...[...unknown, ...found.unknown]
-      .filter((id) => counted.includes(id))
+      .filter((id) => isCounted.has(id))
       .map((connection): AccessLine => ({
         access: { connection },
         who: 'people',

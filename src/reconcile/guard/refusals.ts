@@ -1,8 +1,7 @@
 import type { Limits } from '../../model/config.ts';
-import { type Allowance, type Change, type Diff, isWritten, type Plan, type Refusal, type SingleWrite } from '../../model/plan/plan.ts';
+import { type Allowance, type Change, type Diff, type Plan, type Refusal, type SingleWrite } from '../../model/plan/plan.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
-import type { DesiredState } from '../../model/desired.ts';
-import { findLosing, type PlannedWrites } from '../../protection/posture/diff-postures.ts';
+import { losingIn } from '../../protection/compare/plan-differences.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
@@ -138,25 +137,12 @@ export type ProtectionLosses = {
   readonly guarded: ReadonlySet<string>;
 };
 
-/** Finds the connections that certainly lose a control, by comparing the protection of each before and after. */
-export function findLosses(
-  { diff, snapshots }: PlannedStates,
-  { live, desired, registry }: { readonly live: LiveState; readonly desired: DesiredState; readonly registry: Registry },
-): ProtectionLosses {
+/** Counts the connections of a gateway that certainly lose a protection. */
+export function findLosses({ differences }: PlannedStates, live: LiveState, registry: Registry): ProtectionLosses {
   const guarded = guardedKinds(registry);
   let connections = 0;
   for (const { id } of live.resources) if (guarded.has(kindOf(id))) connections += 1;
-  const losing = canLose(diff, desired) ? findLosing(diff, snapshots()) : [];
-  return { connections, losing: new Set(losing), guarded };
-}
-
-/** Returns whether a plan changes something that is live: new objects and attachments only add, unless a connection replaces another one. */
-function canLose({ changes, edges }: PlannedWrites, { resources }: DesiredState): boolean {
-  return (
-    changes.some((change) => isWritten(change) && change.action !== 'create') ||
-    edges.some(({ action }) => action === 'detach') ||
-    resources.some(({ replaces }) => replaces !== undefined)
-  );
+  return { connections, losing: losingIn(differences()), guarded };
 }
 
 /** The kinds that rules protect. */

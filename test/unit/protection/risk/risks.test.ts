@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
+import { differencesOfPlan } from '../../../../src/protection/compare/plan-differences.ts';
 import { assessProtection } from '../../../../src/protection/protection.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { LiveState } from '../../../../src/model/live.ts';
@@ -55,7 +56,9 @@ type Risky = Parameters<typeof assessProtection>[0];
 
 /** Assesses a plan that no manifest makes. */
 function assess(plan: Risky, live: LiveState): ReturnType<typeof assessProtection> {
-  return assessProtection(plan, { desired: wantedOf([]), live, snapshots: snapshotPlan(plan, live, registry), base: undefined, registry });
+  const snapshots = snapshotPlan(plan, live, registry);
+  const differences = differencesOfPlan(plan, snapshots);
+  return assessProtection(plan, { desired: wantedOf([]), live, snapshots, differences, base: undefined, registry });
 }
 
 describe('the risks of a change', () => {
