@@ -210,9 +210,9 @@ async function sleepFor(milliseconds: number, signal?: AbortSignal): Promise<voi
 }
 
 /** One kind as this gateway has it: the kind with only the fields of this gateway, its wire form, its reader. */
-type KindBinding = { readonly kind: Kind; readonly wireKind: WireKind; readonly reader: EntryReader };
+export type KindBinding = { readonly kind: Kind; readonly wireKind: WireKind; readonly reader: EntryReader };
 
-/** The groups in the rows of objects by their ids; `off` while the feature of the rows is off. */
+/** The texts in the rows of objects by their ids; `off` while the feature of the rows is off. */
 export type RowsRead = ReadonlyMap<string, readonly string[]> | 'off' | 'unreadable';
 
 /** What reading and writing share while a gateway is open. */
@@ -223,7 +223,7 @@ export type GatewayContext = Pick<GatewaySession, 'url' | 'client' | 'dialect' |
   /** The rows beside objects as their list was read last, and the read of it that is in progress. */
   readonly rows: { last?: RowsRead; reading?: Promise<readonly AccessGrant[] | 'off' | 'unreadable'> };
   /** The rows of a plugin by the ids of their objects, as their list was read last. */
-  readonly pluginRows: { last?: ReadonlyMap<string, readonly string[]> | 'unreadable' };
+  readonly pluginRows: { last?: RowsRead };
   /** The keys of inherited secrets, where a bulk read has brought them. */
   readonly inherited: { keys?: InheritedKeys };
   readonly registry: Registry;

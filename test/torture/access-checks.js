@@ -58,8 +58,8 @@ export const accessChecks = [
   [
     'groups lose a connection before it opens, and gain it afterwards',
     'gateway/write/write.ts',
-    'keptGroups(row, fresh, wireKind)',
-    'row',
+    'keptTexts(texts, fresh, row)',
+    'texts',
     ['hoop/access-stops.test.ts: the connection closes in part and loses its review of an apply'],
   ],
   [

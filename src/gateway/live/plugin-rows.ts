@@ -1,12 +1,11 @@
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import { pointer } from '../../model/pointer.ts';
-import { normalizeValue } from '../../model/spec/normalize.ts';
 import type { WireKind, WirePluginRows } from '../dialect.ts';
 import { readIdAndName } from '../dialects/rest.ts';
 import type { AnswerBudget } from '../http/answer-budget.ts';
 import type { GatewayContext } from '../session.ts';
 import { readAccessList } from './read-access.ts';
+import { textsOf, withRow } from './read-rows.ts';
 
 /** Reads the rows of a plugin; objects that are read from now on have their field from them. */
 export async function readPluginRows(context: GatewayContext, { list, textsIn }: WirePluginRows, budget: AnswerBudget): Promise<void> {
@@ -16,14 +15,9 @@ export async function readPluginRows(context: GatewayContext, { list, textsIn }:
 
 /** Returns an object with the field that the gateway keeps in a row of a plugin, as the list of rows had it. */
 export function withPluginRow(
-  { pluginRows: { last } }: Pick<GatewayContext, 'pluginRows'>,
+  { pluginRows: { last = 'unreadable' } }: Pick<GatewayContext, 'pluginRows'>,
   live: LiveResource,
   { kind, wireKind }: { readonly kind: Kind; readonly wireKind: WireKind },
 ): LiveResource {
-  const rule = kind.fields.find(({ name }) => name === wireKind.pluginRows?.field);
-  if (rule === undefined) return live;
-  const path = pointer(rule.name);
-  const unknown = live.unknown.filter((one) => one !== path);
-  if (last === undefined || last === 'unreadable') return { ...live, unknown: [...unknown, path] };
-  return { ...live, spec: { ...live.spec, [rule.name]: normalizeValue(rule, last.get(live.uid) ?? []) }, unknown };
+  return withRow(live, { kind, field: wireKind.pluginRows?.field }, textsOf(last, live.uid));
 }

@@ -8,8 +8,11 @@ import { type AnswerBudget, createAnswerBudget } from '../http/answer-budget.ts'
 import type { GatewayContext, RowsRead } from '../session.ts';
 import { readGrants } from './read-access.ts';
 
-/** The groups in the row of one object: null while the feature of the rows is off, undefined where they cannot be read. */
-export type RowGroups = readonly string[] | null | undefined;
+/** The texts in the row of one object: null while the feature of the rows is off, undefined where they cannot be read. */
+export type RowTexts = readonly string[] | null | undefined;
+
+/** A field that the gateway keeps in rows, and the kind as the gateway has it. */
+type RowField = { readonly kind: Kind; readonly field: string | undefined };
 
 /** Reads the rows of all objects; what was off when it was read last stays off. */
 export async function readRows(context: GatewayContext, budget: AnswerBudget): Promise<RowsRead> {
@@ -21,7 +24,7 @@ export async function readRows(context: GatewayContext, budget: AnswerBudget): P
 }
 
 /** Reads the row of one object. */
-export async function readRow(context: GatewayContext, { rowPath, groupsIn }: WireRows, uid: string): Promise<RowGroups> {
+export async function readRow(context: GatewayContext, { rowPath, groupsIn }: WireRows, uid: string): Promise<RowTexts> {
   const rows = context.rows.last ?? (await readRows(context, createAnswerBudget()));
   if (typeof rows === 'string') return rows === 'off' ? null : undefined;
   const { status, body } = await context.client.send({ method: 'GET', path: rowPath(uid), accept: [404] });
@@ -29,28 +32,34 @@ export async function readRow(context: GatewayContext, { rowPath, groupsIn }: Wi
 }
 
 /** Returns the groups of an object as it was read. */
-export function knownGroups({ spec, unknown }: LiveResource, { field }: WireRows): RowGroups {
+export function knownGroups({ spec, unknown }: LiveResource, { field }: WireRows): RowTexts {
   const groups = spec[field];
   if (unknown.includes(pointer(field))) return undefined;
   return Array.isArray(groups) ? textsIn(groups) : null;
 }
 
-/** Returns the groups of an object as the list of rows has them. */
-export function groupsOf(rows: RowsRead, uid: string): RowGroups {
+/** Returns the texts of an object as the list of rows has them. */
+export function textsOf(rows: RowsRead, uid: string): RowTexts {
   if (typeof rows === 'string') return rows === 'off' ? null : undefined;
   return rows.get(uid) ?? [];
 }
 
-/** How a gateway has one kind, as far as its rows need it. */
-type RowBinding = { readonly kind: Kind; readonly wireKind: WireKind };
-
-/** Returns an object with the field that the gateway keeps in a row, as manifests state it: without the group that every list includes. */
-export function withRow(live: LiveResource, { kind, wireKind }: RowBinding, groups: RowGroups): LiveResource {
-  const rule = kind.fields.find(({ name }) => name === wireKind.rows?.field);
+/** Returns an object with a field that the gateway keeps in a row, as manifests state it: without the group that every list includes. */
+export function withRow(live: LiveResource, { kind, field }: RowField, texts: RowTexts): LiveResource {
+  const rule = kind.fields.find(({ name }) => name === field);
   if (rule === undefined) return live;
   const path = pointer(rule.name);
   const unknown = live.unknown.filter((one) => one !== path);
-  if (groups === undefined) return { ...live, unknown: [...unknown, path] };
-  const value = groups === null ? null : groups.filter((group) => group !== '' && group !== rule.implied);
+  if (texts === undefined) return { ...live, unknown: [...unknown, path] };
+  const value = texts === null ? null : texts.filter((text) => text !== '' && text !== rule.implied);
   return { ...live, spec: { ...live.spec, [rule.name]: normalizeValue(rule, value) }, unknown };
+}
+
+/** Returns an object with the groups in the row of its access. */
+export function withAccessRow(
+  live: LiveResource,
+  { kind, wireKind }: { readonly kind: Kind; readonly wireKind: WireKind },
+  groups: RowTexts,
+): LiveResource {
+  return withRow(live, { kind, field: wireKind.rows?.field }, groups);
 }

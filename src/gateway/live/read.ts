@@ -8,7 +8,7 @@ import type { HttpResponse } from '../http/client.ts';
 import { createAnswerBudget, type AnswerBudget, type AnswerShare } from '../http/answer-budget.ts';
 import type { Dialect, WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../session.ts';
-import { groupsOf, knownGroups, readRow, readRows, withRow } from './read-rows.ts';
+import { knownGroups, readRow, readRows, textsOf, withAccessRow } from './read-rows.ts';
 import { readWatched, watchedRows } from './read-access.ts';
 import { readPluginRows, withPluginRow } from './plugin-rows.ts';
 import { readTools } from './read-tools.ts';
@@ -72,7 +72,7 @@ export async function readAll(context: GatewayContext, registered: readonly stri
       // Without the feature, the field is null as it was read.
       const isPlain = wireKind.rows === undefined || rows === undefined || rows === 'off';
       if (repeated.has(id)) namesakes.push(live);
-      else resources.push(isPlain ? live : withRow(live, binding, groupsOf(rows, uid)));
+      else resources.push(isPlain ? live : withAccessRow(live, binding, textsOf(rows, uid)));
     }
   }
   const limits = {
@@ -130,7 +130,7 @@ export async function readOne(
   if (response === undefined) return undefined;
   const read = await resourceFromResponse(context, kindOf(live.id), response);
   if (read === undefined) throw unexpectedShape(`${context.url}${wireKind.detailPath(addressOf(live))}`);
-  return wireKind.rows === undefined ? read : withRow(read, binding, groups);
+  return wireKind.rows === undefined ? read : withAccessRow(read, binding, groups);
 }
 
 /** How often a list and a read of one object may contradict each other. */
@@ -219,7 +219,7 @@ export async function resourceFromResponse(
 function withLastRow(context: GatewayContext, binding: Binding, live: LiveResource): LiveResource {
   const { last = 'unreadable' } = context.rows;
   const own = withPluginRow(context, live, binding);
-  return binding.wireKind.rows === undefined ? own : withRow(own, binding, groupsOf(last, live.uid));
+  return binding.wireKind.rows === undefined ? own : withAccessRow(own, binding, textsOf(last, live.uid));
 }
 
 /** Returns the gateway's own `ETag`: proxies that compress or change a body mark it as weak, or name the compression in it. */

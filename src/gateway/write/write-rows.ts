@@ -1,50 +1,85 @@
-import type { WireKind } from '../dialect.ts';
-import { readRow, readRows, withRow } from '../live/read-rows.ts';
+import type { WireRows } from '../dialect.ts';
+import { readPluginRows, withPluginRow } from '../live/plugin-rows.ts';
+import { readRow, readRows, withAccessRow } from '../live/read-rows.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { WriteRequest } from '../../model/gateway.ts';
 import { equal, textsIn } from '../../model/json.ts';
-import type { LiveResource, GrantRow } from '../../model/live.ts';
-import { kindOf } from '../../model/resource.ts';
+import type { GrantRow, LiveResource } from '../../model/live.ts';
 import { createAnswerBudget } from '../http/answer-budget.ts';
-import type { GatewayContext } from '../session.ts';
+import type { GatewayContext, KindBinding } from '../session.ts';
 
-/** Returns the groups that a request states for the row of an object; undefined where the gateway keeps no rows of it, or the request states none. */
-export function rowIn({ spec }: WriteRequest, { rows }: WireKind): readonly string[] | undefined {
-  const groups = rows === undefined ? undefined : spec[rows.field];
-  return Array.isArray(groups) ? textsIn(groups) : undefined;
+/** A field that the gateway keeps in a row beside each object of a kind, as writes need it. */
+export type RowPort = Pick<WireRows, 'field' | 'rowPath' | 'rowBody'> & {
+  /** Returns an object with the row that was just written, and that the gateway answered with. */
+  readonly written: (live: LiveResource, texts: readonly string[], answer: unknown) => LiveResource;
+  /** Returns an object with its row as it is now. */
+  readonly readAgain: (live: LiveResource) => Promise<LiveResource>;
+};
+
+/** Returns the row of the access to an object; undefined where the gateway keeps none. */
+export function accessRowPort(context: GatewayContext, binding: KindBinding): RowPort | undefined {
+  const { rows } = binding.wireKind;
+  if (rows === undefined) return undefined;
+  return {
+    ...rows,
+    written: (live, groups, answer) => withAccessRow(live, binding, rows.groupsIn(answer) ?? groups),
+    readAgain: async (live) => withAccessRow(live, binding, await readRow(context, rows, live.uid).catch(() => undefined)),
+  };
 }
 
-/** Returns a request without the field that the gateway keeps in rows. */
-export function withoutRow(request: WriteRequest, { rows }: WireKind): WriteRequest {
-  if (rows === undefined) return request;
-  const { [rows.field]: _, ...spec } = request.spec;
+/** Returns the row that a plugin keeps of an object; undefined where there is none. */
+export function pluginRowPort(context: GatewayContext, binding: KindBinding): RowPort | undefined {
+  const { pluginRows } = binding.wireKind;
+  if (pluginRows === undefined) return undefined;
+  return {
+    ...pluginRows,
+    written(live, texts) {
+      const { last } = context.pluginRows;
+      if (typeof last === 'object') context.pluginRows.last = new Map([...last, [live.uid, texts]]);
+      return withPluginRow(context, live, binding);
+    },
+    async readAgain(live) {
+      await readPluginRows(context, pluginRows, createAnswerBudget());
+      return withPluginRow(context, live, binding);
+    },
+  };
+}
+
+/** Returns the texts that a request states for a row; undefined where it states none. */
+export function textsFor(row: RowPort | undefined, { spec }: WriteRequest): readonly string[] | undefined {
+  const texts = row === undefined ? undefined : spec[row.field];
+  return Array.isArray(texts) ? textsIn(texts) : undefined;
+}
+
+/** Returns a request without the field that the gateway keeps in a row. */
+export function withoutRow(request: WriteRequest, row: RowPort | undefined): WriteRequest {
+  if (row === undefined) return request;
+  const { [row.field]: _, ...spec } = request.spec;
   return { ...request, spec };
 }
 
-/** Returns the groups that an object has and keeps; null is a list of all groups. */
-export function keptGroups(groups: readonly string[], { spec }: LiveResource, { rows }: WireKind): readonly string[] {
-  const stored = rows === undefined ? null : spec[rows.field];
-  if (!Array.isArray(stored)) return groups;
+/** Returns the texts that the row of an object has and keeps; null is a list of all groups. */
+export function keptTexts(texts: readonly string[], { spec }: LiveResource, row: RowPort | undefined): readonly string[] {
+  const stored = row === undefined ? null : spec[row.field];
+  if (!Array.isArray(stored)) return texts;
   const known = new Set(textsIn(stored));
-  return groups.filter((group) => known.has(group));
+  return texts.filter((text) => known.has(text));
 }
 
 /** Writes the row of an object if it differs; where the response was lost, it checks whether the write happened. Throws an ApiError. */
-export async function writeRow(context: GatewayContext, live: LiveResource, groups: readonly string[] | undefined): Promise<LiveResource> {
-  const binding = await context.bindingFor(kindOf(live.id));
-  const { rows } = binding.wireKind;
-  if (rows === undefined || groups === undefined || equal(groups, live.spec[rows.field])) return live;
+export async function writeRow(
+  { client }: Pick<GatewayContext, 'client'>,
+  live: LiveResource,
+  { row, texts }: { readonly row: RowPort | undefined; readonly texts: readonly string[] | undefined },
+): Promise<LiveResource> {
+  if (row === undefined || texts === undefined || equal(texts, live.spec[row.field])) return live;
   try {
-    const { body } = await context.client.send({
-      method: 'PUT',
-      path: rows.rowPath(live.uid),
-      body: JSON.stringify(rows.rowBody(groups)),
-    });
-    return withRow(live, binding, rows.groupsIn(body) ?? groups);
+    const { body } = await client.send({ method: 'PUT', path: row.rowPath(live.uid), body: JSON.stringify(row.rowBody(texts)) });
+    return row.written(live, texts, body);
   } catch (error) {
     if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
-    const found = withRow(live, binding, await readRow(context, rows, live.uid).catch(() => undefined));
-    if (!equal(groups, found.spec[rows.field])) throw error;
+    const found = await row.readAgain(live);
+    if (!equal(texts, found.spec[row.field])) throw error;
     return found;
   }
 }

@@ -3,8 +3,7 @@ import type { Capabilities, WireKind } from '../dialect.ts';
 import type { IdIndex } from '../id-index.ts';
 import { wireEntryOf } from '../from-wire.ts';
 import { withImplied } from '../implied-element.ts';
-import { pluginRowIn, withoutPluginRow, writePluginRow } from './write-plugin-row.ts';
-import { keptGroups, rowIn, withoutRow, writeRow } from './write-rows.ts';
+import { accessRowPort, keptTexts, pluginRowPort, textsFor, withoutRow, writeRow } from './write-rows.ts';
 import { findByList, readOne, resourceFromResponse, untilAbsent } from '../live/read.ts';
 import { ApiError, type ApiFailure, AppError } from '../../model/errors.ts';
 import type { WriteRequest } from '../../model/gateway.ts';
@@ -190,17 +189,18 @@ const maxCreateAttempts = { retryable: 5, other: 3 };
 
 /** Creates a resource exactly once, then its rows. Throws an ApiError; a failure of a row names the resource, which exists then. */
 export async function sendCreate(context: GatewayContext, request: WriteRequest): Promise<LiveResource> {
-  const { wireKind } = await context.bindingFor(kindOf(request.id));
-  const created = await createObject(context, withoutRow(withoutPluginRow(request, wireKind), wireKind));
-  let missing = 'access groups';
-  try {
-    const row = await writeRow(context, created, rowIn(request, wireKind));
-    missing = wireKind.pluginRows?.field ?? missing;
-    return await writePluginRow(context, row, pluginRowIn(request, wireKind));
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    throw new ApiError(`it was created, but its ${missing} were not written: ${error.message}`, error.failure);
+  const binding = await context.bindingFor(kindOf(request.id));
+  const rows = [accessRowPort(context, binding), pluginRowPort(context, binding)].filter((row) => row !== undefined);
+  let live = await createObject(context, rows.reduce(withoutRow, request));
+  for (const row of rows) {
+    try {
+      live = await writeRow(context, live, { row, texts: textsFor(row, request) });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw new ApiError(`it was created, but its ${row.field} were not written: ${error.message}`, error.failure);
+    }
   }
+  return live;
 }
 
 /** Creates a resource exactly once: where a response was lost, it checks whether the resource exists before it tries again. Throws an ApiError. */
@@ -244,28 +244,37 @@ type Replacement = { readonly request: WriteRequest; readonly onWritten?: (() =>
 
 /** Replaces a whole resource and its rows; where the response was lost, it checks whether the write happened. Throws an ApiError. */
 export async function sendUpdate(context: GatewayContext, fresh: LiveResource, { request, onWritten }: Replacement): Promise<LiveResource> {
-  const { wireKind } = await context.bindingFor(kindOf(fresh.id));
-  const own = withoutPluginRow(request, wireKind);
-  const isRowAlone = !isSameObject(context, request, fresh) && isSameObject(context, own, fresh);
-  if (isRowAlone) refuseManaged(context, fresh, 'PUT');
-  const written = isRowAlone ? fresh : await updateObject(context, fresh, { request: own, onWritten });
-  return writePluginRow(context, written, pluginRowIn(request, wireKind));
+  refuseManaged(context, fresh, 'PUT');
+  const row = pluginRowPort(context, await context.bindingFor(kindOf(fresh.id)));
+  const own = withoutRow(request, row);
+  const written = isRowAlone(context, fresh, { request, own }) ? fresh : await updateObject(context, fresh, { request: own, onWritten });
+  return writeRow(context, written, { row, texts: textsFor(row, request) });
 }
 
 /** Replaces a resource, and the row of its access. */
 async function updateObject(context: GatewayContext, fresh: LiveResource, { request, onWritten }: Replacement): Promise<LiveResource> {
-  const { kind, wireKind } = await context.bindingFor(kindOf(fresh.id));
-  refuseManaged(context, fresh, 'PUT');
+  const binding = await context.bindingFor(kindOf(fresh.id));
+  const { kind, wireKind } = binding;
   const id = gatewayIdOf(kind, request.id, { ...fresh.spec, ...request.spec });
   if (wireKind.fixedName === true && id !== fresh.id) throw cannotRename(context, fresh, id);
-  const row = rowIn(request, wireKind);
-  if (row === undefined) return replaceObject(context, fresh, { request, onWritten });
+  const row = accessRowPort(context, binding);
+  const texts = textsFor(row, request);
+  if (texts === undefined) return replaceObject(context, fresh, { request, onWritten });
   // Groups that lose access go first, and those that gain it come last: none of them ever meets the other form of the object.
-  const narrowed = await writeRow(context, fresh, keptGroups(row, fresh, wireKind));
-  const own = withoutRow(request, wireKind);
-  const isRowAlone = !isSameObject(context, request, fresh) && isSameObject(context, own, fresh);
-  const replaced = isRowAlone ? narrowed : await replaceObject(context, narrowed, { request: own, onWritten });
-  return writeRow(context, replaced, row);
+  const narrowed = await writeRow(context, fresh, { row, texts: keptTexts(texts, fresh, row) });
+  const own = withoutRow(request, row);
+  const isAlone = isRowAlone(context, fresh, { request, own });
+  const replaced = isAlone ? narrowed : await replaceObject(context, narrowed, { request: own, onWritten });
+  return writeRow(context, replaced, { row, texts });
+}
+
+/** Returns whether a complete request changes nothing but a row; `own` is the request without it. */
+function isRowAlone(
+  context: GatewayContext,
+  fresh: LiveResource,
+  { request, own }: { readonly request: WriteRequest; readonly own: WriteRequest },
+): boolean {
+  return !isSameObject(context, request, fresh) && isSameObject(context, own, fresh);
 }
 
 /** Replaces an object by its own request; where the response was lost, it checks whether the write happened. */
