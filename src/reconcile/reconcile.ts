@@ -6,7 +6,7 @@ import type { LiveState } from '../model/live.ts';
 import { deletedOutside, type Diff, type ForgeRequest, type Plan, type RiskClass } from '../model/plan/plan.ts';
 import type { Schedule, Step } from '../model/plan/schedule.ts';
 import type { AuditedChanges } from './accepted/assess-accepted.ts';
-import { type AcceptedDiff, diffAccepted } from './accepted/diff-accepted.ts';
+import { type AcceptedDiff, findAccepted } from './accepted/accepted-drift.ts';
 import type { PlanSnapshots } from '../protection/posture/diff-postures.ts';
 import { type PlannedStates, statesOf } from './prepare/snapshots.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
@@ -109,14 +109,11 @@ export function draftPlan(input: ReconcileInput): Checked<PlanDraft> {
 }
 
 function draftOnce(input: ReconcileInput): Checked<PlanDraft> {
-  const { value: comparison, diagnostics: comparing } = compareStates(input);
-  if (comparison === undefined) return { diagnostics: comparing };
-  const { prepared, states } = comparison;
-  const { value: accepted, diagnostics: accepting } = diffAccepted(prepared, states.diff);
-  const diagnostics = [...comparing, ...accepting];
-  if (hasErrors(accepting)) return { diagnostics };
-  const draft = draftOf(comparison, states.diff, accepted);
-  return { value: { ...draft, diagnostics }, diagnostics };
+  const { value: comparison, diagnostics } = compareStates(input);
+  if (comparison === undefined) return { diagnostics };
+  const { prepared, states, planned } = comparison;
+  const accepted = findAccepted(prepared, planned);
+  return { value: draftOf(comparison, states.diff, accepted), diagnostics };
 }
 
 /** Both sides of a plan in one form, and everything that differs. */
@@ -227,12 +224,10 @@ function newAccessBasis(draft: PlanDraft, own: DesiredState | undefined): Checke
   const more = new Set(added.flatMap(({ id, key }) => [id, key]));
   const edges = [...own.edges, ...desired.edges.filter(({ rule, connection }) => more.has(rule) || more.has(connection))];
   const base = { commit: '', desired: { ...own, resources: [...own.resources, ...added], edges }, removedIn: new Map() };
-  const { value, diagnostics } = compareStates({ ...input, base });
-  if (value === undefined) return { diagnostics };
-  const { value: found, diagnostics: accepting } = diffAccepted(value.prepared, value.states.diff);
-  return hasErrors(accepting)
-    ? { diagnostics: accepting }
-    : { value: { prepared: value.prepared, states: value.planned, accepted: found }, diagnostics: [] };
+  const { value, diagnostics } = prepare({ ...input, base });
+  return value === undefined
+    ? { diagnostics }
+    : { value: { prepared: value, states: draft, accepted: findAccepted(value, draft) }, diagnostics: [] };
 }
 
 /** Orders the writes of an earlier plan for the gateway as it is now. */

@@ -46,8 +46,8 @@ export const changeChecks = [
   [
     'accepted drift is planned',
     'reconcile/reconcile.ts',
-    '= diffAccepted(prepared, states.diff);',
-    '= { ...diffAccepted(prepared, states.diff), value: undefined };',
+    '= findAccepted(prepared, planned);',
+    '= findAccepted({ ...prepared, base: undefined }, planned);',
     ['golden.test.ts'],
   ],
   [

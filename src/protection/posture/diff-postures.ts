@@ -95,6 +95,20 @@ export function snapshotPlan(
   };
 }
 
+/** Takes the snapshots of an earlier state of the gateway, under the names after a plan, and after that plan. */
+export function snapshotsSince(
+  earlier: LiveState,
+  planned: PlanSnapshots,
+  { registry, target, desired }: Pick<PlannedWrites, 'target'> & { readonly registry: Registry; readonly desired: DesiredState },
+): PlanSnapshots {
+  const { samples, ends, declaredAttachments } = planned.before;
+  const state = { ...liveSnapshot(earlier, registry, target.dialect), samples, ends };
+  const before = declaredAttachments === undefined ? state : { ...state, declaredAttachments };
+  const build = createPostureBuilder({ access: readAccessIn(before), samples });
+  const postureBefore = readOnce(readPostures(before, build));
+  return { ...planned, before, build, postureBefore, predecessors: predecessorsIn(desired, before) };
+}
+
 /** Returns whether a plan leaves the access control of the gateway on or off. */
 function isSameControl({ listed: before }: ProtectionSnapshot, { listed: after }: ProtectionSnapshot): boolean {
   return before.isControlled === after.isControlled;

@@ -9,7 +9,7 @@ import { assessAcceptedDrift } from '../../protection/protection.ts';
 import { type ApplyRecordOfWrites, findWriters } from '../drift/find-writers.ts';
 import type { InheritedKeys } from '../../model/live.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import type { AcceptedDiff } from './diff-accepted.ts';
+import type { AcceptedDiff } from './accepted-drift.ts';
 
 /** The audit log of the gateway since the base, and what is known of the writes of applies. */
 export type AuditedChanges = { readonly writes: readonly AuditedWrite[]; readonly record?: ApplyRecordOfWrites | undefined };

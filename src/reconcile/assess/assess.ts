@@ -19,7 +19,7 @@ import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
 import { type AuditedChanges, assessAccepted } from '../accepted/assess-accepted.ts';
-import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
+import type { AcceptedDiff } from '../accepted/accepted-drift.ts';
 import type { Spelling } from '../../model/spec/spelling.ts';
 import { changedChecks } from './changed-checks.ts';
 import { checkPlannedAccess } from './check-access-tests.ts';

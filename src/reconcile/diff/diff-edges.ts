@@ -1,5 +1,5 @@
 import { appendAll, compareEdges } from '../../model/collections.ts';
-import { type DeclaredEdge, desiredById, type EdgesByEnds, edgesByEnds } from '../../model/desired.ts';
+import { type DeclaredEdge, desiredById, type DesiredResource, type EdgesByEnds, edgesByEnds } from '../../model/desired.ts';
 import { type Diagnostic, type Position, suggest } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
@@ -142,6 +142,17 @@ type Unresolved = { readonly end: ResourceId; readonly from: DeclaringPlace | un
 /** A manifest that declares an edge, and where. */
 type DeclaringPlace = { readonly by: ResourceId; readonly at: Position };
 
+/** Returns the manifests that declare an edge, and where; `manifests` are by id. */
+export function declaringPlaces(
+  { declarations }: DeclaredEdge,
+  manifests: ReadonlyMap<ResourceId, Pick<DesiredResource, 'locate'>>,
+): readonly DeclaringPlace[] {
+  return declarations.flatMap(({ by, path }): readonly DeclaringPlace[] => {
+    const at = manifests.get(by)?.locate(path);
+    return at === undefined ? [] : [{ by, at }];
+  });
+}
+
 type DeclaredEdges = {
   readonly declared: EdgesByEnds;
   readonly unresolved: readonly Unresolved[];
@@ -151,15 +162,10 @@ type DeclaredEdges = {
 function declaredEdges({ desired }: EdgeInput, index: EdgeIndex): DeclaredEdges {
   const unresolved: Unresolved[] = [];
   const manifests = desiredById(desired.resources);
-  const declaringPlaces = ({ declarations }: DeclaredEdge): readonly DeclaringPlace[] =>
-    declarations.flatMap(({ by, path }): readonly DeclaringPlace[] => {
-      const at = manifests.get(by)?.locate(path);
-      return at === undefined ? [] : [{ by, at }];
-    });
   const resolved = desired.edges.filter((edge) => {
     const missing = missingEnds(edge, index);
     if (missing.length === 0) return true;
-    const [from] = declaringPlaces(edge);
+    const [from] = declaringPlaces(edge, manifests);
     appendAll(
       unresolved,
       missing.map((end) => ({ end, from })),
@@ -170,7 +176,7 @@ function declaredEdges({ desired }: EdgeInput, index: EdgeIndex): DeclaredEdges 
     declared: edgesByEnds(unresolved.length === 0 ? desired.edges : resolved),
     unresolved,
     placesOf: (edge) =>
-      declaringPlaces(edge)
+      declaringPlaces(edge, manifests)
         .map(({ at }) => at)
         .toSorted(comparePlaces),
   };

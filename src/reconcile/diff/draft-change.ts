@@ -162,7 +162,8 @@ function asWarning(one: Diagnostic): Diagnostic {
   return { ...one, severity: 'warning' };
 }
 
-function createFields(kind: Kind, desired: DesiredResource, secrets: readonly FieldChange[]): readonly FieldChange[] {
+/** Returns the fields of an object that is created: those that have a value, and its secrets. */
+export function createFields(kind: Kind, desired: DesiredResource, secrets: readonly FieldChange[]): readonly FieldChange[] {
   const plain = comparedFields(kind).flatMap((field): readonly FieldChange[] => {
     const value = desired.spec[field.name];
     const isSet = value !== undefined && (field.required || !equal(value, field.empty));
@@ -266,7 +267,7 @@ function carriedPaths(kind: Kind, desired: DesiredResource, live: LiveResource, 
 }
 
 /** Returns the positions of fields as data that is made on request: only reports show them. */
-function positionsOf(fields: readonly FieldChange[], { locate }: DesiredResource): FieldPositions {
+export function positionsOf(fields: readonly FieldChange[], { locate }: DesiredResource): FieldPositions {
   let known: FieldPositions['byPath'] | undefined;
   return {
     get byPath() {

@@ -13,7 +13,7 @@ import {
 } from '../../model/plan/plan.ts';
 import type { Schedule } from '../../model/plan/schedule.ts';
 import { riskRefusals } from '../../protection/risk/risk-codes.ts';
-import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
+import type { AcceptedDiff } from '../accepted/accepted-drift.ts';
 import type { Assessment } from '../assess/assess.ts';
 import { findLosses, limitRefusals, type ProtectionLosses, type SortedRefusals, sortRefusals, windowRefusals } from './refusals.ts';
 import { canonical, compareText, equal } from '../../model/json.ts';

@@ -16,7 +16,7 @@ import { toolGains } from '../../protection/questions/tool-gains.ts';
 import { neededText, permissionOf, type PermissionSubject } from '../../protection/permission/permission.ts';
 import { readPostures } from '../../protection/posture/posture.ts';
 import { allConnections, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
-import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
+import type { AcceptedDiff } from '../accepted/accepted-drift.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
 import { type AccessLine, lineRefusals } from './access-lines.ts';

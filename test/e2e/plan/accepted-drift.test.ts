@@ -70,15 +70,24 @@ const stories: Readonly<Record<string, Story>> = {
   },
   'a connection that was created without review': {
     before: { 'access/a.yaml': connection('first', reviewed) },
-    async byHand({ send }) {
-      const { id: _, ...body } = { ...Object((await send('GET', '/connections/first')).body) };
-      expect((await send('POST', '/connections', { ...body, name: 'second', reviewers: [] })).status).toBe(201);
-    },
+    byHand: (side) => copy(side, 'first', { name: 'second', resource_name: 'second' }),
     after: { 'access/a.yaml': connection('first', reviewed), 'access/b.yaml': connection('second', { access_max_duration: 3600 }) },
     risk: 'exposes',
     says: 'in the manifests; the gateway already gives that access (changed outside Ostiary',
   },
+  'a connection that was created in the resource of another one': {
+    before: { 'access/a.yaml': connection('shared', reviewed) },
+    byHand: (side) => copy(side, 'shared', { name: 'third' }),
+    after: { 'access/a.yaml': connection('shared', reviewed), 'access/b.yaml': connection('third', { access_max_duration: 3600 }) },
+    risk: 'weakens',
+    says: '1 connection joins another resource, whose secrets the sessions inherit in the manifests; the gateway already has the change',
+  },
 };
+
+async function copy({ send }: DialectSide, name: string, more: JsonObject): Promise<void> {
+  const { id: _, ...body } = { ...Object((await send('GET', `/connections/${name}`)).body) };
+  expect((await send('POST', '/connections', { ...body, ...more, reviewers: [] })).status).toBe(201);
+}
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64');

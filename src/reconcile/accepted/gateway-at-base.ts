@@ -1,0 +1,232 @@
+import { addToGroup, EdgeMap } from '../../model/collections.ts';
+import { type BaseState, desiredByKey, type DesiredResource, formerIdOf } from '../../model/desired.ts';
+import { equal } from '../../model/json.ts';
+import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
+import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
+import { type Diff, remainingOrphans, shownValue } from '../../model/plan/plan.ts';
+import { isPointerWithin, isWithinAny, type Pointer, pointer } from '../../model/pointer.ts';
+import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
+import type { LiveSecret } from '../../model/secret.ts';
+import { withTools } from '../../model/spec/tool-lists.ts';
+import { editSpec } from '../../model/spec/edit.ts';
+import { unmerge } from '../../model/spec/merge-strictest.ts';
+import { compareSpecs } from '../compare/compare-specs.ts';
+import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
+import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../compare/edge-index.ts';
+import { isUnchanged, kindFields } from '../diff/draft-change.ts';
+import { lastAppliedLookup } from '../compare/origins.ts';
+import type { Prepared } from '../prepare/prepare.ts';
+import { isSameSecretSource } from '../compare/compare-secrets.ts';
+
+/** The gateway without the changes that were made outside Ostiary since the base, under the names after the plan. */
+export type GatewayAtBase = UndoneObjects & { readonly live: LiveState; readonly edges: UndoneEdges };
+
+/** What was changed outside Ostiary, by the names after the plan. */
+type UndoneObjects = {
+  /** Live objects that differ from the base, as it left them. */
+  readonly edited: ReadonlyMap<ResourceId, LiveResource>;
+  /** The objects of the base that are not live. */
+  readonly restored: ReadonlyMap<ResourceId, LiveResource>;
+  /** Live connections that the base does not declare and the manifests do. */
+  readonly imported: ReadonlySet<ResourceId>;
+  /** The last manifests of objects that stay live although no manifest declares them any more. */
+  readonly orphans: ReadonlyMap<ResourceId, DesiredResource>;
+};
+
+/** The attachments that were removed and made outside Ostiary. */
+type UndoneEdges = { readonly removed: readonly EdgeEnds[]; readonly made: readonly EdgeEnds[] };
+
+/**
+ * Returns the gateway as the base left it; undefined if nothing was changed outside Ostiary since, or if the manifests are those of the base and
+ * leave nothing to the gateway that was changed there. What an incomplete apply wrote stays: it is no drift.
+ */
+export function gatewayAtBase(prepared: Prepared, plan: Pick<Diff, 'orphans' | 'changes'>): GatewayAtBase | undefined {
+  const { base, applied, desired, named } = prepared;
+  if (base === undefined || applied === undefined || (applied === desired && !hasChangedLeft(prepared, base))) return undefined;
+  const found = findUndone(prepared, new Set(remainingOrphans(plan).map(({ id }) => id)));
+  const edges = findUndoneEdges(prepared, found);
+  if (found.edited.size + found.imported.size + found.restored.size + edges.removed.length + edges.made.length === 0) return undefined;
+  const kept = named.live.resources
+    .filter(({ id }) => !found.imported.has(id))
+    .map((resource) => found.edited.get(resource.id) ?? resource);
+  const resources = withEdges([...kept, ...found.restored.values()], edges, prepared);
+  return { ...found, edges, live: { ...named.live, resources } };
+}
+
+/** Returns whether the gateway changed a field that the manifests leave to it, and whose value the last apply recorded. */
+function hasChangedLeft({ input, named }: Prepared, { left = new Map() }: BaseState): boolean {
+  return [...left].some(([key, fields]) => {
+    const [kind, live] = [input.registry.get(kindOf(key)), named.liveById.get(key)];
+    return kind !== undefined && live !== undefined && compareSpecs(comparedFields(kind), fields, live.spec, live.unknown).length > 0;
+  });
+}
+
+function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): UndoneObjects {
+  const { input, base, named, own } = prepared;
+  const { registry, released = [] } = input;
+  const kinds = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
+  const pastOf = lastAppliedLookup(base);
+  const [edited, restored] = [new Map<ResourceId, LiveResource>(), new Map<ResourceId, LiveResource>()];
+  const orphans = new Map<ResourceId, DesiredResource>();
+  const [imported, matched] = [new Set<ResourceId>(), new Set<string>(released)];
+  const edit = (key: ResourceId, live: LiveResource, undone: LiveResource): void => {
+    if (undone !== live && live.managedBy === undefined) edited.set(key, undone);
+  };
+  for (const resource of named.desired.resources) {
+    const fields = kinds.get(kindOf(resource.id));
+    const live = named.liveById.get(resource.key);
+    if (fields === undefined || live === undefined) continue;
+    // What an apply has created since differs from its predecessor, too.
+    const past = pastOf(resource, !own.has(resource.key));
+    if (past === undefined) {
+      const isImported = !own.has(resource.key) && resource.replaces === undefined && closableFields(fields.kind).length > 0;
+      if (isImported) imported.add(resource.key);
+      continue;
+    }
+    matched.add(past.key);
+    if (!isUnchanged(fields, past, live)) edit(resource.key, live, undo(fields.kind, { resource, past, live, state: named.live }));
+  }
+  const successors = new Set(named.desired.resources.flatMap((one) => (one.replaces === undefined ? [] : (formerIdOf(one) ?? []))));
+  const [declared, unselected] = [desiredByKey(named.desired.resources), new Set(named.desired.unselected.map(({ key }) => key))];
+  for (const past of base?.desired.resources ?? []) {
+    const { id, key } = past;
+    const kind = registry.get(kindOf(key));
+    if (kind === undefined || matched.has(key) || unselected.has(key)) continue;
+    const live = named.liveById.get(key);
+    const isRemoved = !declared.has(key);
+    if (isRemoved && named.desired.partial === true) continue;
+    if (live === undefined) restored.set(key, asCreated(kind, past, named.live));
+    else if (isRemoved) {
+      edit(key, live, undo(kind, { past, live, state: named.live }));
+      // A connection is closed when its successor is there. A rule that stays beside its successor is one more rule.
+      if (remaining.has(id) && !(successors.has(key) && closableFields(kind).length > 0)) orphans.set(key, past);
+    }
+  }
+  return { edited, restored, imported, orphans };
+}
+
+/** A live resource and its last applied form, with its manifest if it has one. */
+type UndoInput = {
+  readonly resource?: DesiredResource;
+  readonly past: DesiredResource;
+  readonly live: LiveResource;
+  readonly state: LiveState;
+};
+
+/** Returns a live object without its drift; the same object if it has none. */
+function undo(kind: Kind, input: UndoInput): LiveResource {
+  const { resource, past, live, state } = input;
+  const applied = resolveDefaults(kind, { ...past, spec: resolveReferences(kind, past, live, state).spec }, live);
+  const found = resource === undefined ? live.spec : unmerge(kind.fields, resource.spec, live.spec);
+  const changed = compareSpecs(comparedFields(kind), applied, found, [...past.ignore, ...live.unknown]);
+  const edits = changed.map(({ path, after }) => ({ path, value: shownValue(after) }));
+  const spec = edits.length === 0 ? live.spec : editSpec(kind.fields, live.spec, edits);
+  const secrets = resource === undefined ? live.secrets : undoSecrets(resource, input);
+  if (equal(spec, live.spec) && secrets === live.secrets) return live;
+  const { changedSecrets: _, untouched: _untouched, ...rest } = live;
+  return { ...rest, spec: secrets === live.secrets ? spec : withTools(spec, secrets, live.unknown), secrets };
+}
+
+/** Undoes secrets whose value in the base is known, or is certainly another one; a readable live value decides whether there is drift. */
+function undoSecrets(resource: DesiredResource, { past: base, live }: UndoInput): LiveResource['secrets'] {
+  const changed: (readonly [Pointer, LiveSecret | undefined])[] = [];
+  for (const path of new Set([...Object.keys(base.secrets), ...Object.keys(resource.secrets)])) {
+    const [before, after, found] = [base.secrets[path], resource.secrets[path], live.secrets[path]];
+    if (isWithinAny(path, base.ignore) || isWithinAny(path, live.unknown)) continue;
+    const isIgnoredNow = isWithinAny(path, resource.ignore);
+    if (before?.state !== 'value' && isIgnoredNow) continue;
+    if (found?.state === 'hidden') continue;
+    if (before?.state === 'value' && (isIgnoredNow || !(after?.state === 'value' && after.equals(before)))) {
+      if (found === undefined || !found.equals(before)) changed.push([path, before]);
+    } else if (before === undefined) {
+      // A map that the base did not state as a whole was left to the gateway.
+      if (after?.state === 'value' && found !== undefined && isWithinAny(path, base.wholeSecrets)) changed.push([path, undefined]);
+    }
+    // A kept value is that of the gateway, then and now, and so is one that the gateway is proven to have kept.
+    else if (
+      before.state !== 'keep' &&
+      live.changedSecrets !== 'source' &&
+      after?.state === 'value' &&
+      !isSameSecretSource(after, before) &&
+      found?.equals(after) === true
+    )
+      changed.push([path, { state: 'hidden', source: 'live' }]);
+  }
+  if (changed.length === 0) return live.secrets;
+  const secrets = new Map([...Object.entries(live.secrets), ...changed]);
+  return Object.fromEntries([...secrets].flatMap(([path, secret]) => (secret === undefined ? [] : [[path, secret] as const])));
+}
+
+/** Returns an object as an apply of its manifest would create it. */
+function asCreated(kind: Kind, manifest: DesiredResource, state: LiveState): LiveResource {
+  const resolved = { ...manifest, spec: resolveReferences(kind, manifest, undefined, state).spec };
+  const secrets = Object.entries(manifest.secrets).map(([path, secret]): readonly [Pointer, LiveSecret] => [
+    path,
+    secret.state === 'value' ? secret : { state: 'hidden', source: 'live' },
+  ]);
+  return {
+    id: manifest.key,
+    uid: `missing ${manifest.key}`,
+    spec: resolveDefaults(kind, resolved, undefined),
+    secrets: Object.fromEntries(secrets),
+    edges: {},
+    raw: undefined,
+    unknown: [],
+  };
+}
+
+/** Finds the attachments that the gateway does not have as in the base; those of unmanaged objects stay. */
+function findUndoneEdges({ input, base, named }: Prepared, { restored, imported }: UndoneObjects): UndoneEdges {
+  const { registry } = input;
+  const live = { ...named.live, resources: [...named.live.resources, ...restored.values()] };
+  const index = indexEdges({ desired: named.desired, live, registry, base: base?.desired });
+  const [past, declared] = [index.past ?? new EdgeMap<EdgeEnds>(), new EdgeMap(declaredEnds(named.desired, index))];
+  const applied = desiredByKey(base?.desired.resources ?? []);
+  const isUndone = (ends: EdgeEnds): boolean => !isIgnored(ends, index);
+  const isOurs = (ends: EdgeEnds): boolean =>
+    !imported.has(ends.connection) && (declared.has(ends) || (applied.has(ends.rule) && applied.has(ends.connection)));
+  const removed = past.without(index.edges).filter(isUndone);
+  const made = index.edges.without(past).filter((ends) => isOurs(ends) && isUndone(ends));
+  return { removed, made };
+}
+
+function isIgnored({ rule, connection }: EdgeEnds, { declared, kinds }: EdgeIndex): boolean {
+  return [
+    [rule, connection],
+    [connection, rule],
+  ].some(([id = rule, other = rule]) => {
+    const field = edgeField(kinds.get(kindOf(id)), kindOf(other));
+    return field !== undefined && (declared.get(id) ?? []).some((path) => isPointerWithin(pointer(field), path));
+  });
+}
+
+/** Attaches and detaches: each end lists the edges for which its kind has a field. */
+function withEdges(resources: readonly LiveResource[], { removed, made }: UndoneEdges, { input }: Prepared): readonly LiveResource[] {
+  const [gained, lost] = [new Map<ResourceId, ResourceId[]>(), new Map<ResourceId, ResourceId[]>()];
+  for (const [all, edges] of [
+    [gained, removed],
+    [lost, made],
+  ] as const)
+    for (const { rule, connection } of edges) {
+      addToGroup(all, rule, connection);
+      addToGroup(all, connection, rule);
+    }
+  // An imported connection is missing, and everything that is attached to it.
+  const present = liveById(resources);
+  const isLost = (id: ResourceId, other: ResourceId): boolean => lost.get(id)?.includes(other) === true;
+  return resources.map((resource) => {
+    const { id, edges } = resource;
+    const more = (gained.get(id) ?? []).filter((other) => present.has(other));
+    if (more.length === 0 && !lost.has(id)) return resource;
+    const kind = input.registry.get(kindOf(id));
+    const names = new Set([...Object.keys(edges), ...more.flatMap((other) => edgeField(kind, kindOf(other)) ?? [])]);
+    const changed = [...names].map((name) => [
+      name,
+      [
+        ...(edges[name] ?? []).filter((other) => !isLost(id, other)),
+        ...more.filter((other) => edgeField(kind, kindOf(other)) === name && edges[name]?.includes(other) !== true),
+      ],
+    ]);
+    return { ...resource, edges: Object.fromEntries(changed) };
+  });
+}
