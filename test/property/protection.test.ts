@@ -10,11 +10,10 @@ import type { LiveState } from '../../src/model/live.ts';
 import { isWritten, type Plan, highestPlanRisk, isRiskierThan } from '../../src/model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import type { Control } from '../../src/protection/controls/control-row.ts';
-import { compareProtection, effectsOfDifferences, type ControlDifference } from '../../src/protection/controls/compare-protection.ts';
+import { compareProtection, type ControlDifference } from '../../src/protection/controls/compare-protection.ts';
 import { decidesAccess } from '../../src/protection/access/deciding-kinds.ts';
 import { conditionedTypesOf, controlTable, controlTypesOf } from '../../src/protection/controls/control-table.ts';
-import { noAccessObjects } from '../../src/protection/access/access-index.ts';
-import { compareOwn } from '../../src/protection/posture/own-protection.ts';
+import { compareOwn, ownDirections } from '../../src/protection/compare/own-effects.ts';
 import { readPostures } from '../../src/protection/posture/posture.ts';
 import { protectionOf } from '../../src/protection/protection.ts';
 import { desiredSnapshot, liveSnapshot, plannedSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
@@ -139,28 +138,22 @@ test('a change and its inverse swap weakening and strengthening', () => {
   );
 });
 
-const swapped: Readonly<Record<string, string>> = { weakens: 'strengthens', strengthens: 'weakens' };
+/** What the inverse of a direction may be: of a control that is added beside a similar one, and may add nothing, the removal may take nothing away. */
+const inverse = { more: ['less'], less: ['more', 'unclear'], unclear: ['unclear', 'more', 'less'] } as const;
 
-/** A control that is added beside a similar one may add nothing, so its removal may take nothing away. */
-function isCertain({ coexisting, incomparable }: ControlDifference): boolean {
-  return coexisting.length + incomparable.length === 0;
-}
-
-test('the effects of an object and of the inverse change swap weakening and strengthening', () => {
+test('the directions in which an object and its inverse change differ are swapped', () => {
   fc.assert(
     fc.property(scenario, scenario, (one, other) => {
       const specs = new Map(other.live.map(({ id, spec = {} }) => [id, spec]));
       for (const { id, spec: before = {} } of one.live) {
         const after = specs.get(id);
         if (after === undefined) continue;
-        const effects = (from: JsonObject, to: JsonObject): readonly string[] =>
-          compareOwn(id, { before: from, after: to })
-            .filter(isCertain)
-            .flatMap((each) => [...effectsOfDifferences([each])].map((effect) => `${each.control} ${effect}`))
-            .toSorted();
-        const inverse = effects(after, before).map((text) => text.replace(/\w+$/, (effect) => swapped[effect] ?? effect));
-        expect(inverse.toSorted()).toEqual(effects(before, after));
-        expect(compareOwn(id, { before, after: before })).toEqual([]);
+        const [there, back] = [ownDirections(id, { before, after }), ownDirections(id, { before: after, after: before })];
+        for (const direction of there) {
+          const found = inverse[direction].some((each) => back.has(each));
+          expect([id, before, after, direction, [...back], found]).toEqual([id, before, after, direction, [...back], true]);
+        }
+        expect(compareOwn(id, { before, after: before })).toEqual({ access: [], aspects: [] });
       }
     }),
     { numRuns: runCount(20) },
@@ -186,6 +179,11 @@ test('exactly the fields that the table of controls names have a rule for the st
   expect(stated.filter((one) => !known.has(one))).toEqual([]);
 });
 
+/** Returns a spec of a connection with the limit that the gateway has where it states none. */
+function withLimit(id: ResourceId, spec: JsonObject): JsonObject {
+  return kindOf(id) === 'Connection' ? { ...spec, access_max_duration: spec['access_max_duration'] ?? 172_800 } : spec;
+}
+
 test('the state between two writes is at least as strict as both, by the same comparison', () => {
   fc.assert(
     fc.property(scenario, scenario, (one, other) => {
@@ -203,10 +201,8 @@ test('the state between two writes is at least as strict as both, by the same co
         if (found === undefined || kind === undefined || isMixed) continue;
         const merged = mergeStrictest(kind.fields, desired, live);
         for (const before of [live, desired]) {
-          const effects = effectsOfDifferences(
-            compareOwn(id, { before, after: merged, access: { lookup: noAccessObjects, longestAccess: 172_800, incomplete: new Set() } }),
-          );
-          expect([id, before, merged, [...effects].filter((effect) => effect !== 'strengthens')]).toEqual([id, before, merged, []]);
+          const directions = ownDirections(id, { before: withLimit(id, before), after: withLimit(id, merged) });
+          expect([id, before, merged, [...directions].filter((each) => each !== 'less')]).toEqual([id, before, merged, []]);
         }
       }
     }),
@@ -225,8 +221,8 @@ test('between two writes of reviewers of whom a number is needed, the review is 
     fc.property(review, review, (live, desired) => {
       const merged = mergeStrictest(registry.get('Connection')?.fields ?? [], desired, live);
       for (const before of [live, desired]) {
-        const effects = effectsOfDifferences(compareOwn(id, { before, after: merged }));
-        expect([before, merged, [...effects].filter((effect) => effect !== 'strengthens')]).toEqual([before, merged, []]);
+        const directions = ownDirections(id, { before, after: merged });
+        expect([before, merged, [...directions].filter((one) => one !== 'less')]).toEqual([before, merged, []]);
       }
     }),
     { numRuns: runCount(100) },
@@ -240,8 +236,8 @@ test('between two writes of access groups, a connection is reached only by those
     fc.property(groups, groups, (live, desired) => {
       const merged = mergeStrictest(registry.get('Connection')?.fields ?? [], { access_groups: desired }, { access_groups: live });
       for (const before of [live, desired]) {
-        const effects = effectsOfDifferences(compareOwn('Connection/db', { before: { access_groups: before }, after: merged }));
-        expect([before, merged, [...effects].filter((effect) => effect !== 'strengthens')]).toEqual([before, merged, []]);
+        const directions = ownDirections('Connection/db', { before: { access_groups: before }, after: merged });
+        expect([before, merged, [...directions].filter((one) => one !== 'less')]).toEqual([before, merged, []]);
       }
     }),
     { numRuns: runCount(70) },

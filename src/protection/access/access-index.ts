@@ -185,6 +185,3 @@ function byConnection<T>(all: readonly (readonly [T, readonly string[]])[]): Rea
 function groupBy<T>(all: readonly T[], keysOf: (one: T) => readonly string[]): ReadonlyMap<string, readonly T[]> {
   return byConnection(all.map((one) => [one, keysOf(one)] as const));
 }
-
-/** The lookup for a gateway that has nothing of the kind beside its connections. */
-export const noAccessObjects: AccessLookup = accessLookup({ resources: new Map(), edges: new Map(), fixed: [], isControlled: false });

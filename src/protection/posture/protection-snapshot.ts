@@ -263,7 +263,8 @@ export function everywhereIn(snapshot: ProtectionSnapshot): ReadonlySet<Resource
   return rules;
 }
 
-function createSnapshot(
+/** Makes a state of a gateway of its objects and attachments. */
+export function createSnapshot(
   resources: ProtectionSnapshot['resources'],
   edges: ProtectionSnapshot['edges'],
   listed: ListedAccess,

@@ -8,9 +8,8 @@ import { isAttribute } from '../../model/protection/access-objects.ts';
 import { type JsonObject, textsIn } from '../../model/json.ts';
 import { isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { attachingAttributes, decidesAccess, governs, grantsAccess } from '../../protection/access/deciding-kinds.ts';
-import { effectsOfDifferences } from '../../protection/controls/compare-protection.ts';
 import { controlTypesOf } from '../../protection/controls/control-table.ts';
-import { compareOwn } from '../../protection/posture/own-protection.ts';
+import { ownDirections } from '../../protection/compare/own-effects.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 import { affectsEveryConnection, allConnections, connectionsAsking } from '../../protection/posture/protection-snapshot.ts';
 
@@ -109,16 +108,16 @@ function contentDirection(change: Change, kind: Kind, { live, edges }: Own): Dir
 
 /** Compares two specs of one object by what it brings to every connection. */
 export function specDirection(id: ResourceId, before: JsonObject, after: JsonObject): Direction {
-  const effects = effectsOfDifferences(compareOwn(id, { before, after }).filter(({ control }) => control !== 'attributes'));
-  const isUnknown = effects.has('unknown');
+  const directions = ownDirections(id, { before, after });
+  const isUnknown = directions.has('unclear');
   const [had, has] = [new Set(textsIn(before['attributes'])), new Set(textsIn(after['attributes']))];
   const isMore = [...has].some((name) => !had.has(name));
   const isLess = [...had].some((name) => !has.has(name));
   // What an attribute attaches protects, or grants.
   const isEither = grantsAccess(kindOf(id)) && (isMore || isLess);
   return {
-    strengthens: isUnknown || effects.has('strengthens') || isMore || isEither,
-    weakens: isUnknown || effects.has('weakens') || isLess || isEither,
+    strengthens: isUnknown || directions.has('less') || isMore || isEither,
+    weakens: isUnknown || directions.has('more') || isLess || isEither,
   };
 }
 
