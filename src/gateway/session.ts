@@ -13,6 +13,7 @@ import { type Client, createClient } from './http/client.ts';
 import {
   type NetworkOptions,
   type RetryLimits,
+  type Transport,
   type TransportTimeouts,
   defaultRetryLimits,
   openTransport,
@@ -43,6 +44,8 @@ export type SessionOptions = {
   readonly sleep?: ((milliseconds: number, signal?: AbortSignal) => Promise<void>) | undefined;
   readonly timeouts?: Partial<TransportTimeouts>;
   readonly network?: NetworkOptions | undefined;
+  /** Reaches the gateway; opened from the other options by default. */
+  readonly transport?: Transport;
   readonly retries?: Partial<RetryLimits>;
   readonly readConcurrency?: number | undefined;
   /** The largest response body that is read, in bytes. */
@@ -75,7 +78,8 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
   const { token, random = Math.random, now = Date.now, sleep = sleepFor, signal, readConcurrency, onRequest, onRetry } = options;
   const url = apiRoot(options.url);
   const limits = { ...defaultRetryLimits, ...options.retries };
-  const transport = openTransport({ ...defaultTimeouts, ...options.timeouts }, options.maxBytes ?? defaultMaxBytes, options.network);
+  const transport =
+    options.transport ?? openTransport({ ...defaultTimeouts, ...options.timeouts }, options.maxBytes ?? defaultMaxBytes, options.network);
   const certified = options.network?.client !== undefined;
   const client = createClient({
     transport,

@@ -150,11 +150,7 @@ async function startWorld({ live: resources, rows }: Transition): Promise<HoopMo
   const model = await hoopWorld({ manifests: [], live: resources });
   if (rows === undefined) return model;
   const connections = Object.entries(rows).map(([name, config]) => ({ id: model.store.connections.get(name)?.id, config }));
-  const { status } = await fetch(`${model.url}/api/plugins`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${scenarioToken}` },
-    body: JSON.stringify({ name: 'access_control', connections }),
-  });
+  const { status } = await model.send('POST', '/plugins', scenarioToken, { name: 'access_control', connections });
   expect(status).toBe(201);
   return model;
 }

@@ -16,10 +16,9 @@ async function start(pair: MeetingPair): Promise<HoopModel> {
   for (const { metadata, spec } of pair.guardrails) {
     const ends = Array.isArray(spec['connection_ids']) ? spec['connection_ids'] : [];
     const ids = ends.flatMap((name) => (typeof name === 'string' ? (model.store.findConnection(name)?.id ?? []) : []));
-    const body = JSON.stringify({ name: metadata.name, input: spec['input'], connection_ids: ids });
-    const headers = { authorization: `Bearer ${scenarioToken}` };
-    const answer = await fetch(`${model.url}/api/guardrails`, { method: 'POST', headers, body });
-    if (answer.status !== 201) throw new Error(`${metadata.name}: ${answer.status} ${await answer.text()}`);
+    const sent = { name: metadata.name, input: spec['input'], connection_ids: ids };
+    const { status, body } = await model.send('POST', '/guardrails', scenarioToken, sent);
+    if (status !== 201) throw new Error(`${metadata.name}: ${status} ${JSON.stringify(body)}`);
   }
   return model;
 }

@@ -52,23 +52,21 @@ export async function startAccessGateway(pair: AccessPair): Promise<HoopModel> {
   for (const { metadata, spec } of pair.live) {
     const { access_groups: _, agent_id: agent, secret, ...own } = spec;
     const agent_id = model.store.agentNamed(textOf(agent))?.id ?? '';
-    const body = JSON.stringify({ ...own, name: metadata.name, agent_id, secret: storedSecrets(secret) });
-    const answer = await fetch(`${model.url}/api/connections`, { method: 'POST', headers, body });
-    if (answer.status !== 201) throw new Error(`${metadata.name}: ${answer.status} ${await answer.text()}`);
+    const sent = { ...own, name: metadata.name, agent_id, secret: storedSecrets(secret) };
+    const { status, body } = await model.send('POST', '/connections', scenarioToken, sent);
+    if (status !== 201) throw new Error(`${metadata.name}: ${status} ${JSON.stringify(body)}`);
   }
   addAccessObjects(model, pair);
   return model;
 }
 
-const headers = { authorization: `Bearer ${scenarioToken}` };
-
 /** Returns a reader of the API of a model. */
-export function readerOf({ url }: HoopModel): ReadPath {
+export function readerOf({ send }: HoopModel): ReadPath {
   return async (path) => {
-    const answer = await fetch(`${url}/api${path}`, { headers });
-    if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
-    return answer.json();
+    const { status, body } = await send('GET', path, scenarioToken);
+    if (status === 404) return undefined;
+    if (status !== 200) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
   };
 }
 

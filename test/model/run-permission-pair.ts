@@ -55,11 +55,10 @@ export async function onPermissionGateway<T>(pair: PermissionPair, work: (world:
   }
 }
 
-async function addAttachedRules({ url }: HoopModel, { guardrails, maskings }: PermissionPair): Promise<void> {
-  const send = async (path: string, body: object): Promise<void> => {
-    const headers = { authorization: `Bearer ${scenarioToken}` };
-    const answer = await fetch(`${url}/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+async function addAttachedRules(model: HoopModel, { guardrails, maskings }: PermissionPair): Promise<void> {
+  const send = async (path: string, sent: object): Promise<void> => {
+    const { status, body } = await model.send('POST', path, scenarioToken, sent);
+    if (status !== 201) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   };
   for (const [index, { attributes, blocks }] of guardrails.entries())
     await send('/guardrails', {

@@ -75,14 +75,6 @@ export async function hoopProject(options: HoopOptions = {}): Promise<HoopProjec
     write: (files) => writeFiles(folder, files),
     runIn,
     ostiary: (args, env) => runIn(folder, args, env),
-    async send(method, path, body) {
-      const answer = await fetch(`${url}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await answer.text();
-      return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
-    },
+    send: (method, path, body) => model.send(method, path, adminToken, body),
   };
 }

@@ -126,14 +126,8 @@ function withMessages(spec: JsonObject): JsonObject {
 }
 
 async function post(model: HoopModel, path: string, body: JsonObject): Promise<string> {
-  const answer = await fetch(`${model.url}/api${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${scenarioToken}` },
-    body: JSON.stringify(body),
-  });
-  const text = await answer.text();
-  if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${text}`);
-  const made: unknown = JSON.parse(text);
+  const { status, body: made } = await model.send('POST', path, scenarioToken, body);
+  if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(made)}`);
   return isObject(made) ? asText(made['id']) : '';
 }
 
@@ -151,6 +145,7 @@ function manage({ store }: HoopModel, id: ResourceId): void {
 export function openHoop(model: HoopModel): Promise<Gateway> {
   return openGateway({
     url: `${model.url}/api`,
+    transport: model.transport,
     token: scenarioToken,
     auth: 'auto',
     dialect: 'auto',

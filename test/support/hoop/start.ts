@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpExchange, RawResponse, Transport } from '../../../src/gateway/http/transport.ts';
 import { setAgentOnline } from './agents.ts';
 import { respond, type ModelResponse } from './respond.ts';
 import type { ModelContext } from './call.ts';
@@ -17,6 +18,15 @@ import { createModelContext } from './model-context.ts';
 export type HoopModel = {
   /** Where it listens, without the base path `/api`. */
   readonly url: string;
+  /** Reaches it without the network, in half the time; a lost answer fails like a connection that breaks. */
+  readonly transport: Transport;
+  /** Sends a request below the base path, without the network. */
+  readonly send: (
+    method: string,
+    path: string,
+    token: string,
+    body?: unknown,
+  ) => Promise<{ readonly status: number; readonly body: unknown }>;
   readonly close: () => Promise<void>;
   /** Its tables; tests read and change them without requests. */
   readonly store: Store;
@@ -52,16 +62,36 @@ export async function startHoopModel(options: HoopOptions = {}): Promise<HoopMod
   const port = typeof address === 'object' ? address?.port : undefined;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await text(request);
-    const found = { method: request.method ?? 'GET', target: request.url ?? '/', headers: request.headers, body, basePath };
-    const result = respond(context, log, found, (seen) => state.fault?.(seen));
-    if (result.delay > 0) await sleep(result.delay);
+    const result = await answer(request.method ?? 'GET', request.url ?? '/', request.headers, await text(request));
     if (result.lost) response.destroy();
     else send(response, result, context.version, request.method === 'HEAD');
   }
 
+  async function answer(method: string, target: string, headers: IncomingHttpHeaders, body: string): Promise<ModelResponse> {
+    const result = respond(context, log, { method, target, headers, body, basePath }, (seen) => state.fault?.(seen));
+    if (result.delay > 0) await sleep(result.delay);
+    return result;
+  }
+
+  async function exchange({ method, url, headers, body = '', signal }: HttpExchange): Promise<RawResponse> {
+    signal?.throwIfAborted();
+    const { pathname, search } = new URL(url);
+    const result = await answer(method, `${pathname}${search}`, headers, body);
+    // As undici does.
+    if (result.lost) throw Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' });
+    const found = new Headers(headersOf(result, context.version));
+    return { status: result.status, header: (name) => found.get(name) ?? undefined, text: textOf(result) ?? '' };
+  }
+
   return {
     url: `http://127.0.0.1:${port ?? 0}`,
+    transport: { exchange, close: async () => {} },
+    async send(method, path, token, body) {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const result = await answer(method, `${basePath}${path}`, headers, body === undefined ? '' : JSON.stringify(body));
+      const answered = textOf(result) ?? '';
+      return { status: result.status, body: answered === '' ? undefined : JSON.parse(answered) };
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -83,13 +113,20 @@ export async function startHoopModel(options: HoopOptions = {}): Promise<HoopMod
   };
 }
 
+function headersOf(result: ModelResponse, version: string): Record<string, string> {
+  const type = result.text === undefined ? 'application/json; charset=utf-8' : 'text/plain';
+  const typed = textOf(result) === undefined ? {} : { 'content-type': type };
+  return { server: `hoopgateway/${version}`, 'access-control-allow-origin': '*', ...result.headers, ...typed };
+}
+
+function textOf(result: ModelResponse): string | undefined {
+  return result.text ?? (result.body === undefined ? undefined : toGoJson(result.body));
+}
+
 function send(response: ServerResponse, result: ModelResponse, version: string, head: boolean): void {
   response.statusCode = result.status;
-  const headers = { server: `hoopgateway/${version}`, 'access-control-allow-origin': '*', ...result.headers };
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  const body = result.text ?? (result.body === undefined ? undefined : toGoJson(result.body));
-  if (body === undefined) return void response.end();
-  response.setHeader('content-type', result.text === undefined ? 'application/json; charset=utf-8' : 'text/plain');
-  if (result.status !== 204) response.setHeader('content-length', Buffer.byteLength(body));
+  for (const [name, value] of Object.entries(headersOf(result, version))) response.setHeader(name, value);
+  const body = textOf(result);
+  if (body !== undefined && result.status !== 204) response.setHeader('content-length', Buffer.byteLength(body));
   response.end(head || result.status === 204 ? undefined : body);
 }
