@@ -213,21 +213,19 @@ test.each(Object.entries(moves))('%s', { timeout }, async (_, move) => {
   expect(after).not.toEqual(before);
 });
 
+// The model of access stops random moves after each write, without commands.
 test.each([
-  ['any request', 'one connection moves to a rule that exists', /./],
-  ['any write', 'two rules exchange connections', /^(?!GET)/],
-  ['any write', 'rules for each step become one for both', /^(?!GET)/],
-  ['any write', 'a connection changes while it moves', /^(?!GET)/],
-  ['any write', 'a connection is replaced while it moves', /^(?!GET)/],
-  ['any write', 'a rule changes its type and keeps the attributes of which another one takes one', /^(?!GET)/],
-  ['any write', 'a rule changes its type and keeps the connections of which another one takes one', /^(?!GET)/],
-])('a stop at %s leaves approval or a closed connection, and the next apply finishes: %s', { timeout }, async (_, name, disturbed) => {
+  'one connection moves to a rule that exists',
+  'rules for each step become one for both',
+  'a connection is replaced while it moves',
+  'a rule changes its type and keeps the attributes of which another one takes one',
+])('a stop at any write leaves approval or a closed connection, and the next apply finishes: %s', { timeout }, async (name) => {
   const move = moves[name];
   if (move === undefined) throw new Error(name);
   const { requests, before, after } = await finish(move);
   const findings: string[] = [];
-  for (const [stop, request] of everyNth(
-    [...requests.entries()].filter(([, one]) => disturbed.test(one)),
+  for (const [stop] of everyNth(
+    [...requests.entries()].filter(([, one]) => !one.startsWith('GET ')),
     3,
   )) {
     const one = await applied(move);
@@ -236,8 +234,7 @@ test.each([
     const first = model.log.count();
     model.setFault(({ index }) => faultAt(index - first - stop));
     const { code } = await one.run(line);
-    // The last reads compare what is already complete.
-    expect(code === 0 && !request.startsWith('GET ')).toBe(false);
+    expect(code).not.toBe(0);
     model.setFault(undefined);
     findings.push(...exposedAt(await stateOf(one.project), before, after).map((what) => `stop ${stop}: ${what}`));
     const ended = await one.run(line);

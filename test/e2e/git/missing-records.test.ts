@@ -18,9 +18,14 @@ async function someConnection(): Promise<string> {
 
 // security: no-record
 describe('a missing record hides no removal of', () => {
-  type Removal = { readonly what: string; readonly isApplied?: true; readonly remove: (ours: TestRepository, name: string) => void };
+  type Removal = {
+    readonly what: string;
+    readonly isApplied?: true;
+    readonly isWhole?: true;
+    readonly remove: (ours: TestRepository, name: string) => void;
+  };
   const removals: readonly Removal[] = [
-    { what: 'a file', remove: (ours) => ours.remove('access/b.yaml') },
+    { what: 'a file', isWhole: true, remove: (ours) => ours.remove('access/b.yaml') },
     { what: 'a file, which was applied and is an orphan', isApplied: true, remove: (ours) => ours.remove('access/b.yaml') },
     {
       what: 'a file, where every commit counts as reviewed',
@@ -50,35 +55,40 @@ describe('a missing record hides no removal of', () => {
     },
   ];
 
-  test.each(removals.map((one, index) => ({ ...one, name: `hidden-${index}` })))('$what', async ({ isApplied = false, remove, name }) => {
-    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection(name), 'access/b.yaml': connection(`${name}-b`) });
-    await createUnmanaged(`${name}-x`);
-    remove(ours, name);
-    ours.commit('Remove');
-    push(ours);
-    const target = '--target production';
-    // With a record, the removed object is an orphan.
-    if (isApplied) await run(`apply --yes --no-prune ${target}`, clone(origin));
-    ours.git('push', '--quiet', 'origin', `:${ref}`);
-    for (const options of [[], ['--depth=1']]) {
-      const job = clone(origin, ...options);
-      for (const [line, expected] of Object.entries({ drift: 2, plan: 6, 'apply --yes': 6 })) {
-        const { code, stdout } = await run(`${line} ${target}`, job);
-        const text = stdout.replaceAll(/\s+/g, ' ');
-        expect([line, code, text]).toEqual([
-          line,
-          expected,
-          expect.stringContaining(`no apply to "production" is recorded, but Connection/${name}-b is live, and the manifests of `),
-        ]);
-        expect(text).not.toMatch(/No drift|matches the manifests/);
+  test.each(removals.map((one, index) => ({ ...one, name: `hidden-${index}` })))(
+    '$what',
+    async ({ isApplied = false, isWhole = false, remove, name }) => {
+      const { ours, origin } = await appliedProject({ 'access/a.yaml': connection(name), 'access/b.yaml': connection(`${name}-b`) });
+      await createUnmanaged(`${name}-x`);
+      remove(ours, name);
+      ours.commit('Remove');
+      push(ours);
+      const target = '--target production';
+      // With a record, the removed object is an orphan.
+      if (isApplied) await run(`apply --yes --no-prune ${target}`, clone(origin));
+      ours.git('push', '--quiet', 'origin', `:${ref}`);
+      const lines = { drift: 2, plan: 6, 'apply --yes': 6 };
+      for (const options of isWhole ? [[], ['--depth=1']] : [[]]) {
+        const job = clone(origin, ...options);
+        for (const [line, expected] of isWhole ? Object.entries(lines) : [['apply --yes', 6] as const]) {
+          const { code, stdout } = await run(`${line} ${target}`, job);
+          const text = stdout.replaceAll(/\s+/g, ' ');
+          expect([line, code, text]).toEqual([
+            line,
+            expected,
+            expect.stringContaining(`no apply to "production" is recorded, but Connection/${name}-b is live, and the manifests of `),
+          ]);
+          expect(text).not.toMatch(/No drift|matches the manifests/);
+        }
       }
-    }
-    const job = clone(origin);
-    const [, commit = ''] = /--base ([0-9a-f]{40})/.exec((await run(`plan ${target}`, job)).stdout) ?? [];
-    expect(await run(`apply --yes --base ${commit} ${target}`, job)).toMatchObject({ code: 0 });
-    expect([await gateway.isLive(`${name}-b`), await gateway.isLive(`${name}-x`)]).toEqual([false, true]);
-    expect(await run(`drift ${target}`, clone(origin))).toMatchObject({ code: 0 });
-  });
+      if (!isWhole) return;
+      const job = clone(origin);
+      const [, commit = ''] = /--base ([0-9a-f]{40})/.exec((await run(`plan ${target}`, job)).stdout) ?? [];
+      expect(await run(`apply --yes --base ${commit} ${target}`, job)).toMatchObject({ code: 0 });
+      expect([await gateway.isLive(`${name}-b`), await gateway.isLive(`${name}-x`)]).toEqual([false, true]);
+      expect(await run(`drift ${target}`, clone(origin))).toMatchObject({ code: 0 });
+    },
+  );
 
   test('a rule, and a kind that the gateway knows by another name', async () => {
     const rule = guardrail('Deny “words” of 日本');
