@@ -61,7 +61,7 @@ async function withInstalled(installed, check) {
 }
 
 /** The tests that read how many cases they try. */
-const withCases = ['test/property', 'test/model', 'test/unit', 'test/server', 'test/hoop', 'test/git'];
+const withCases = ['test/property', 'test/model', 'test/unit', 'test/server', 'test/hoop', 'test/git', 'test/e2e'];
 
 /** Each part: a name and what it runs; it returns an exit code, the counts of its tests, or that it cannot be installed here. */
 const parts = {

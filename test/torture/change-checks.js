@@ -77,7 +77,7 @@ export const changeChecks = [
     'edges.length > 0 || drift.fields.length === 0 || changesMore(drift)',
     'edges.length >= 0 || changesMore(drift)',
     [
-      'e2e/plan/accepted-drift.test.ts: drift that the manifests accept, on the dialect interface a host that was moved is in the plan; the apply writes nothing for it, and is its end',
+      'e2e/plan/accepted-drift.test.ts: drift that the manifests accept, on the dialect hoop a host that was moved is in the plan; the apply writes nothing for it, and is its end',
     ],
   ],
   [
@@ -86,7 +86,7 @@ export const changeChecks = [
     'plan.accepted.length > 0 ||',
     '',
     [
-      'e2e/plan/accepted-drift.test.ts: drift that the manifests accept, on the dialect interface a lost review is in the plan; the apply writes nothing for it, and is its end',
+      'e2e/plan/accepted-drift.test.ts: drift that the manifests accept, on the dialect hoop a lost review is in the plan; the apply writes nothing for it, and is its end',
     ],
   ],
   [

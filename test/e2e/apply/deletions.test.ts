@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../src/model/json.ts';
 import { createTestContext } from '../../support/cli-context.ts';
 import { adminToken, hoopProject } from '../../support/hoop-project.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
+import { mainDialect } from '../both-dialects.ts';
 import { config, connection, guardrail, manifest, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
@@ -122,7 +123,7 @@ const obstacles: readonly Obstacle[] = [
   },
 ];
 
-describe.each(['interface', 'hoop'])('a deletion on a gateway of the dialect %s', (dialect) => {
+describe.each(mainDialect(['interface', 'hoop']))('a deletion on a gateway of the dialect %s', (dialect) => {
   test.each(obstacles)('is refused for $what; the others are carried out', async ({ id, meanwhile, message }) => {
     const api = apiOf(dialect);
     const repository = await removeThree(api);

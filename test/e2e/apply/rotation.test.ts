@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src/model/json.ts';
 import { adminToken, hoopProject } from '../../support/hoop-project.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { mainDialect } from '../both-dialects.ts';
 import { config, connection, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
@@ -45,7 +46,7 @@ const sides: Record<string, () => Promise<Side>> = {
 };
 const other = { secret: { 'envvar:PASS': 'Y2FuYXJ5LW90aGVy' } };
 
-describe.each(Object.entries(sides))('rotation on the dialect %s', (_, open) => {
+describe.each(mainDialect(Object.entries(sides)))('rotation on the dialect %s', (_, open) => {
   let side: Side;
   const printed: string[] = [];
   beforeAll(async () => {

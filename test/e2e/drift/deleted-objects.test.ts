@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
-import { type DialectSide, useBothDialects } from '../both-dialects.ts';
+import { type DialectSide, useBothDialects, mainDialect } from '../both-dialects.ts';
 import { config, connection, guardrail } from '../project.ts';
 
 const sides = useBothDialects();
@@ -45,7 +45,7 @@ async function deleteByHand(side: DialectSide, id: string): Promise<void> {
   expect((await side.send('DELETE', (await listed(side, id)) ?? '')).status).toBe(204);
 }
 
-describe.each(Object.entries(sides))('on the dialect %s', (_, open) => {
+describe.each(mainDialect(Object.entries(sides)))('on the dialect %s', (_, open) => {
   let side: DialectSide;
   beforeAll(async () => {
     side = await open();

@@ -4,6 +4,7 @@ import { adminToken, hoopProject, userToken } from '../../support/hoop-project.t
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
+import { mainDialect } from '../both-dialects.ts';
 import { config, connection } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
@@ -58,7 +59,7 @@ function run(line: string, { folder }: TestRepository, key: string): ReturnType<
   return ostiaryInProcess(line.split(' '), { cwd: folder, env: { ...gitEnv, OSTIARY_TOKEN: key } });
 }
 
-describe.each(Object.entries(sides))('the writers of a drift on the dialect %s', (_, open) => {
+describe.each(mainDialect(Object.entries(sides)))('the writers of a drift on the dialect %s', (_, open) => {
   test('no apply is listed, whichever key it used; every other write is, also with the key of an apply', async () => {
     const { url, keys, names, write } = await open();
     const ours = make({

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { adminToken, auditorToken, hoopProject } from '../../support/hoop-project.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { mainDialect } from '../both-dialects.ts';
 import { config, connection } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
@@ -14,7 +15,7 @@ const secret = {
   'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } },
 };
 
-describe.each(['interface', 'hoop'])('a committed file that feeds a secret, on a gateway of the dialect %s', (dialect) => {
+describe.each(mainDialect(['interface', 'hoop']))('a committed file that feeds a secret, on a gateway of the dialect %s', (dialect) => {
   test('is a change of the pull request, pending after the merge, in the digest, and never printed', async () => {
     const hoop = dialect === 'hoop' ? await hoopProject() : undefined;
     const repository = make({
@@ -103,7 +104,7 @@ describe.each(['interface', 'hoop'])('a committed file that feeds a secret, on a
   });
 });
 
-test.each(['interface', 'hoop'])(
+test.each(mainDialect(['interface', 'hoop']))(
   'line breaks that git converts in a clone change no secret, on a gateway of the dialect %s',
   async (dialect) => {
     const hoop = dialect === 'hoop' ? await hoopProject() : undefined;

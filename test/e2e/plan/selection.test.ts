@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { adminToken, hoopProject } from '../../support/hoop-project.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { mainDialect } from '../both-dialects.ts';
 import { config, connection, guardrail } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
@@ -27,7 +28,7 @@ const selections: readonly (readonly [line: string, selected: readonly string[]]
   ['access/a.yaml --only *', ['Connection/orders-a']],
 ];
 
-describe.each(['interface', 'hoop'])('a selection on a gateway of the dialect %s', (dialect) => {
+describe.each(mainDialect(['interface', 'hoop']))('a selection on a gateway of the dialect %s', (dialect) => {
   test('limits plan, apply and drift, and never makes an orphan', async () => {
     const hoop = dialect === 'hoop' ? await hoopProject() : undefined;
     const repository = make({ 'ostiary.yaml': config(hoop?.url ?? gateway.url()), ...manifests });

@@ -5,6 +5,7 @@ import { expectValid } from '../../support/documents.ts';
 import { adminToken, hoopProject } from '../../support/hoop-project.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { mainDialect } from '../both-dialects.ts';
 import { config, connection, guardrail, manifest } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
@@ -13,7 +14,7 @@ const { make } = useRepositories();
 
 const reviewed = manifest('Policy', 'reviewed', { match: {}, require: ['connection.reviewers.size() > 0'], message: 'needs review' });
 
-describe.each(['interface', 'hoop'])('unmanaged connections on a gateway of the dialect %s', (dialect) => {
+describe.each(mainDialect(['interface', 'hoop']))('unmanaged connections on a gateway of the dialect %s', (dialect) => {
   test('are listed, counted and checked against policies only with unmanaged: report', async () => {
     const hoop = dialect === 'hoop' ? await hoopProject() : undefined;
     const url = hoop?.url ?? gateway.url();

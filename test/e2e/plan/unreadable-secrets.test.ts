@@ -6,7 +6,7 @@ import { expectValid } from '../../support/documents.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { config, connection } from '../project.ts';
-import { useBothDialects, type DialectSide } from '../both-dialects.ts';
+import { useBothDialects, type DialectSide, mainDialect } from '../both-dialects.ts';
 
 const sides = useBothDialects();
 const { make } = useRepositories();
@@ -23,7 +23,7 @@ function files(name: string, secret: JsonObject): Record<string, string> {
 
 const pass = { valueFrom: { env: 'OSTIARY_SECRET_PASS' } };
 
-describe.each(Object.entries(sides))('secrets that the token may not read, on the dialect %s', (_, open) => {
+describe.each(mainDialect(Object.entries(sides)))('secrets that the token may not read, on the dialect %s', (_, open) => {
   let side: DialectSide;
   beforeAll(async () => {
     side = await open();
