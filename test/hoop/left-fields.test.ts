@@ -44,7 +44,6 @@ const changes: readonly (readonly [Field, (access: AccessProject) => Promise<voi
     /risk: weakens \(who\) access_groups \+ contractors/,
     true,
   ],
-  ['min_review_approvals', async (access) => edit(access, { min_review_approvals: 1 }), /min_review_approvals 2 → 1/, true],
   ['attributes', async (access) => edit(access, { attributes: ['ledger', 'open'] }), /attributes \+ open/, false],
 ];
 

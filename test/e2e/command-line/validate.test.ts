@@ -1,9 +1,4 @@
-import { symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Json } from '../../../src/model/json.ts';
-import { ostiary, type Run } from '../../support/cli.ts';
 import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { config, connection, guardrail, useProjects, type Files } from '../project.ts';
@@ -21,38 +16,21 @@ const head = 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: orders
 const modes = 'access_mode_connect: enabled, access_mode_exec: enabled, access_mode_runbooks: enabled, access_schema: enabled';
 const spec = `type: database, agent_id: default, ${modes}`;
 
-/** A bomb of aliases: ten of ten of ten… */
-const names = 'abcdefghi'.split('');
-const bomb = names.map((name, index) => `${name}: &${name} [${`${index === 0 ? 'x' : `*${names[index - 1]}`}, `.repeat(9)}x]\n`).join('');
-
 type Case = readonly [what: string, files: Files, at: string, code: string];
 
+// Each code has a test of its own in unit/manifest or unit/disk.
 const cases: readonly Case[] = [
-  ['YAML that is none', { 'a.yaml': `${head}spec: { type: database\n` }, 'a.yaml:5:1', 'manifest/yaml'],
-  ['an anchor in itself', { 'a.yaml': `${head}spec: &spec\n  tags: [*spec]\n` }, 'a.yaml:5:10', 'manifest/alias-bomb'],
-  ['__proto__', { 'a.yaml': `${head}spec:\n  connection_tags: { __proto__: x }\n` }, 'a.yaml:5:22', 'manifest/unsafe-key'],
   ['an unknown field', { 'a.yaml': `${head}spec: { ${spec},\n  reviewer: [dba] }\n` }, 'a.yaml:5:3', 'manifest/unknown-field'],
-  ['a name twice', { 'a.yaml': guardrail('no-drop'), 'b.yaml': guardrail('no-drop') }, 'b.yaml:5:13', 'manifest/duplicate-name'],
-  ['an undefined variable', secret({ valueFrom: { env: 'OSTIARY_SECRET_NONE' } }), 'a.yaml:18:18', 'secret/undefined-variable'],
-  ['a secret in plain text', secret('plain text'), 'a.yaml:16:19', 'secret/not-base64'],
   ['a line break in a file name', { 'a\nb.yaml': guardrail('no-drop') }, 'a\ufffdb.yaml:1:1', 'manifest/bad-file-name'],
 ];
-
-function secret(value: Json): Files {
-  return { 'a.yaml': connection('orders', { secret: { 'envvar:A': value } }) };
-}
 
 type Found = { readonly head: string; readonly text: string };
 
 /** Runs apply over manifests that are wrong: it ends with one diagnostic. */
-async function applied(
-  files: Files,
-  { link, runs = ostiaryInProcess }: { link?: (access: string) => void; runs?: Run } = {},
-): Promise<Found> {
+async function applied(files: Files): Promise<Found> {
   const below = Object.fromEntries(Object.entries(files).map(([path, text]) => [`access/${path}`, text]));
   const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/.keep': '', ...below });
-  link?.(join(cwd, 'access'));
-  const { code, stdout, stderr } = await runs(['apply', '--yes'], { cwd, env });
+  const { code, stdout, stderr } = await ostiaryInProcess(['apply', '--yes'], { cwd, env });
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   expect(stderr).toMatch(/\n1 error\n$/);
   expect(stderr).not.toMatch(/^ +at /m);
@@ -100,54 +78,6 @@ test('a merge conflict in the config, an overlay or a policy is one diagnostic, 
   expect(await validated({ 'access/p.yaml': `${policy}${hunk('  match: {}\n', '')}` })).toEqual(oneConflict('access/p\\.yaml:5'));
   const quoted = `# <<<<<<<\n${head}spec:\n  ${spec.split(', ').join('\n  ')}\n  command:\n  - |\n    ${hunk('a\n', 'b\n').split('\n').join('\n    ')}\n`;
   expect(await validated({ 'access/a.yaml': quoted })).not.toContain('error');
-});
-
-test.each<readonly [string, string, string]>([
-  ['an alias bomb', bomb, 'alias-bomb'],
-  ['20,000 brackets', '['.repeat(20_000), 'too-deep'],
-  ['2 MiB', `# ${'x'.repeat(2 * 1024 * 1024)}\n`, 'too-large'],
-])('%s: one diagnostic', async (_what, text, code) => {
-  const found = await applied({ 'a.yaml': text }, { runs: ostiary });
-  expect(found.head).toMatch(new RegExp(`^access/a\\.yaml:\\d+:\\d+ error manifest/${code}$`));
-  expect(writes()).toEqual([]);
-});
-
-test('links to the outside, in cycles or to missing files', async () => {
-  const links = { out: tmpdir(), circle: '.', nowhere: 'nowhere/at/all' };
-  const rule = { 'rule.yaml': guardrail('no-drop') };
-  for (const [name, to] of Object.entries(links)) {
-    const found = await applied(rule, { link: (access) => symlinkSync(to, join(access, `${name}.yaml`)) });
-    const code = { out: 'symlink-escape', circle: 'symlink-loop', nowhere: 'unreadable' }[name];
-    expect(found.head).toBe(`access/${name}.yaml:1:1 error manifest/${code}`);
-  }
-  expect(writes()).toEqual([]);
-});
-
-test('the gateway resolves references: a dangling and an ambiguous one are errors, and nothing is written', async () => {
-  const agents = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
-  const gateway = await startFlakyServer((response, seen) => {
-    const named = agents.map((id) => ({ id, name: 'default', status: 'online' }));
-    json(200, seen.path === '/agents' ? [...named, { id: agents[0]?.replace('1', '3'), name: 'prod-agent', status: 'online' }] : [])(
-      response,
-      seen,
-    );
-  });
-  const twice = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/a.yaml': connection('orders') });
-  const ambiguous = await ostiaryInProcess(['apply', '--yes'], { cwd: twice, env });
-  expect(ambiguous).toMatchObject({ code: 3, stdout: '' });
-  expect(ambiguous.stderr).toMatch(/^access\/a\.yaml:9:17 error manifest\/ambiguous-reference {2}.*\n(?:.*\n)+1 error\n$/);
-  const none = makeProject({
-    'ostiary.yaml': config(gateway.url),
-    'access/a.yaml': connection('orders', { agent_id: 'prod-agnet', guardrail_rules: ['no-dorp'] }),
-    'access/b.yaml': guardrail('no-drop'),
-  });
-  const dangling = await ostiaryInProcess(['apply', '--yes'], { cwd: none, env });
-  expect(dangling).toMatchObject({ code: 3, stdout: '' });
-  expect(dangling.stderr).toMatch(/access\/a\.yaml:9:17 error manifest\/dangling-reference .*\n(?:.*\n)*?.*did you mean "prod-agent"\?/);
-  expect(dangling.stderr).toMatch(/access\/a\.yaml:16:7 error manifest\/dangling-reference .*\n(?:.*\n)*?.*did you mean "no-drop"\?/);
-  expect(dangling.stderr).toMatch(/\n2 errors\n$/);
-  expect([...new Set(gateway.seen.map((one) => one.method))]).toEqual(['GET']);
-  await gateway.close();
 });
 
 function ruleWith(word: string): string {
