@@ -81,6 +81,12 @@ const listedThings: Readonly<Record<string, string>> = {
   federations: 'federation',
   groups: 'group',
   users: 'user',
+  'api-keys': 'api-key',
+  'ai-agents': 'ai-agent',
+  'service-accounts': 'service-account',
+  'spiffe-mappings': 'spiffe-mapping',
+  'auth-settings': 'auth-setting',
+  'organization-settings': 'organization-setting',
 };
 
 /** Defines `ostiary get`. */
@@ -234,6 +240,12 @@ const serviceViews: Readonly<Record<string, ReadView>> = {
   federations: (service) => readAccessView(service, 'federations'),
   groups: (service) => readAccessView(service, 'groups'),
   users: (service) => readAccessView(service, 'users'),
+  'api-keys': (service) => readAccessView(service, 'api-keys'),
+  'ai-agents': (service) => readAccessView(service, 'ai-agents'),
+  'service-accounts': (service) => readAccessView(service, 'service-accounts'),
+  'spiffe-mappings': (service) => readAccessView(service, 'spiffe-mappings'),
+  'auth-settings': (service) => readAccessView(service, 'auth-settings'),
+  'organization-settings': (service) => readAccessView(service, 'organization-settings'),
 };
 
 /** Reads what decides access on the gateway. Throws UsageError if it has nothing of the kind. */

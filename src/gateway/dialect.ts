@@ -8,6 +8,9 @@ import type { JsonObject } from '../model/json.ts';
 import type { AccessLimits, GrantRow } from '../model/live.ts';
 import type { Decision, Review } from '../model/service.ts';
 
+/** Where a gateway reports about itself. */
+export const serverInfoPath = '/serverinfo';
+
 /** The response to `GET /serverinfo`, whatever its status; `server` is the header of that name. */
 export type ServerInfo = { readonly server: string; readonly status: number; readonly body: unknown };
 
@@ -175,6 +178,8 @@ export type WireAccessList<Row> = {
   readonly read: (row: JsonObject) => Row;
   /** Returns the list of what belongs to one row, where that may be something: `list` is of other objects, and the rows to read are theirs. */
   readonly ownedBy?: (row: JsonObject) => WireList | undefined;
+  /** Returns other lists of the same rows, by those of the first one. */
+  others?(this: void, rows: readonly Row[]): readonly WireList[];
 };
 
 /** How the gateway lists what decides access; a list with `isEmpty` does not exist while its feature is off. */

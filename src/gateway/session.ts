@@ -1,5 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Capabilities, Dialect, Handshake, ObjectAddress, ServerInfo, WireKind } from './dialect.ts';
+import {
+  type Capabilities,
+  type Dialect,
+  type Handshake,
+  type ObjectAddress,
+  type ServerInfo,
+  serverInfoPath,
+  type WireKind,
+} from './dialect.ts';
 import {
   defaultDialect,
   dialectNamed,
@@ -193,7 +201,7 @@ function unknownDialect(url: string): AppError {
 
 /** Requests the server info; a gateway that does not provide it can still be used. */
 async function requestServerInfo(client: Client, accept: readonly number[]): Promise<ServerInfo> {
-  const { status, header, body } = await client.send({ method: 'GET', path: '/serverinfo', accept: [403, 404, 405, 501, ...accept] });
+  const { status, header, body } = await client.send({ method: 'GET', path: serverInfoPath, accept: [403, 404, 405, 501, ...accept] });
   return { server: header('server') ?? '', status, body };
 }
 
@@ -220,7 +228,7 @@ export type KindBinding = { readonly kind: Kind; readonly wireKind: WireKind; re
 export type RowsRead = ReadonlyMap<string, readonly string[]> | 'off' | 'unreadable';
 
 /** What reading and writing share while a gateway is open. */
-export type GatewayContext = Pick<GatewaySession, 'url' | 'client' | 'dialect' | 'capabilities' | 'pause'> & {
+export type GatewayContext = Pick<GatewaySession, 'url' | 'client' | 'dialect' | 'handshake' | 'capabilities' | 'pause'> & {
   readonly idIndex: IdIndex;
   /** By uid: the result of the last read of that one object. */
   readonly recentReads: Map<string, LiveResource>;
@@ -236,13 +244,17 @@ export type GatewayContext = Pick<GatewaySession, 'url' | 'client' | 'dialect' |
 };
 
 /** Makes what reading and writing share. */
-export function createContext({ url, client, dialect, capabilities, pause }: GatewaySession, registry: Registry): GatewayContext {
+export function createContext(
+  { url, client, dialect, handshake, capabilities, pause }: GatewaySession,
+  registry: Registry,
+): GatewayContext {
   const idIndex = createIdIndex();
   const bindings = new Map<string, KindBinding>();
   return {
     url,
     client,
     dialect,
+    handshake,
     capabilities,
     pause,
     idIndex,

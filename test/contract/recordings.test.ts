@@ -3,7 +3,8 @@ import { isList, isObject, type Json } from '../support/hoop/json.ts';
 import { IdMatcher } from '../support/hoop/id-matcher.ts';
 import { accessSteps, startAccessGateway } from '../support/hoop/recorded-access.ts';
 import { gatewaySteps, startRecordedGateway, type RecordedGateway } from '../support/hoop/recorded-gateway.ts';
-import { accessOrder, callerOf, comparisonOptions, recordedOrder } from '../support/hoop/recorded-order.ts';
+import { accessOrder, callerOf, comparisonOptions, recordedOrder, rolesOrder } from '../support/hoop/recorded-order.ts';
+import { rolesSteps, startRolesGateway } from '../support/hoop/recorded-roles.ts';
 import { readRecording, recordingNames } from '../support/hoop/recordings.ts';
 
 /** Exchanges that cannot be replayed, by file and index, with the reason. There is none; a new one needs a very good reason. */
@@ -12,13 +13,14 @@ const exceptions: Readonly<Record<string, string>> = {};
 const gateways = [
   { name: 'first gateway', order: recordedOrder, start: startRecordedGateway, steps: gatewaySteps },
   { name: 'second gateway', order: accessOrder, start: startAccessGateway, steps: accessSteps },
+  { name: 'third gateway', order: rolesOrder, start: startRolesGateway, steps: rolesSteps },
 ];
 
 test('every recorded exchange is replayed', () => {
-  const order = [...recordedOrder, ...accessOrder];
+  const order = [...recordedOrder, ...accessOrder, ...rolesOrder];
   expect(order.toSorted()).toEqual(recordingNames());
   const replayed = order.reduce((sum, file) => sum + readRecording(file).exchanges.length, 0);
-  expect({ replayed, exceptions }).toEqual({ replayed: 375, exceptions: {} });
+  expect({ replayed, exceptions }).toEqual({ replayed: 442, exceptions: {} });
 });
 
 describe.each(gateways)('$name', ({ order, start, steps }) => {

@@ -125,7 +125,7 @@ describe('can', () => {
       code: 3,
       stderr: expect.stringContaining('did you mean "ana@example.com"?'),
     });
-    expect((await can('get user ana@example.com')).lines[1]).toBe('ana@example.com | payments staff');
+    expect((await can('get user ana@example.com')).lines[1]).toBe('ana@example.com | payments staff | no');
   });
 });
 

@@ -130,7 +130,7 @@ test('a token that may not read federations says so, and claims no change', { ti
   const hidden = await run('drift', auditorToken);
   expect([hidden.code, oneLine(hidden)]).toEqual([
     0,
-    expect.stringMatching(/The role auditor cannot read (\w+, )*Federation, only admin can: changes of these are not reported/),
+    expect.stringMatching(/The role auditor cannot read (\w+, )*Federation(, \w+)*, only admin can: changes of these are not reported/),
   ]);
   expect(oneLine(hidden)).not.toContain('Federation/orders-bq');
   expect(await run('drift')).toMatchObject({ code: 2 });

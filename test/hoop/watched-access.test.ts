@@ -255,7 +255,8 @@ describe('a token that cannot read a list', () => {
     const watched = await appliedProject();
     const { run, project, send } = watched;
     await send('POST', `/rulepacks/${packId(project)}/apply`, { connection_names: ['orders-db'] });
-    const notice = 'The role auditor cannot read Rulepack, only admin can: changes of these are not reported';
+    const notice =
+      'The role auditor cannot read Rulepack, ApiKey, AiAgent, OrganizationSetting, only admin can: changes of these are not reported';
     for (const command of ['plan', 'drift']) {
       const { code, stdout } = await run(command, auditorToken);
       expect([code, oneLine(stdout).split(notice).length]).toEqual([0, 2]);
@@ -272,13 +273,15 @@ test('a record without these objects compares nothing, and says so where the gat
   const { run, repository, send } = watched;
   const commit = repository.git('rev-parse', 'HEAD').trim();
   repository.git('update-ref', 'refs/ostiary/applied/production', commitRecord(repository, { commit }));
-  expect((await run('drift')).stdout).toContain('The last apply did not record Rulepack, FeatureFlag: ');
+  expect((await run('drift')).stdout).toContain(
+    'The last apply did not record Rulepack, FeatureFlag, User, ApiKey, AuthSetting, OrganizationSetting: ',
+  );
   await send('POST', '/runbooks/rules', runbook);
   const drift = await run('drift');
   expect([drift.code, oneLine(drift.stdout)]).toEqual([
     0,
     expect.stringContaining(
-      'The last apply did not record RunbookRule, Rulepack, FeatureFlag: changes of these are reported after the next one',
+      'The last apply did not record RunbookRule, Rulepack, FeatureFlag, User, ApiKey, AuthSetting, OrganizationSetting: changes of these are reported after the next one',
     ),
   ]);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });

@@ -5,16 +5,29 @@ import {
   type AccessList,
   type AccessObjects,
   decidingLists,
-  type PeopleList,
+  defaultRoles,
+  rolesOf,
   watchedLists,
 } from '../../src/model/protection/access-objects.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { liveOf } from './resources.ts';
 
-type DecidingList = Exclude<AccessList, PeopleList>;
+type DecidingList = Exclude<AccessList, 'groups'>;
 
 /** What decides access on a gateway, as its lists have it; `off` while its feature is off. */
 export type AccessLists = { readonly [List in DecidingList]?: readonly AccessObjects[List][] | 'off' | 'unreadable' };
+
+const bearers = [
+  ['User', 'users'],
+  ['ApiKey', 'api-keys'],
+  ['AiAgent', 'ai-agents'],
+  ['ServiceAccount', 'service-accounts'],
+] as const;
+
+const settingKinds = [
+  ['AuthSetting', 'auth-settings'],
+  ['OrganizationSetting', 'organization-settings'],
+] as const;
 
 /** Returns a live state with these objects, and nothing else that decides access; access control is off where it is not given. */
 export function withAccess(live: LiveState, lists: AccessLists = {}): LiveState {
@@ -56,6 +69,17 @@ export function withAccess(live: LiveState, lists: AccessLists = {}): LiveState 
     ),
     ...entriesOf(lists['feature-flags']).map(({ id, name, enabled }) =>
       objectOf('FeatureFlag', { id, name, connections: [] }, { spec: { enabled } }),
+    ),
+    ...bearers.flatMap(([kind, list]) =>
+      entriesOf(lists[list]).map(({ id, name, groups }) =>
+        objectOf(kind, { id, name, connections: [] }, { spec: { roles: rolesOf(groups, defaultRoles) } }),
+      ),
+    ),
+    ...entriesOf(lists['spiffe-mappings']).map(({ id, name, ...spec }) =>
+      objectOf('SpiffeMapping', { id, name, connections: [] }, { spec }),
+    ),
+    ...settingKinds.flatMap(([kind, list]) =>
+      entriesOf(lists[list]).map(({ id, name, value }) => objectOf(kind, { id, name, connections: [] }, { spec: { value } })),
     ),
     ...entriesOf(lists.federations).map(({ id, name, connections, ...spec }) =>
       objectOf('Federation', { id, name, connections }, { spec }),

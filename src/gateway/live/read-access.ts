@@ -1,33 +1,86 @@
 import { runPool } from '../../model/concurrency.ts';
 import { appendAll } from '../../model/collections.ts';
 import { ApiError } from '../../model/errors.ts';
-import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
+import { asText, compareText, type JsonObject, textsIn } from '../../model/json.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import { type AccessGrant, type ObjectIdentity, watchedLists } from '../../model/protection/access-objects.ts';
-import { resourceId } from '../../model/resource.ts';
+import {
+  type AccessGrant,
+  bearsRoles,
+  defaultRoles,
+  isAuthSetting,
+  type ObjectIdentity,
+  roleNamesIn,
+  type RoleNames,
+  rolesOf,
+  watchedLists,
+} from '../../model/protection/access-objects.ts';
+import { nameOf, resourceId } from '../../model/resource.ts';
 import { normalizeValue } from '../../model/spec/normalize.ts';
 import type { AnswerBudget } from '../http/answer-budget.ts';
 import type { GatewayContext } from '../session.ts';
-import type { Dialect, WireAccessList, WireList } from '../dialect.ts';
+import { type Dialect, serverInfoPath, type WireAccessList, type WireList } from '../dialect.ts';
 import { readUid } from '../dialects/rest.ts';
 import { readWholeList } from './whole-list.ts';
 
-type AccessContext = Pick<GatewayContext, 'dialect' | 'client' | 'url' | 'rows'>;
+type AccessContext = Pick<GatewayContext, 'dialect' | 'client' | 'url' | 'rows' | 'handshake'>;
 
-/** Reads the objects of a watched kind, sorted by name; undefined where they are not shown completely. */
+/** Reads the objects of each watched kind, sorted by name; undefined for a kind that is not shown completely. */
 export async function readWatched(
-  context: AccessContext & Pick<GatewayContext, 'registry'>,
+  context: WatchContext,
+  rows: readonly WatchedRow[],
+  listed: ListedEntries & { readonly budget: AnswerBudget },
+): Promise<readonly (readonly LiveResource[] | undefined)[]> {
+  const none = Promise.resolve(defaultRoles);
+  const settings = rows.find(({ kind }) => isAuthSetting(`${kind}/`));
+  const readSettings = settings === undefined ? undefined : readKind(context, settings, { ...listed, roles: none });
+  const roles = readSettings === undefined ? none : readSettings.then(roleNamesOf);
+  return Promise.all(rows.map(async (row) => (row === settings ? readSettings : readKind(context, row, { ...listed, roles }))));
+}
+
+type WatchContext = AccessContext & Pick<GatewayContext, 'registry'>;
+
+async function readKind(
+  context: WatchContext,
   { kind, list }: WatchedRow,
-  { budget, entriesOf }: ListedEntries & { readonly budget: AnswerBudget },
+  { budget, entriesOf, roles }: ListedEntries & { readonly budget: AnswerBudget; readonly roles: Promise<RoleNames | 'unreadable'> },
 ): Promise<readonly LiveResource[] | undefined> {
   const registered = context.registry.get(kind);
   if (registered === undefined) throw new Error(`the registry has no kind ${kind}`);
   const owners = list.ownedBy === undefined ? undefined : ((await entriesOf(list.list)) ?? 'unreadable');
   const rows = await (typeof owners === 'object'
     ? readOwned(context, list, { owners, budget })
-    : (owners ?? readAccessList(context, list, budget)));
-  return typeof rows === 'string' ? undefined : rows.map((row) => watchedObject(kind, registered.fields, row));
+    : (owners ?? readListed(context, list, budget)));
+  if (rows === 'unreadable') return undefined;
+  const names = bearsRoles(kind) ? await roles : undefined;
+  if (names === 'unreadable') return undefined;
+  const watched = names === undefined ? rows : rows.flatMap((row) => withRoles(row, names));
+  return watched.map((row) => watchedObject(kind, registered.fields, row));
+}
+
+/** Returns one who signs in with its roles, if it has some. */
+function withRoles(row: ListedRow, names: RoleNames): readonly ListedRow[] {
+  const roles = row['isActive'] === false ? [] : rolesOf(textsIn(row['groups']), names);
+  return roles.length === 0 ? [] : [{ ...row, roles }];
+}
+
+/** Returns how the gateway calls the groups of admins and auditors, by the settings that were read. */
+function roleNamesOf(settings: readonly LiveResource[] | undefined): RoleNames | 'unreadable' {
+  if (settings === undefined) return 'unreadable';
+  return roleNamesIn(settings.map(({ id, spec }) => ({ name: nameOf(id), value: asText(spec['value']) })));
+}
+
+/** Reads a list, and other lists of the same rows, sorted by name; `unreadable` where one of them is not shown. A list that does not exist has no rows. */
+async function readListed<Row extends ObjectIdentity>(
+  context: AccessContext,
+  { list, others, read }: WireAccessList<Row>,
+  budget: AnswerBudget,
+): Promise<readonly Row[] | 'unreadable'> {
+  const first = await readAccessList(context, { list, read }, budget);
+  const known = typeof first === 'string' ? [] : first;
+  const more = await Promise.all((others?.(known) ?? []).map((one) => readAccessList(context, { list: one, read }, budget)));
+  if ([first, ...more].includes('unreadable')) return 'unreadable';
+  return sortedByName([...known, ...more.flatMap((rows) => (typeof rows === 'string' ? [] : rows))]);
 }
 
 /** Returns the entries of a list that is read anyway; undefined where it is not shown completely. */
@@ -115,12 +168,15 @@ function sortedByName<Row extends ObjectIdentity>(rows: readonly Row[]): readonl
 
 /** Returns the objects of a list, sorted by name; `off` while its feature is off, `unreadable` where it is not shown completely. */
 export async function readAccessList<Row extends ObjectIdentity>(
-  { client, url }: AccessContext,
+  { client, url, handshake, dialect }: AccessContext,
   { list, read }: Pick<WireAccessList<Row>, 'list' | 'read'>,
   budget: AnswerBudget,
 ): Promise<readonly Row[] | 'off' | 'unreadable'> {
   let missing: 'off' | 'unreadable' | undefined;
   const fetch = async (path: string): Promise<unknown> => {
+    // What the session has read already is not read again.
+    if (path === serverInfoPath) return (await handshake()).serverInfo.body;
+    if (path === dialect.callerPath) return (await handshake()).caller;
     const { status, body } = await client.send({ method: 'GET', path, accept: [403, 404], share });
     if (status < 300) return body;
     missing = status === 404 && list.isEmpty?.(body) === true ? 'off' : 'unreadable';

@@ -34,7 +34,7 @@ export async function readAll(context: GatewayContext, registered: readonly stri
     kept.length === 0 ? undefined : readRows(context, budget),
     Promise.all(kinds.flatMap((kind) => dialect.kinds[kind]?.pluginRows ?? []).map((noted) => readPluginRows(context, noted, budget))),
     Promise.all(listings),
-    Promise.all(watchable.map((row) => readWatched(context, row, { budget, entriesOf }))),
+    readWatched(context, watchable, { budget, entriesOf }),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
   if (diagnostics.length > 0) return { diagnostics };

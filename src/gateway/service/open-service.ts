@@ -180,7 +180,7 @@ function decisionBody({ status, force, window }: Decision, type: string | undefi
 /** Reads a list of what decides access. */
 async function readAccess<Row extends { readonly name: string }>(
   session: GatewaySession,
-  { list, read, ownedBy }: WireAccessList<Row>,
+  { list, read, ownedBy, others }: WireAccessList<Row>,
 ): Promise<(Checked<readonly Row[]> & { readonly off?: true }) | undefined> {
   if (ownedBy !== undefined) return sorted(await readOwnedRows(session, { list, read, ownedBy }), byName);
   const fetchList = listFetcher(session, list);
@@ -190,24 +190,47 @@ async function readAccess<Row extends { readonly name: string }>(
     isOff ||= body === null;
     return body;
   };
-  const rows = sorted(await readRows(session, list, read, fetch), byName);
-  if (!isOff) return rows;
+  const first = await readRows(session, list, read, fetch);
+  const more = first.value === undefined || others === undefined ? undefined : await readFromSeveral(session, others(first.value), read);
+  const rows = sorted(more === undefined ? first : withMore(first, more), byName);
+  // Some lists are null while they are empty.
+  if (!isOff || (list.isEmpty === undefined && rows.value !== undefined)) return rows;
   return list.isEmpty === undefined ? undefined : { ...rows, off: true };
+}
+
+function withMore<Row>(first: Checked<readonly Row[]>, more: Checked<readonly Row[]>): Checked<readonly Row[]> {
+  const diagnostics = [...first.diagnostics, ...more.diagnostics];
+  return first.value === undefined || more.value === undefined ? { diagnostics } : { value: [...first.value, ...more.value], diagnostics };
 }
 
 /** Reads what belongs to each object of a list, one after the other. */
 async function readOwnedRows<Row>(
   session: GatewaySession,
-  { list, read, ownedBy }: Required<WireAccessList<Row>>,
+  { list, read, ownedBy }: Required<Pick<WireAccessList<Row>, 'list' | 'read' | 'ownedBy'>>,
 ): Promise<Checked<readonly Row[]>> {
   const owned = await readRows(session, list, ownedBy);
+  if (owned.value === undefined) return { diagnostics: owned.diagnostics };
+  const { value, diagnostics } = await readFromSeveral(
+    session,
+    owned.value.flatMap((one) => one ?? []),
+    read,
+  );
+  return value === undefined ? { diagnostics } : { value, diagnostics: owned.diagnostics };
+}
+
+/** Reads several lists of the same rows, one after the other. */
+async function readFromSeveral<Row>(
+  session: GatewaySession,
+  lists: readonly WireList[],
+  read: (row: JsonObject) => Row,
+): Promise<Checked<readonly Row[]>> {
   const found: Row[] = [];
-  for (const one of owned.value ?? []) {
-    const { value, diagnostics } = one === undefined ? { value: [], diagnostics: [] } : await readRows(session, one, read);
+  for (const list of lists) {
+    const { value, diagnostics } = await readRows(session, list, read);
     if (value === undefined) return { diagnostics };
     appendAll(found, value);
   }
-  return owned.value === undefined ? { diagnostics: owned.diagnostics } : { value: found, diagnostics: owned.diagnostics };
+  return { value: found, diagnostics: [] };
 }
 
 /** Reads a complete list, whether the gateway pages it or not. */

@@ -170,10 +170,27 @@ export function readFederation(federation: JsonObject, { id, name }: ObjectIdent
   };
 }
 
+/** The names of the groups whose members are admins, and auditors, on a gateway. */
+export type RoleNames = { readonly admin: string; readonly auditor: string };
+
+/** The names of these groups where a gateway sets no others. */
+export const defaultRoles: RoleNames = { admin: 'admin', auditor: 'auditor' };
+
+/** A setting of the gateway about who signs in as whom, or about what it shows to whom; never a secret. */
+export type Setting = ObjectIdentity & { readonly value: string };
+
+/** The workloads that are an agent. */
+export type SpiffeMapping = ObjectIdentity & {
+  readonly trust_domain: string;
+  readonly agent: string;
+  readonly agent_template: string;
+  readonly groups: readonly string[];
+};
+
 /** A group of users. */
 export type AccessGroup = { readonly id: string; readonly name: string };
 
-/** A user by the email address, the groups that the user is in, and whether the user may sign in. */
+/** A user by the email address, or a key; its groups, and whether it may sign in. */
 export type AccessUser = { readonly id: string; readonly name: string; readonly groups: readonly string[]; readonly isActive: boolean };
 
 /** The connections that a listed object names. */
@@ -190,6 +207,12 @@ export type AccessObjects = {
   readonly 'machine-identities': MachineIdentity & NamingConnections;
   readonly 'feature-flags': FeatureFlag;
   readonly federations: Federation & NamingConnections;
+  readonly 'api-keys': AccessUser;
+  readonly 'ai-agents': AccessUser;
+  readonly 'service-accounts': AccessUser;
+  readonly 'spiffe-mappings': SpiffeMapping;
+  readonly 'auth-settings': Setting;
+  readonly 'organization-settings': Setting;
   readonly groups: AccessGroup;
   readonly users: AccessUser;
 };
@@ -205,7 +228,19 @@ export const decidingLists: Readonly<Record<string, DecidingList>> = {
 };
 
 /** The lists whose objects no manifest declares. */
-export type WatchedList = 'rulepacks' | 'analyzer-rules' | 'machine-identities' | 'feature-flags' | 'federations';
+export type WatchedList =
+  | 'rulepacks'
+  | 'analyzer-rules'
+  | 'machine-identities'
+  | 'feature-flags'
+  | 'federations'
+  | 'users'
+  | 'api-keys'
+  | 'ai-agents'
+  | 'service-accounts'
+  | 'spiffe-mappings'
+  | 'auth-settings'
+  | 'organization-settings';
 
 /** The list of the objects of each watched kind. */
 export const watchedLists: Readonly<Record<string, WatchedList>> = {
@@ -214,6 +249,13 @@ export const watchedLists: Readonly<Record<string, WatchedList>> = {
   MachineIdentity: 'machine-identities',
   FeatureFlag: 'feature-flags',
   Federation: 'federations',
+  User: 'users',
+  ApiKey: 'api-keys',
+  AiAgent: 'ai-agents',
+  ServiceAccount: 'service-accounts',
+  SpiffeMapping: 'spiffe-mappings',
+  AuthSetting: 'auth-settings',
+  OrganizationSetting: 'organization-settings',
 };
 
 const listsByKind: Readonly<Record<string, DecidingList | WatchedList>> = { ...decidingLists, ...watchedLists };
@@ -244,6 +286,27 @@ export const isMachineIdentity: (id: ResourceId) => boolean = isOfList('machine-
 /** Returns whether an object is a federation, which a connection has alone. */
 export const isFederation: (id: ResourceId) => boolean = isOfList('federations');
 
+/** Returns whether an object is a setting about who signs in as whom. */
+export const isAuthSetting: (id: ResourceId) => boolean = isOfList('auth-settings');
+
+const roleLists: ReadonlySet<string> = new Set<WatchedList>(['users', 'api-keys', 'ai-agents', 'service-accounts']);
+
+/** Returns whether a kind is one of those who sign in: of these, only admins and auditors are watched. */
+export function bearsRoles(kind: string): boolean {
+  return roleLists.has(watchedLists[kind] ?? '');
+}
+
+/** Returns the names of the groups of admins and auditors by the settings of a gateway. */
+export function roleNamesIn(settings: readonly Pick<Setting, 'name' | 'value'>[]): RoleNames {
+  const valueOf = (name: string): string => settings.find((one) => one.name === name)?.value ?? '';
+  return { admin: valueOf('admin_role_name') || defaultRoles.admin, auditor: valueOf('auditor_role_name') || defaultRoles.auditor };
+}
+
+/** Returns the roles that the members of some groups have. */
+export function rolesOf(groups: readonly string[], names: RoleNames): readonly (keyof RoleNames)[] {
+  return (['admin', 'auditor'] as const).filter((role) => groups.includes(names[role]));
+}
+
 /** The access control of a gateway, which is on or off. */
 export const accessControlId: ResourceId = 'Gateway/access-control';
 
@@ -264,6 +327,3 @@ export function runbookRuleId(name: string): ResourceId {
 
 /** One of the lists of what decides access. */
 export type AccessList = keyof AccessObjects;
-
-/** The lists of people: they decide nothing about a connection by themselves. */
-export type PeopleList = 'groups' | 'users';

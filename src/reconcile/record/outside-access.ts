@@ -6,7 +6,7 @@ import type { FieldRule, Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import type { FieldChange, OutsideAccess, OutsideChange } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
-import { accessControlId, decidingLists, isAttribute } from '../../model/protection/access-objects.ts';
+import { accessControlId, bearsRoles, decidingLists, isAttribute } from '../../model/protection/access-objects.ts';
 import { type Headline, sortHeadlines } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, resourceId } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
@@ -14,6 +14,7 @@ import { accessControlRows } from '../../protection/controls/control-row.ts';
 import { protectionOfAccess } from '../../protection/protection.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
 import { type FormerColumn, liveAtRecord, type ObjectPair } from './live-at-record.ts';
+import { roleHeadlines } from './role-headlines.ts';
 import {
   goWithConnections,
   grantsNothing,
@@ -73,7 +74,7 @@ export function findOutsideAccess({
   const changed = compared.filter((one) => one.changes.length > 0);
   const before = liveAtRecord(live, changed, { scope, registry });
   const known = changes.length === 0 ? [] : protectionOfAccess(complete(before), complete(live), { registry, dialect }).headlines;
-  const headlines = sortHeadlines([...known, ...unknownEffects(changes)]);
+  const headlines = sortHeadlines([...known, ...roleHeadlines(changes), ...unknownEffects(changes)]);
   return { changes, headlines, unreadable, ...(role === undefined ? {} : { role }), unrecorded };
 }
 
@@ -211,12 +212,18 @@ function withConnectionsIn(object: JsonObject, names: ReadonlySet<string>): Json
 function changeOf({ was, is }: ObjectPair, { column, fields, names }: ColumnContext): readonly OutsideChange[] {
   const isRow = column === accessControlRows;
   const isHashed = was?.['hash'] !== undefined;
-  // A connection without an entry is one without groups.
-  const happened = isRow || (was !== undefined && is !== undefined) ? 'changed' : was === undefined ? 'created' : 'deleted';
+  // A connection without an entry is one without groups, and one who signs in without an entry has no role.
+  const isPart = isRow || bearsRoles(column);
+  const happened = isPart || (was !== undefined && is !== undefined) ? 'changed' : was === undefined ? 'created' : 'deleted';
   const changed = isHashed
     ? []
     : happened === 'changed'
-      ? compareSpecs(fields, is?.values ?? {}, was ?? {}, [])
+      ? compareSpecs(
+          was === undefined || is === undefined ? fields.filter(isOwnField) : fields,
+          is?.values ?? normalizeObject(fields, {}),
+          was ?? {},
+          [],
+        )
       : wholeFields(was, is, fields);
   const isSameHash = isHashed && is !== undefined && isSameForm(was, hashedObject(column, recordedObject(is, fields)));
   if (isSameHash || (happened === 'changed' && !isHashed && changed.length === 0)) return [];
@@ -240,6 +247,11 @@ function changeOf({ was, is }: ObjectPair, { column, fields, names }: ColumnCont
 /** Returns whether two hashed objects are the same. */
 function isSameForm(one: JsonObject, other: JsonObject): boolean {
   return ['id', 'name', 'hash'].every((field) => equal(one[field] ?? '', other[field] ?? ''));
+}
+
+/** Returns whether a field is one of the object itself, and not of what identifies it. */
+function isOwnField({ name }: FieldRule): boolean {
+  return name !== 'id' && name !== 'name' && name !== 'managed_by';
 }
 
 /** Returns the values of an object that only one side has, without its id and its name. */

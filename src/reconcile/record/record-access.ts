@@ -118,7 +118,8 @@ const managedBy = text('managed_by');
 export function watchedFields(column: string, registry: Registry): readonly FieldRule[] {
   if (column === accessControlRows) return [{ ...links, name: 'access_groups' }];
   const decides = new Set(fieldsRead(column));
-  const fields = registry.get(column)?.fields.filter(({ name, edge }) => edge !== undefined || decides.has(name)) ?? [];
+  const isWatched = watchedLists[column] !== undefined;
+  const fields = registry.get(column)?.fields.filter(({ name, edge }) => isWatched || edge !== undefined || decides.has(name)) ?? [];
   return [text('id'), text('name'), ...fields, ...(isAttribute(`${column}/`) ? [links] : []), managedBy];
 }
 

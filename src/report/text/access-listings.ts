@@ -1,4 +1,4 @@
-import type { AccessList, AccessObjects } from '../../model/protection/access-objects.ts';
+import type { AccessList, AccessObjects, AccessUser, Setting } from '../../model/protection/access-objects.ts';
 import { durationText } from '../../model/time.ts';
 import type { TableListing } from './listings.ts';
 
@@ -6,6 +6,13 @@ type AccessTable<Row> = { readonly headers: readonly string[]; readonly row: (on
 
 const everybody = 'everybody';
 const everything = 'all';
+
+/** Returns the columns of those who sign in. */
+function bearers(heading: string): AccessTable<AccessUser> {
+  return { headers: [heading, 'groups', 'signs in'], row: ({ name, groups, isActive }) => [name, words(groups), isActive ? 'yes' : 'no'] };
+}
+
+const settings: AccessTable<Setting> = { headers: ['setting', 'value'], row: ({ name, value }) => [name, value] };
 
 /** The columns of each list of what decides access. */
 const tables: { readonly [List in AccessList]: AccessTable<AccessObjects[List]> } = {
@@ -68,7 +75,16 @@ const tables: { readonly [List in AccessList]: AccessTable<AccessObjects[List]> 
     row: (one) => [one.name, one.identity_target_template, one.identity_source_attribute, one.builtin_provider, one.fallback_policy],
   },
   groups: { headers: ['group'], row: ({ name }) => [name] },
-  users: { headers: ['user', 'groups'], row: ({ name, groups }) => [name, words(groups)] },
+  users: bearers('user'),
+  'api-keys': bearers('key'),
+  'ai-agents': bearers('agent'),
+  'service-accounts': bearers('account'),
+  'spiffe-mappings': {
+    headers: ['workloads', 'trust domain', 'agent', 'groups'],
+    row: (one) => [one.name, one.trust_domain, one.agent || one.agent_template, words(one.groups)],
+  },
+  'auth-settings': settings,
+  'organization-settings': settings,
 };
 
 function words(names: readonly string[], none = ''): string {

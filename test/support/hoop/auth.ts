@@ -14,7 +14,7 @@ export function authenticate(context: ModelContext, headers: IncomingHttpHeaders
     name: identity.name,
     email: identity.email,
     groups: identity.groups,
-    role: roleOf(identity.groups),
+    role: roleOf(identity.groups, context.settings),
     licence: context.settings.licence,
     hidden: identity.kind === 'user' && context.settings.hideRoleInfo,
   };
@@ -29,12 +29,12 @@ function organisationKey({ settings }: ModelContext, key: string): Caller {
   if (settings.apiKey === null) throw new ModelError(401, 'access denied');
   if (settings.apiKey !== key) throw new ModelError(401, 'unauthorize');
   const licence = key.startsWith('xapi-') ? settings.licence : 'oss';
-  return { id: 'API_KEY', name: 'API_KEY', email: 'API_KEY', groups: ['admin'], role: 'admin', licence, hidden: false };
+  return { id: 'API_KEY', name: 'API_KEY', email: 'API_KEY', groups: [settings.roles.admin], role: 'admin', licence, hidden: false };
 }
 
-function roleOf(groups: readonly string[]): Caller['role'] {
-  if (groups.includes('admin')) return 'admin';
-  return groups.includes('auditor') ? 'auditor' : 'standard';
+function roleOf(groups: readonly string[], { roles }: ModelContext['settings']): Caller['role'] {
+  if (groups.includes(roles.admin)) return 'admin';
+  return groups.includes(roles.auditor) ? 'auditor' : 'standard';
 }
 
 /** Refuses with 403 a caller whose role the route does not list. */

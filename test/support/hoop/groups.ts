@@ -32,9 +32,9 @@ function create({ text, store }: Call): Reply {
 
 /** Takes a group from users, keys and attributes; rows of access control and rules keep its name. */
 function remove(call: Call): Reply {
-  const { store } = call;
+  const { store, context } = call;
   const name = param(call, 'name');
-  if (name === 'admin') throw new ModelError(422, `cannot delete admin group ${name}`);
+  if (name === context.settings.roles.admin) throw new ModelError(422, `cannot delete admin group ${name}`);
   if (!groupsOf(store).has(name)) throw new ModelError(404, `group ${name} not found`);
   store.groups.delete(name);
   for (const [index, row] of store.identities.entries())

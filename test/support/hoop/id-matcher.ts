@@ -8,6 +8,7 @@ const forms: Readonly<Record<string, RegExp>> = {
   intercom_hmac_digest: /^[0-9a-f]{64}$|^$/,
   issued_at: /^\d{10}$/,
   expire_at: /^\d{10}$/,
+  masked_key: /^hpk_.{4}\*{39}$/,
 };
 
 /** Arrays that the gateway returns in no order. */
@@ -53,6 +54,8 @@ export class IdMatcher {
   #value(path: string, recorded: Json, answered: Json, reading: ComparisonOptions): string | undefined {
     if (isList(recorded)) return this.#list(path, recorded, answered, reading);
     if (isObject(recorded)) return this.#object(path, recorded, answered, reading);
+    // No recording shows a key.
+    if (recorded === 'hpk_example' && typeof answered === 'string' && answered.startsWith('hpk_')) return undefined;
     const form = forms[path.split('.').at(-1) ?? ''];
     if (form !== undefined) return fits(form, recorded) === fits(form, answered) ? undefined : differ(path, recorded, answered);
     if (typeof recorded !== 'string' || typeof answered !== 'string')

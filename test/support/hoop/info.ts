@@ -8,7 +8,6 @@ export const infoRoutes: readonly Route[] = [
   { method: 'GET', path: '/serverinfo', access: 'reader', answer: serverInfo },
   { method: 'GET', path: '/feature-flags', access: 'reader', answer: ({ context }) => ok(featureFlags(context)) },
   { method: 'PUT', path: '/feature-flags/:name', access: 'admin', answer: switchFlag },
-  { method: 'GET', path: '/serviceaccounts', access: 'reader', answer: () => ok(null) },
 ];
 
 const tenYears = 315_619_200;

@@ -94,6 +94,11 @@ export type ModelSettings = {
   licence: 'oss' | 'enterprise';
   provider: 'alcatraz' | 'mspresidio' | 'gcp' | null;
   hideRoleInfo: boolean;
+  /** The groups of admins and auditors. */
+  roles: { readonly admin: string; readonly auditor: string };
+  /** What `/serverconfig/auth` and `/serverconfig/mcp-auth` report differently. */
+  authConfig: JsonObject;
+  mcpAuth: JsonObject;
   profile: string | null;
   /** Whether `/userinfo` signs callers for the support chat. */
   supportChat: boolean;

@@ -3,17 +3,31 @@ import { deleteAttribute } from './attributes.ts';
 import { readBody } from './body.ts';
 import { ok, type Call, type Reply, type Route, type ModelContext } from './call.ts';
 import { ModelError } from './errors.ts';
+import type { JsonObject } from './json.ts';
 import { deleteGuardrail } from './guardrails.ts';
 import { deleteMasking } from './maskings.ts';
 import { profiles, type Profile } from './profile-rules.ts';
 
 export const organisationRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/orgs/hide-role-info',
+    access: 'admin',
+    answer: ({ context }) => ok({ hide_role_info: context.settings.hideRoleInfo }),
+  },
   { method: 'PUT', path: '/orgs/hide-role-info', access: 'admin', answer: hideRoleInfo },
+  { method: 'GET', path: '/orgs/protection-profile', access: 'admin', answer: ({ context }) => ok(profileView(context.settings.profile)) },
   { method: 'PUT', path: '/orgs/protection-profile', access: 'admin', answer: changeProfile },
 ];
 
 function hideRoleInfo({ text, context }: Call): Reply {
-  const hidden = readBody(text, 'HideRoleInfo').bool('hide_role_info');
+  const body = readBody(text, 'OrgHideRoleInfoRequest');
+  const hidden = body.bool('hide_role_info');
+  if (body.raw('hide_role_info') === null)
+    throw new ModelError(
+      400,
+      "Key: 'OrgHideRoleInfoRequest.HideRoleInfo' Error:Field validation for 'HideRoleInfo' failed on the 'required' tag",
+    );
   context.settings.hideRoleInfo = hidden;
   return ok({ hide_role_info: hidden });
 }
@@ -36,6 +50,10 @@ function changeProfile({ text, context }: Call): Reply {
   if (before !== id) for (const connection of tagged) context.store.connectionAttributes.add(attribute, connection);
   dropManaged(context, keeps, attribute);
   return ok({ profile: id, attribute_name: attribute });
+}
+
+function profileView(profile: string | null): JsonObject {
+  return { profile, attribute_name: profile === null ? null : attributeOf(profile) };
 }
 
 function attributeOf(profile: string): string {
@@ -67,7 +85,7 @@ function materialise(context: ModelContext, profile: Profile, attribute: string)
   }
   for (const seed of profile.accessRules) {
     const { hidden: _, ...row } = { ...managed(), ...seed };
-    const groups = ['admin'];
+    const groups = [context.settings.roles.admin];
     const fresh = {
       ...row,
       createdAt: row.updatedAt,

@@ -33,6 +33,9 @@ export const accessOrder: readonly string[] = [
   '90-rulepacks-analyzer-groups.json',
 ];
 
+/** The recordings of the third gateway; `rolesSteps` of `recorded-roles.ts` are between them. */
+export const rolesOrder: readonly string[] = ['94-who-is-admin.json'];
+
 /** Who made which requests of a file, where it was not the admin's key `ci`: the recordings say it only in `why`. */
 const callers: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>> = {
   '61-review-states.json': {
@@ -50,7 +53,7 @@ export function callerOf(file: string, index: number): string {
   return Object.entries(callers[file] ?? {}).find(([, indexes]) => indexes.includes(index))?.[0] ?? 'ci';
 }
 
-const unorderedRoots = new Set(['/agents', '/plugins', '/datamasking-rules', '/reviews', '/runbooks/rules', '/users/groups']);
+const unorderedRoots = new Set(['/agents', '/plugins', '/datamasking-rules', '/reviews', '/runbooks/rules', '/users/groups', '/api-keys']);
 
 /** How the answer of an endpoint is compared. */
 export function comparisonOptions(path: string): ComparisonOptions {

@@ -59,7 +59,7 @@ function decideOutside(call: Call, review: ReviewRow, status: string): DecidedRe
   const admin = caller.role === 'admin';
   if (status === 'APPROVED' && admin) return { next: review, touched: new Set(), forcedGroups: new Set() };
   if (status === 'APPROVED' || (!admin && caller.id !== review.ownerId)) throw new ModelError(400, notEligible);
-  const added = newGroup(call, admin ? 'admin' : (caller.groups[0] ?? ''), status);
+  const added = newGroup(call, admin ? call.context.settings.roles.admin : (caller.groups[0] ?? ''), status);
   return { next: { ...review, groups: [...review.groups, added], status }, touched: new Set([added.id]), forcedGroups: new Set() };
 }
 

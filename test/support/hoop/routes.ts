@@ -3,6 +3,7 @@ import { agentRoutes } from './agents.ts';
 import { analyzerRuleRoutes } from './analyzer-rules.ts';
 import { attributeRoutes } from './attributes.ts';
 import { auditRoutes } from './audit.ts';
+import { authConfigRoutes } from './auth-config.ts';
 import type { Route } from './call.ts';
 import { connectionRoutes } from './connections.ts';
 import { eventSubscriptionRoutes } from './event-subscriptions.ts';
@@ -11,6 +12,7 @@ import { groupRoutes } from './groups.ts';
 import { guardrailRoutes } from './guardrails.ts';
 import { infoRoutes } from './info.ts';
 import { issueTemplateRoutes } from './issue-templates.ts';
+import { keyRoutes } from './keys.ts';
 import { machineIdentityRoutes } from './machine-identities.ts';
 import { maskingRoutes } from './maskings.ts';
 import { organisationRoutes } from './organisation.ts';
@@ -22,7 +24,9 @@ import { runbookListingRoutes } from './runbook-listing.ts';
 import { runbookRuleRoutes } from './runbook-rules.ts';
 import { runbookRoutes } from './runbooks.ts';
 import { searchRoutes } from './search.ts';
+import { serviceAccountRoutes } from './service-accounts.ts';
 import { sessionRoutes } from './sessions.ts';
+import { spiffeMappingRoutes } from './spiffe-mappings.ts';
 import { tagRoutes } from './tags.ts';
 import { userRoutes } from './users.ts';
 
@@ -45,6 +49,10 @@ const routes: readonly Route[] = [
   ...agentRoutes,
   ...groupRoutes,
   ...userRoutes,
+  ...keyRoutes,
+  ...serviceAccountRoutes,
+  ...spiffeMappingRoutes,
+  ...authConfigRoutes,
   ...accessRuleRoutes,
   ...rulepackRoutes,
   ...analyzerRuleRoutes,

@@ -261,7 +261,7 @@ export type PluginConnectionRow = {
 /** A caller: a key (`hpk_…`) or a signed-in user; only a user's secrets can be hidden. */
 export type IdentityRow = {
   readonly id: string;
-  readonly kind: 'key' | 'user';
+  readonly kind: 'key' | 'agent' | 'account' | 'user';
   readonly name: string;
   readonly email: string;
   readonly token: string;
@@ -270,6 +270,22 @@ export type IdentityRow = {
   readonly status: string;
   readonly picture: string;
   readonly slackId: string;
+  /** Of a key: who made it and when, and who revoked it and when. */
+  readonly made?: { readonly by: string; readonly at: bigint };
+  readonly revoked?: { readonly by: string; readonly at: bigint };
+};
+
+/** The workloads that are an agent; null is what a mapping does not state. */
+export type SpiffeMappingRow = {
+  readonly id: string;
+  readonly trustDomain: string;
+  readonly spiffeId: string | null;
+  readonly prefix: string | null;
+  readonly agentId: string | null;
+  readonly template: string | null;
+  readonly groups: readonly string[];
+  readonly createdAt: bigint;
+  readonly updatedAt: bigint;
 };
 
 export type AuditRow = {

@@ -21,6 +21,7 @@ import type {
   RulepackRow,
   RunbookRuleRow,
   RunbooksRow,
+  SpiffeMappingRow,
   TagRow,
 } from './rows.ts';
 
@@ -51,6 +52,7 @@ export class Store {
   readonly jiraTemplates: Set<string> = new Set<string>();
   readonly groups: Set<string> = new Set<string>(['admin', 'auditor']);
   readonly identities: IdentityRow[] = [];
+  readonly spiffeMappings: Map<string, SpiffeMappingRow> = new Map<string, SpiffeMappingRow>();
   /** The passwords of users by their addresses. */
   readonly passwords: Map<string, string> = new Map<string, string>();
   readonly tags: TagRow[] = [];

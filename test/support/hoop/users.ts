@@ -1,6 +1,5 @@
 import { readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route, type ModelContext } from './call.ts';
-import { microTime } from './clock.ts';
 import { ModelError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { IdentityRow } from './rows.ts';
@@ -10,14 +9,13 @@ const audit = 'users';
 export const userRoutes: readonly Route[] = [
   { method: 'GET', path: '/users', access: 'reader', answer: list },
   { method: 'POST', path: '/users', access: 'admin', answer: create, audit },
-  { method: 'GET', path: '/users/:emailOrID', access: 'reader', answer: (call) => ok(view(find(call))) },
+  { method: 'GET', path: '/users/:emailOrID', access: 'reader', answer: (call) => ok(view(call.context, find(call))) },
   { method: 'PUT', path: '/users/:emailOrID', access: 'admin', answer: replace, audit },
   { method: 'DELETE', path: '/users/:emailOrID', access: 'admin', answer: remove, audit },
-  { method: 'POST', path: '/api-keys', access: 'admin', answer: createKey, audit: 'api_keys' },
   { method: 'POST', path: '/localauth/login', access: 'public', answer: signIn },
 ];
 
-type NewIdentity = Pick<IdentityRow, 'kind' | 'name' | 'email' | 'token' | 'groups'> & { readonly id?: string };
+type NewIdentity = Pick<IdentityRow, 'kind' | 'name' | 'email' | 'token' | 'groups'> & Partial<Pick<IdentityRow, 'id' | 'status' | 'made'>>;
 
 /** Adds a caller with these groups. */
 export function addIdentity({ store, random }: ModelContext, identity: NewIdentity): IdentityRow {
@@ -26,9 +24,9 @@ export function addIdentity({ store, random }: ModelContext, identity: NewIdenti
   return row;
 }
 
-function list({ store }: Call): Reply {
+function list({ store, context }: Call): Reply {
   const users = store.identities.filter(({ kind }) => kind === 'user').toSorted((left, right) => (left.email < right.email ? 1 : -1));
-  return ok(users.map(view));
+  return ok(users.map((row) => view(context, row)));
 }
 
 /** Creates an active user, known by its address; only this response has another id, and shows the password. */
@@ -49,7 +47,7 @@ function create({ text, store, context }: Call): Reply {
   store.passwords.set(user.email, password);
   const row = addIdentity(context, { ...user, kind: 'user', id: user.email, token: '', groups: [...new Set(user.groups)] });
   return created({
-    ...view(row),
+    ...view(context, row),
     id: context.random.uuid(),
     role: body.string('role'),
     groups: user.groups,
@@ -66,7 +64,8 @@ function replace(call: Call): Reply {
   const status = body.string('status');
   body.require({ Email: body.string('email') });
   const own = before.id === caller.id;
-  const groups = own && sent?.includes('admin') !== true ? [...(sent ?? []), 'admin'] : sent;
+  const { admin } = call.context.settings.roles;
+  const groups = own && sent?.includes(admin) !== true ? [...(sent ?? []), admin] : sent;
   if (own && status !== 'active') throw new ModelError(422, 'cannot deactivate yourself');
   const row: IdentityRow = {
     ...before,
@@ -77,7 +76,7 @@ function replace(call: Call): Reply {
     groups: [...new Set(groups)],
   };
   store.identities[store.identities.indexOf(before)] = row;
-  return ok({ ...view(row), groups });
+  return ok({ ...view(call.context, row), groups });
 }
 
 function remove(call: Call): Reply {
@@ -113,28 +112,7 @@ function isAddress(text: string): boolean {
   return /^[^\s@<>]+@[^\s@<>]+$/.test(text);
 }
 
-function view({ id, name, email, status, slackId, picture, groups }: IdentityRow): JsonObject {
-  const role = groups.includes('admin') ? 'admin' : 'standard';
+function view({ settings }: ModelContext, { id, name, email, status, slackId, picture, groups }: IdentityRow): JsonObject {
+  const role = groups.includes(settings.roles.admin) ? 'admin' : 'standard';
   return { id, name, email, status, verified: true, role, slack_id: slackId, picture, groups };
-}
-
-/** Creates a key; only this response shows it. */
-function createKey({ text, store, context }: Call): Reply {
-  const body = readBody(text, 'APIKeyCreateRequest');
-  const name = body.string('name');
-  const groups = body.strings('groups') ?? [];
-  body.require({ Name: name });
-  if (store.identities.some((row) => row.kind === 'key' && row.name === name))
-    throw new ModelError(409, 'an api key with this name already exists');
-  const token = `hpk_${context.random.hex(43)}`;
-  const row = addIdentity(context, { kind: 'key', name, email: name, token, groups });
-  return created({
-    id: row.id,
-    org_id: context.organisation.id,
-    name,
-    groups,
-    status: 'active',
-    key: token,
-    created_at: microTime(context.clock.now()),
-  });
 }

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { asObject, asText, canonical, isObject, type Json, type JsonObject, objectsIn, textsIn } from '../../../model/json.ts';
-import { readFederation, readRequestRule, readRunbookRule } from '../../../model/protection/access-objects.ts';
-import type { ListRows, WireAccess, WireList, WirePluginRows, WireRows } from '../../dialect.ts';
+import {
+  type AccessUser,
+  readFederation,
+  readRequestRule,
+  readRunbookRule,
+  type Setting,
+} from '../../../model/protection/access-objects.ts';
+import { type ListRows, serverInfoPath, type WireAccess, type WireList, type WirePluginRows, type WireRows } from '../../dialect.ts';
 import { groupsList, readIdAndName, restList } from '../rest.ts';
 
 /** The rows of a plugin. While it is off, its list does not exist. */
@@ -55,16 +61,81 @@ const enforcingFlags: ReadonlySet<string> = new Set([
   'experimental.http_session_analyzer',
 ]);
 
-/** A flag has no id; its name is one. */
+/** A flag has no id; its name is one. The server info, which is read anyway, has them all. */
 const flags: WireList = {
-  path: '/feature-flags',
+  path: serverInfoPath,
   rows(body): ListRows | undefined {
-    if (!Array.isArray(body)) return undefined;
-    return {
-      rows: objectsIn(body).flatMap((row) => (enforcingFlags.has(asText(row['name'])) ? [{ ...row, id: row['name'] ?? null }] : [])),
-    };
+    const all = isObject(body) ? body['feature_flags'] : undefined;
+    if (!isObject(all)) return undefined;
+    const rows = Object.entries(all).map(([name, enabled]) => ({ id: name, name, enabled }));
+    return { rows: rows.filter(({ name }) => enforcingFlags.has(name)) };
   },
 };
+
+/** A list that is null while it is empty. */
+function nullableList(path: string): WireList {
+  const { rows } = restList(path);
+  return { path, rows: (body) => (body === null ? { rows: [] } : rows(body)) };
+}
+
+/** Reads one who signs in, under a name of the list: `off` are the states in which it may not. */
+function readBearer(row: JsonObject, nameField: 'name' | 'email' | 'subject', off: readonly string[]): AccessUser {
+  return {
+    id: asText(row['id']),
+    name: asText(row[nameField]),
+    groups: textsIn(row['groups']),
+    isActive: !off.includes(asText(row['status'])),
+  };
+}
+
+/** Settings of one route, each a row. A gateway without the route has none. */
+function settingsList(path: string, settingsIn: (body: JsonObject) => JsonObject): WireList {
+  return {
+    path,
+    rows(body): ListRows | undefined {
+      if (!isObject(body)) return undefined;
+      const settings = Object.entries(settingsIn(body));
+      return { rows: settings.map(([name, value]) => ({ id: name, name, value: settingText(value) })) };
+    },
+    isEmpty: () => true,
+  };
+}
+
+function settingText(value: Json | undefined): string {
+  if (Array.isArray(value)) return textsIn(value).join(' ');
+  return typeof value === 'boolean' || typeof value === 'number' ? String(value) : asText(value);
+}
+
+/** Who signs in as whom. Of the keys and secrets of a response, only whether there are some is read. */
+const authSettings: WireList = settingsList('/serverconfig/auth', (body) => {
+  const [oidc, saml] = [asObject(body['oidc_config']), asObject(body['saml_config'])];
+  const hasKey = [body['api_key'], body['rollout_api_key']].some((key) => asText(key) !== '');
+  return {
+    admin_role_name: body['admin_role_name'] ?? null,
+    auditor_role_name: body['auditor_role_name'] ?? null,
+    auth_method: body['auth_method'] ?? null,
+    identity_provider: asText(oidc['issuer_url']) || asText(saml['idp_metadata_url']),
+    client_id: oidc['client_id'] ?? null,
+    audience: oidc['audience'] ?? null,
+    scopes: oidc['scopes'] ?? null,
+    groups_claim: asText(oidc['groups_claim']) || asText(saml['groups_claim']),
+    organization_key: hasKey,
+    users_management: body['webapp_users_management_status'] ?? null,
+  };
+});
+
+/** Who signs in as whom through the interface for MCP clients. */
+const mcpSettings: WireList = settingsList('/serverconfig/mcp-auth', (body) =>
+  Object.fromEntries(
+    ['enabled', 'resource_uri', 'groups_claim', 'client_id'].map((field) => [`mcp_${field}`, body[field] ?? null] as const),
+  ),
+);
+
+const roleInfo: WireList = settingsList('/orgs/hide-role-info', (body) => ({ hide_role_info: body['hide_role_info'] ?? null }));
+// The account of the caller, which is read anyway, has it, too.
+const profile: WireList = settingsList('/userinfo', (body) => ({ protection_profile: body['default_protection_profile'] ?? null }));
+
+const readSetting = (row: JsonObject): Setting => ({ ...readIdAndName(row), value: asText(row['value']) });
 
 /** Contains every field of a connection except the secrets and what its supplement adds; the array form is complete. */
 export const connections: WireList = restList('/connections');
@@ -161,15 +232,28 @@ export const access: WireAccess = {
     read: (row) => ({ ...readIdAndName(row), connections: textsIn(row['connection_names']), attributes: textsIn(row['attributes']) }),
   },
   groups: { list: groupsList({ rows: [] }), read: readIdAndName },
-  users: {
-    list: restList('/users'),
+  users: { list: restList('/users'), read: (row) => readBearer(row, 'email', ['inactive', 'reviewing']) },
+  'api-keys': { list: nullableList('/api-keys'), read: (row) => readBearer(row, 'name', ['revoked']) },
+  'ai-agents': { list: nullableList('/ai-agents'), read: (row) => readBearer(row, 'name', ['revoked']) },
+  'service-accounts': { list: nullableList('/serviceaccounts'), read: (row) => readBearer(row, 'subject', ['inactive']) },
+  'spiffe-mappings': {
+    list: nullableList('/spiffe-mappings'),
     read: (row) => ({
       id: asText(row['id']),
-      name: asText(row['email']),
+      name: asText(row['spiffe_id']) || `${asText(row['spiffe_prefix'])}*`,
+      trust_domain: asText(row['trust_domain']),
+      agent: asText(row['agent_id']),
+      agent_template: asText(row['agent_template']),
       groups: textsIn(row['groups']),
-      isActive: ['', 'active'].includes(asText(row['status'])),
     }),
   },
+  'auth-settings': {
+    list: authSettings,
+    // It lets in those whom an identity provider knows.
+    others: (rows) => (rows.some(({ name, value }) => name === 'auth_method' && value === 'local') ? [] : [mcpSettings]),
+    read: readSetting,
+  },
+  'organization-settings': { list: roleInfo, others: () => [profile], read: readSetting },
 };
 
 /** The fields of a rule that change with each write of its rulepack, or with its name. */

@@ -1,0 +1,168 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { config, connection } from '../e2e/project.ts';
+import { open } from '../support/access-project.ts';
+import { auditorToken, type CommandResult, hoopProject } from '../support/hoop-project.ts';
+import { type HoopRepository, useHoopRepositories } from '../support/hoop-repository.ts';
+
+const repositories = useHoopRepositories();
+
+const canary = 'canary-of-a-key';
+
+type WatchedProject = HoopRepository & {
+  /** Sends a request of another admin, which has to succeed. */
+  readonly send: (method: string, path: string, body?: unknown) => Promise<void>;
+};
+
+async function appliedProject(): Promise<WatchedProject> {
+  const project = await hoopProject();
+  project.model.settings.apiKey = `org|${canary}`;
+  project.model.settings.mcpAuth = { client_secret: canary };
+  const repository = await repositories.apply(project, {
+    'ostiary.yaml': config(project.url),
+    'access/orders-db.yaml': connection('orders-db', open),
+  });
+  const send: WatchedProject['send'] = async (method, path, body) => {
+    const { status, body: answer } = await project.send(method, path, body);
+    expect([method, path, answer, status < 300]).toEqual([method, path, answer, true]);
+  };
+  return { ...repository, send };
+}
+
+function oneLine({ stdout }: CommandResult): string {
+  return stdout.replaceAll(/\s+/g, ' ');
+}
+
+const user = '/users/ana@orders.example';
+const ana = { email: 'ana@orders.example', name: 'Ana', status: 'active' };
+const account = { subject: 'deployer', name: 'Deployer', status: 'active' };
+const mapping = { trust_domain: 'orders.example', spiffe_id: 'spiffe://orders.example/agent', agent_id: 'a', groups: ['agents'] };
+const signIn = { auth_method: 'local', webapp_users_management_status: 'active' };
+
+describe('a change by hand of who is an admin is drift, and no longer after an apply', () => {
+  let watched: WatchedProject;
+  beforeAll(async () => {
+    watched = await appliedProject();
+  }, 60_000);
+
+  type Step = readonly [title: string, change: (one: WatchedProject) => Promise<void>, says: readonly string[]];
+
+  test.each<Step>([
+    ['a new user in no such group', ({ send }) => send('POST', '/users', { ...ana, groups: ['dev'], password: 'x' }), []],
+    [
+      'the user becomes an admin',
+      ({ send }) => send('PUT', user, { ...ana, groups: ['dev', 'admin'] }),
+      ['~ User/ana@orders.example: changed roles + admin', 'makes ana@orders.example an admin, who reaches every connection'],
+    ],
+    ['other groups of an admin', ({ send }) => send('PUT', user, { ...ana, groups: ['admin', 'sre'] }), []],
+    ['an admin becomes an auditor, too', ({ send }) => send('PUT', user, { ...ana, groups: ['admin', 'auditor'] }), ['roles + auditor']],
+    [
+      'an auditor alone',
+      ({ send }) => send('PUT', user, { ...ana, groups: ['auditor'] }),
+      ['~ User/ana@orders.example: changed roles - admin', 'ana@orders.example is no longer an admin'],
+    ],
+    ['may not sign in', ({ send }) => send('PUT', user, { ...ana, groups: ['auditor'], status: 'inactive' }), ['roles - auditor']],
+    ['may sign in again', ({ send }) => send('PUT', user, { ...ana, groups: ['auditor'] }), ['roles + auditor']],
+    ['is deleted', ({ send }) => send('DELETE', user), ['~ User/ana@orders.example: changed roles - auditor']],
+    [
+      'a key of an admin',
+      ({ send }) => send('POST', '/api-keys', { name: 'nightly', groups: ['admin'] }),
+      ['~ ApiKey/nightly: changed roles + admin', 'makes nightly an admin, who reaches every connection'],
+    ],
+    ['it is revoked', ({ send }) => send('DELETE', '/api-keys/nightly'), ['~ ApiKey/nightly: changed roles - admin']],
+    ['it is used again', ({ send }) => send('POST', '/api-keys/nightly/reactivate'), ['~ ApiKey/nightly: changed roles + admin']],
+    ['a key of other people', ({ send }) => send('POST', '/api-keys', { name: 'reports', groups: ['dev'] }), []],
+    [
+      'an agent that audits',
+      ({ send }) => send('POST', '/ai-agents', { name: 'assistant', groups: ['auditor'] }),
+      ['~ AiAgent/assistant: changed roles + auditor', 'makes assistant an auditor, who sees every connection'],
+    ],
+    [
+      'a service account',
+      ({ send }) => send('POST', '/serviceaccounts', { ...account, groups: ['admin'] }),
+      ['~ ServiceAccount/deployer: changed roles + admin'],
+    ],
+    [
+      'it is nothing any more',
+      ({ send }) => send('PUT', '/serviceaccounts/deployer', { ...account, groups: [] }),
+      ['~ ServiceAccount/deployer: changed roles - admin'],
+    ],
+    [
+      'a workload is an agent',
+      ({ send }) => send('POST', '/spiffe-mappings', mapping),
+      ['+ SpiffeMapping/spiffe://orders.example/agent: created', 'trust_domain orders.example'],
+    ],
+    [
+      'secrets are hidden',
+      ({ send }) => send('PUT', '/orgs/hide-role-info', { hide_role_info: true }),
+      ['~ OrganizationSetting/hide_role_info: changed value "false" → "true"'],
+    ],
+    [
+      'the groups have other names',
+      ({ send }) => send('PUT', '/serverconfig/auth', { ...signIn, admin_role_name: 'root', auditor_role_name: 'readers' }),
+      ['~ AuthSetting/admin_role_name: changed value admin → root', '~ AuthSetting/auditor_role_name: changed value auditor → readers'],
+    ],
+    [
+      'an admin by the other name',
+      ({ send }) => send('POST', '/users', { ...ana, groups: ['root'], password: 'x' }),
+      ['~ User/ana@orders.example: changed roles + admin'],
+    ],
+    ['the former name means nothing', ({ send }) => send('PUT', '/api-keys/reports', { groups: ['admin'] }), []],
+  ])('%s', { timeout: 60_000 }, async (_, change, says) => {
+    const { run, repository } = watched;
+    await change(watched);
+    const [drift, plan] = [await run('drift'), await run('plan --report json=plan.json')];
+    expect([drift.code, plan.code]).toEqual([says.length === 0 ? 0 : 2, 0]);
+    for (const text of says) for (const command of [drift, plan]) expect(oneLine(command)).toContain(text);
+    const isNamed = oneLine(plan).includes('Changed outside Ostiary, in no manifest');
+    // A renaming of the groups changes nobody's role.
+    const people = oneLine(drift).match(/ (?:User|ApiKey|AiAgent)\//g) ?? [];
+    expect([isNamed, people.length <= 1]).toEqual([says.length > 0, true]);
+    expect(await run('apply --yes')).toMatchObject({ code: 0 });
+    expect(await run('drift')).toMatchObject({ code: 0 });
+    const record = repository.git('log', '-1', '--format=%B', 'refs/ostiary/applied/production');
+    expect(drift.stdout + plan.stdout + readFileSync(join(repository.folder, 'plan.json'), 'utf8') + record).not.toContain(canary);
+  });
+});
+
+test('a mapping of workloads that changes or goes is drift', { timeout: 60_000 }, async () => {
+  const { run, send, project } = await appliedProject();
+  await send('POST', '/spiffe-mappings', mapping);
+  await run('apply --yes');
+  const [id = ''] = project.model.store.spiffeMappings.keys();
+  await send('PUT', `/spiffe-mappings/${id}`, { ...mapping, groups: ['agents', 'admin'] });
+  expect(oneLine(await run('drift'))).toContain('~ SpiffeMapping/spiffe://orders.example/agent: changed groups + admin');
+  await send('DELETE', `/spiffe-mappings/${id}`);
+  const gone = await run('drift');
+  expect([gone.code, oneLine(gone)]).toEqual([2, expect.stringContaining('- SpiffeMapping/spiffe://orders.example/agent: deleted')]);
+});
+
+test('an auditor reads who is an admin among users, and is told what it cannot read', { timeout: 60_000 }, async () => {
+  const { run, send } = await appliedProject();
+  await send('POST', '/users', { ...ana, groups: ['admin'], password: 'x' });
+  await send('POST', '/api-keys', { name: 'nightly', groups: ['admin'] });
+  const drift = await run('drift', auditorToken);
+  expect([drift.code, oneLine(drift)]).toEqual([2, expect.stringContaining('User/ana@orders.example: changed roles + admin')]);
+  expect(oneLine(drift)).toContain('cannot read Rulepack, ApiKey, AiAgent, OrganizationSetting, only admin can');
+  expect(oneLine(drift)).not.toContain('nightly');
+});
+
+test('what is watched can be listed, without secrets', { timeout: 60_000 }, async () => {
+  const { run, send, repository } = await appliedProject();
+  await send('POST', '/api-keys', { name: 'nightly', groups: ['admin'] });
+  await send('POST', '/spiffe-mappings', mapping);
+  writeFileSync(join(repository.folder, '.gitignore'), '*.json\n');
+  for (const [what, text] of [
+    ['api-keys', /nightly\s+admin\s+yes/],
+    ['spiffe-mappings', /spiffe:\/\/orders\.example\/agent\s+orders\.example\s+a\s+agents/],
+    ['auth-settings', /organization_key\s+true/],
+    ['organization-settings', /hide_role_info\s+false/],
+    ['service-accounts', /ACCOUNT\s+GROUPS/],
+    ['ai-agents', /AGENT\s+GROUPS/],
+  ] as const) {
+    const listed = await run(`get ${what}`);
+    expect([what, listed.code, listed.stdout]).toEqual([what, 0, expect.stringMatching(text)]);
+    expect(listed.stdout).not.toContain(canary);
+  }
+});
