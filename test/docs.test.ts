@@ -109,7 +109,7 @@ const templates: Readonly<Record<string, readonly string[]>> = {
 /** What looks like a code and is none: media types, a header, and a change's reasons, which docs/reference/json.md names. */
 const reasons = ['edge/attach', 'edge/detach', 'edge/blocked'];
 const risks: readonly string[] = Object.keys(riskCodes).map((name) => `risk/${name}`);
-const others = new Set(['risk/${name}', 'application/json', 'text/plain', 'edge/${edge.action}', ...reasons]);
+const others = new Set(['risk/${name}', 'application/json', 'text/plain', 'edge/${action}', ...reasons]);
 
 /** Every code of a diagnostic, an error, a refusal or an outcome in src. */
 function codesInSource(): readonly string[] {

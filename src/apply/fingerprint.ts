@@ -6,7 +6,6 @@ import { type DesiredResource, type DesiredState, desiredById } from '../model/d
 import { canonical, compareText, equal, type Json, type JsonObject } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import {
-  isClosedBetween,
   isOnLiveObject,
   liveKeyOf,
   type Change,
@@ -101,7 +100,7 @@ export function changesSincePlan(change: Change, kind: Kind, live: LiveResource,
   const found =
     change.action === 'delete'
       ? unhidden(planned, kind, reopened(planned, kind, live))
-      : isClosedBetween(change)
+      : change.closed === 'between'
         ? reopened(planned, kind, live)
         : live;
   const unexpected = unexpectedFields(planned, kind, found);

@@ -24,10 +24,7 @@ export async function nameDeleters(
   const log = deleted.length + lost.length === 0 ? undefined : await readLog();
   if (log === undefined) return reviewed;
   const losing = desired.resources.filter(({ id }) => lost.includes(id));
-  const sought = [
-    ...deleted,
-    ...losing.map(({ id, key }): Change => ({ id, key, action: 'update', fields: [], needs: [], reasons: [], carried: [] })),
-  ];
+  const sought = [...deleted, ...losing.map(({ id, key }): Change => ({ id, key, action: 'update', fields: [], needs: [], carried: [] }))];
   const writers = findWriters({ changes: sought, edges: [] }, { desired, live, ...log });
   const changes = plan.changes.map((change) => {
     const { error } = change;

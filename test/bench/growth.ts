@@ -98,7 +98,7 @@ function bodyOf(part: string, length: number): string {
     .slice(0, -1)}}`;
 }
 
-const change = { id: 'GuardrailRule/a', action: 'update', fields: [], needs: [], reasons: [], carried: [], risks: [] } as const;
+const change = { id: 'GuardrailRule/a', action: 'update', fields: [], needs: [], carried: [], risks: [] } as const;
 
 function pathOf(entry: unknown): `/${string}` {
   return `/input/rules/${JSON.stringify(entry)}`;
@@ -265,7 +265,7 @@ const growths: readonly Growth[] = [
     times: 10,
     cases: {
       'edited entries': (count) => {
-        const edited = { ...change, reasons: [], fields: editsOf(count) };
+        const edited = { ...change, fields: editsOf(count) };
         return () => changeRows(edited);
       },
     },

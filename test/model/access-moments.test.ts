@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/index.ts';
-import { isClosedBetween } from '../../src/model/plan/plan.ts';
 import { onModel, openHoop } from '../support/hoop-scenario.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { runCount, seedOfRound } from '../support/property-runs.ts';
@@ -69,9 +68,9 @@ async function stopEachWrite(pair: AccessPair, counts: Counts, mustFinish: boole
     return applied === undefined ? undefined : { ...applied, before, writes, after: await readAccessState(readerOf(model)) };
   });
   if (whole === undefined) return [];
-  const isMove = whole.plan.changes.some(isClosedBetween);
+  const isMove = whole.plan.changes.some(({ closed }) => closed === 'between');
   counts.applied += 1;
-  counts.moves += whole.plan.changes.filter(isClosedBetween).length;
+  counts.moves += whole.plan.changes.filter(({ closed }) => closed === 'between').length;
   if (whole.failed.length > 0) found.push(`${whole.failed.join('\n')}\n${accessPairText(pair)}`);
   for (const stop of whole.writes.slice(0, -1)) {
     counts.stops += 1;

@@ -45,13 +45,13 @@ function retold(change: Change): Change {
     at,
     positions: { byPath: Object.fromEntries(fields.map(({ path }) => [path, at])) },
     fields,
-    reasons: ['reported'],
+
     carried: ['/reported'],
     needs: [],
   };
 }
 
-test('positions, origins, reasons and the state of secrets do not change the digest', async () => {
+test('positions, origins and the state of secrets do not change the digest', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (past) => {
       const { plan, parts } = await partsOf(past);

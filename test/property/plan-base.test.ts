@@ -105,7 +105,8 @@ test('origins agree with a plan of the base itself against the same gateway', as
         if (
           applied === undefined ||
           (change.action !== 'update' && change.action !== 'held') ||
-          change.reasons.some((one) => one === 'unfinished' || one === 'replaced')
+          change.unfinished === true ||
+          change.replacedBy !== undefined
         )
           continue;
         const fields = pathsOf(undone, change.id);

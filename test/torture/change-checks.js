@@ -17,7 +17,7 @@ export const changeChecks = [
   [
     'managed objects are not planned',
     'reconcile/diff/diff-states.ts',
-    'if (draft.managedBy !== undefined) {',
+    'if (managedBy !== undefined) {',
     'if (false) {',
     ['golden.test.ts'],
   ],
@@ -170,8 +170,8 @@ export const changeChecks = [
   [
     'a connection is closed before its rules change',
     'reconcile/order/forms.ts',
-    "(change.action === 'delete' || isClosedBetween(change))",
-    'isClosedBetween(change)',
+    "(change.action === 'delete' || change.closed === 'between')",
+    "change.closed === 'between'",
     ['property/deletions.test.ts: an open connection is closed, then its rule loses a word, then it is deleted'],
   ],
   [

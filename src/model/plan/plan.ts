@@ -146,8 +146,17 @@ export type Change = {
   readonly positions?: FieldPositions;
   /** Changes that must be done before this one starts. */
   readonly needs: readonly ResourceId[];
-  /** Reason codes of the plan: `edge/attach`, `managed/blocked`… */
-  readonly reasons: readonly string[];
+  /** An interrupted apply created the object closed, and this change opens it. */
+  readonly unfinished?: true;
+  /** The object that replaces this one, which is closed or deleted once that exists. */
+  readonly replacedBy?: ResourceId;
+  /**
+   * An open object is closed before it is deleted, or closed first and opened again at the end, because no order of writes keeps it as protected as
+   * before or after; then its fields state how open it is.
+   */
+  readonly closed?: 'first' | 'between';
+  /** A rule includes every connection from now on, because it names none, or only those that it names. */
+  readonly reach?: 'every' | 'named';
   /** Live values that the write carries over although the manifest does not state them. */
   readonly carried: readonly Pointer[];
   /** The touched top-level fields before and after, secrets masked; for deriving a patch, not written to a plan document. */
@@ -188,21 +197,6 @@ export function liveKeyOf({ id, key, action }: Pick<Change, 'id' | 'key' | 'acti
 /** Returns the position of a changed field; undefined where no manifest has it. */
 export function fieldPosition({ positions }: Pick<Change, 'positions'>, { path }: Pick<FieldChange, 'path'>): Position | undefined {
   return positions?.byPath[path];
-}
-
-const closedBetween = 'closed-between';
-
-/**
- * Returns whether the plan closes an open object first and opens it again at the end, because no order of writes keeps it as protected as before or
- * after. Its fields state how open it is then.
- */
-export function isClosedBetween({ reasons }: Pick<Change, 'reasons'>): boolean {
-  return reasons.includes(closedBetween);
-}
-
-/** Returns the change with the note that the plan closes its object first and opens it again at the end. */
-export function withClosing<T extends Pick<Change, 'reasons'>>(change: T): T {
-  return { ...change, reasons: [closedBetween, ...change.reasons] };
 }
 
 /** Returns whether a field is at the end of the plan as before it, and may have another value in between. */

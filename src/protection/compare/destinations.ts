@@ -110,7 +110,7 @@ function movedConnections({ plan, after, live, desired, applied, formerOf }: Des
     const written = change.fields.filter(({ path, held }) => held !== true && leadFields.includes(tokensOf(path)[0] ?? ''));
     if (!isWritten(change) || change.action === 'delete' || spec === undefined) return [];
     const manifest = manifests.get(key);
-    const isNew = change.action === 'create' || change.reasons.includes('unfinished');
+    const isNew = change.action === 'create' || change.unfinished === true;
     if (manifest === undefined || (!isNew && written.length === 0)) return [];
     const former = formerOf(key);
     const owner = found.get(key) ?? (former === undefined ? undefined : found.get(former));

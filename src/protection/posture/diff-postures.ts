@@ -263,8 +263,8 @@ function withEffect(difference: ControlDifference, directions: ReadonlyMap<Acces
 }
 
 /** Returns whether a change opens a connection for the first time: it is created, or its interrupted creation is completed. */
-export function isFirstOpening(change: Pick<Change, 'reasons'> | undefined, before: Posture | undefined): boolean {
-  return before === undefined || change?.reasons.includes('unfinished') === true;
+export function isFirstOpening(change: Pick<Change, 'unfinished'> | undefined, before: Posture | undefined): boolean {
+  return before === undefined || change?.unfinished === true;
 }
 
 function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedConnection | undefined {
@@ -311,7 +311,7 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
     before: first,
     after: last,
     causes,
-    isReplaced: own?.reasons.includes('replaced') === true,
+    isReplaced: own?.replacedBy !== undefined,
   };
 }
 

@@ -5,7 +5,6 @@ import type { Registry } from '../../model/kind.ts';
 import { type InheritedKeys, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import {
   fieldPosition,
-  isClosedBetween,
   isWritten,
   liveKeyOf,
   type Change,
@@ -152,7 +151,7 @@ function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {
   ];
   if (risks.length > 0) return sortRisks(risks);
   return placeRisks(
-    [{ code: generalRisk(change.action === 'create' || change.reasons.includes('unfinished') ? 'created' : 'neutral'), fields: [] }],
+    [{ code: generalRisk(change.action === 'create' || change.unfinished === true ? 'created' : 'neutral'), fields: [] }],
     placing,
   );
 }
@@ -216,7 +215,8 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
       ? [{ code: generalRisk('unknown'), fields: tokensOf(field.path).slice(0, 1) }]
       : [];
   });
-  const closing = isClosedBetween(change) && (had?.access.open.size ?? 0) > 0 ? [{ code: generalRisk('closed-between'), fields: [] }] : [];
+  const closing =
+    change.closed === 'between' && (had?.access.open.size ?? 0) > 0 ? [{ code: generalRisk('closed-between'), fields: [] }] : [];
   return [...reroutes, ...hiding, ...closing, ...(change.action === 'create' ? [] : unseen)];
 }
 

@@ -110,7 +110,7 @@ function changedObjects(ends: Ends, written: ReadonlyMap<ResourceId, Change>, wr
     const isLeft = restored === undefined && plans !== undefined && !atBase.edited.has(key) && !atBase.imported.has(key);
     if (isLeft) return [plans];
     if (restored !== undefined && manifest === undefined)
-      return past === undefined ? [] : [{ ...draftDelete(kind, { base: past, live: restored }), reasons: [], needs: [] }];
+      return past === undefined ? [] : [{ ...draftDelete(kind, { base: past, live: restored }), needs: [] }];
     if (manifest === undefined) return plans === undefined ? [] : [plans];
     const fields = atBase.imported.has(key)
       ? createFields(kind, { ...manifest, spec: ends.after.resources.get(key)?.spec ?? {} }, compareSecrets(manifest, undefined).fields)
@@ -125,7 +125,18 @@ function changedObjects(ends: Ends, written: ReadonlyMap<ResourceId, Change>, wr
     const own = plans?.key ?? (key === id ? undefined : key);
     const name = own === undefined ? {} : { key: own };
     const at = { at: manifest.locate(''), positions: positionsOf(fields, manifest) };
-    return [{ id, ...name, action, ...at, fields, reasons: plans?.reasons ?? [], needs: [], carried: plans?.carried ?? [] }];
+    return [
+      {
+        id,
+        ...name,
+        action,
+        ...at,
+        fields,
+        needs: [],
+        carried: plans?.carried ?? [],
+        ...(plans?.unfinished === true ? { unfinished: true as const } : {}),
+      },
+    ];
   });
   const [others, deletions] = [changes.filter(({ action }) => action !== 'delete'), changes.filter(({ action }) => action === 'delete')];
   return [others, deletions].flatMap((all) => all.toSorted((one, other) => compareText(one.id, other.id)));

@@ -54,7 +54,6 @@ import {
 export type StateDiff = { readonly diff: Diff; readonly removed: readonly RemovedObject[] };
 
 type KindTable = ReadonlyMap<string, KindFields>;
-type Reasons = ReadonlyMap<ResourceId, readonly string[]>;
 
 /** Compares desired and live; the result is the same for the same input in any order. Without a value on errors in the manifests. */
 export function diffStates(prepared: Prepared): Checked<StateDiff> {
@@ -80,14 +79,14 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
   const replaced = closedOrDeleted(named, removal.toDelete, kinds).map((draft) => (base === undefined ? draft : withIntent(draft)));
   const compareWith = (reverted?: ReadonlySet<string>): Compared => {
     const { edges, diagnostics } = diffEdges({ ...edgeInput, ...(reverted === undefined ? {} : { reverted }) });
-    const reasons = edgeReasons(edges);
+    const writers = edgeWriters(edges);
     const changesOf = (drafts: readonly ChangeDraft[]): readonly Change[] =>
-      [...drafts, ...replaced].flatMap((draft) => completeChange(draft, [], reasons.get(liveKeyOf(draft)) ?? []) ?? []);
-    return { edges, diagnostics, reasons, changesOf, compared: compareResources(prepared, { resources, kinds, reasons }) };
+      [...drafts, ...replaced].flatMap((draft) => completeChange(draft, [], writers) ?? []);
+    return { edges, diagnostics, writers, changesOf, compared: compareResources(prepared, { resources, kinds, writers }) };
   };
   const holding = compareWith();
   const reverted = findRevertedAttachments(prepared, holding.compared.drafted, holding);
-  const { edges, diagnostics, reasons, changesOf, compared } = reverted.size === 0 ? holding : compareWith(reverted);
+  const { edges, diagnostics, writers, changesOf, compared } = reverted.size === 0 ? holding : compareWith(reverted);
   const ofObjects = explainMissing(
     prepared,
     compared.drafted.flatMap((one) => one.diagnostics),
@@ -99,7 +98,7 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
   const found = unrepeated([...named.diagnostics, ...ofObjects, ...ofDefaults, ...diagnostics]);
   if (hasErrors(found)) return { diagnostics: found };
   const drafts = [...holdStricterDrift(prepared, compared.drafted, { edges, changesOf }), ...replaced];
-  const diff = assembleDiff(prepared, { ...compared, resources, drafts, edges, reasons, removed, kept: removal.kept });
+  const diff = assembleDiff(prepared, { ...compared, resources, drafts, edges, writers, removed, kept: removal.kept });
   return { value: { diff, removed }, diagnostics: found };
 }
 
@@ -107,7 +106,7 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
 type Compared = {
   readonly edges: readonly EdgeChange[];
   readonly diagnostics: readonly Diagnostic[];
-  readonly reasons: Reasons;
+  readonly writers: EdgeWriters;
   readonly changesOf: (drafts: readonly ChangeDraft[]) => readonly Change[];
   readonly compared: Comparison;
 };
@@ -140,12 +139,12 @@ type Comparison = {
   readonly unwrittenSecrets: readonly UnwrittenSecret[];
 };
 
-type CompareInput = { readonly resources: readonly DesiredResource[]; readonly kinds: KindTable; readonly reasons: Reasons };
+type CompareInput = { readonly resources: readonly DesiredResource[]; readonly kinds: KindTable; readonly writers: EdgeWriters };
 
 /** Compares each desired resource with its live counterpart; resources in sync are only checked for unwatched protections. */
 function compareResources(
   { input, base, named, own, uncertain, isOurs }: Prepared,
-  { resources, kinds, reasons }: CompareInput,
+  { resources, kinds, writers }: CompareInput,
 ): Comparison {
   const { live, desired } = named;
   const pastOf = lastAppliedLookup(base);
@@ -179,7 +178,7 @@ function compareResources(
     if (found !== undefined) addUnwatched(unwatched, resource, found, fields);
     const from = renamed.get(resource.key);
     const past = pastOf(resource, found !== undefined);
-    if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found, past)) continue;
+    if (found !== undefined && from === undefined && !writers.all.has(resource.key) && isUnchanged(fields, resource, found, past)) continue;
     const forms = [...(input.remembered?.written.get(resource.key) ?? []), own.get(resource.key)].map((one) => one?.resource);
     const context: ChangeContext = {
       live: found,
@@ -215,7 +214,7 @@ type DiffParts = Omit<Comparison, 'drafted'> & {
   readonly resources: readonly DesiredResource[];
   readonly drafts: readonly ChangeDraft[];
   readonly edges: readonly EdgeChange[];
-  readonly reasons: Reasons;
+  readonly writers: EdgeWriters;
   readonly removed: readonly RemovedObject[];
   readonly kept: PruneDecision['kept'];
 };
@@ -228,7 +227,7 @@ function assembleDiff(prepared: Prepared, parts: DiffParts): Diff {
     ...orderedChanges(parts).map((change) => withReach(change, edges, named.liveById)),
   ];
   const changed = new Set(changes.map(({ id }) => id));
-  const closed = new Set(changes.flatMap(({ id, reasons }) => (reasons.includes('replaced') ? [id] : [])));
+  const closed = new Set(changes.flatMap(({ id, replacedBy }) => (replacedBy === undefined ? [] : [id])));
   const declared = declaredKeys(named.desired);
   const orphaned = new Set(removed.map(({ live: { id } }) => id));
   // With a selection, removed objects are not orphans, but not unmanaged either.
@@ -270,12 +269,10 @@ function findAccess(
 }
 
 /** Orders changes by need, deletions last. */
-function orderedChanges({ drafts, edges, reasons }: DiffParts): readonly Change[] {
+function orderedChanges({ drafts, edges, writers }: DiffParts): readonly Change[] {
   const created = new Set(drafts.filter((draft) => draft.action === 'create').map(liveKeyOf));
   const needs = needsOf(edges, created);
-  const all = drafts.flatMap(
-    (draft) => completeChange(draft, needs.get(liveKeyOf(draft)) ?? [], reasons.get(liveKeyOf(draft)) ?? []) ?? [],
-  );
+  const all = drafts.flatMap((draft) => completeChange(draft, needs.get(liveKeyOf(draft)) ?? [], writers) ?? []);
   const known = new Set(all.flatMap((change) => [change.id, liveKeyOf(change)]));
   const needing = all.map((change) => ({ ...change, needs: change.needs.filter((need) => known.has(need)) }));
   const [others, deletions] = [needing.filter(({ action }) => action !== 'delete'), needing.filter(({ action }) => action === 'delete')];
@@ -338,43 +335,27 @@ function addUnwatched(unwatched: FieldPlace[], { id, spec, stated }: DesiredReso
   }
 }
 
-/** Returns the reasons that edges add to the change of their writer, or of the managed end that blocks them. */
-function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly string[]> {
-  const reasons = new Map<ResourceId, Set<string>>();
-  const add = (id: ResourceId, reason: string): void => {
-    reasons.set(id, (reasons.get(id) ?? new Set()).add(reason));
-  };
-  for (const edge of edges) {
-    if (edge.by !== undefined) add(edge.by, `edge/${edge.action}`);
-    if (edge.action === 'blocked') for (const id of [edge.rule, edge.connection]) add(id, 'edge/blocked');
-  }
-  return new Map([...reasons].map(([id, set]) => [id, [...set].toSorted(compareText)]));
+/** The objects that write attachments, and with them the managed ends that block some. */
+type EdgeWriters = { readonly writing: ReadonlySet<ResourceId>; readonly all: ReadonlySet<ResourceId> };
+
+function edgeWriters(edges: readonly EdgeChange[]): EdgeWriters {
+  const writing = new Set(edges.flatMap(({ by }) => by ?? []));
+  const blocked = edges.flatMap(({ action, rule, connection }) => (action === 'blocked' ? [rule, connection] : []));
+  return { writing, all: new Set([...writing, ...blocked]) };
 }
 
-/** Completes a draft with its reasons; undefined if nothing changes. */
-function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], edgeReasonCodes: readonly string[]): Change | undefined {
-  const { action, beginning, replacedBy, closesFirst, ...change } = draft;
+/** Completes a draft; undefined if nothing changes. */
+function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], { writing, all }: EdgeWriters): Change | undefined {
+  const { action, replacedBy, managedBy, fields } = draft;
   const after = replacedBy === undefined ? needs : [...new Set([...needs, replacedBy])].toSorted(compareText);
-  if (action === 'delete') {
-    const why = replacedBy === undefined ? 'orphan' : 'replaced';
-    return { ...change, action, needs: after, reasons: closesFirst === true ? [why, 'closed-first'] : [why] };
+  if (action === 'delete') return { ...draft, action, needs: after };
+  const differs = fields.some(({ held }) => held !== true);
+  const key = liveKeyOf(draft);
+  if (managedBy !== undefined) {
+    const { adoption: _, ...change } = draft;
+    return differs || action === 'rename' || all.has(key) ? { ...change, action: 'blocked', needs: [] } : undefined;
   }
-  const isHeld = draft.fields.some(({ held }) => held === true);
-  const differs = draft.fields.every(({ held }) => held === true) ? [] : [beginning === 'unfinished' ? 'unfinished' : 'differs'];
-  if (draft.managedBy !== undefined) {
-    const why = [...(action === 'rename' ? ['renamed'] : []), ...differs, ...edgeReasonCodes];
-    return why.length === 0 ? undefined : { ...change, action: 'blocked', needs: [], reasons: [...why, 'managed'] };
-  }
-  const own = replacedBy === undefined ? differs : ['replaced'];
-  const first = { create: ['not-live'], rename: ['renamed', ...differs], update: own }[action];
-  const reasons = [...first, ...edgeReasonCodes.filter((reason) => reason !== 'edge/blocked')];
-  if (reasons.length === 0) return isHeld ? { ...change, action: 'held', needs: [], reasons: ['held'] } : undefined;
-  const adoption = beginning === 'import';
-  return {
-    ...change,
-    ...(adoption ? { adoption: true as const } : {}),
-    action,
-    needs: after,
-    reasons: [...reasons, ...(isHeld ? ['held'] : []), ...(adoption ? ['adoption'] : [])],
-  };
+  const writes = action !== 'update' || differs || replacedBy !== undefined || writing.has(key);
+  if (writes) return { ...draft, action, needs: after };
+  return fields.length === 0 ? undefined : { ...draft, action: 'held', needs: [] };
 }

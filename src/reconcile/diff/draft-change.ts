@@ -6,7 +6,7 @@ import { comparedFields, type FieldRule, type Kind } from '../../model/kind.ts';
 import { isMissingRow, type LiveResource, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import type { Change, FieldChange, FieldPositions, UncomparedSecret, UnwrittenSecret, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
-import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { nameOf } from '../../model/resource.ts';
 import type { TimedGrant } from '../../model/protection/timed-grants.ts';
 import { compareSecrets, haveSameSecrets } from '../compare/compare-secrets.ts';
 import { explainMissingSecrets } from '../compare/missing-secrets.ts';
@@ -75,14 +75,8 @@ function sameSecrets(desired: DesiredResource, live: LiveResource): boolean {
 }
 
 /** The change of one resource before edges and order are known; `fields` may be empty. */
-export type ChangeDraft = Omit<Change, 'needs' | 'reasons' | 'action'> & {
+export type ChangeDraft = Omit<Change, 'needs' | 'action'> & {
   readonly action: 'create' | 'update' | 'rename' | 'delete';
-  /** `import`: the object exists, and was never applied by Ostiary; `unfinished`: an interrupted apply created it closed and did not open it. */
-  readonly beginning?: 'import' | 'unfinished';
-  /** The deletion closes an open object first. */
-  readonly closesFirst?: true;
-  /** The successor: the object is closed or deleted once it exists. */
-  readonly replacedBy?: ResourceId;
 };
 
 export type DraftedChange = {
@@ -214,7 +208,7 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
   const held = fields.flatMap(({ path, held: isHeld }) => (isHeld === true ? [path] : []));
   return {
     ...draft,
-    ...(unfinished ? { beginning: 'unfinished' } : {}),
+    ...(unfinished ? { unfinished } : {}),
     fields,
     positions: positionsOf(fields, desired),
     carried: carriedPaths(kind, desired, live, [...secrets.kept, ...held]).filter(
@@ -227,8 +221,8 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
   };
 }
 
-function importing(phase: ObjectPhase): Pick<ChangeDraft, 'beginning'> {
-  return phase === 'import' || phase === 'agreed-import' ? { beginning: 'import' } : {};
+function importing(phase: ObjectPhase): Pick<ChangeDraft, 'adoption'> {
+  return phase === 'import' || phase === 'agreed-import' ? { adoption: true } : {};
 }
 
 /**

@@ -178,7 +178,7 @@ export function draftDelete(kind: Kind, { base: { id, key }, live }: RemovedObje
     id,
     ...(key === id ? {} : { key }),
     action: 'delete',
-    ...(closableFields(kind).every(({ name, value }) => equal(live.spec[name], value)) ? {} : { closesFirst: true as const }),
+    ...(closableFields(kind).every(({ name, value }) => equal(live.spec[name], value)) ? {} : { closed: 'first' as const }),
     uid: live.uid,
     fields: [...plain, ...secrets],
     carried: [],

@@ -3,7 +3,7 @@ import { type Change, type EdgeChange, liveKeyOf } from '../../model/plan/plan.t
 import type { ResourceId } from '../../model/resource.ts';
 import { isRunbookRule } from '../../model/protection/access-objects.ts';
 
-/** Adds the reason that a rule will include every connection because it names none, or only those that it names from now on. */
+/** Adds that a rule will include every connection because it names none, or only those that it names from now on. */
 export function withReach(change: Change, edges: readonly EdgeChange[], live: ReadonlyMap<ResourceId, LiveResource>): Change {
   if (!isRunbookRule(change.id) || change.action === 'delete') return change;
   const key = liveKeyOf(change);
@@ -17,5 +17,5 @@ export function withReach(change: Change, edges: readonly EdgeChange[], live: Re
     if (action === 'detach' && by !== connection) names.delete(connection);
   }
   const [wasEvery, isEvery] = [found !== undefined && before.length === 0, names.size === 0];
-  return wasEvery === isEvery ? change : { ...change, reasons: [...change.reasons, isEvery ? 'every-connection' : 'named-connections'] };
+  return wasEvery === isEvery ? change : { ...change, reach: isEvery ? 'every' : 'named' };
 }

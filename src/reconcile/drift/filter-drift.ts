@@ -123,7 +123,7 @@ function isOurs({ action }: Pick<Change | EdgeChange, 'action'>): boolean {
 
 /** Filters one change. Unfinished creations, imports and replacements are no drift. */
 function filterChange(change: Change, isDrift: (field: FieldChange) => boolean, { applied, registry }: AppliedContext): Change | undefined {
-  if (isUnfinished(change) || change.adoption === true || change.reasons.includes('replaced')) return undefined;
+  if (isUnfinished(change) || change.adoption === true || change.replacedBy !== undefined) return undefined;
   if (change.action === 'delete') return undefined;
   if (change.action !== 'create') {
     const fields = change.fields.filter(isDrift);
@@ -145,23 +145,16 @@ function isDerived(id: ResourceId, { path }: FieldChange, registry: Registry): b
 /** Turns an update with only held fields into a held change. */
 function asHeld(change: Change): Change {
   const isHeld = change.action === 'update' && change.fields.every(({ held }) => held === true);
-  return isHeld ? { ...change, action: 'held', reasons: ['held'] } : change;
+  return isHeld ? { ...change, action: 'held' } : change;
 }
 
-/** Drops reasons and needs that do not apply to the filtered change. */
-function withRemainingNeeds(change: Change, ids: ReadonlySet<ResourceId>, own: readonly EdgeChange[] = []): Change {
-  const writes = change.fields.some(({ held }) => held !== true);
-  const reasons = change.reasons.filter((reason) => {
-    if (reason === 'edge/attach') return own.some(({ action }) => action === 'attach');
-    if (reason === 'edge/detach') return own.some(({ action }) => action === 'detach');
-    if (reason === 'every-connection' || reason === 'named-connections') return own.length > 0;
-    return reason !== 'differs' || writes;
-  });
-  return { ...change, reasons, needs: change.needs.filter((need) => ids.has(need)) };
+/** Drops what does not apply to the filtered change: needs of others, and the reach of a rule whose attachments stay. */
+function withRemainingNeeds({ reach, ...change }: Change, ids: ReadonlySet<ResourceId>, own: readonly EdgeChange[] = []): Change {
+  return { ...change, ...(reach === undefined || own.length === 0 ? {} : { reach }), needs: change.needs.filter((need) => ids.has(need)) };
 }
 
-function isUnfinished({ reasons }: Change): boolean {
-  return reasons.includes('unfinished');
+function isUnfinished({ unfinished }: Change): boolean {
+  return unfinished === true;
 }
 
 /** The accepted parts of a drift: fields as `ID PATH`, edges as `RULE CONNECTION`. */

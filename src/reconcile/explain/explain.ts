@@ -17,6 +17,7 @@ import {
   type Value,
   withNames,
 } from '../../model/plan/plan.ts';
+import { reasonsIn } from '../../model/plan/reasons.ts';
 import { notComparedText } from '../../model/plan/not-compared.ts';
 import { expiryOf } from '../../model/plan/expired-access.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
@@ -184,12 +185,12 @@ function summaryOf(subject: ExplainedSubject): string {
   if (change === undefined) return 'no change: the gateway matches the manifest';
   if (change.action === 'blocked') return `blocked: it is managed by ${change.managedBy ?? 'another manager'}, so Ostiary never writes it`;
   if (change.action === 'held') return 'held: changed outside Ostiary; apply keeps it; --revert reverts it';
-  if (change.reasons.includes('unfinished')) return 'unfinished: an interrupted apply created it closed; apply opens it';
+  if (change.unfinished === true) return 'unfinished: an interrupted apply created it closed; apply opens it';
   return `apply ${change.action}s it: ${originsText(change, plan)}`;
 }
 
 function undeclaredWhy({ plan, id, found, change }: ExplainedSubject): string {
-  if (change?.reasons.includes('replaced') === true) return 'another object replaces it, so apply closes it';
+  if (change?.replacedBy !== undefined) return 'another object replaces it, so apply closes it';
   if (!plan.unmanaged.includes(id)) return 'its manifest is not selected, so this run does not change it';
   const whose = found?.managedBy === undefined ? 'unmanaged' : `managed by ${found.managedBy}`;
   return `${whose}: it exists on the gateway, and no manifest declares it; Ostiary does not change it`;
@@ -199,7 +200,7 @@ function undeclaredWhy({ plan, id, found, change }: ExplainedSubject): string {
 function originsText(change: Change, { edges }: Plan): string {
   const written = edges.filter(({ by }) => by === change.id || by === change.key);
   const origins = [...change.fields, ...written].flatMap((one) => explainedOrigin(change, one) ?? []);
-  return origins.length === 0 ? change.reasons.join(', ') : countedOrigins(origins);
+  return origins.length === 0 ? reasonsIn({ edges })(change).join(', ') : countedOrigins(origins);
 }
 
 function orphanWhy({ removedIn, subject, kept }: Plan['orphans'][number], change: Change | undefined): string {

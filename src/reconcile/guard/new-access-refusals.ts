@@ -70,7 +70,7 @@ type SinceState = Since & {
 };
 
 function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desired, known, ...state }: SinceState): readonly AccessLine[] {
-  const unfinished = new Set(diff.changes.filter(({ reasons }) => reasons.includes('unfinished')).map(liveKeyOf));
+  const unfinished = new Set(diff.changes.filter((change) => change.unfinished === true).map(liveKeyOf));
   const manifests = desiredByKey(desired.resources);
   const formerOf = (id: ResourceId): ResourceId | undefined => {
     if (before.resources.has(id) && !unfinished.has(id)) return id;

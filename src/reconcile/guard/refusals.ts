@@ -86,7 +86,7 @@ function unconfirmedImports(changes: readonly Change[], { adopts, formerOf }: Li
 
 function massChanges(changes: readonly Change[], { ours, resumed, losses, limits }: LimitMeasure): readonly Refusal[] {
   // Opening an object that an interrupted apply created is not an update.
-  const updates = changes.filter(({ action, reasons }) => action === 'update' && !reasons.includes('unfinished')).length;
+  const updates = changes.filter(({ action, unfinished }) => action === 'update' && unfinished !== true).length;
   const deletes = changes.filter(({ action }) => action === 'delete').length;
   const { connections, losing, guarded } = losses;
   const settled = ours - resumed.length;

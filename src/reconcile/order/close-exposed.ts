@@ -3,7 +3,7 @@ import { compareText, equal } from '../../model/json.ts';
 import { type DesiredResource, desiredByKey } from '../../model/desired.ts';
 import { closableFields, type Kind } from '../../model/kind.ts';
 import { liveById, type LiveResource } from '../../model/live.ts';
-import { type Change, type Diff, isClosedBetween, liveKeyOf, withClosing } from '../../model/plan/plan.ts';
+import { type Change, type Diff, liveKeyOf } from '../../model/plan/plan.ts';
 import type { Schedule } from '../../model/plan/schedule.ts';
 import { overlaps } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
@@ -58,7 +58,7 @@ function closingsOf(
   const found = liveById(writes.live.resources);
   for (const id of exposed) {
     const [kind, at, resource, change] = [registry.get(kindOf(id)), found.get(id), resources.get(id), changes.get(id)];
-    if (kind === undefined || at === undefined || (change !== undefined && isClosedBetween(change))) continue;
+    if (kind === undefined || at === undefined || (change !== undefined && change.closed === 'between')) continue;
     const why = obstacleOf(kind, at, { resource, change, isUnselected: desired.unselected.some(({ key }) => key === id) });
     if (why === undefined && resource !== undefined) closed.set(id, closingOf(kind, at, { resource, change }));
     else obstacles.set(id, why ?? '');
@@ -144,7 +144,6 @@ function closingOf(
       at: resource.locate(''),
       fields: [],
       needs: [],
-      reasons: [],
       carried: [],
     } as const);
   const stated = new Set(own.fields.map(({ path }) => path));
@@ -154,5 +153,5 @@ function closingOf(
       const value = live.spec[name] ?? empty;
       return { path, before: { value }, after: { value } };
     });
-  return withClosing({ ...own, action: own.action === 'held' ? 'update' : own.action, fields: [...own.fields, ...more] });
+  return { ...own, action: own.action === 'held' ? 'update' : own.action, closed: 'between', fields: [...own.fields, ...more] };
 }

@@ -2,7 +2,7 @@ import { addToGroup } from '../../model/collections.ts';
 import { equal, textsIn } from '../../model/json.ts';
 import { closableFields, type Kind } from '../../model/kind.ts';
 import { liveById, type LiveState, rowFieldsOf } from '../../model/live.ts';
-import { type FieldChange, isClosedBetween, liveKeyOf, otherEnd } from '../../model/plan/plan.ts';
+import { type FieldChange, liveKeyOf, otherEnd } from '../../model/plan/plan.ts';
 import { type Step, type StepKey, stepKeyText, uniqueStepKeys } from '../../model/plan/schedule.ts';
 import { specAfterStep } from '../../model/plan/step-spec.ts';
 import { isWithinAny, pointer, tokensOf } from '../../model/pointer.ts';
@@ -65,13 +65,13 @@ function addForms(unit: Unit, spec: Spec | undefined, { live, moves }: FormInput
   const isMore = (ignored: readonly string[]): boolean =>
     edges.length > 0 || change.fields.some(({ path, held }) => held !== true && !isWithinAny(path, ignored));
   if (change.action === 'rename') add('rename', 'name', 'name', { edges: [] });
-  if (spec !== undefined && isOpen(kind, spec) && (change.action === 'delete' || isClosedBetween(change)))
+  if (spec !== undefined && isOpen(kind, spec) && (change.action === 'delete' || change.closed === 'between'))
     add('early', 'close', 'close', { edges: [] });
   if (release !== undefined && release.change.action !== 'delete')
     add('release', 'whole', 'write', { change: release.change, edges: release.edges });
   if (change.action === 'delete')
     add('main', 'delete', isAttribute(id) ? 'delete-attributes' : isRule(kind) ? (release ? 'write' : 'delete-rules') : 'delete-objects');
-  else if (isClosedBetween(change)) {
+  else if (change.closed === 'between') {
     if (isMore(modes)) add('main', 'closed', 'write');
     add('open', 'open', 'reopen');
   } else if (change.action === 'create' && modes.length > 0 && (spec !== undefined || isAttachedLater(unit, live))) {
@@ -97,7 +97,7 @@ export function isOpen(kind: Kind, spec: Spec): boolean {
 }
 
 function isReplaced({ effect: { change } }: Unit): boolean {
-  return change.reasons.includes('replaced');
+  return change.replacedBy !== undefined;
 }
 
 /** Adds to forms what the gateway demands: names, both ends of an attachment, one rule at a time, and successors before what they replace. */

@@ -56,7 +56,7 @@ export function unplannableByErrors(diagnostics: readonly Diagnostic[], { resour
 /** Returns an unplannable object as a change that writes nothing. */
 export function unplannableChange({ resource: { id, key, locate }, error }: UnplannableObject): Change {
   const identity = key === id ? { id } : { id, key };
-  return { ...identity, action: 'blocked', at: locate(''), error, fields: [], needs: [], reasons: ['not-planned'], carried: [] };
+  return { ...identity, action: 'blocked', at: locate(''), error, fields: [], needs: [], carried: [] };
 }
 
 /** Drops fields that the dialect of the gateway does not have; warns about each at its line. */

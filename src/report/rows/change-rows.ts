@@ -7,7 +7,6 @@ import {
   type Change,
   type EdgeChange,
   type FieldChange,
-  isClosedBetween,
   isDeletedOutside,
   isRestored,
   type Orphan,
@@ -231,10 +230,9 @@ export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], sai
 }
 
 /** Returns the row of a rule that includes every connection on one side of a change; `undone` swaps the sides. */
-export function reachRows({ action, reasons }: Pick<Change, 'action' | 'reasons'>, undone = false): readonly EdgeRow[] {
-  const isEvery = reasons.includes('every-connection');
-  if (action === 'held' || !(isEvery || reasons.includes('named-connections'))) return [];
-  return [isEvery === undone ? { sign: '-', text: 'every other connection' } : { sign: '+', text: 'every connection' }];
+export function reachRows({ action, reach }: Pick<Change, 'action' | 'reach'>, undone = false): readonly EdgeRow[] {
+  if (action === 'held' || reach === undefined) return [];
+  return [(reach === 'every') === undone ? { sign: '-', text: 'every other connection' } : { sign: '+', text: 'every connection' }];
 }
 
 type EdgeEnd = { readonly end: ResourceId; readonly sign: EdgeRow['sign']; readonly note: string };
@@ -277,12 +275,12 @@ export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.error !== undefined) return `not written: ${escapeTerminal(change.error.code)}`;
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'another manager')}, not written`;
   if (change.action === 'delete') return deletionNote(change, orphan);
-  if (change.reasons.includes('replaced')) return replacedText(change);
-  if (isClosedBetween(change)) return 'closed while its rules change';
+  if (change.replacedBy !== undefined) return replacedText(change.replacedBy);
+  if (change.closed === 'between') return 'closed while its rules change';
   if (change.adoption === true) return importNote(change);
   if (change.action === 'held') return 'held: made stricter outside Ostiary';
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
-  if (change.reasons.includes('unfinished')) return 'unfinished: created closed by an interrupted apply';
+  if (change.unfinished === true) return 'unfinished: created closed by an interrupted apply';
   if (change.action === 'create' && isLost(change)) return 'deleted outside Ostiary, will be recreated';
   return '';
 }
@@ -307,15 +305,14 @@ export function blockedReason({ error, at }: Pick<Change, 'error' | 'at'>): stri
 }
 
 /** Returns `replaced by NAME`, escaped. */
-function replacedText({ needs }: Pick<Change, 'needs'>): string {
-  const [successor] = needs;
-  return successor === undefined ? 'replaced' : `replaced by ${escapeTerminal(nameOf(successor))}`;
+function replacedText(successor: ResourceId): string {
+  return `replaced by ${escapeTerminal(nameOf(successor))}`;
 }
 
 /** Returns why an object is deleted, and whether it is closed before that. */
-function deletionNote({ reasons, needs }: Change, orphan: Orphan | undefined): string {
-  const why = reasons.includes('replaced') ? replacedText({ needs }) : orphan === undefined ? '' : removalText(orphan);
-  const how = reasons.includes('closed-first') ? 'closed first, then deleted' : '';
+function deletionNote({ replacedBy, closed }: Change, orphan: Orphan | undefined): string {
+  const why = replacedBy !== undefined ? replacedText(replacedBy) : orphan === undefined ? '' : removalText(orphan);
+  const how = closed === 'first' ? 'closed first, then deleted' : '';
   return [why, how].filter((text) => text !== '').join('; ');
 }
 

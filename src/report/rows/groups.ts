@@ -92,7 +92,7 @@ export function groupPlan(plan: Plan): GroupedPlan {
 /** Returns accepted drift as a change of the manifests. */
 function acceptedChange(drift: AcceptedDrift, plan: Pick<Plan, 'request'>): GroupedChange {
   const edges = drift.edges.map((edge): EdgeChange => ({ ...edge, by: liveKeyOf(drift) }));
-  return { change: { ...drift, needs: [], reasons: [], carried: [] }, edges, note: acceptedNote(drift, plan), changedSamples: [] };
+  return { change: { ...drift, needs: [], carried: [] }, edges, note: acceptedNote(drift, plan), changedSamples: [] };
 }
 
 type Untitled = Omit<ChangeGroup, 'title'>;
@@ -117,11 +117,8 @@ function withoutFieldsOfSuccessors(changes: readonly AssessedChange[]): Readonly
   );
 }
 
-function successorOf(
-  { action, reasons, needs: [successor] }: AssessedChange,
-  byId: ReadonlyMap<ResourceId, AssessedChange>,
-): AssessedChange | undefined {
-  return action === 'delete' && reasons.includes('replaced') && successor !== undefined ? byId.get(successor) : undefined;
+function successorOf({ action, replacedBy }: AssessedChange, byId: ReadonlyMap<ResourceId, AssessedChange>): AssessedChange | undefined {
+  return action === 'delete' && replacedBy !== undefined ? byId.get(replacedBy) : undefined;
 }
 
 /** Returns whether both sides have the same value; secrets of two objects cannot be compared. */

@@ -87,7 +87,7 @@ export function outcomeCounts(outcomes: readonly Outcome[], plan: Partial<Applie
     unmanaged: unmanagedAccess.length,
   };
   const finished = new Set(outcomes.flatMap(({ id, status }) => (status === 'done' ? [id] : [])));
-  const replaced = changes.filter(({ id, reasons }) => reasons.includes('replaced') && finished.has(id));
+  const replaced = changes.filter(({ id, replacedBy }) => replacedBy !== undefined && finished.has(id));
   const [ids, successors] = [new Set(replaced.map(({ id }) => id)), new Set(replaced.flatMap(({ needs }) => needs))];
   counts.orphaned = countOrphans({ orphans, changes }, ids);
   for (const outcome of outcomes) {

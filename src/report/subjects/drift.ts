@@ -72,7 +72,7 @@ export function driftedObjects({ plan, writes, protection: { parts = [] } }: Dri
     ...listed,
     ...alone.map(([rule, edges]) => {
       const action = edges.some((edge) => edge.action === 'held') ? 'held' : 'blocked';
-      return driftedObject({ id: rule, action, fields: [], needs: [], reasons: [], carried: [] }, edges, context);
+      return driftedObject({ id: rule, action, fields: [], needs: [], carried: [] }, edges, context);
     }),
   ];
 }
@@ -92,7 +92,8 @@ function driftedObject(change: Change, edges: readonly EdgeChange[], { writes, p
     note: noteOf(change),
     rows: action === 'delete' ? [] : driftedRows({ ...change, action }),
     edges: edges.flatMap((edge) => {
-      const shown = edgeChangeRows({ ...change, reasons: [] }, [inverseEdge(edge)]);
+      const { reach: _, ...beside } = change;
+      const shown = edgeChangeRows(beside, [inverseEdge(edge)]);
       const rows = edge === edges.at(-1) ? [...shown, ...reachRows(change, true)] : shown;
       return rows.map((row) => ({ ...row, next: nextWrite(edge, change) }));
     }),

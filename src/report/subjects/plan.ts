@@ -14,6 +14,7 @@ import {
   type UnwrittenSecret,
   type Risk,
 } from '../../model/plan/plan.ts';
+import { reasonsIn } from '../../model/plan/reasons.ts';
 import type {
   PermissionDelta,
   ProtectionMatrix,
@@ -106,13 +107,12 @@ function deletionsOf({ changes, orphans, protection }: Plan): readonly Deletion[
   const deleted = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
   const stated = new Set(protection.headlines.flatMap(({ connections: all }) => (all.every((id) => deleted.has(id)) ? all : [])));
   const found = new Map<string, Deletion & { readonly ids: ResourceId[] }>();
-  for (const { id, action, reasons, needs } of changes) {
+  for (const { id, action, replacedBy } of changes) {
     if (action !== 'delete' || stated.has(id)) continue;
     const orphan = removed.get(id);
-    const [successor] = reasons.includes('replaced') ? needs : [];
-    const replacedBy = successor === undefined ? undefined : nameOf(successor);
-    const key = JSON.stringify([orphan?.removedIn, replacedBy]);
-    const deletion = found.get(key) ?? { ids: [], orphan, replacedBy };
+    const successor = replacedBy === undefined ? undefined : nameOf(replacedBy);
+    const key = JSON.stringify([orphan?.removedIn, successor]);
+    const deletion = found.get(key) ?? { ids: [], orphan, replacedBy: successor };
     deletion.ids.push(id);
     found.set(key, deletion);
   }
@@ -133,11 +133,12 @@ export function pageBlocks(plan: Plan, matrix: ProtectionMatrix): readonly Repor
 /** Returns a plan as the JSON value that `schemas/documents/plan.schema.json` describes. Keys have a fixed order. */
 export function planObject(plan: Plan): JsonObject {
   const highest = highestPlanRisk(plan);
+  const reasonsFor = reasonsIn(plan);
   return definedFields({
     target: targetObject(plan.target),
     tree: plan.seals.tree,
     base: plan.base,
-    changes: plan.changes.map(changeObject),
+    changes: plan.changes.map((change) => changeObject(change, reasonsFor(change))),
     edges: plan.edges.map(edgeObject),
     unchanged: plan.unchanged,
     orphans: plan.orphans.map(({ id, removedIn, subject, kept, accessible, managedBy }) =>
@@ -175,8 +176,8 @@ export function targetObject({ name, url, dialect, organisation }: Plan['target'
   return definedFields({ name, url, dialect, organisation });
 }
 
-function changeObject(change: AssessedChange): JsonObject {
-  const { id, key, action, uid, managedBy, at, own, adoption, error } = change;
+function changeObject(change: AssessedChange, reasons: readonly string[]): JsonObject {
+  const { id, key, action, uid, managedBy, at, own, adoption, error, unfinished, replacedBy, closed, reach } = change;
   return definedFields({
     id,
     key,
@@ -189,7 +190,11 @@ function changeObject(change: AssessedChange): JsonObject {
     error: error && definedFields({ ...error }),
     fields: change.fields.map((field) => fieldObject(field, fieldPosition(change, field))),
     needs: change.needs,
-    reasons: change.reasons,
+    reasons,
+    unfinished,
+    replacedBy,
+    closed,
+    reach,
     risks: change.risks.map(riskObject),
     carried: change.carried,
     patch: patchOf(change),

@@ -37,7 +37,7 @@ function stepOf(
   given: Partial<Change> & { readonly edges?: readonly EdgeChange[] } = {},
 ): Step {
   const { edges = [], ...rest } = given;
-  const change: Change = { id, action: 'update', fields, needs: [], reasons: [], carried: [], ...rest };
+  const change: Change = { id, action: 'update', fields, needs: [], carried: [], ...rest };
   return { key: { id, phase: 'main' }, change, kind, edges, part, round: 1, needs: [] };
 }
 

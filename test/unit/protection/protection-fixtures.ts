@@ -36,7 +36,7 @@ function idOf(name: string): ResourceId {
 /** A change with nothing but fields, written at line 7. */
 export function changeOf(id: ResourceId, fields: readonly FieldChange[], given: Partial<Change> = {}): Change {
   const at = { file: 'access.yaml', line: 7, column: 1 };
-  return { id, action: 'update', at, needs: [], reasons: ['differs'], carried: [], fields, ...given };
+  return { id, action: 'update', at, needs: [], carried: [], fields, ...given };
 }
 
 /** One field from a value to another; undefined is none. */

@@ -70,7 +70,6 @@ const changed: AssessedChange = {
     byPath: { '/command': { file: 'db.yaml', line: 5, column: 3 }, '/reviewers': { file: 'db.yaml', line: 9, column: 3 } },
   },
   needs: [],
-  reasons: [],
   carried: [],
   risks: [],
 };

@@ -35,12 +35,15 @@ const unplaced = fc.record(
     adoption: fc.constant(true as const),
     fields: fc.array(field, { maxLength: 5 }),
     needs: fc.array(id, { maxLength: 2 }),
-    reasons: fc.array(fc.oneof(fc.constantFrom('unfinished', 'replaced'), nastyText), { maxLength: 2 }),
+    unfinished: fc.constant(true as const),
+    replacedBy: id,
+    closed: fc.constantFrom('first', 'between'),
+    reach: fc.constantFrom('every', 'named'),
     risks: fc.array(risk, { maxLength: 3 }),
     carried: fc.array(path, { maxLength: 2 }),
     touched: fc.record({ before: object, after: object }),
   },
-  { requiredKeys: ['id', 'action', 'fields', 'needs', 'reasons', 'risks', 'carried'] },
+  { requiredKeys: ['id', 'action', 'fields', 'needs', 'risks', 'carried'] },
 );
 const change: fc.Arbitrary<AssessedChange> = fc.tuple(unplaced, fc.option(position)).map(([one, at]) => ({
   ...one,

@@ -8,7 +8,7 @@ const ordersDb: AssessedChange = {
   action: 'create',
   at: { file: 'manifests/orders.yaml', line: 1, column: 1 },
   needs: ['GuardrailRule/no-drop'],
-  reasons: ['manifest/added'],
+
   carried: [],
   risks: [],
   fields: [
@@ -38,7 +38,7 @@ const billingDb: AssessedChange = {
   uid: '0f8e0a52-3a6c-4f4e-9f50-6a1e7f2d3c4b',
   at: { file: 'manifests/billing.yaml', line: 12, column: 1 },
   needs: [],
-  reasons: ['fields/differ', 'edge/attach'],
+
   carried: ['/secret/envvar:HOST', '/secret/envvar:USER'],
   risks: [],
   fields: [
@@ -75,7 +75,7 @@ const noDrop: AssessedChange = {
   uid: '9a3d6f10-1111-4222-8333-444455556666',
   at: { file: 'manifests/rules.yaml', line: 3, column: 1 },
   needs: [],
-  reasons: ['fields/differ'],
+
   carried: [],
   risks: [],
   fields: [
@@ -110,7 +110,7 @@ export function samplePlan(): Plan {
         uid: '77777777-1111-4222-8333-444455556666',
         at: { file: 'manifests/rules.yaml', line: 40, column: 1 },
         needs: [],
-        reasons: ['manifest/renamed'],
+
         carried: [],
         risks: [],
         fields: [{ path: '/name', before: { value: 'exports' }, after: { value: 'no-export' } }],
@@ -123,7 +123,7 @@ export function samplePlan(): Plan {
         managedBy: 'terraform',
         at: { file: 'manifests/payroll.yaml', line: 1, column: 1 },
         needs: [],
-        reasons: ['managed/blocked'],
+
         carried: [],
         risks: [],
         fields: [{ path: '/reviewers/hr', before: absent, after: { value: 'hr' } }],
@@ -134,7 +134,7 @@ export function samplePlan(): Plan {
         action: 'delete',
         uid: '99999999-1111-4222-8333-444455556666',
         needs: [],
-        reasons: ['orphan/prune'],
+
         carried: [],
         risks: [],
         fields: [{ path: '/description', before: { value: 'Masks what no one reads.' }, after: absent }],

@@ -62,7 +62,7 @@ describe('created and deleted connections', () => {
   });
 
   it('counts opening a connection that was created closed as its creation', () => {
-    const open = changeOf('Connection/a', [fieldOf('/access_mode_connect', 'disabled', 'enabled')], { reasons: ['unfinished'] });
+    const open = changeOf('Connection/a', [fieldOf('/access_mode_connect', 'disabled', 'enabled')], { unfinished: true });
     const { connections, losing } = protectionOfWrites([connection('a', { access_mode_connect: 'disabled', reviewers: ['dba'] })], [open]);
     expect(connections).toMatchObject([{ created: true, direction: 'neutral' }]);
     expect(losing).toEqual([]);

@@ -39,21 +39,21 @@ function planOver(live: LiveState, change: (resource: LiveResource) => LiveResou
 test('connections that an apply created closed and never opened are unfinished, and no limit stops their opening', async () => {
   const live = await diedBeforeOpening();
   const result = planOver(live, (resource) => ({ ...resource, untouched: true }));
-  expect(result.changes.filter((change) => change.reasons.includes('unfinished'))).toHaveLength(12);
+  expect(result.changes.filter((change) => change.unfinished === true)).toHaveLength(12);
   expect(result.refusals).toEqual([]);
 });
 
 test('connections that a user closed are not unfinished', async () => {
   const live = await diedBeforeOpening();
   const result = planOver(live, (resource) => resource);
-  expect(result.changes.filter((change) => change.reasons.includes('differs'))).toHaveLength(12);
+  expect(result.changes.filter((change) => change.unfinished !== true)).toHaveLength(12);
   expect(result.refusals.map((refusal) => refusal.code)).toEqual(['plan/too-many-updates', 'plan/too-many-lose-protection']);
 });
 
 test('a connection with other differences is not unfinished', async () => {
   const live = await diedBeforeOpening();
   const result = planOver(live, (resource) => ({ ...resource, untouched: true, spec: { ...resource.spec, type: 'database' } }));
-  expect(result.changes.filter((change) => change.reasons.includes('unfinished'))).toEqual([]);
+  expect(result.changes.filter((change) => change.unfinished === true)).toEqual([]);
 });
 
 function connectionWith(access: string): Manifest {
@@ -62,16 +62,16 @@ function connectionWith(access: string): Manifest {
 }
 
 test.each([
-  ['closed, so that opening it is a change of the manifests', 'disabled', ['differs'], ['1 connection enables native access and exec']],
-  ['open, so that opening it finishes an apply', 'enabled', ['unfinished'], []],
-] as const)('a connection without a write since its creation was meant to be %s', async (_, mode, reasons, lost) => {
+  ['closed, so that opening it is a change of the manifests', 'disabled', undefined, ['1 connection enables native access and exec']],
+  ['open, so that opening it finishes an apply', 'enabled', true, []],
+] as const)('a connection without a write since its creation was meant to be %s', async (_, mode, unfinished, lost) => {
   const gateway = memoryGateway({ registry, reportsUntouched: true, agents: ['default'] });
   const closed = desiredState([connectionWith('disabled')]);
   await applyPlan({ gateway, ...(await planAgainst(gateway, closed)), desired: closed });
   const base = { commit: 'a'.repeat(40), desired: desiredState([connectionWith(mode)]), removedIn: new Map() };
   const history = { desired: desiredState([connectionWith('enabled')]), base, consent: { imports: [], revert: [], prune: false } };
   const { plan: result } = await planHistory(gateway, history);
-  expect(result.changes.map((change) => change.reasons)).toEqual([reasons]);
+  expect(result.changes.map((change) => change.unfinished)).toEqual([unfinished]);
   expect(result.protection.headlines.filter(({ direction }) => direction === 'weakens').map(({ text }) => text)).toEqual(lost);
 });
 
@@ -97,7 +97,7 @@ test.each([
   expect(modes.map((mode) => gateway.state()['Connection/successor']?.spec?.[mode])).toEqual(['disabled', 'disabled', 'disabled']);
   gateway.setFault(undefined);
   const second = await planHistory(gateway, interrupted);
-  expect(second.plan.changes.find(({ id }) => id === 'Connection/successor')?.reasons).toContain('unfinished');
+  expect(second.plan.changes.find(({ id }) => id === 'Connection/successor')?.unfinished).toBe(true);
   await applyPlan({ gateway, ...second });
   expect(modes.map((mode) => gateway.state()['Connection/successor']?.spec?.[mode])).toEqual(expected);
   expect(modes.map((mode) => gateway.state()['Connection/former']?.spec?.[mode])).toEqual(['disabled', 'disabled', 'disabled']);

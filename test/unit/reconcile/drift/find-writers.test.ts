@@ -31,7 +31,7 @@ function writersOf(writes: readonly AuditedWrite[], there: ResourceId = 'Guardra
   const live = { id: there, uid: other, spec: {}, secrets: {}, edges: {}, raw: undefined, unknown: [] };
   const declared = { ...blank, id: there, key: there };
   const found = findWriters(
-    { changes: [{ id: gone, action: 'create', fields: [], needs: [], reasons: [], carried: [] }], edges: [] },
+    { changes: [{ id: gone, action: 'create', fields: [], needs: [], carried: [] }], edges: [] },
     { desired: { ...empty, resources: declares ? [declared] : [] }, live: { resources: [live], lookups: {} }, writes },
   );
   return found.get(gone) ?? [];
@@ -58,7 +58,7 @@ test.each([
   const fields = paths.map((path) => ({ path, before: { absent: true }, after: { value: 'x' } }) as const);
   const live = { id, uid: other, spec: {}, secrets: {}, edges: {}, raw: undefined, unknown: [] };
   const found = findWriters(
-    { changes: [{ id, action: 'update', fields, needs: [], reasons: ['differs'], carried: [] }], edges: [] },
+    { changes: [{ id, action: 'update', fields, needs: [], carried: [] }], edges: [] },
     { desired: { ...empty, resources: [] }, live: { resources: [live], lookups: {} }, writes: [write('PUT', 'there', other)] },
   );
   expect(found.get(id) ?? []).toHaveLength(count);

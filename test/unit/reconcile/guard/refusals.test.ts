@@ -10,7 +10,6 @@ function changes(count: number, action: Action = 'update'): readonly Change[] {
     action,
     fields: [],
     needs: [],
-    reasons: [],
     carried: [],
   }));
 }

@@ -195,7 +195,7 @@ function planWith(one: Change): Diff {
 }
 
 describe('a change that cannot be applied', () => {
-  const change: Change = { id: db, action: 'update', fields: [], needs: [], reasons: [], carried: [] };
+  const change: Change = { id: db, action: 'update', fields: [], needs: [], carried: [] };
 
   it.each<[string, Change, string]>([['an unknown kind', { ...change, id: 'Other/x' }, 'Other/x has an unknown kind']])(
     'throws: %s',

@@ -20,7 +20,7 @@ const source = 'env:OSTIARY_SECRET_PASS';
 const desired = wantedOf([desiredOf(id, { secrets: { [path]: seal(source, 'canary') } })]);
 const liveAt = (secretsVersion: string): LiveResource => liveOf(id, { secretsVersion, secrets: { [path]: seal('live', 'canary') } });
 const differs = { path, before: { secret: 'live', state: 'differs' }, after: { secret: source, state: 'differs' } } as const;
-const update: Change = { id, action: 'update', uid: 'uid-a', fields: [differs], needs: [], reasons: ['differs'], carried: [] };
+const update: Change = { id, action: 'update', uid: 'uid-a', fields: [differs], needs: [], carried: [] };
 const none: ApplyResult = { outcomes: [], interrupted: false };
 
 /** Returns the record of an apply without changes. */

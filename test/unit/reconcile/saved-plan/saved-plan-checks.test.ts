@@ -14,7 +14,7 @@ import { desiredOf, wantedOf } from '../../../support/resources.ts';
 import { testTarget } from '../../../support/run-pipeline.ts';
 
 function changeOf(id: ResourceId, action: Action, given: Partial<Change> = {}): Change {
-  return { id, action, fields: [], needs: [], reasons: [], carried: [], ...given };
+  return { id, action, fields: [], needs: [], carried: [], ...given };
 }
 
 describe('the version of a saved plan', () => {

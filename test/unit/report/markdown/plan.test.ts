@@ -11,7 +11,6 @@ function manyChanges(count: number): readonly AssessedChange[] {
     action: index % 100 === 0 ? 'delete' : 'update',
     fields: [{ path: '/command', before: { value: [`${index} ${'x'.repeat(300)}`] }, after: { value: [`${index} ${'y'.repeat(300)}`] } }],
     needs: [],
-    reasons: [],
     carried: [],
     risks: [],
   }));

@@ -22,7 +22,6 @@ function update(id: string, after: number, riskClass: RiskClass): GroupedChange 
     action: 'update',
     fields: [{ path: '/access_max_duration', before: { value: 60 }, after: { value: after } }],
     needs: [],
-    reasons: [],
     carried: [],
     risks: [{ code: 'risk/duration', class: riskClass, connections: [] }],
   };

@@ -10,7 +10,7 @@ function field(path: string, given: Partial<FieldChange> = {}): FieldChange {
 }
 
 function update(name: string, fields: readonly FieldChange[], given: Partial<AssessedChange> = {}): AssessedChange {
-  return { id: `Connection/${name}`, action: 'update', fields, needs: [], reasons: ['differs'], carried: [], risks: [], ...given };
+  return { id: `Connection/${name}`, action: 'update', fields, needs: [], carried: [], risks: [], ...given };
 }
 
 /** Returns the name of each group, and the names and fields of its objects. */
