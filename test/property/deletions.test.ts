@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { ResourceId } from '../../src/model/resource.ts';
 import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { pruning, succession, weakenedDeletions, type Succession } from '../support/history.ts';
@@ -68,6 +70,26 @@ test.each<[string, readonly Manifest[]]>([
   const weakened = writes.findIndex((write) => write.endsWith('GuardrailRule/g'));
   expect([closed, closed < weakened, closed < deleted]).toEqual([0, true, true]);
   for (const state of states) expect(exposedConnections(state, states[0] ?? {}, gateway.state())).toEqual([]);
+});
+
+test('what sessions redact is not exposed without its mask, nor a connection without a limit that its gateway does not enforce', () => {
+  const id: ResourceId = 'Connection/db';
+  const on = { access_mode_connect: 'enabled', access_schema: 'enabled' };
+  const state = (spec: JsonObject, ...masks: readonly string[]): ResourceStates => ({
+    [id]: { id, spec: { ...on, ...spec } },
+    'DataMaskingRule/m': {
+      id: 'DataMaskingRule/m',
+      spec: { supported_entity_types: [{ name: 'TYPES', entity_types: [...masks] }] },
+      edges: { connection_ids: [id] },
+    },
+  });
+  const redacted = { redact_types: ['PERSON'] };
+  expect(exposedConnections(state(redacted), state({}, 'URL'), state(redacted, 'PERSON'))).toEqual([]);
+  expect(exposedConnections(state(redacted), state({}, 'URL'), state(redacted, 'PERSON', 'URL'))).toHaveLength(1);
+  const [limited, unlimited] = [{ access_max_duration: 60 }, { access_max_duration: null }];
+  const reads = { limited_with: 'reviewers' };
+  expect(exposedConnections(state(unlimited), state(limited), state(unlimited, 'URL'))).toHaveLength(1);
+  expect(exposedConnections(state({ ...unlimited, ...reads }), state({ ...limited, ...reads }), state(unlimited, 'URL'))).toEqual([]);
 });
 
 test('a deleted connection is closed before its rules lose anything', async () => {

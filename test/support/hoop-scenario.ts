@@ -214,6 +214,7 @@ function connectionOf(row: ConnectionRow, attributes: readonly string[]): Memory
       access_mode_runbooks: row.runbooks,
       access_schema: row.schema,
       access_max_duration: row.accessMaxDuration,
+      limited_with: 'reviewers',
       reviewers: [...new Set(row.reviewers)].toSorted(),
       force_approve_groups: [...(row.forceApproveGroups ?? [])].toSorted(),
       redact_types: [...row.redactTypes, ...attributes.map((name) => `attribute ${name}`)].toSorted(),

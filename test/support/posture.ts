@@ -27,7 +27,10 @@ export function postureOf(resources: ResourceStates, id: ResourceId, ownThreshol
   const passes = (group: string): boolean => reviewers.length === 0 || (reviewers.length === 1 && reviewers[0] === group);
   for (const group of allGroups) if (!textsIn(spec['force_approve_groups']).includes(group) && !passes(group)) has.add(`no force ${group}`);
   for (const type of textsIn(spec['redact_types'])) has.add(`redacts ${type}`);
-  limits.set('duration', typeof spec['access_max_duration'] === 'number' ? spec['access_max_duration'] : Number.POSITIVE_INFINITY);
+  // The public gateway reads the limit of a connection only where its reviewers approve.
+  const isLimited = spec['limited_with'] !== 'reviewers' || reviewers.length > 0;
+  const longest = isLimited ? spec['access_max_duration'] : undefined;
+  limits.set('duration', typeof longest === 'number' ? longest : Number.POSITIVE_INFINITY);
   for (const rule of Object.values(resources)) {
     if (!(rule.edges?.['connection_ids'] ?? []).includes(id)) continue;
     if (kindOf(rule.id) === 'GuardrailRule') addGuardrail(has, rule.spec ?? {});
@@ -41,11 +44,12 @@ function isClosed(posture: Posture): boolean {
   return modes.every((mode) => posture.has.has(`closed ${mode}`));
 }
 
-/** Lists the controls of `wished` that `found` lacks; empty when `found` protects at least as much. */
+/** Lists the controls of `wished` that `found` lacks; empty when `found` protects at least as much. What sessions redact need not be masked. */
 export function missingControls(found: Posture, wished: Posture): readonly string[] {
   const parts = [...wished.has].filter((part) => !found.has.has(part));
   const limits = [...wished.limits]
     .filter(([name, limit]) => (found.limits.get(name) ?? Number.POSITIVE_INFINITY) > limit)
+    .filter(([name]) => !found.has.has(name.replace(/^masks /, 'redacts ')))
     .map(([name]) => name);
   return [...parts, ...limits];
 }
