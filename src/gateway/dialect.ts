@@ -125,7 +125,7 @@ export type WireKind = {
   /** Fields that repeat a secret; they are never printed. */
   readonly secretEchoes: readonly string[];
   readonly uidOf: (entry: JsonObject) => string | undefined;
-  /** Returns the entry without the fields whose values are not reliable in this mode. */
+  /** Returns the entry without the fields whose values are not reliable in this mode, and without placeholders. */
   readonly stripUntrusted?: (entry: JsonObject, mode: ReadMode) => JsonObject;
   /** Returns the version of the entry's secrets, where the gateway has a reliable one. */
   readonly secretsVersion?: (entry: JsonObject, mode: ReadMode) => string | undefined;

@@ -47,6 +47,8 @@ const tagged = (names: readonly string[]): Readonly<Record<string, string>> =>
   connections(Object.fromEntries(names.map((name) => [name, { connection_tags: { env: 'prod' } }])));
 const selected = { connection_names: [], connection_selector: { match_tags: { env: 'prod' } } };
 
+const attributed = connections({ 'a-db': { attributes: ['pii'] }, 'b-db': { attributes: ['pci'] } });
+
 const moves: Readonly<Record<string, Move>> = {
   'one connection moves to a rule that exists': {
     before: rules({ one: [['a-db', 'b-db']], two: [['c-db']] }),
@@ -67,6 +69,31 @@ const moves: Readonly<Record<string, Move>> = {
     before: rules({ one: [['a-db', 'c-db']], two: [['b-db', 'd-db']] }),
     after: rules({ one: [['b-db', 'c-db']], two: [['a-db', 'd-db']] }),
     closed: ['a-db', 'b-db'],
+  },
+  'two rules exchange their only connections': {
+    before: rules({ one: [['a-db']], two: [['b-db'], { reviewers_groups: ['sre'] }] }),
+    after: rules({ one: [['b-db']], two: [['a-db'], { reviewers_groups: ['sre'] }] }),
+    closed: ['a-db', 'b-db'],
+  },
+  'three rules pass their only connections on in a circle': {
+    before: rules({ one: [['a-db'], both], two: [['b-db']], three: [['c-db']] }),
+    after: rules({ one: [['c-db'], both], two: [['a-db']], three: [['b-db']] }),
+    closed: ['a-db', 'b-db', 'c-db'],
+  },
+  'two pairs of rules exchange their only connections': {
+    before: rules({ one: [['a-db']], two: [['b-db']], three: [['c-db']], four: [['d-db']] }),
+    after: rules({ one: [['b-db']], two: [['a-db']], three: [['d-db']], four: [['c-db']] }),
+    closed: ['a-db', 'b-db', 'c-db', 'd-db'],
+  },
+  'two rules exchange their only attributes': {
+    before: { ...rules({ one: [[], { attributes: ['pii'] }], two: [[], { attributes: ['pci'] }] }), ...attributed },
+    after: { ...rules({ one: [[], { attributes: ['pci'] }], two: [[], { attributes: ['pii'] }] }), ...attributed },
+    closed: ['a-db', 'b-db'],
+  },
+  'a rule exchanges its only connection for the only attribute of another one': {
+    before: { ...rules({ one: [['c-db']], two: [[], { attributes: ['pii'] }] }), ...attributed },
+    after: { ...rules({ one: [[], { attributes: ['pii'] }], two: [['c-db']] }), ...attributed },
+    closed: ['a-db', 'c-db'],
   },
   'the only connections of rules move on': {
     before: rules({ one: [['a-db']], two: [['b-db']] }),
@@ -216,6 +243,8 @@ test.each(Object.entries(moves))('%s', { timeout }, async (_, move) => {
 // The model of access stops random moves after each write, without commands.
 test.each([
   'one connection moves to a rule that exists',
+  'two rules exchange their only connections',
+  'two rules exchange their only attributes',
   'rules for each step become one for both',
   'a connection is replaced while it moves',
   'a rule changes its type and keeps the attributes of which another one takes one',

@@ -24,8 +24,10 @@ type ObjectChoice = {
 };
 
 const connections = ['one-db', 'two-db', 'three-db'];
-/** A connection that stays as it is. */
-const kept = 'keep-db';
+/** Connections that stay as they are. */
+const [kept, spare] = ['keep-db', 'spare-db'];
+/** Access-request rules; the second one governs nothing that the first one does. */
+const asking = ['asks', 'asks-too'] as const;
 
 const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'];
 const needed = { type: 'database', subtype: 'postgres', agent_id: 'default', access_schema: 'disabled' };
@@ -88,7 +90,7 @@ export function changesOn(dialect: 'interface' | 'hoop'): fc.Arbitrary<Successio
     ['GuardrailRule', 'words'],
     ['GuardrailRule', 'more-words'],
     ['DataMaskingRule', 'masks'],
-    ...(isHoop ? [['Attribute', 'pci'] as const, ['AccessRequestRule', 'asks'] as const] : []),
+    ...(isHoop ? [['Attribute', 'pci'] as const, ...asking.map((name) => ['AccessRequestRule', name] as const)] : []),
   ] as const;
   const listed = rules.flatMap(([kind, name]) => (kind === 'GuardrailRule' || kind === 'Attribute' ? [name] : []));
   const choices = [
@@ -96,9 +98,22 @@ export function changesOn(dialect: 'interface' | 'hoop'): fc.Arbitrary<Successio
     ...rules.map(([kind, name]) => choiceOf(kind, name, kind === 'Attribute' ? [] : [...connections, kept])),
   ];
   return fc
-    .tuple(...choices)
-    .map((all) => ({ before: manifestsOn('before', all, isHoop), after: manifestsOn('after', all, isHoop) }))
+    .tuple(fc.nat({ max: 3 }), ...choices)
+    .map(([sort, ...drawn]) => {
+      const all = sort === 0 ? exchanged(drawn) : drawn;
+      return { before: manifestsOn('before', all, isHoop), after: manifestsOn('after', all, isHoop) };
+    })
     .filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
+}
+
+/** Returns the choices with two access-request rules that exchange what they govern. */
+function exchanged(choices: readonly ObjectChoice[]): readonly ObjectChoice[] {
+  const [first, second] = asking.map((name) => choices.find((one) => one.name === name)?.ends.before ?? []);
+  const other = (name: string): readonly string[] | undefined => (name === asking[0] ? second : name === asking[1] ? first : undefined);
+  return choices.map((one) => {
+    const after = other(one.name);
+    return after === undefined ? one : { ...one, fate: 'changed', ends: { ...one.ends, after } };
+  });
 }
 
 function manifestsOn(side: Side, choices: readonly ObjectChoice[], isHoop: boolean): readonly Manifest[] {
@@ -107,9 +122,14 @@ function manifestsOn(side: Side, choices: readonly ObjectChoice[], isHoop: boole
   const endsOf = ({ ends, fate: what }: ObjectChoice): readonly string[] => ends[what === 'kept' ? 'before' : side];
   const namesOf = (one: ObjectChoice, kind?: string): readonly string[] =>
     endsOf(one).flatMap((name) => (name === kept ? [kept] : kind === undefined || kinds.get(name) === kind ? (names.get(name) ?? []) : []));
-  const first: Manifest = { kind: 'Connection', metadata: { name: kept }, spec: { ...needed, ...modesOf(modes) } };
+  const taken = choices.filter((one) => one.name === asking[0] && isOn(side, one)).flatMap((one) => namesOf(one));
+  const governed = (one: ObjectChoice): readonly string[] => {
+    const isSecond = one.name === asking[1];
+    const ends = namesOf(one).filter((name) => !isSecond || (name !== kept && !taken.includes(name)));
+    return ends.length > 0 ? ends : [isSecond ? spare : kept];
+  };
   return [
-    first,
+    ...[kept, spare].map((name): Manifest => ({ kind: 'Connection', metadata: { name }, spec: { ...needed, ...modesOf(modes) } })),
     ...choices.flatMap((one): readonly Manifest[] => {
       if (!isOn(side, one)) return [];
       const { kind, name, fate: what, forms, groups } = one;
@@ -120,8 +140,7 @@ function manifestsOn(side: Side, choices: readonly ObjectChoice[], isHoop: boole
       const form = forms[of];
       if (kind !== 'Connection') {
         const field = endFields[kind];
-        const ends = namesOf(one);
-        const listed = field === undefined ? {} : { [field]: kind === 'AccessRequestRule' && ends.length === 0 ? [kept] : [...ends] };
+        const listed = field === undefined ? {} : { [field]: kind === 'AccessRequestRule' ? [...governed(one)] : [...namesOf(one)] };
         return [{ kind, metadata, spec: { ...ruleForms[kind]?.[form % 3], ...listed } }];
       }
       const value = secretForms[secretOn(side, one)];

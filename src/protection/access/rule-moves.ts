@@ -13,10 +13,10 @@ export type RuleTargets = {
   readonly attributes: ReadonlySet<string>;
 };
 
-/** A write that lets go of what another rule takes; without targets it deletes the rule. Writes of one round run together. */
+/** A write that lets go of what another rule takes, of all that the rule governs where rules exchange it; without targets it deletes the rule. */
 export type RuleRelease = { readonly rule: ResourceId; readonly targets: RuleTargets | undefined; readonly round: number };
 
-/** The releases in their order, and the rules that cannot let go, because nothing would be left that they govern. */
+/** The releases in their order, and the rules that cannot let go, because they keep what another rule takes at another step. */
 export type RuleReleases = { readonly releases: readonly RuleRelease[]; readonly stuck: readonly ResourceId[] };
 
 /** Access-request rules by their ids. */
@@ -40,7 +40,7 @@ export function findReleases(before: RulesById, after: RulesById): RuleReleases 
   for (let round = 1; waiting.size > 0; round += 1) {
     const held = slotOwners(now);
     const isFree = (slot: string, rule: ResourceId): boolean => (held.get(slot) ?? []).every((owner) => owner === rule);
-    const ready = [...waiting].flatMap((rule): readonly RuleRelease[] => {
+    const possible = [...waiting].flatMap((rule): readonly RuleRelease[] => {
       const had = before.get(rule);
       const has = after.get(rule);
       if (had === undefined || has === undefined) return [{ rule, targets: undefined, round }];
@@ -48,9 +48,13 @@ export function findReleases(before: RulesById, after: RulesById): RuleReleases 
       const both = inBoth(had, has);
       const forms = [kept, targetsWith(has, has.type, (slot) => isFree(slot, rule))];
       // The change removes nothing that the rule has before and after, as when it changes its type.
-      const targets = forms.find((form) => !isEmpty(form) && both.every((target) => targetList(form).includes(target)));
+      const allowed = forms.filter((form) => both.every((target) => targetList(form).includes(target)));
+      const targets = allowed.find((form) => !isEmpty(form)) ?? allowed[0];
       return targets === undefined ? [] : [{ rule, targets, round }];
     });
+    const keeping = possible.filter(({ targets }) => targets === undefined || !isEmpty(targets));
+    // Of rules that exchange all that they govern, one lets go of all of it, which makes room for the others.
+    const ready = keeping.length > 0 ? keeping : possible.slice(0, 1);
     if (ready.length === 0) break;
     for (const { rule, targets } of ready) {
       waiting.delete(rule);

@@ -90,13 +90,9 @@ function withChanges(diff: Diff, closed: ReadonlyMap<ResourceId, Change>, prepar
   return { ...diff, changes, unchanged: diff.unchanged - added.length, seals: sealsOf({ ...diff, changes }, prepared) };
 }
 
-/** Returns the moves between rules that are not possible: those of connections that must not be closed, and of rules that would govern nothing. */
+/** Returns the moves between rules that are not possible: those of connections that must not be closed, and of rules that change what they govern in place. */
 function blockedMoves(moves: RuleMoves, obstacles: ReadonlyMap<ResourceId, string>): readonly BlockedMove[] {
-  const keepsType = (rule: ResourceId): boolean => moves.before.get(rule)?.type === moves.after.get(rule)?.type;
-  const stuck = moves.stuck.map((from) => ({
-    ...endsOf(from, undefined, moves),
-    why: keepsType(from) ? 'nothing would be left that it governs' : 'it would no longer govern what it keeps',
-  }));
+  const stuck = moves.stuck.map((from) => ({ ...endsOf(from, undefined, moves), why: 'it would no longer govern what it keeps' }));
   const ofConnections = [...obstacles].flatMap(([connection, why]) => {
     const from = [...moves.releases.keys()].find((rule) => moves.before.get(rule)?.connections.has(connection) === true);
     return from === undefined ? [] : [{ ...endsOf(from, connection, moves), connection, why }];

@@ -15,7 +15,7 @@ export type RuleMoves = {
   readonly after: RulesById;
   /** By the live key of the rule. */
   readonly releases: ReadonlyMap<ResourceId, Release>;
-  /** Rules that cannot let go first, because they would govern nothing then. */
+  /** Rules that cannot let go first, because they keep what another rule takes at another step. */
   readonly stuck: readonly ResourceId[];
 };
 

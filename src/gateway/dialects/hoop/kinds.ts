@@ -13,6 +13,7 @@ import {
   limitMaskingRule,
 } from './checks/data-masking-rule.ts';
 import { accessRows, channelRows, connections } from './access.ts';
+import { withoutRulePlaceholder, withRuleTarget } from './rule-targets.ts';
 import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames, differingPrefixes, types } from './fields.ts';
 import { type ProposedWrite, objectPath, readUid, restList } from '../rest.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
@@ -176,8 +177,9 @@ const accessRequestRule: WireKind = {
   detailPath: requestRulePath,
   updatePath: requestRulePath,
   removePath: requestRulePath,
+  stripUntrusted: withoutRulePlaceholder,
   // The gateway refuses a rule without these lists.
-  completeBody: (body) => ({ connection_names: [], approval_required_groups: [], force_approval_groups: [], ...body }),
+  completeBody: (body) => withRuleTarget({ connection_names: [], approval_required_groups: [], force_approval_groups: [], ...body }),
 };
 
 const attributePath = pathByName('/attributes');
