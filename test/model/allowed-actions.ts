@@ -157,9 +157,20 @@ function reviewersPass(spec: Fields): bigint {
   });
 }
 
+const redactable = ['plain', ...pools.redacted];
+
 function redactionOf(spec: Fields): bigint {
   const hidden = spec['redact_enabled'] === false ? [] : textsOf(spec['redact_types']);
-  return bitsOf(['plain', ...pools.redacted], (type) => !hidden.includes(type));
+  return bitsOf(redactable, (type) => !hidden.includes(type));
+}
+
+/** Returns the values that a redaction hides whatever masking does: it needs no score. */
+export function hiddenByRedaction({ redaction }: Admitted): bigint {
+  const isHidden = (type: string): boolean => {
+    const index = redactable.indexOf(type);
+    return redaction !== undefined && index >= 0 && (redaction & (1n << BigInt(index))) === 0n;
+  };
+  return bitsOf(detections, ({ type }) => isHidden(type));
 }
 
 /** Lists the texts that no guardrail blocks. An entry of an unknown type blocks nothing. */

@@ -1,4 +1,4 @@
-import { actionKinds, allowedOn, conditions, type Admitted, type Allowed, type Condition } from './allowed-actions.ts';
+import { actionKinds, allowedOn, conditions, hiddenByRedaction, type Admitted, type Allowed, type Condition } from './allowed-actions.ts';
 import type { ModelState } from './gateway-objects.ts';
 import { worlds, type World } from './worlds.ts';
 
@@ -44,7 +44,12 @@ export function judgeConnection(
 /** Lists the smallest sets of conditions that prevented an action before and admit it after. */
 function demandsOf(before: Admitted, after: Admitted): readonly ReadonlySet<Condition>[] {
   const found = conditions.filter((condition) => after[condition] !== undefined);
-  const pairs = found.map((condition) => ({ condition, was: before[condition] ?? 0n, is: after[condition] ?? 0n }));
+  // What no rule masks any longer stays hidden where the session redacts its type.
+  const hidden = hiddenByRedaction(after);
+  const pairs = found.map((condition) => {
+    const [was, is] = [before[condition] ?? 0n, after[condition] ?? 0n];
+    return { condition, was, is: condition === 'masking' ? is & (was | ~hidden) : is };
+  });
   if (pairs.some(({ is }) => is === 0n)) return [];
   const always = pairs.filter(({ was, is }) => (was & is) === 0n).map(({ condition }) => condition);
   if (always.length > 0) return [new Set(always)];
