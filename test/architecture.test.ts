@@ -249,6 +249,7 @@ const namesKinds = [
     'controls/request-rule-fields.ts',
     'controls/rule-rows.ts',
     'posture/diff-postures.ts',
+    'compare/affected-connections.ts',
     'compare/own-effects.ts',
     'posture/posture.ts',
     'posture/protection-snapshot.ts',

@@ -3,7 +3,7 @@ import { liveKeyOf } from '../model/plan/plan.ts';
 import type { Protection } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { effectsOfDifferences, type ProtectionEffect } from './controls/compare-protection.ts';
-import type { AffectedConnection } from './posture/diff-postures.ts';
+import type { AffectedConnection } from './compare/affected-connections.ts';
 import { isControlRisk } from './risk/risk-codes.ts';
 
 /** The effects of a plan that writes: what it states already, accepted drift does not state again. */

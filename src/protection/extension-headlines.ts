@@ -3,7 +3,7 @@ import { formatPosition } from '../model/diagnostic.ts';
 import type { Cause, Headline } from '../model/protection/protection.ts';
 import { nameOf } from '../model/resource.ts';
 import { controlRow } from './controls/control-table.ts';
-import type { Difference } from './compare/compare.ts';
+import type { Difference } from './access/terms.ts';
 import { effective } from './effective/effective.ts';
 import type { DeciderPosition } from './permission/decider-positions.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';

@@ -20,20 +20,11 @@ import { destinationHeadlines } from './questions/destination-texts.ts';
 import { newAccessPhrase } from './new-access.ts';
 import { sharedTags } from './common-tags.ts';
 import { isSameEnforcement } from './controls/enforcement.ts';
-import {
-  diffPostures,
-  diffSnapshots,
-  snapshotPlan,
-  type PlannedWrites,
-  type PlanSnapshots,
-  type AffectedConnection,
-  reverseSnapshots,
-  type AttachmentSources,
-} from './posture/diff-postures.ts';
-import { compare } from './compare/compare.ts';
+import { snapshotPlan, type PlannedWrites, type PlanSnapshots, reverseSnapshots, type AttachmentSources } from './posture/diff-postures.ts';
+import { readPostures } from './posture/posture.ts';
 import { allConnections, liveSnapshot } from './posture/protection-snapshot.ts';
 import { causeKey, createPlanCauses, lookUpAttachments, type PlanCauses } from './compare/plan-causes.ts';
-import { combineEffects, type ProtectionEffect } from './controls/compare-protection.ts';
+import { combineEffects, createComparisonCache, type ProtectionEffect } from './controls/compare-protection.ts';
 import { canonical, compareText } from '../model/json.ts';
 import { type ResourceId, nameOf } from '../model/resource.ts';
 import { type DesiredState, emptyState } from '../model/desired.ts';
@@ -49,7 +40,8 @@ import {
 } from '../model/plan/plan.ts';
 import { isPointerWithin } from '../model/pointer.ts';
 import { deciderPositions } from './permission/decider-positions.ts';
-import { decidersByControl, differencesOfPlan, type PlanDifferences } from './compare/plan-differences.ts';
+import { type AffectedConnection, affectedConnections } from './compare/affected-connections.ts';
+import { differencesBetween, differencesOfPlan, type PlanDifferences } from './compare/plan-differences.ts';
 import { permissionDelta } from './permission/permission-delta.ts';
 import { acceptedLosses, acceptedRisks, type StatedEffects } from './accepted-effects.ts';
 import { findRisks } from './risk/risks.ts';
@@ -60,21 +52,11 @@ export function protectionOf(plan: PlannedWrites, live: LiveState, registry: Reg
   if (plan.changes.length === 0) return noProtectionChange;
   const snapshots = snapshotPlan(plan, live, registry);
   const differences = differencesOfPlan(plan, snapshots);
-  return summarizeAffected(affectedBetween(plan, snapshots, createPlanCauses(plan, { registry, snapshots }), differences));
+  return summarizeAffected(affectedConnections({ plan, snapshots, differences, ...createPlanCauses(plan, { registry, snapshots }) }));
 }
 
 /** The result for a plan that changes no protection. */
 const noProtectionChange: Protection = { headlines: [], connections: [], losing: [] };
-
-/** Lists the connections whose protection differs between two snapshots. */
-function affectedBetween(
-  plan: PlannedWrites,
-  views: PlanSnapshots,
-  { causesOf }: PlanCauses,
-  differences: PlanDifferences,
-): readonly AffectedConnection[] {
-  return diffPostures(plan, views, { decidersOn: decidersByControl(differences), causesOf });
-}
 
 function summarizeAffected(affected: readonly AffectedConnection[]): Protection {
   return {
@@ -233,14 +215,10 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
   const effects = findEffects(diff, input);
   const changes = diff.changes.map((change) => ({ ...change, risks: effects.byChange.get(liveKeyOf(change)) ?? [] }));
   const summarize = (): Protection => {
-    const protection = withOwnHeadlines(
-      summarizeAffected(affectedBetween(diff, effects.snapshots, effects.causes, effects.differences)),
-      changes,
-      {
-        ...effects,
-        desired: input.desired,
-      },
-    );
+    const protection = withOwnHeadlines(summarizeAffected(affectedConnections({ plan: diff, ...effects, ...effects.causes })), changes, {
+      ...effects,
+      desired: input.desired,
+    });
     const { access: differences } = effects.differences;
     const more = [
       ...extensionHeadlines(differences, effects.snapshots, deciderPositions(input.desired)),
@@ -277,7 +255,7 @@ function summarizeOnUse(summarize: () => Protection): Protection {
  */
 export function assessAcceptedDrift(diff: PlannedWrites, input: AssessInput, stated: StatedEffects): AcceptedEffects {
   const effects = findEffects(diff, input);
-  const losses = acceptedLosses(affectedBetween(diff, effects.snapshots, effects.causes, effects.differences), stated);
+  const losses = acceptedLosses(affectedConnections({ plan: diff, ...effects, ...effects.causes }), stated);
   const risksOf = acceptedRisks(losses, stated);
   const changes = diff.changes.map((change) => {
     const key = liveKeyOf(change);
@@ -333,8 +311,11 @@ type AcceptedEffects = Pick<Protection, 'headlines' | 'losing'> & { readonly ris
 export function protectionOfAccess(before: LiveState, live: LiveState, { registry, dialect }: AccessTarget): Protection {
   const had = liveSnapshot(before, registry, dialect);
   const has = liveSnapshot(live, registry, dialect);
-  const access = compare({ before: had, after: has, formerOf: (id) => id }, allConnections(has));
-  return summarizeAffected(diffSnapshots(had, has, decidersByControl({ access, aspects: [] })));
+  const ids = allConnections(has).filter((id) => had.resources.has(id));
+  const shared = { compared: createComparisonCache(), postureBefore: readPostures(had), postureAfter: readPostures(has) };
+  const snapshots = { before: had, after: has, ...shared, predecessors: new Map<ResourceId, ResourceId>() };
+  const differences = differencesBetween(had, has, ids, { compared: shared.compared });
+  return summarizeAffected(affectedConnections({ plan: { changes: [], edges: [] }, snapshots, differences, causesOf: () => [] }));
 }
 
 type AccessTarget = { readonly registry: Registry; readonly dialect: string };
@@ -353,7 +334,7 @@ export function protectionOfDrift(
   const snapshots = snapshotPlan(revert, live, registry, manifests);
   const reversed = reverseSnapshots(snapshots);
   const causes = createPlanCauses(revert, { registry, snapshots: reversed });
-  const affected = affectedBetween(revert, reversed, causes, differencesOfPlan(revert, reversed));
+  const affected = affectedConnections({ plan: revert, snapshots: reversed, differences: differencesOfPlan(revert, reversed), ...causes });
   const onLive = changes.filter(({ action }) => action === 'update').map(withRisksOfFields);
   const desired = manifests?.base ?? manifests?.desired ?? emptyState;
   const named = withNames(live, renamesOf(changes));

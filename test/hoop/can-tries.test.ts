@@ -7,7 +7,7 @@ import { asText, isObject, type JsonObject, objectsIn, textsIn } from '../../src
 import type { AccessMode } from '../../src/model/protection/access-objects.ts';
 import type { Permission } from '../../src/model/protection/permission.ts';
 import { accessModes } from '../../src/protection/access/effective-access.ts';
-import { coversRunbook } from '../../src/protection/controls/runbooks-row.ts';
+import { coversRunbook } from '../../src/protection/access/compare-terms.ts';
 import { writeFiles } from '../e2e/project.ts';
 import { governing, type AccessState } from '../model/access-model.ts';
 import { accessPairs, type AccessPair } from '../model/access-pairs.ts';

@@ -5,9 +5,8 @@ import { specValueAt } from '../../src/model/spec/edit.ts';
 import { liveKeyOf, type Change, type FieldChange, type Plan } from '../../src/model/plan/plan.ts';
 import { isPointerWithin } from '../../src/model/pointer.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
-import { compareProtection } from '../../src/protection/controls/compare-protection.ts';
-import { readPostures } from '../../src/protection/posture/posture.ts';
-import { plannedSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
+import { differencesBetween } from '../../src/protection/compare/plan-differences.ts';
+import { allConnections, plannedSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { filterDrift } from '../../src/reconcile/drift/filter-drift.ts';
 import { runCount } from '../support/property-runs.ts';
 import { gatewayOf, history, planHistory, type History } from '../support/history.ts';
@@ -77,16 +76,12 @@ test('held drift only adds protection: what --revert would leave is weaker, and 
       const { plan, live } = await planHistory(gatewayOf(whole), whole);
       fc.pre(heldOf(plan).some(({ change }) => change.action !== 'blocked'));
       const snapshots = [plan, { ...plan, changes: plan.changes.map(revertAll) }].map((one) => plannedSnapshot(one, live, registry));
-      const [kept, reverted] = snapshots.map((one) => readPostures(one));
-      const ids = new Set(snapshots.flatMap(({ resources }) => [...resources.keys()]));
-      const losing = [...ids].flatMap((id) => {
-        const [one, other] = [kept?.(id), reverted?.(id)];
-        if (kindOf(id) !== 'Connection' || one === undefined || other === undefined) return [];
-        return compareProtection(one, other).map(({ lost, gained, incomparable, coexisting }) => {
-          expect([...gained, ...incomparable, ...coexisting]).toEqual([]);
-          return lost.length;
-        });
-      });
+      const [kept, reverted] = snapshots;
+      if (kept === undefined || reverted === undefined) throw new Error('there are two states');
+      const ids = allConnections(kept).filter((id) => reverted.resources.has(id));
+      const { access, aspects } = differencesBetween(kept, reverted, ids);
+      const losing = [...access, ...aspects].map(({ causes }) => Object.keys(causes));
+      expect(losing).toEqual(losing.map(() => ['more']));
       expect(losing.length).toBeGreaterThan(0);
     }),
     { numRuns: runCount(6) },

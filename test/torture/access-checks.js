@@ -63,10 +63,10 @@ export const accessChecks = [
     ['hoop/access-stops.test.ts: the connection closes in part and loses its review of an apply'],
   ],
   [
-    'runbooks are compared for all who see a connection on both sides',
-    'protection/controls/runbooks-row.ts',
-    'own?.groups ?? other?.groups ?? []',
-    'own?.groups ?? []',
+    'runbooks are compared for all groups of runbook rules',
+    'protection/access/people.ts',
+    'runners.filter((groups) => groups.length > 0)',
+    '[]',
     ['unit/protection/access/access-changes.test.ts: whose members in a group that still sees the connection gain'],
   ],
   [

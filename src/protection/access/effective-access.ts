@@ -182,11 +182,6 @@ export function sortPlaces(places: MemberSort['places']): MemberSort['places'] {
   return places.map((groups) => groups.toSorted(compareText)).toSorted(([one = ''], [other = '']) => compareText(one, other));
 }
 
-/** Returns one sort of people for each difference that the groups of several states can make; those in the fewest groups first. */
-export function memberSorts(...states: readonly ConnectionAccess[]): readonly MemberSort[] {
-  return memberSortsBy(states);
-}
-
 /**
  * Returns one sort of people for each difference that the groups of several states, or being in some of the other groups, can make. What the groups of
  * `adding` give adds up: who is in several of them, and alike otherwise, gains or loses what those in one of them do.

@@ -4,19 +4,22 @@ import type { Decider } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
-import { type ComparisonCache, compareProtection } from '../controls/compare-protection.ts';
+import type { Difference } from '../access/terms.ts';
+import { type ComparisonCache, compareProtection, type ControlDifference } from '../controls/compare-protection.ts';
 import { type Control, type Posture } from '../controls/control-row.ts';
-import { aspectTypes, controlRow } from '../controls/control-table.ts';
+import { controlRow } from '../controls/control-table.ts';
 import { isSameEnforcement } from '../controls/enforcement.ts';
 import { attaching } from '../effective/deciders.ts';
 import { effective } from '../effective/effective.ts';
 import { firstsOfAlike } from '../posture/alike-connections.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import { type Difference, differing } from './compare.ts';
+import { differing } from './compare.ts';
 
 /** One control that differs on a connection, whoever uses it, and in the same way on others: their own fields and edges are causes as its own are. */
 export type AspectDifference = Pick<Difference, 'connection' | 'former' | 'causes'> & {
   readonly part: ControlType;
+  /** What is lost and gained. */
+  readonly compared: ControlDifference;
   /** The connection, and those that differ as it does. */
   readonly alike: readonly ResourceId[];
 };
@@ -46,8 +49,8 @@ export function compareAspects(states: ComparedAspects, connections: readonly Re
     const [had, has] = [former === undefined ? undefined : states.postureBefore(former), states.postureAfter(id)];
     if (had === undefined || has === undefined || former === undefined) return [];
     const isAlike = isSameEnforcement(had.enforcement, has.enforcement);
-    return compareProtection(had, has, states.compared).flatMap(({ control, lost, gained, incomparable, coexisting }) => {
-      if (!aspectTypes.has(control)) return [];
+    return compareProtection(had, has, states.compared).map((compared) => {
+      const { control, lost, gained, incomparable, coexisting } = compared;
       const lists = { more: lost, unclear: incomparable, less: [...gained, ...coexisting] };
       const sides = { ...states, id, former };
       const causesOf = (direction: AccessDirection, controls: readonly Control[]): readonly Decider[] => {
@@ -69,7 +72,7 @@ export function compareAspects(states: ComparedAspects, connections: readonly Re
       const causes = Object.fromEntries(
         (['more', 'less', 'unclear'] as const).flatMap((one) => (lists[one].length === 0 ? [] : [[one, causesOf(one, lists[one])]])),
       );
-      return [{ connection: id, former, part: control, causes, alike: alikeOf.get(id) ?? [id] }];
+      return { connection: id, former, part: control, compared, causes, alike: alikeOf.get(id) ?? [id] };
     });
   });
 }

@@ -3,31 +3,12 @@ import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { type AccessDirection, accessModes, type MemberSort, seeingAll } from '../access/effective-access.ts';
-import { controlRow } from '../controls/control-table.ts';
+import { compareAnalyzers, compareEnds, compareTerms, type TermDifference } from '../access/compare-terms.ts';
 import { peopleIn } from '../access/people.ts';
-import { emptyPosture } from '../controls/control-row.ts';
+import { type Difference, isUsable, type TermPart, type Terms } from '../access/terms.ts';
 import { attributeOf, decidersFor, decidersOf, valueOf } from '../effective/deciders.ts';
-import { type Effective, effective, isUsable, type TermPart, type Terms } from '../effective/effective.ts';
-import { readPostures } from '../posture/posture.ts';
+import { type Effective, effective } from '../effective/effective.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import { type AccessPart, compareEnds, compareTerms, type TermDifference } from './compare-terms.ts';
-
-/** One sort of people, or a machine identity, which acts as an admin with native access alone. */
-export type People = MemberSort | { readonly machine: string };
-
-/** One part of what some people may do on a connection that differs. Each direction has its own causes: one change may weaken what another one strengthens. */
-export type Difference = {
-  readonly connection: ResourceId;
-  /** The connection that it was before; undefined for a new one. */
-  readonly former: ResourceId | undefined;
-  readonly people: People;
-  readonly verb: AccessMode;
-  readonly part: AccessPart;
-  /** What people may do before and after; undefined where the connection does not exist. */
-  readonly terms: readonly [Terms | undefined, Terms | undefined];
-  /** The deciders that differ, by the direction of what they cause. */
-  readonly causes: Readonly<Partial<Record<AccessDirection, readonly Decider[]>>>;
-};
 
 /** Two states of a gateway; `formerOf` returns the connection of `before` that one of `after` was. */
 export type Compared = {
@@ -50,7 +31,6 @@ type Sides = Ends & {
  */
 export function compare({ before, after, formerOf }: Compared, connections: readonly ResourceId[]): readonly Difference[] {
   const known = new Map<string, readonly Difference[]>();
-  const analyzed = compareAnalyzers(before, after);
   return connections.flatMap((id): readonly Difference[] => {
     const former = formerOf(id);
     const sides: Sides = {
@@ -66,7 +46,7 @@ export function compare({ before, after, formerOf }: Compared, connections: read
     const key = `${had?.key ?? ''}\n${has?.key ?? ''}\n${changesOf(sides)}`;
     const shared = known.get(key);
     if (shared !== undefined) return shared.map((one) => ofConnection(one, id, former));
-    const found = [...accessModes.flatMap((verb) => compareVerb(sides, verb, analyzed)), ...compareMachines(sides)];
+    const found = [...accessModes.flatMap((verb) => compareVerb(sides, verb)), ...compareMachines(sides)];
     known.set(key, found);
     return found;
   });
@@ -88,11 +68,11 @@ function changesOf({ before, after, id, former }: Sides): string {
 }
 
 /** Compares everybody by one verb. People in several groups are among them, whether or not people in one of these groups differ in the same way. */
-function compareVerb(sides: Sides, verb: AccessMode, analyzed: AnalyzerComparison): readonly Difference[] {
+function compareVerb(sides: Sides, verb: AccessMode): readonly Difference[] {
   const { id, former, had, has } = sides;
   const values = [had, has].filter((one) => one !== undefined);
   const isOnBoth = values.length === 2;
-  const analyzer = isOnBoth && verb !== 'connect' ? analyzed(sides) : [];
+  const analyzer = isOnBoth && verb !== 'connect' ? compareAnalyzers(had?.access.analyzer, has?.access.analyzer) : [];
   return peopleIn(
     values.map(({ access }) => access),
     verb,
@@ -204,19 +184,4 @@ function compareMachines(sides: Sides): readonly Difference[] {
 
 function machineTerms(side: Effective | undefined, name: string): Terms | undefined {
   return side?.access.machines.includes(name) === true ? side.may(['admin'], 'connect') : undefined;
-}
-
-type AnalyzerComparison = (sides: Sides) => readonly AccessDirection[];
-
-/** Returns a comparison of what the analyzer does with commands. */
-function compareAnalyzers(before: ProtectionSnapshot, after: ProtectionSnapshot): AnalyzerComparison {
-  const [postureBefore, postureAfter] = [readPostures(before), readPostures(after)];
-  const row = controlRow('analyzer');
-  return ({ id, former, had, has }) => {
-    if (had?.access.analyzer === undefined && has?.access.analyzer === undefined) return [];
-    const was = former === undefined ? undefined : postureBefore(former);
-    const { lost, gained, incomparable } = row.compare(was ?? emptyPosture, postureAfter(id) ?? emptyPosture);
-    const lists = { more: lost, less: gained, unclear: incomparable };
-    return (['more', 'less', 'unclear'] as const).filter((direction) => lists[direction].length > 0);
-  };
 }

@@ -9,14 +9,15 @@ import type { ControlType } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { accessModes, seeingAll } from '../access/effective-access.ts';
+import { compareAnalyzers, compareTerms } from '../access/compare-terms.ts';
 import { sortsIn } from '../access/people.ts';
-import { controlTable } from '../controls/control-table.ts';
+import { isUsable, type People, type Terms } from '../access/terms.ts';
+import { aspectRows } from '../controls/control-table.ts';
 import type { Posture } from '../controls/control-row.ts';
-import { effective, type Effective, isUsable, type Terms } from '../effective/effective.ts';
+import { effective, type Effective } from '../effective/effective.ts';
 import type { PlannedWrites } from '../posture/diff-postures.ts';
 import type { PostureReader } from '../posture/posture.ts';
-import type { Compared, People } from './compare.ts';
-import { compareTerms } from './compare-terms.ts';
+import type { Compared } from './compare.ts';
 import { isSameLead, type Lead, leadOf, leadsToSame, placesOf } from './leads.ts';
 
 /** People who reach what other connections lead to more easily than before, because a connection leads there now. */
@@ -273,10 +274,14 @@ function withoutSelfReview(terms: Terms, member: readonly string[]): Terms {
 }
 
 /** The controls of what people do there, whoever they are; native access has no analyzer. */
-const aspects = controlTable.filter(({ type }) => ['input', 'output', 'masking', 'redaction', 'analyzer'].includes(type));
+const aspects = aspectRows.filter(({ type }) => ['input', 'output', 'masking', 'redaction'].includes(type));
 
 /** Lists the controls that one connection certainly loses by the other one. */
 function missingControls(had: Posture | undefined, has: Posture | undefined): readonly ControlType[] {
   if (had === undefined || has === undefined) return [];
-  return aspects.filter((row) => row.compare(had, has).lost.length > 0).map(({ type }) => type);
+  const isUnanalyzed = compareAnalyzers(had.access.analyzer, has.access.analyzer).includes('more');
+  return [
+    ...aspects.filter((row) => row.compare(had, has).lost.length > 0).map(({ type }) => type),
+    ...(isUnanalyzed ? (['analyzer'] as const) : []),
+  ];
 }

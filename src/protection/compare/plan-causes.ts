@@ -11,8 +11,11 @@ import type { Cause } from '../../model/protection/protection.ts';
 import { type EdgeEnds, edgeKey, type ResourceId, kindOf } from '../../model/resource.ts';
 import { conditionedTypesOf, controlTypesOf } from '../controls/control-table.ts';
 import { accessControl } from '../effective/deciders.ts';
-import type { CauseLookup, NamedTexts, PlannedWrites, PlanSnapshots } from '../posture/diff-postures.ts';
+import type { PlannedWrites, PlanSnapshots } from '../posture/diff-postures.ts';
 import { findEditedEntries } from '../posture/edited-entries.ts';
+
+/** Texts of which a written entry has to contain one; with a side, in its value there. */
+type NamedTexts = { readonly texts: ReadonlySet<string>; readonly side?: 'before' | 'after' };
 
 /** Finds what a plan writes of deciders. */
 export type PlanCauses = {
@@ -24,7 +27,7 @@ export type PlanCauses = {
    * Returns the written fields, edges and objects that deciders stand for, each once and sorted. Of a list in which several entries changed,
    * those that name none of the texts are left out.
    */
-  readonly causesOf: CauseLookup['causesOf'];
+  readonly causesOf: (deciders: readonly Decider[], named?: NamedTexts) => readonly Cause[];
 };
 
 /** The written fields of one entry of a list, or another field, with the texts that it contains on each side. */

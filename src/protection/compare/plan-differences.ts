@@ -4,16 +4,17 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
+import type { Difference } from '../access/terms.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type ComparisonCache, createComparisonCache } from '../controls/compare-protection.ts';
 import { controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { decidersFor } from '../effective/deciders.ts';
-import { affectedIds, type DeciderLookup, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
+import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
 import { movedEndsBetween } from '../posture/grant-ends.ts';
 import { type PostureBuilder, readPostures } from '../posture/posture.ts';
 import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { type AspectDifference, compareAspects } from './compare-aspects.ts';
-import { compare, type Compared, type Difference } from './compare.ts';
+import { compare, type Compared } from './compare.ts';
 
 /** Everything that a plan changes for connections: what people may do, and what protects it from whoever uses it. */
 export type PlanDifferences = { readonly access: readonly Difference[]; readonly aspects: readonly AspectDifference[] };
@@ -70,7 +71,10 @@ export function directionsOf({ causes }: Pick<Difference, 'causes'>): readonly A
 }
 
 /** Returns a lookup of what decides the differences of a control on a connection, by their direction. */
-export function decidersByControl({ access, aspects }: PlanDifferences): DeciderLookup {
+export function decidersByControl({
+  access,
+  aspects,
+}: PlanDifferences): (connection: ResourceId, control: ControlType) => ReadonlyMap<AccessDirection, readonly Decider[]> {
   const byControl = new Map<string, Difference[]>();
   for (const one of access) for (const control of controlsAbout(one)) addToGroup(byControl, `${one.connection} ${control}`, one);
   const byAspect = new Map<string, AspectDifference>();
@@ -114,7 +118,7 @@ export function controlsAbout({ part, people, terms: [had, has] }: Difference): 
     case 'approval':
       return approving;
     case 'longest':
-      return ['duration', 'approval'];
+      return ['duration'];
     case 'files':
       return ['runbooks'];
     case 'until':

@@ -1,20 +1,23 @@
 import type { AccessRequestRule, AnalyzerRule } from '../../model/protection/access-objects.ts';
 import { durationText } from '../../model/time.ts';
-import { type AnalyzedCommand, type Approval, approvalsFor, modesOfStep, riskLevels } from '../access/effective-access.ts';
-import { compareApproval, everybody, isEasierApproval, otherApproval, reviewersPhrase } from './compare-approvals.ts';
-import { compareSets, type CoverageRule, noDifference } from './compare-controls.ts';
+import { membersText } from '../../model/protection/permission.ts';
+import { compareText } from '../../model/json.ts';
+import { type AccessDirection, approvalsFor, modesOfStep, riskLevels, seeingAll, sortPlaces } from '../access/effective-access.ts';
+import type { Difference } from '../access/terms.ts';
+import { everybody, movedApproval, otherApproval, reviewersPhrase } from './moved-approvals.ts';
+import { compareSets, type CoverageRule } from './compare-controls.ts';
 import { joinModes } from './connection-rows.ts';
 import { requestRuleFields, requestRules } from './request-rule-fields.ts';
 import {
   accessControlRows,
   controlsOf,
-  controlTexts,
-  exclusiveTexts,
+  type MovedNaming,
+  namedMoves,
+  namedOnce,
   namesText,
   quoteName,
   verbPhrase,
   type Control,
-  type ControlComparison,
   type ControlRow,
   type Posture,
   type VerbPhrase,
@@ -46,31 +49,32 @@ function groupsThatReach(groups: readonly string[] | undefined): readonly Contro
   return groups === undefined ? [everybodyControl] : groups.map((name) => ({ name }));
 }
 
-/** Everybody includes every group, but no machine identity, which access control does not bind. */
-const byReach: CoverageRule = {
-  covers: (control, by) =>
-    by.some((other) =>
-      other === everybodyControl
-        ? control.form === undefined
-        : control !== everybodyControl && control.name === other.name && control.content === other.content,
-    )
-      ? 'yes'
-      : 'no',
-};
+/** Names the people that reach a connection on one side alone; everybody includes every group, but no machine identity. */
+const movedReach: MovedNaming = (sides, differences) =>
+  namedMoves(sides, differences, {
+    type: 'who',
+    nameOf: (some) => {
+      const seeing = some.filter(
+        ({ people, part, terms: [had, has] }) => 'machine' in people || (part === 'use' && had?.sees !== has?.sees),
+      );
+      const machines = seeing.flatMap(({ people }) => ('machine' in people ? [machineControl(people.machine)] : []));
+      return [...namesOfSorts(seeing), ...machines];
+    },
+  });
 
-/** Compares who reaches a connection: one more group protects less. */
-function compareReach(before: readonly Control[], after: readonly Control[]): ControlComparison {
-  const found = compareSets(before, after, byReach);
-  return { ...found, lost: found.gained, gained: found.lost };
+/** Names people: everybody, the groups, or people in several groups where no single one of these is named. */
+export function namesOfSorts(differences: readonly Difference[]): readonly Control[] {
+  const sorts = differences.flatMap(({ people }) =>
+    'member' in people && !people.member.some((one) => seeingAll.includes(one)) ? [people] : [],
+  );
+  if (sorts.some(({ member }) => member.length === 0)) return [everybodyControl];
+  const single = new Set(sorts.flatMap(({ groups }) => groups));
+  const several = sorts.filter(({ member }) => member.length > 1 && !member.some((group) => single.has(group)));
+  return namedOnce([...[...single].toSorted(compareText), ...several.map(({ places }) => membersText(sortPlaces(places)))]);
 }
 
-/** Compares who can reach a connection. That everybody can is no difference to a connection that does not exist. */
-function compareWho({ controls: { who: had } }: Posture, { controls: { who: has } }: Posture): ControlComparison {
-  return compareReach(had ?? onlyEverybody(has), has ?? onlyEverybody(had));
-}
-
-function onlyEverybody(controls: readonly Control[] = []): readonly Control[] {
-  return controls.filter((one) => one === everybodyControl);
+function machineControl(name: string): Control {
+  return { name: machineName(name), form: 'word', content: `machine ${name}` };
 }
 
 /** Returns what a headline states about a connection that no group sees, and who loses it; undefined where one does. */
@@ -106,11 +110,8 @@ export const whoRow: Omit<ControlRow, 'type'> = {
       verb: 'grants access',
     },
   },
-  ofConnection: (_, { is }) => [
-    ...groupsThatReach(is.groups),
-    ...is.machines.map((name): Control => ({ name: machineName(name), form: 'word', content: `machine ${name}` })),
-  ],
-  compare: compareWho,
+  ofConnection: (_, { is }) => [...groupsThatReach(is.groups), ...is.machines.map(machineControl)],
+  moved: movedReach,
   weight: 2,
   column: { heading: 'who', none: 'admins', all: everybody },
   about: 'access groups',
@@ -153,7 +154,7 @@ export const approvalRow: Omit<ControlRow, 'type'> = {
       ),
     ).values(),
   ],
-  compare: compareApproval,
+  moved: movedApproval,
   weight: 0,
   column: { heading: 'approval by rules', isOptional: true },
   about: 'approval',
@@ -227,40 +228,9 @@ export const rulepacksRow: Omit<ControlRow, 'type'> = {
   gains: (controls) => verbPhrase('gains', 'gain', `the rulepack${controls.length === 1 ? '' : 's'} ${joinNames(controls)}`),
 };
 
-/** Actions of the analyzer, the stricter the higher: a review lets a run through, and a block does not. */
-const strictness: Readonly<Record<string, number>> = { allow_execution: 0, require_access_request: 1, block_execution: 2 };
-
 function analyzerControls(rule: AnalyzerRule | undefined): readonly Control[] {
   if (rule === undefined) return [];
   return riskLevels.map((level) => ({ name: level, text: `${rule.name} (unmanaged): ${rule[`${level}_risk`]} for ${level} risk` }));
-}
-
-const runs: AnalyzedCommand = { action: 'allow_execution', by: undefined };
-
-/** Compares what the analyzer does with commands of each level of risk; without a rule all run. */
-function compareAnalyzer(before: Posture, after: Posture): ControlComparison {
-  const found: Record<'lost' | 'gained' | 'incomparable', Control[]> = { lost: [], gained: [], incomparable: [] };
-  for (const name of riskLevels) {
-    const [had, has] = [before.access.analyzer?.[name] ?? runs, after.access.analyzer?.[name] ?? runs];
-    const [from, to] = [strictness[had.action], strictness[has.action]];
-    if (from === undefined || to === undefined) {
-      if (had.action !== has.action) found.incomparable.push({ name });
-      continue;
-    }
-    const isReview = had.action === 'require_access_request' && from === to;
-    if (to < from || (isReview && isEasierReview(has.by, had.by))) found.lost.push({ name });
-    if (to > from || (isReview && isEasierReview(had.by, has.by))) found.gained.push({ name });
-  }
-  // Which command has which risk follows from the prompt.
-  const [had, has] = [before.access.analyzer, after.access.analyzer];
-  if (had !== undefined && has !== undefined && had.prompt !== has.prompt) found.incomparable.push({ name: 'prompt' });
-  const texts = exclusiveTexts(controlTexts(controlsOf(before, 'analyzer')), controlTexts(controlsOf(after, 'analyzer')));
-  return { ...noDifference, ...found, ...texts };
-}
-
-/** Returns whether one review is easier than another; without its rule a command fails. */
-function isEasierReview(one: Approval | undefined, other: Approval | undefined): boolean {
-  return one !== undefined && isEasierApproval(one, other ?? 'refused');
 }
 
 /** What the analyzer does with commands by their risk. */
@@ -268,7 +238,11 @@ export const analyzerRow: Omit<ControlRow, 'type'> = {
   decidedBy: ['AnalyzerRule'],
   fields: { AnalyzerRule: ['low_risk', 'medium_risk', 'high_risk', 'prompt'] },
   ofConnection: (_, { facts: { analyzer } }) => analyzerControls(analyzer),
-  compare: compareAnalyzer,
+  moved: (_, differences) => {
+    const towards = (direction: AccessDirection): readonly Control[] =>
+      differences.some(({ causes }) => causes[direction] !== undefined) ? [{ name: 'analyzer' }] : [];
+    return { lost: towards('more'), gained: towards('less'), incomparable: towards('unclear') };
+  },
   weight: 3,
   column: { heading: 'analyzer', isOptional: true },
   about: 'the analyzer',

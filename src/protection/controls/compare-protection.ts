@@ -1,7 +1,7 @@
 import type { ControlType, ProtectionVerdict } from '../../model/protection/protection.ts';
-import { controlTable } from './control-table.ts';
+import { type AspectRow, aspectRows } from './control-table.ts';
 import { withoutCovered } from './compare-controls.ts';
-import { type ControlRow, controlsOf, type Control, type ControlComparison, type Posture } from './control-row.ts';
+import { controlsOf, type Control, type ControlComparison, type Posture } from './control-row.ts';
 
 /** The difference of one control type between two states of a connection. */
 export type ControlDifference = ControlComparison & { readonly control: ControlType };
@@ -17,7 +17,7 @@ export function createComparisonCache(): ComparisonCache {
   return { ofRules: new Map(), ofPostures: new WeakMap() };
 }
 
-/** Lists the control types in which two states of a connection differ. It is the only judge of what protects more. */
+/** Lists the controls, of those that protect from whoever uses a connection, in which two of its states differ. */
 export function compareProtection(
   before: Posture,
   after: Posture,
@@ -32,7 +32,7 @@ export function compareProtection(
 }
 
 function findDifferences({ before, after, known }: CacheInput): readonly ControlDifference[] {
-  return controlTable.flatMap((row) => {
+  return aspectRows.flatMap((row) => {
     if (controlsOf(before, row.type).length + controlsOf(after, row.type).length === 0) return [];
     const compared = compareCached(row, { before, after, known });
     const found = row.coveredBy === undefined ? compared : withoutCovered(compared, { before, after, by: row.coveredBy });
@@ -50,7 +50,7 @@ function findDifferences({ before, after, known }: CacheInput): readonly Control
 type CacheInput = { readonly before: Posture; readonly after: Posture; readonly known: ComparisonCache };
 
 /** Compares the controls of rules once for all connections with the same rules and the same enforcement. */
-function compareCached({ type, ofRules, compare }: ControlRow, { before, after, known }: CacheInput): ControlComparison {
+function compareCached({ type, ofRules, compare }: AspectRow, { before, after, known }: CacheInput): ControlComparison {
   if (ofRules === undefined) return compare(before, after);
   const [had, has] = [controlsOf(before, type), controlsOf(after, type)];
   const [first, last] = [before.enforcement, after.enforcement];

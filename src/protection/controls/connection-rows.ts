@@ -1,7 +1,7 @@
 import { joinWords } from '../../model/collections.ts';
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { accessModes, type Approval } from '../access/effective-access.ts';
-import { approvalCount, compareDuration, compareForce, compareReview, reviewersPhrase } from './compare-approvals.ts';
+import { approvalCount, movedDuration, movedForce, movedReview, reviewersPhrase, reviewTexts } from './moved-approvals.ts';
 import { requestRuleFields, requestRuleLimits, requestRules } from './request-rule-fields.ts';
 import { byName, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import {
@@ -10,6 +10,8 @@ import {
   type Control,
   type Posture,
   type ControlComparison,
+  namedMoves,
+  namedOnce,
   namesText,
   quoteName,
   verbPhrase,
@@ -42,7 +44,11 @@ function isEnabled(value: Json | undefined): boolean {
 export const accessRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: accessModes.map((mode) => `access_mode_${mode}`) },
   ofConnection: (spec) => controlsNamed(accessModes.filter((mode) => isEnabled(spec[`access_mode_${mode}`]))),
-  compare: compareGranted('access'),
+  moved: (sides, differences) =>
+    namedMoves(sides, differences, {
+      type: 'access',
+      nameOf: (some) => namedOnce(some.flatMap(({ verb, terms: [had, has] }) => (had?.open === has?.open ? [] : [verb]))),
+    }),
   weight: 5,
   column: { heading: 'access modes', none: 'closed' },
   about: 'access modes',
@@ -67,7 +73,8 @@ export const reviewRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['reviewers', 'min_review_approvals'], AccessRequestRule: requestRuleFields },
   decides: 'min_review_approvals',
   ofConnection: ({ reviewers }) => controlsNamed(groupsIn(reviewers)),
-  compare: compareReview,
+  moved: movedReview,
+  textsOf: reviewTexts,
   ofAccess: requestRules,
   weight: 0,
   column: { heading: 'reviewers' },
@@ -140,7 +147,7 @@ export const forceRow: Omit<ControlRow, 'type'> = {
   decidedBy: ruleKinds,
   fields: { Connection: ['force_approve_groups'], AccessRequestRule: requestRuleFields },
   ofConnection: ({ force_approve_groups: groups }) => controlsNamed(groups),
-  compare: compareForce,
+  moved: movedForce,
   ofAccess: requestRules,
   weight: 1,
   column: { heading: 'force-approvers' },
@@ -158,7 +165,7 @@ export const durationRow: Omit<ControlRow, 'type'> = {
     ...(typeof limit === 'number' ? [{ name: 'session', text: `${limit} s`, limit }] : none),
     ...(typeof rules.jit?.access_max_duration === 'number' ? [{ name: rules.jit.name, text: `${rules.jit.access_max_duration} s` }] : none),
   ],
-  compare: compareDuration,
+  moved: movedDuration,
   ofAccess: requestRules,
   weight: 6,
   column: { heading: 'longest session', isSingle: true, unit: 's' },

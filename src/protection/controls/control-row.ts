@@ -7,8 +7,9 @@ import type { ControlColumn, ControlType, RuleEffect } from '../../model/protect
 import type { Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { AccessFacts, AccessLookup } from '../access/access-index.ts';
-import { accessModes, canUse, type ConnectionAccess } from '../access/effective-access.ts';
+import { type AccessDirection, accessModes, canUse, type ConnectionAccess } from '../access/effective-access.ts';
 import { isUsedWithoutReview, neededFor } from '../access/people.ts';
+import type { Difference } from '../access/terms.ts';
 import { type Enforcement } from './enforcement.ts';
 
 /** One control between people and a connection. In `access`, `schema` and `force` it grants access instead. */
@@ -167,9 +168,54 @@ export type ControlRow = ControlWording & {
   readonly ofRules?: RuleControls;
   /** By kind, the objects that decide it together. */
   readonly ofAccess?: Readonly<Record<string, Pick<RuleControls, 'verb'>>>;
-  /** Returns what is lost and gained between two states of a whole connection. */
-  readonly compare: (before: Posture, after: Posture) => ControlComparison;
+  /** Compares what protects from whoever uses a connection: what is lost and gained between two of its states. */
+  readonly compare?: (before: Posture, after: Posture) => ControlComparison;
+  /** Names the controls by which people may do more or less: what they may do decides how these compare. */
+  readonly moved?: MovedNaming;
+  /** Returns the texts of its controls as reports print them, if these are not all. */
+  readonly textsOf?: (posture: Posture) => readonly string[];
 };
+
+/** The controls that differences are about, by their direction. */
+export type MovedControls = Pick<ControlComparison, 'lost' | 'gained' | 'incomparable'>;
+
+/** Two states of a connection. */
+export type ComparedPostures = { readonly before: Posture; readonly after: Posture };
+
+/** Names the controls that differences of what people may do are about. */
+export type MovedNaming = (sides: ComparedPostures, differences: readonly Difference[]) => MovedControls;
+
+/** Builds the names of what differences move: `nameOf` names what people may do more or less by, and `type` what cannot be compared. */
+export function namedMoves(
+  { before, after }: ComparedPostures,
+  differences: readonly Difference[],
+  {
+    type,
+    nameOf,
+  }: { readonly type: ControlType; readonly nameOf: (some: readonly Difference[], direction: 'more' | 'less') => readonly Control[] },
+): MovedControls {
+  const towards = (direction: AccessDirection): readonly Difference[] =>
+    differences.filter(({ causes }) => causes[direction] !== undefined);
+  const [had, has] = [controlsOf(before, type), controlsOf(after, type)];
+  const isUnclear = towards('unclear').length > 0;
+  return {
+    lost: nameOf(towards('more'), 'more'),
+    gained: nameOf(towards('less'), 'less'),
+    incomparable: isUnclear ? [...missingFrom(had, has), ...missingFrom(has, had)] : [],
+  };
+}
+
+/** Lists the controls that a list has not. */
+export function missingFrom(controls: readonly Control[], others: readonly Control[]): readonly Control[] {
+  const keyOf = ({ name, content, text }: Control): string => JSON.stringify([name, content, text]);
+  const known = new Set(others.map(keyOf));
+  return controls.filter((one) => !known.has(keyOf(one)));
+}
+
+/** Lists controls with the same name once. */
+export function namedOnce(names: Iterable<string>): readonly Control[] {
+  return [...new Set(names)].map((name) => ({ name }));
+}
 
 /** How the rules of one kind bring controls to connections. */
 export type RuleControls = {

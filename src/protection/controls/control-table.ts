@@ -33,19 +33,16 @@ const rows: Readonly<Record<ControlType, Omit<ControlRow, 'type'>>> = {
 /** The rows in the order of their importance. */
 export const controlTable: readonly ControlRow[] = controlTypes.map((type) => ({ type, ...rows[type] }));
 
-/** The controls that protect a connection from whoever uses it. The others are about people: what these may do decides them. */
-export const aspectTypes: ReadonlySet<ControlType> = new Set<ControlType>([
-  'input',
-  'output',
-  'masking',
-  'redaction',
-  'tools',
-  'schema',
-  'metadata',
-  'attributes',
-  'rulepacks',
-  'federation',
-]);
+/** A row of what protects a connection from whoever uses it. The others are about people: what these may do decides them. */
+export type AspectRow = ControlRow & Required<Pick<ControlRow, 'compare'>>;
+
+/** The rows of what protects a connection from whoever uses it, in the order of their importance. */
+export const aspectRows: readonly AspectRow[] = controlTable.flatMap(({ compare, ...row }) =>
+  compare === undefined ? [] : [{ ...row, compare }],
+);
+
+/** The controls of these rows. */
+export const aspectTypes: ReadonlySet<ControlType> = new Set(aspectRows.map(({ type }) => type));
 
 /** The columns in which reports show the control types. */
 export const controlColumns: readonly ControlColumn[] = controlTable.map(({ type, column }) => ({ type, ...column }));

@@ -12,8 +12,9 @@ import type { Decider } from '../../model/protection/permission.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
 import { reviewFor, stepOf } from '../access/effective-access.ts';
+import type { TermPart } from '../access/terms.ts';
 import { everywhereIn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import { type Effective, type TermPart } from './effective.ts';
+import type { Effective } from './effective.ts';
 
 /** The access control of the gateway as such: the first row that a plan writes switches it on. */
 export const accessControl: Decider = { id: accessControlId, path: '' };

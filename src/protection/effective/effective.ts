@@ -2,12 +2,10 @@ import { onFirstUse } from '../../model/collections.ts';
 import { textsIn } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type AccessMode, attributeId } from '../../model/protection/access-objects.ts';
-import type { AllowedRunbook } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import {
   accessOf,
-  type Approval,
   type ConnectionAccess,
   type NeededReview,
   reviewFor,
@@ -17,30 +15,11 @@ import {
   stepOf,
 } from '../access/effective-access.ts';
 import type { AccessFacts } from '../access/access-index.ts';
+import type { TermPart, Terms } from '../access/terms.ts';
 import { ownApproval } from '../controls/connection-rows.ts';
 import { controlRow } from '../controls/control-table.ts';
 import { type ProtectionSnapshot, readAccessIn, rulesOn } from '../posture/protection-snapshot.ts';
 import { type EndedAccess, grantsByGroup, type GrantsByGroup, lastEnd } from '../posture/grant-ends.ts';
-
-/** The parts of the terms, each of which has its own deciders: who sees it, whether it is open and runs a file, after what, how long, which files, until when. */
-export type TermPart = 'sees' | 'open' | 'runs' | 'approval' | 'longest' | 'files' | 'until' | 'analyzer';
-
-/** What people in exactly some groups may do by one verb, as far as what is read decides it. */
-export type Terms = {
-  readonly sees: boolean;
-  readonly open: boolean;
-  readonly runs: boolean;
-  /** Undefined: none; `refused`: the gateway refuses what it cannot review. */
-  readonly approval: Approval | 'refused' | undefined;
-  /** In seconds: infinity without a limit, `unknown` where the gateway has one of its own and does not report it. */
-  readonly longest: number | 'unknown';
-  readonly files: readonly AllowedRunbook[];
-};
-
-/** Returns whether people can use what the terms are about, after whatever approval. */
-export function isUsable({ sees, open, runs, approval }: Terms): boolean {
-  return sees && open && runs && approval !== 'refused';
-}
 
 /** What a state of the gateway does for one connection. */
 export type Effective = {

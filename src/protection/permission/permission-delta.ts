@@ -15,8 +15,8 @@ import {
 import type { ResourceId } from '../../model/resource.ts';
 import { type AccessDirection, accessModes, type MemberSort, seeingAll, sortPlaces } from '../access/effective-access.ts';
 import { peopleIn } from '../access/people.ts';
-import type { Difference } from '../compare/compare.ts';
-import { type AccessPart, compareTerms } from '../compare/compare-terms.ts';
+import { compareTerms } from '../access/compare-terms.ts';
+import type { AccessPart, Difference } from '../access/terms.ts';
 import { decidersOf } from '../effective/deciders.ts';
 import { type Effective, effective } from '../effective/effective.ts';
 import { type DeciderPosition, deciderPositions } from './decider-positions.ts';

@@ -5,8 +5,8 @@ import { type AllowedRunbook, type Decider, membersText } from '../../model/prot
 import type { ResourceId } from '../../model/resource.ts';
 import { type MemberSort, sortPlaces } from '../access/effective-access.ts';
 import { machineName } from '../controls/access-rows.ts';
-import type { Difference, People } from '../compare/compare.ts';
-import { type AccessPart, uncoveredFiles } from '../compare/compare-terms.ts';
+import { uncoveredFiles } from '../access/compare-terms.ts';
+import type { AccessPart, Difference, People } from '../access/terms.ts';
 
 /** Who gains: people in all of some groups (`[]`: people in no group that decides anything), or in one of each list; or a machine identity. */
 export type Gainer = { readonly groups: readonly string[]; readonly oneOfEach?: MemberSort['places'] } | { readonly machine: string };

@@ -4,7 +4,7 @@ import type { Decider } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import type { Difference } from '../compare/compare.ts';
+import type { Difference } from '../access/terms.ts';
 import type { PlanCauses } from '../compare/plan-causes.ts';
 import { controlsAbout, directionsOf, type PlanDifferences } from '../compare/plan-differences.ts';
 import type { AccessDirection } from '../access/effective-access.ts';

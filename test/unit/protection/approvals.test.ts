@@ -1,28 +1,21 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compareProtection, differenceVerdict, effectsOfDifferences } from '../../../src/protection/controls/compare-protection.ts';
-import { emptyPosture, type Posture } from '../../../src/protection/controls/control-row.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import { ownDirections } from '../../../src/protection/compare/own-effects.ts';
+import { changeOf, connection, fieldOf, protectionOfWrites } from './protection-fixtures.ts';
 
 /** Who may approve: reviewers of whom a number is needed, and groups that may approve alone. */
 type Approval = { readonly reviewers: readonly string[]; readonly needed?: number; readonly forcing?: readonly string[] };
 
-function named(names: readonly string[]): readonly { readonly name: string }[] {
-  return names.map((name) => ({ name }));
-}
-
-function postureOf({ reviewers, needed = reviewers.length, forcing = [] }: Approval): Posture {
-  const least = Math.min(needed, reviewers.length);
-  const own = least > 0 ? { groups: reviewers, needed: least, force: forcing } : undefined;
-  return {
-    ...emptyPosture,
-    controls: { review: named(reviewers), force: named(forcing) },
-    approvals: least,
-    access: { ...emptyPosture.access, own },
-  };
+function specOf({ reviewers, needed = reviewers.length, forcing = [] }: Approval): JsonObject {
+  return { reviewers, min_review_approvals: needed, force_approve_groups: forcing };
 }
 
 function verdicts(before: Approval, after: Approval): readonly string[] {
-  return compareProtection(postureOf(before), postureOf(after)).map((found) => `${found.control} ${differenceVerdict(found)}`);
+  const [had, has] = [specOf(before), specOf(after)];
+  const fields = Object.keys(had).map((name) => fieldOf(`/${name}`, had[name], has[name]));
+  const { connections } = protectionOfWrites([connection('db', had)], [changeOf('Connection/db', fields)]);
+  return connections.flatMap(({ controls }) => controls.map(({ control, direction }) => `${control} ${direction}`));
 }
 
 test.each<readonly [string, Approval, Approval, readonly string[], readonly string[]]>([
@@ -110,9 +103,9 @@ test('a verdict is that of all sets of groups, one after the other', () => {
   });
   fc.assert(
     fc.property(approval, approval, (before, after) => {
-      const effects = effectsOfDifferences(compareProtection(postureOf(before), postureOf(after)));
-      expect(effects.has('weakens')).toBe(admitsMore(after, before));
-      expect(effects.has('strengthens')).toBe(admitsMore(before, after));
+      const directions = ownDirections('Connection/db', { before: specOf(before), after: specOf(after) });
+      expect(directions.has('more')).toBe(admitsMore(after, before));
+      expect(directions.has('less')).toBe(admitsMore(before, after));
     }),
     { numRuns: 2_000 },
   );

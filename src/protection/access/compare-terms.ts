@@ -1,13 +1,15 @@
 import { canonical } from '../../model/json.ts';
 import type { AllowedRunbook } from '../../model/protection/permission.ts';
 import { endsLater } from '../../model/time.ts';
-import type { AccessDirection } from '../access/effective-access.ts';
-import { isEasierApproval } from '../controls/compare-approvals.ts';
-import { coversRunbook } from '../controls/runbooks-row.ts';
-import { isUsable, type TermPart, type Terms } from '../effective/effective.ts';
-
-/** A part of what people may do: the use itself, after which approval, for how long, of which runbooks, until when, with which analyzer. */
-export type AccessPart = 'use' | 'approval' | 'longest' | 'files' | 'until' | 'analyzer';
+import {
+  type AccessDirection,
+  type AnalyzedCommand,
+  type Approval,
+  type ConnectionAccess,
+  type NeededReview,
+  riskLevels,
+} from './effective-access.ts';
+import { type AccessPart, isUsable, type TermPart, type Terms } from './terms.ts';
 
 /** One part that differs, with the parts of the terms that make it differ. */
 export type TermDifference = {
@@ -67,6 +69,35 @@ function limitDirection(from: Terms['longest'], to: Terms['longest']): AccessDir
   return to > from ? 'more' : 'less';
 }
 
+/** Actions of the analyzer, the stricter the higher: a review lets a run through, and a block does not. */
+const strictness: Readonly<Record<string, number>> = { allow_execution: 0, require_access_request: 1, block_execution: 2 };
+
+const runs: AnalyzedCommand = { action: 'allow_execution', by: undefined };
+
+/** Compares what the analyzer does with commands of each level of risk; without a rule all run. */
+export function compareAnalyzers(had: ConnectionAccess['analyzer'], has: ConnectionAccess['analyzer']): readonly AccessDirection[] {
+  const ofLevels = riskLevels.flatMap((level) => analyzedDirections(had?.[level] ?? runs, has?.[level] ?? runs));
+  // Which command has which risk follows from the prompt.
+  const isOtherPrompt = had !== undefined && has !== undefined && had.prompt !== has.prompt;
+  const found = new Set<AccessDirection>([...ofLevels, ...(isOtherPrompt ? (['unclear'] as const) : [])]);
+  return (['more', 'less', 'unclear'] as const).filter((direction) => found.has(direction));
+}
+
+function analyzedDirections(had: AnalyzedCommand, has: AnalyzedCommand): readonly AccessDirection[] {
+  const [from, to] = [strictness[had.action], strictness[has.action]];
+  if (from === undefined || to === undefined) return had.action === has.action ? [] : ['unclear'];
+  const isReview = had.action === 'require_access_request' && from === to;
+  return [
+    ...(to < from || (isReview && isEasierReview(has.by, had.by)) ? (['more'] as const) : []),
+    ...(to > from || (isReview && isEasierReview(had.by, has.by)) ? (['less'] as const) : []),
+  ];
+}
+
+/** Returns whether one review is easier than another; without its rule a command fails. */
+function isEasierReview(one: Approval | undefined, other: Approval | undefined): boolean {
+  return one !== undefined && isEasierApproval(one, other ?? 'refused');
+}
+
 /** Compares when access ends; undefined: never. */
 export function compareEnds(had: string | undefined, has: string | undefined): TermDifference {
   const isLater = has === undefined || (had !== undefined && endsLater(has, had));
@@ -76,4 +107,39 @@ export function compareEnds(had: string | undefined, has: string | undefined): T
 /** Lists the runbooks that others do not certainly cover. */
 export function uncoveredFiles(some: readonly AllowedRunbook[], by: readonly AllowedRunbook[]): readonly AllowedRunbook[] {
   return some.filter((one) => !by.some((other) => coversRunbook(other, one) === true || canonical({ ...other }) === canonical({ ...one })));
+}
+
+/** Returns whether some approvals are enough for one review, and not for another. */
+export function isEasierApproval(one: NeededReview['by'], other: NeededReview['by']): boolean {
+  if (one === 'refused') return false;
+  return other === 'refused' || admitsMore(one, other) || forcingOnly(one, other).length > 0;
+}
+
+/** Returns whether reviewers of `one` are enough there, and cannot approve in `other`: too few of them review, and none can force. */
+export function admitsMore(one: Approval | undefined, other: Approval | undefined): boolean {
+  const { groups, needed } = one ?? noApproval;
+  const { groups: known, needed: asked, force } = other ?? noApproval;
+  const usable = groups.filter((group) => !force.includes(group));
+  if (usable.length < needed) return false;
+  const unknownToOther = usable.filter((group) => !known.includes(group)).length;
+  return Math.max(0, needed - unknownToOther) < asked;
+}
+
+const noApproval: Approval = { groups: [], needed: 0, force: [] };
+
+/** Lists the groups that may approve alone in `one` by force, and are not enough in `other`. */
+export function forcingOnly(one: Approval | undefined, other: Approval | undefined): readonly string[] {
+  return (one?.force ?? []).filter((group) => other !== undefined && !other.force.includes(group) && !isEnough(other, group));
+}
+
+function isEnough({ groups, needed }: Approval, group: string): boolean {
+  return needed === 1 && groups.includes(group);
+}
+
+/** Returns whether a permission covers a runbook, as the gateway compares their names: it ignores case, and knows two wildcards. */
+export function coversRunbook(by: AllowedRunbook, { repository, name }: AllowedRunbook): boolean | undefined {
+  if (by.repository === undefined) return true;
+  if (by.repository !== repository) return false;
+  if (name.toLowerCase().startsWith(by.name.toLowerCase())) return true;
+  return /[%_]/.test(by.name) ? undefined : false;
 }

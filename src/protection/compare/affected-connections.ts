@@ -1,0 +1,246 @@
+import { addToGroup } from '../../model/collections.ts';
+import { compareText } from '../../model/json.ts';
+import { type Change, liveKeyOf } from '../../model/plan/plan.ts';
+import type { Decider } from '../../model/protection/permission.ts';
+import type { Cause, ControlChange, ControlType, PostureChange } from '../../model/protection/protection.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+import type { AccessDirection } from '../access/effective-access.ts';
+import type { Difference } from '../access/terms.ts';
+import {
+  combineEffects,
+  compareProtection,
+  type ControlDifference,
+  differenceVerdict,
+  effectsOfDifferences,
+  type ProtectionEffect,
+} from '../controls/compare-protection.ts';
+import {
+  type ControlRow,
+  controlsOf,
+  controlTexts,
+  emptyPosture,
+  exclusiveTexts,
+  type Posture,
+  type ComparedPostures,
+} from '../controls/control-row.ts';
+import { everybodyControl } from '../controls/access-rows.ts';
+import { aspectTypes, controlTable } from '../controls/control-table.ts';
+import { firstsOfAlike } from '../posture/alike-connections.ts';
+import { isFirstOpening, type PlannedWrites, type PlanSnapshots, rulesOnEither } from '../posture/diff-postures.ts';
+import type { AspectDifference } from './compare-aspects.ts';
+import type { PlanCauses } from './plan-causes.ts';
+import { controlsAbout, decidersByControl, type PlanDifferences } from './plan-differences.ts';
+
+/** One connection whose protection a plan changes, with the differences. */
+export type AffectedConnection = {
+  readonly change: PostureChange;
+  readonly differences: readonly ControlDifference[];
+  readonly before: Posture;
+  readonly after: Posture;
+  /** The causes by control type and effect; of a connection that is created, its creation, and of one that is deleted, none. */
+  readonly causes: ReadonlyMap<ControlType, CausesByEffect>;
+  /** Another connection replaces the deleted one. */
+  readonly isReplaced: boolean;
+};
+
+/** The causes of each effect of a difference. */
+type CausesByEffect = ReadonlyMap<ProtectionEffect, readonly Cause[]>;
+
+/** What a plan writes, and two states of a gateway with what differs between them. */
+type DiffedStates = {
+  readonly plan: Pick<PlannedWrites, 'changes' | 'edges'>;
+  readonly snapshots: Omit<PlanSnapshots, 'build'>;
+  readonly differences: PlanDifferences;
+  readonly causesOf: PlanCauses['causesOf'];
+};
+
+/** Lists the connections whose protection differs, directly or through a rule, and in which words; sorted by id. */
+export function affectedConnections({ plan, snapshots, differences, causesOf }: DiffedStates): readonly AffectedConnection[] {
+  const { postureBefore, postureAfter, predecessors } = snapshots;
+  const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
+  const attached = new Set(plan.edges.map(({ connection }) => connection));
+  const lookup = lookUpDifferences(differences, causesOf);
+  const whole = [...changes].flatMap(([id, { action }]) =>
+    kindOf(id) === 'Connection' && (action === 'create' || action === 'delete' || isFirstOpening(changes.get(id), postureBefore(id)))
+      ? [id]
+      : [],
+  );
+  const ids = [...new Set([...whole, ...lookup.ids])].toSorted(compareText);
+  const known = new Map<ResourceId, AffectedConnection | undefined>();
+  const firstOf = firstsOfAlike(
+    ids.filter((id) => !changes.has(id) && !attached.has(id) && postureBefore(id) !== undefined && postureAfter(id) !== undefined),
+    snapshots,
+  );
+  return ids.flatMap((id) => {
+    const [had, has] = [postureBefore(id), postureAfter(id)];
+    const first = firstOf.get(id);
+    if (first !== undefined && first !== id && had !== undefined && has !== undefined) {
+      const one = known.get(first);
+      return one === undefined ? [] : [alikeConnection(one, { id, before: had, after: has })];
+    }
+    const predecessor = predecessors.get(id);
+    const replaced =
+      predecessor === undefined ? {} : { replaced: { id: predecessor, posture: postureBefore(predecessor) ?? emptyPosture } };
+    const found = affectedConnection({ id, own: changes.get(id), before: had, after: has, ...replaced, lookup });
+    known.set(id, found);
+    return found ?? [];
+  });
+}
+
+/** Returns for a connection what was found for one that the plan treats alike. */
+function alikeConnection(
+  one: AffectedConnection,
+  { id, before, after }: { readonly id: ResourceId; readonly before: Posture; readonly after: Posture },
+): AffectedConnection {
+  const { rules: _, ...change } = one.change;
+  const isSame = before.rules === one.before.rules && after.rules === one.after.rules;
+  const rules = isSame ? (one.change.rules ?? []) : rulesOnEither(before, after);
+  return {
+    ...one,
+    before,
+    after,
+    change: { ...change, connection: id, tags: after.tags, ...(rules.length === 0 ? {} : { rules }) },
+  };
+}
+
+/** Finds what differs on a connection, and what decides it. */
+type DifferenceLookup = {
+  readonly ids: readonly ResourceId[];
+  readonly aboutOn: (connection: ResourceId, control: ControlType) => readonly Difference[];
+  readonly aspectOn: (connection: ResourceId, control: ControlType) => AspectDifference | undefined;
+  readonly decidersOn: (connection: ResourceId, control: ControlType) => ReadonlyMap<AccessDirection, readonly Decider[]>;
+  readonly causesOf: PlanCauses['causesOf'];
+};
+
+function lookUpDifferences(differences: PlanDifferences, causesOf: PlanCauses['causesOf']): DifferenceLookup {
+  const byControl = new Map<string, Difference[]>();
+  for (const one of differences.access)
+    for (const control of controlsAbout(one)) addToGroup(byControl, `${one.connection} ${control}`, one);
+  const byAspect = new Map<string, AspectDifference>();
+  for (const one of differences.aspects) for (const id of one.alike) byAspect.set(`${id} ${one.part}`, one);
+  return {
+    ids: [...differences.access.map(({ connection }) => connection), ...differences.aspects.flatMap(({ alike }) => alike)],
+    aboutOn: (connection, control) => byControl.get(`${connection} ${control}`) ?? [],
+    aspectOn: (connection, control) => byAspect.get(`${connection} ${control}`),
+    decidersOn: decidersByControl(differences),
+    causesOf,
+  };
+}
+
+type Sides = {
+  readonly id: ResourceId;
+  readonly own: Change | undefined;
+  readonly before: Posture | undefined;
+  readonly after: Posture | undefined;
+  readonly replaced?: { readonly id: ResourceId; readonly posture: Posture };
+  readonly lookup: DifferenceLookup;
+};
+
+/** Names the differences of a connection that both states have, by control. */
+function orderedDifferences(
+  id: ResourceId,
+  sides: ComparedPostures,
+  { aboutOn, aspectOn }: DifferenceLookup,
+): readonly ControlDifference[] {
+  return controlTable.flatMap((row): readonly ControlDifference[] => {
+    const aspect = aspectOn(id, row.type);
+    if (aspect !== undefined) return [aspect.compared];
+    const about = row.moved === undefined ? [] : aboutOn(id, row.type);
+    const found = about.length === 0 ? undefined : row.moved?.(sides, about);
+    if (found === undefined || Object.values(found).every(({ length }) => length === 0)) return [];
+    return [{ control: row.type, ...found, coexisting: [], ...movedTexts(row, sides) }];
+  });
+}
+
+function movedTexts(
+  { type, textsOf = (posture) => controlTexts(controlsOf(posture, type)) }: ControlRow,
+  { before, after }: ComparedPostures,
+): Pick<ControlDifference, 'before' | 'after'> {
+  return exclusiveTexts(textsOf(before), textsOf(after));
+}
+
+/** Lists the controls of a connection that only one state has, without an order. */
+function unorderedDifferences(sides: ComparedPostures): readonly ControlDifference[] {
+  const compared = new Map(compareProtection(sides.before, sides.after).map((one) => [one.control, one]));
+  return controlTable.flatMap((row): readonly ControlDifference[] => {
+    const aspect = compared.get(row.type);
+    if (row.moved === undefined) return aspect === undefined ? [] : [aspect];
+    // That everybody sees a connection is no control of it.
+    const texts = controlsOf(sides.before, row.type).concat(controlsOf(sides.after, row.type)).includes(everybodyControl)
+      ? { before: [], after: [] }
+      : movedTexts(row, sides);
+    return texts.before.length + texts.after.length === 0
+      ? []
+      : [{ control: row.type, lost: [], gained: [], incomparable: [], coexisting: [], ...texts }];
+  });
+}
+
+function affectedConnection(sides: Sides): AffectedConnection | undefined {
+  const { id, own, before, after, lookup } = sides;
+  // Opening a connection that an interrupted apply created closed removes no protection from anyone.
+  const isCreated = isFirstOpening(own, before);
+  const replaced = isCreated ? sides.replaced : undefined;
+  const isDeleted = after === undefined;
+  const [first, last] = [(isCreated ? replaced?.posture : before) ?? emptyPosture, after ?? emptyPosture];
+  const isOrdered = !isDeleted && (!isCreated || replaced !== undefined);
+  const ends = { before: first, after: last };
+  const differences = isOrdered ? orderedDifferences(id, ends, lookup) : unorderedDifferences(ends);
+  if (differences.length === 0 && !isCreated && !isDeleted) return undefined;
+  const controls = differences.map(({ control }) => control);
+  const whole = lookup.causesOf([{ id, path: '' }]);
+  const causes = isCreated
+    ? new Map((['access', ...controls] as const).map((control) => [control, new Map([['weakens', whole] as const])] as const))
+    : new Map(isDeleted ? [] : differences.map((one) => [one.control, causesOfDifference(id, one, lookup)] as const));
+  const controlChanges = differences.map((difference): ControlChange => {
+    const { control, before: lostTexts, after: gainedTexts } = difference;
+    return {
+      control,
+      direction: isOrdered ? differenceVerdict(difference) : 'neutral',
+      before: lostTexts,
+      after: gainedTexts,
+      ...(first.incomplete.has(control) || last.incomplete.has(control) ? { atLeast: true } : {}),
+      causes: isCreated && replaced === undefined ? [] : [...new Set([...(causes.get(control)?.values() ?? [])].flat())],
+    };
+  });
+  const rulesOnIt = rulesOnEither(isCreated ? emptyPosture : first, last);
+  const change: PostureChange = {
+    connection: id,
+    direction: isOrdered ? combineEffects(effectsOfDifferences(differences)) : 'neutral',
+    ...(isCreated ? { created: true } : {}),
+    ...(isDeleted ? { deleted: true } : {}),
+    ...(replaced === undefined ? {} : { replaces: replaced.id }),
+    tags: isDeleted ? first.tags : last.tags,
+    controls: controlChanges,
+    ...(rulesOnIt.length === 0 ? {} : { rules: rulesOnIt }),
+  };
+  return {
+    change,
+    differences: isOrdered ? differences : [],
+    before: first,
+    after: last,
+    causes,
+    isReplaced: own?.replacedBy !== undefined,
+  };
+}
+
+/** Returns what causes each effect of a difference; what nothing that decides it explains is caused by all that does. */
+function causesOfDifference(id: ResourceId, difference: ControlDifference, { decidersOn, causesOf }: DifferenceLookup): CausesByEffect {
+  const deciders = decidersOn(id, difference.control);
+  const { lost, gained, coexisting, incomparable } = difference;
+  const effects = [
+    ['weakens', 'more', lost],
+    ['strengthens', 'less', [...gained, ...coexisting]],
+    ['unknown', 'unclear', incomparable],
+  ] as const;
+  return new Map(
+    effects.flatMap(([effect, direction, controls]) => {
+      const texts = new Set(controls.flatMap(({ name, content = name }) => [name, content]));
+      const by = deciders.get(direction) ?? [...deciders.values()].flat();
+      // What only rules bring is lost with an entry that had it, and gained with one that has it.
+      const side = aspectTypes.has(difference.control) ? sides[effect] : {};
+      return controls.length === 0 ? [] : [[effect, causesOf(by, { texts, ...side })] as const];
+    }),
+  );
+}
+
+const sides = { weakens: { side: 'before' }, strengthens: { side: 'after' }, unknown: {} } as const;
