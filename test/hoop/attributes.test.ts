@@ -227,3 +227,19 @@ test('a live attribute that no route reaches is one that the gateway cannot chan
     ]);
   }
 });
+
+test('an orphan that no route reaches is not deleted; it is released', { timeout }, async () => {
+  const gateway = await controlled();
+  expect((await gateway.send('POST', '/attributes', { name: 'team/two' })).status).toBe(201);
+  const project = await repositories.apply(gateway, {
+    'access/kept.yaml': attribute('kept', {}),
+    'access/two.yaml': attribute('team/two', {}, { adopt: true }),
+  });
+  project.commit({}, ['access/two.yaml']);
+  const done = await project.run('apply --yes --prune');
+  expect([done.code, done.stdout.replaceAll(/\s+/g, ' '), writes(done)]).toEqual([
+    6,
+    expect.stringContaining('the gateway cannot delete Attribute/team/two'),
+    [],
+  ]);
+});

@@ -17,7 +17,7 @@ import {
   warnOnce,
 } from '../rest.ts';
 import { checkRequestRules } from './checks/access-request-rule.ts';
-import { checkAttributes } from './checks/attribute.ts';
+import { checkAttributes, unreachableAttributes } from './checks/attribute.ts';
 import { checkRunbookRules } from './checks/runbook-rule.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
 import { accessRows } from './access.ts';
@@ -71,6 +71,7 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
     refusals: [
       ...providerRefusals(writes, features),
       ...(features.hasFreeLicense ? licenseRefusals(writes, proposal.live) : []),
+      ...unreachableAttributes(proposal),
       ...referring.refusals,
     ],
     indivisible: features.hasFreeLicense ? findIndivisible(writes) : new Map(),

@@ -4,13 +4,13 @@ import { textsIn } from '../../../../model/json.ts';
 import { fixedObjects } from '../../../../model/live.ts';
 import type { PreflightRequest } from '../../../../model/gateway.ts';
 import { accessRowsOf } from '../../../../model/plan/access-rows.ts';
-import { renamesOf } from '../../../../model/plan/plan.ts';
+import { type Refusal, renamesOf } from '../../../../model/plan/plan.ts';
 import { pointer } from '../../../../model/pointer.ts';
 import { isMachineIdentity } from '../../../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../../../model/resource.ts';
 import { checkGroups, diagnosticAt, type ProposedWrite } from '../../rest.ts';
 import type { CheckContext } from './connection.ts';
-import { checkPathName } from './name.ts';
+import { checkPathName, isPartOfPath } from './name.ts';
 
 const kind = 'Attribute';
 
@@ -43,6 +43,19 @@ export function checkAttributes(proposal: PreflightRequest, writes: readonly Pro
     ...[...renamesOf(proposal.plan.changes)].flatMap(([former, id]) => formerNames(former, id, proposal.desired)),
     ...idleGrants(proposal, writes),
   ];
+}
+
+/** Refuses to delete attributes whose names no route reaches: other routes of the gateway have created them. */
+export function unreachableAttributes({ plan }: PreflightRequest): readonly Refusal[] {
+  return plan.changes
+    .filter(({ id, action }) => kindOf(id) === kind && action === 'delete' && !isPartOfPath(nameOf(id)))
+    .map(({ id }) => ({
+      code: 'hoop/name',
+      message: `the gateway cannot delete ${id}: none of its routes reaches that name`,
+      hint: `list ${id} under released, so that it stays`,
+      allowable: false,
+      resource: id,
+    }));
 }
 
 function keptNames(id: ResourceId, desired: DesiredState): readonly Diagnostic[] {

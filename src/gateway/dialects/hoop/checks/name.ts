@@ -27,6 +27,7 @@ export function checkPathName(write: ProposedWrite): readonly Diagnostic[] {
   return [diagnosticAt(write, '', { code: 'hoop/name', message, hint: 'use a name without /' })];
 }
 
-function isPartOfPath(name: string): boolean {
+/** Returns whether a name is one part of a path, so that routes reach it. */
+export function isPartOfPath(name: string): boolean {
   return !name.includes('/') && name !== '.' && name !== '..';
 }
