@@ -9,12 +9,11 @@ import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts'
 import type { LiveSecret } from '../../model/secret.ts';
 import { withTools } from '../../model/spec/tool-lists.ts';
 import { editSpec } from '../../model/spec/edit.ts';
-import { unmerge } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
 import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../compare/edge-index.ts';
 import { isUnchanged, kindFields } from '../diff/draft-change.ts';
-import { lastAppliedLookup } from '../compare/origins.ts';
+import { driftSince, lastAppliedLookup } from '../compare/origins.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { isSameSecretSource } from '../compare/compare-secrets.ts';
 
@@ -116,9 +115,7 @@ type UndoInput = {
 /** Returns a live object without its drift; the same object if it has none. */
 function undo(kind: Kind, input: UndoInput): LiveResource {
   const { resource, past, live, state } = input;
-  const applied = resolveDefaults(kind, { ...past, spec: resolveReferences(kind, past, live, state).spec }, live);
-  const found = resource === undefined ? live.spec : unmerge(kind.fields, resource.spec, live.spec);
-  const changed = compareSpecs(comparedFields(kind), applied, found, [...past.ignore, ...live.unknown]);
+  const changed = driftSince(past, { kind, desired: resource, live, state });
   const edits = changed.map(({ path, after }) => ({ path, value: shownValue(after) }));
   const spec = edits.length === 0 ? live.spec : editSpec(kind.fields, live.spec, edits);
   const secrets = resource === undefined ? live.secrets : undoSecrets(resource, input);

@@ -9,7 +9,7 @@ import { isToolList, toolText } from '../../model/spec/tool-lists.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { mergedEntries, unmerge } from '../../model/spec/merge-strictest.ts';
 import { hasOtherContent, isSameSecretSource } from './compare-secrets.ts';
-import { compareSpecs } from './compare-specs.ts';
+import { compareSpecs, skippedPaths } from './compare-specs.ts';
 import { resolveDefaults, resolveReferences } from './resolve-specs.ts';
 
 /** Both sides of one resource whose changes are attributed to the manifests or the gateway. */
@@ -20,13 +20,27 @@ type OriginSides = {
   readonly state: LiveState;
 };
 
+/**
+ * Compares the gateway with the base: the changes that would undo what was changed there since, where the base states it and the token may read
+ * it. `desired` is the manifest, if there is one: what is between two writes of it did not drift.
+ */
+export function driftSince(
+  base: DesiredResource,
+  { kind, desired, live, state }: Omit<OriginSides, 'desired'> & { readonly desired: DesiredResource | undefined },
+): readonly FieldChange[] {
+  const found = desired === undefined ? (live?.spec ?? {}) : unmerge(kind.fields, desired.spec, live?.spec ?? {});
+  return compareSpecs(comparedFields(kind), appliedSpec(base, { kind, live, state }), found, skippedPaths(base, live));
+}
+
+function appliedSpec(base: DesiredResource, { kind, live, state }: Omit<OriginSides, 'desired'>): JsonObject {
+  return resolveDefaults(kind, { ...base, spec: resolveReferences(kind, base, live, state).spec }, live);
+}
+
 /** Marks each change of a resource with the side that changed since the base. */
 export function withOrigins(fields: readonly FieldChange[], base: DesiredResource, sides: OriginSides): readonly FieldChange[] {
-  const { kind, desired, live, state } = sides;
-  const resolved = { ...base, spec: resolveReferences(kind, base, live, state).spec };
-  const spec = resolveDefaults(kind, resolved, live);
-  const found = unmerge(kind.fields, desired.spec, live?.spec ?? {});
-  const drifted = new Map(compareSpecs(comparedFields(kind), spec, found, []).map(({ path, after }) => [path, after]));
+  const { kind, desired, live } = sides;
+  const drifted = new Map(driftSince(base, sides).map(({ path, after }) => [path, after]));
+  const spec = live === undefined ? appliedSpec(base, sides) : {};
   // Between the two writes of an entry the gateway has both forms, and both differences are of that apply.
   const merged = mergedEntries(kind.fields, desired.spec, live?.spec ?? {});
   return fields.map((field): FieldChange => {
