@@ -106,16 +106,16 @@ test.each([
   await expectRefused(project, code);
 });
 
-test('two rules that exchange their only connections are refused: neither can let go first', { timeout }, async () => {
+test('two rules that exchange the steps of a connection are refused: neither can let go first', { timeout }, async () => {
   const project = await applied();
-  project.write({ 'access/two.yaml': ruleManifest('twin', { connection_names: ['other-db'] }) });
+  project.write({ 'access/two.yaml': ruleManifest('twin', { access_type: 'command' }) });
   await applyAndExpectInSync(project);
   project.write({
-    'access/rule.yaml': ruleManifest('prod', { connection_names: ['other-db'] }),
-    'access/two.yaml': ruleManifest('twin', { connection_names: ['orders-db'] }),
+    'access/rule.yaml': ruleManifest('prod', { access_type: 'command' }),
+    'access/two.yaml': ruleManifest('twin', { access_type: 'jit' }),
   });
   const { stderr } = await expectRefused(project, 'hoop/rule-move');
-  expect(stderr.replaceAll(/\s+/g, ' ')).toContain('nothing would be left that it governs');
+  expect(stderr.replaceAll(/\s+/g, ' ')).toContain('it would no longer govern what it keeps');
 });
 
 const two = { 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('other-db'), 'access/rule.yaml': ruleManifest('prod') };
