@@ -7,7 +7,11 @@ import { watchedKinds } from '../../src/kinds/watched.ts';
 import { type DialectFields, hasField } from '../../src/model/gateway.ts';
 import { controlTable } from '../../src/protection/controls/control-table.ts';
 import { isControlRisk, riskCodes } from '../../src/protection/risk/risk-codes.ts';
+import { addToGroup } from '../../src/model/collections.ts';
+import type { CoverageTable } from '../gateway-coverage.js';
 import { objectAt, textAt } from './field-tables.ts';
+import coverage from './gateway-coverage.json' with { type: 'json' };
+import routes from './gateway-routes.json' with { type: 'json' };
 
 /** Returns the page of all commands: the help of the program, and of each command by its name. */
 export function commandPage(general: string, commands: ReadonlyMap<string, string>): string {
@@ -126,7 +130,43 @@ export function coveragePage(): string {
   const introduction =
     'Generated from the table of controls that decides [protection](../explanation/protection.md). Fields are those of manifests (of connections, if no kind is named): plan compares them, and apply writes them. What is **read** belongs to objects that manifests cannot declare: plan compares it, and nothing writes it. A list that the token cannot read is named once, and reports say *at least*.';
   const heading = `| control | what | ${gateways.map(({ called }) => called).join(' | ')} |`;
-  return page('What is covered', introduction, ['', heading, `|---|---|${'---|'.repeat(gateways.length)}`, ...rows]);
+  const controls = ['', '## Controls', '', heading, `|---|---|${'---|'.repeat(gateways.length)}`, ...rows];
+  return page('What is covered', introduction, [...controls, ...routeSection()]);
+}
+
+/** Returns the part of the page about the routes of the public gateway, and about fields that no manifest has. */
+function routeSection(): readonly string[] {
+  const { rows, fields }: CoverageTable = coverage;
+  const known = new Map(fields.map((entry) => [`${entry.kind} ${Object.entries(entry.ignored).join('; ')}`, entry]));
+  const ignored = [...known.values()].flatMap(({ kind, of, ignored: left }) =>
+    Object.entries(left).map(([field, why = '']) => `| \`${kind}\` | \`${field}\` | \`${of}\` | ${why} |`),
+  );
+  return [
+    '',
+    '## Routes of the public gateway',
+    '',
+    `All ${routes.routes.length} routes of the OpenAPI document of version ${routes.version}. **Managed** is what manifests declare; **watched** is read, recorded and drift; **used** is asked, and decides nothing that drift compares; everything else is ignored, for a reason. \`npm run nightly -- gateway DOCUMENT\` lists what another version has besides, also new fields.`,
+    '',
+    '| | what | routes |',
+    '|---|---|---|',
+    ...rows.map((row) => `| ${row.is} | ${row.why ?? cell(row.as ?? '')} | ${routesText(row.routes)} |`),
+    '',
+    '## Fields that are not compared',
+    '',
+    '| kind | field | of | why |',
+    '|---|---|---|---|',
+    ...ignored,
+  ];
+}
+
+/** Returns routes with the methods of each path together: `GET POST /connections`. */
+function routesText(names: readonly string[]): string {
+  const byPath = new Map<string, string[]>();
+  for (const name of names) {
+    const [method = '', path = ''] = name.split(' ');
+    addToGroup(byPath, path, method);
+  }
+  return [...byPath].map(([path, methods]) => `\`${methods.join(' ')} ${path}\``).join(', ');
 }
 
 /** Returns the page of all codes: one heading for each, which links lead to. */
