@@ -17,8 +17,8 @@ const slowRaces: readonly string[] = [
   'test/server/process/crash.test.ts',
 ];
 
-/** Tests that start processes: git, the built command, a browser. */
-const startsProcesses = /\/test\/(?:e2e|git|unit\/git|browser)\//;
+/** Tests that start processes: first those of git, without a gateway and its database in the worker; then those of the built command and a browser. */
+const startsProcesses = [/\/test\/(?:hoop|git|unit\/git)\//, /\/test\/(?:e2e|browser)\//];
 
 /** Starting a process copies the memory map of its parent: tests that start processes run first, while the workers are small; large files before small ones. */
 class ProcessesFirst extends BaseSequencer {
@@ -28,7 +28,8 @@ class ProcessesFirst extends BaseSequencer {
 }
 
 function rankOf({ moduleId }: TestSpecification): number {
-  return startsProcesses.test(moduleId) ? 0 : 1;
+  const rank = startsProcesses.findIndex((paths) => paths.test(moduleId));
+  return rank === -1 ? startsProcesses.length : rank;
 }
 
 function sizeOf({ moduleId }: TestSpecification): number {

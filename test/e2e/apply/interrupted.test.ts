@@ -136,7 +136,7 @@ describe('apply, stopped in the middle', () => {
   });
 
   test('by kill -9 of the gateway: exit 5 with an outcome each; started again, the next apply finishes', async () => {
-    const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), ...manyConnections('lost', 60) });
+    const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), ...manyConnections('lost', 20) });
     const folder = await makeFolder(join(cwd, 'db'));
     const serve = async (port: string): Promise<{ readonly running: Running; readonly url: string }> => {
       const running = await startOstiary(['serve', '--port', port, '--database', folder], {
@@ -154,7 +154,7 @@ describe('apply, stopped in the middle', () => {
     expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
     const [, failed = '', skipped = '', created = ''] =
       /\nApply to \S+ not finished: (\d+) failed, (\d+) skipped(?:, (\d+) created)?\.\n/.exec(stdout) ?? [];
-    expect(Number(created) + Number(failed) + Number(skipped)).toBe(60);
+    expect(Number(created) + Number(failed) + Number(skipped)).toBe(20);
     expect(stdout).toMatch(/\n {2}failed +Connection\/lost-\d\d\n {15}\S+\/\S+ .*http:\/\/127\.0\.0\.1:\d+/);
     const second = await serve(new URL(first.url).port);
     expect(second.url).toBe(first.url);
@@ -163,11 +163,11 @@ describe('apply, stopped in the middle', () => {
     const clean = await ostiaryInProcess(['plan', '--detailed-exitcode', '--url', second.url], { cwd, env: gateway.env() });
     expect(clean).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('No changes. The gateway matches the manifests: 60 resources in sync.'),
+      stdout: expect.stringContaining('No changes. The gateway matches the manifests: 20 resources in sync.'),
     });
     const { list } = await callerOf({ url: second.url, key: gateway.server().key })('GET', '/connections');
-    expect(new Set(list.map(({ name }) => name)).size).toBe(60);
-    expect(list).toHaveLength(60);
+    expect(new Set(list.map(({ name }) => name)).size).toBe(20);
+    expect(list).toHaveLength(20);
     second.running.child.kill('SIGTERM');
     expect(await second.running.ended).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('stopping') });
   });

@@ -89,15 +89,13 @@ describe('who decides', () => {
 
   // security: four-eyes
   test('the author of an earlier commit does not decide, also if the branch was squashed', patient, async () => {
-    for (const how of ['merge', 'squash'] as const) {
-      const { iid } = propose({ by: 'mallory', opener: 'ada' });
-      const last = push(`topic-${branches}`, { 'README.md': how }, 'A word', 'ada');
-      bench.gitlab().write(iid, command(last), 'mallory');
-      bench.gitlab().merge(iid, how, 'ada');
-      await ignored('mallory made a part');
-      bench.gitlab().write(iid, command(last), 'grace');
-      expect(await apply()).toMatchObject({ code: 0 });
-    }
+    const { iid } = propose({ by: 'mallory', opener: 'ada' });
+    const last = push(`topic-${branches}`, { 'README.md': 'squash' }, 'A word', 'ada');
+    bench.gitlab().write(iid, command(last), 'mallory');
+    bench.gitlab().merge(iid, 'squash', 'ada');
+    await ignored('mallory made a part');
+    bench.gitlab().write(iid, command(last), 'grace');
+    expect(await apply()).toMatchObject({ code: 0 });
   });
 
   // security: four-eyes
@@ -149,7 +147,7 @@ describe('who decides', () => {
     push('main', { 'ostiary.yaml': limited('approvers: [grace, mallory]\n') });
     await settle();
     const message = 'Change\n\nCo-authored-by: Mallory <mallory@elsewhere.test>';
-    for (const one of [{ by: projectBot }, { by: 'eve', opener: 'ada' }, { by: 'ada', message }]) {
+    for (const one of [{ by: projectBot }, { by: 'ada', message }]) {
       const { iid, head } = propose(one);
       bench.gitlab().write(iid, command(head), 'linus');
       bench.gitlab().merge(iid);
@@ -222,7 +220,8 @@ function lastNote(iid: number): number {
 
 describe('notes', () => {
   // security: four-eyes
-  test('a note decides nothing if it was edited or deleted, is internal, or begins with no command', patient, async () => {
+  // Other texts and authors: unit/forge.
+  test('a note decides nothing if it was edited or deleted, or is internal', patient, async () => {
     const { iid, head } = propose();
     const edited =
       (editor: string | null): Change =>
@@ -232,15 +231,9 @@ describe('notes', () => {
       };
     const all: readonly (readonly [Change, readonly RegExp[]])[] = [
       [edited('grace'), [/grace edited the comment; a new comment counts/]],
-      [edited('mallory'), [/mallory edited the comment/]],
       [edited(null), [/a deleted account edited the comment/]],
       [write((line) => line, 'grace', { internal: true }), []],
       [write((line) => line, 'grace', { system: true }), []],
-      [write((line) => `I checked it.\n${line}`), []],
-      [write((line) => `>>>\n${line}\n>>>`), []],
-      [write((line) => `${line}${' '.repeat(10_000)}.`), [/longer than 10000 characters/]],
-      [write((line) => line.replace('allow', 'alow')), [/write \/ostiary allow COMMIT CODE=REASON/]],
-      [write((line) => line.replace(head, '0'.repeat(40))), [new RegExp(`the head of the merge request is ${head}`)]],
     ];
     for (const [change, reason] of all) {
       change(iid, command(head));

@@ -148,7 +148,7 @@ describe('a repository whose own configuration names programs', () => {
     mkdirSync(join(repository.folder, '.git/objects/info'), { recursive: true });
     writeFileSync(join(repository.folder, '.git/objects/info/alternates'), `${origin.folder}/objects\n`);
     locations['its config']?.(repository, hostileConfig(witness, origin.folder));
-    const failed = await failures(repository, commands, modes);
+    const failed = await failures(repository, ['plan', 'apply --yes', 'drift', 'drift --adopt'], ['plan', 'apply']);
     expect(witness.ran()).toEqual([]);
     expect(failed).toEqual([]);
     expect(origin.git('for-each-ref', 'refs/ostiary/applied')).not.toBe('');
