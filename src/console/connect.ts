@@ -114,6 +114,7 @@ function sessionOptions(target: Target, { flags, context, onRequest, signal, isA
     signal,
     sleep: context.sleep,
     network: withTargetTls(readNetwork(context.env), target, context),
+    transport: context.transportTo?.(url),
     onRetry: retryPrinter(flags, context, isAwaited),
     onRequest: observers.length === 0 ? undefined : (event) => observers.forEach((observe) => observe(event)),
   };

@@ -53,7 +53,7 @@ export type SessionOptions = {
   readonly timeouts?: Partial<TransportTimeouts>;
   readonly network?: NetworkOptions | undefined;
   /** Reaches the gateway; opened from the other options by default. */
-  readonly transport?: Transport;
+  readonly transport?: Transport | undefined;
   readonly retries?: Partial<RetryLimits>;
   readonly readConcurrency?: number | undefined;
   /** The largest response body that is read, in bytes. */

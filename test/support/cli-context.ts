@@ -8,7 +8,7 @@ export type TestCliContext = {
   readonly printed: () => { readonly stdout: string; readonly stderr: string; readonly both: string };
 };
 
-type TestContextOptions = Partial<Pick<CliContext, 'cwd' | 'env' | 'now'>> & {
+type TestContextOptions = Partial<Pick<CliContext, 'cwd' | 'env' | 'now' | 'transportTo'>> & {
   /** The width that the streams report; none by default. */
   readonly columns?: number;
   /** The content of stdin; none by default. */
@@ -22,6 +22,7 @@ export function createTestContext({
   now = () => new Date(),
   columns,
   stdin = Buffer.alloc(0),
+  transportTo = () => undefined,
 }: TestContextOptions = {}): TestCliContext {
   const text = { stdout: '', stderr: '', both: '' };
   const output = (stream: 'stdout' | 'stderr'): Output => ({
@@ -40,6 +41,7 @@ export function createTestContext({
     stdout: output('stdout'),
     stderr: output('stderr'),
     now,
+    transportTo,
     // Nobody waits for a gateway that a test makes fail.
     sleep: (_, signal) => setTimeout(1, undefined, signal && { signal }),
     readStdin: () => Promise.resolve(stdin),

@@ -60,9 +60,10 @@ export async function hoopProject(options: HoopOptions = {}): Promise<HoopProjec
     await model.close();
   });
   const url = `${model.url}/api`;
+  const transportTo = (target: string): HoopModel['transport'] | undefined => (target === url ? model.transport : undefined);
   const runIn: HoopProject['runIn'] = async (place, args, env = {}) => {
     const before = model.log.requests.length;
-    const ended = await runInFolder(place, args, { OSTIARY_TOKEN: adminToken, ...env });
+    const ended = await runInFolder(place, args, { OSTIARY_TOKEN: adminToken, ...env }, { transportTo });
     return { ...ended, requests: model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
   };
   writeFiles(folder, {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { CliContext } from '../../src/console/context/cli-context.ts';
 import { run } from '../../src/program.ts';
 import type { Ended, RunOptions } from './cli.ts';
 import { createTestContext } from './cli-context.ts';
@@ -8,7 +9,7 @@ import { createTestContext } from './cli-context.ts';
  * and effects; tests of signals, terminals, pipes and the end of a process use `ostiary`.
  */
 export async function ostiaryInProcess(args: readonly string[], { cwd, env = {}, stdin = '' }: RunOptions): Promise<Ended> {
-  const ended = await runInFolder(resolve(cwd), args, { PATH: process.env['PATH'], ...env }, stdin);
+  const ended = await runInFolder(resolve(cwd), args, { PATH: process.env['PATH'], ...env }, { stdin });
   return { ...ended, signal: null };
 }
 
@@ -17,9 +18,9 @@ export async function runInFolder(
   folder: string,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
-  stdin: string | Buffer = '',
+  { stdin = '', transportTo }: { readonly stdin?: string | Buffer; readonly transportTo?: CliContext['transportTo'] } = {},
 ): Promise<Pick<Ended, 'stdout' | 'stderr'> & { readonly code: number }> {
-  const { context, printed } = createTestContext({ cwd: folder, env, stdin: Buffer.from(stdin) });
+  const { context, printed } = createTestContext({ cwd: folder, env, stdin: Buffer.from(stdin), ...(transportTo && { transportTo }) });
   // `serve` makes the umask of its process strict.
   const umask = process.umask();
   const code = await run(args, context);

@@ -1,3 +1,4 @@
+import type { Transport } from '../../gateway/http/transport.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Drift } from '../../model/result/drift.ts';
@@ -42,6 +43,8 @@ export type CliContext = {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly now: () => Date;
+  /** Returns what reaches the gateway at a URL; undefined, and by default, the network. */
+  readonly transportTo?: (url: string) => Transport | undefined;
   /** Waits before a request is sent again; a timer by default. */
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   /**

@@ -72,7 +72,7 @@ function checkText({ text, tokens }: PlacedText, use: TextUse): DocumentDiagnost
 }
 
 /** Finds names of several manifests that look the same and have other characters, and that no check of a single text finds. */
-export function findLookAlikes(manifests: readonly Manifest[]): ReadonlyMap<Manifest, readonly DocumentDiagnostic[]> {
+export function findLookalikes(manifests: readonly Manifest[]): ReadonlyMap<Manifest, readonly DocumentDiagnostic[]> {
   const found = new Map<Manifest, DocumentDiagnostic[]>();
   const foreign = manifests.flatMap((manifest) =>
     unusualTexts(manifest)

@@ -109,7 +109,7 @@ describe('the example of three gateways on GitLab', { timeout: 240_000 }, () => 
     expect(codesOf(await runPipeline({ source: 'schedule' }, ['drift']))).toEqual(drifted);
     expect(gitlab.issues).toEqual([]);
     for (const target of Object.keys(fleet.gateways)) await fleet.tamper(target, 'orders-db', { reviewers: [] });
-    for (const _run of [1, 2]) expect(codesOf(await runPipeline({ source: 'schedule' }, ['drift']))).toEqual(drifted);
+    expect(codesOf(await runPipeline({ source: 'schedule' }, ['drift']))).toEqual(drifted);
     const titles = ['eu-west', 'staging', 'us-east'].map((name) => `Drift on \`${name}\`: 1 object, weakens protection of 1 connection`);
     expect(gitlab.issues.map(({ title }) => title).toSorted()).toEqual(titles);
     const adopting = gitlab.requests.map(({ source }) => source).filter((source) => source.startsWith('ostiary/adopt/'));

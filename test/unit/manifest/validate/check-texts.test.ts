@@ -80,7 +80,7 @@ describe('texts that are not what they look like', () => {
   });
 });
 
-function lookAlikes(...manifests: readonly Manifest[]): readonly string[] {
+function lookalikes(...manifests: readonly Manifest[]): readonly string[] {
   return loadState(manifests).diagnostics.flatMap(({ code, message, resource }) =>
     code === 'manifest/look-alike' ? [`${resource} ${message}`] : [],
   );
@@ -88,11 +88,11 @@ function lookAlikes(...manifests: readonly Manifest[]): readonly string[] {
 
 test('names of several manifests that look the same', () => {
   const [latin, cyrillic] = [connection('a', { reviewers: ['ace'] }), connection('b', { reviewers: ['асе'] })];
-  expect(lookAlikes(latin, cyrillic)).toEqual([
+  expect(lookalikes(latin, cyrillic)).toEqual([
     'Connection/b "асе" looks like "ace", but has other characters: а U+0430, с U+0441, е U+0435',
   ]);
-  expect(lookAlikes(cyrillic)).toEqual([]);
-  expect(lookAlikes(connection('a', { reviewers: ['Équipe'] }), connection('b', { reviewers: ['équipe', 'equipe'] }))).toEqual([]);
+  expect(lookalikes(cyrillic)).toEqual([]);
+  expect(lookalikes(connection('a', { reviewers: ['Équipe'] }), connection('b', { reviewers: ['équipe', 'equipe'] }))).toEqual([]);
 });
 
 const standIns: readonly (readonly [string, string])[] = [
