@@ -139,7 +139,6 @@ describe('the issue of a drift', () => {
 
   const replies: readonly (readonly [string, Reply, string])[] = [
     ['a missing permission', { status: 403, body: { message: 'Resource not accessible by integration' } }, 'forge/forbidden'],
-    ['a repository without issues', { status: 410, body: { message: 'Issues has been disabled in this repository.' } }, 'forge/refused'],
   ];
   test.each(replies)('is an error that fails the step for %s', async (_, reply, code) => {
     const target = `denied-${reply.status}`;

@@ -143,9 +143,8 @@ function message(text: string): { readonly message: string } {
 }
 
 describe('requests that GitHub refuses never fail the run', () => {
+  // What each answer is called: unit/github/github-client.
   const replies: readonly (readonly [string, Reply, string])[] = [
-    ['a missing permission', { status: 403, body: message('Resource not accessible by integration') }, 'forge/forbidden'],
-    ['a locked pull request', { status: 422, body: message('Unable to create comment because issue is locked.') }, 'forge/refused'],
     [
       'a rate limit without end',
       { status: 403, body: message('You have exceeded a secondary rate limit.'), headers: { 'retry-after': '1' } },
