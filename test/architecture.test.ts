@@ -255,7 +255,6 @@ const namesKinds = [
     'posture/protection-snapshot.ts',
     'effective/effective.ts',
     'protection-matrix.ts',
-    'risk/refused-sessions.ts',
     'risk/risks.ts',
     'samples/try-samples.ts',
     'stricter-drift.ts',

@@ -80,6 +80,11 @@ function dialectFacts() {
     ...controls,
     '} as const;',
     '',
+    '/** By dialect: the version of the public gateway that it describes. */',
+    'export const describedVersions: Readonly<Record<string, string>> = {',
+    ...dialects.flatMap(({ name, describes }) => (describes === undefined ? [] : [`  ${name}: '${describes}',`])),
+    '};',
+    '',
   ].join('\n');
 }
 

@@ -32,6 +32,8 @@ export type Capabilities = Pick<GatewayIdentity, 'organisation' | 'version' | 'r
   readonly longestAccess?: number;
   /** The connections for which the gateway enforces their own limit, if not all. */
   readonly accessLimits?: AccessLimits;
+  /** The provider that finds what is masked; empty where there is none. */
+  readonly provider?: string;
   /** Reads of one object show the caller its secrets. */
   readonly seesSecrets: boolean;
 };

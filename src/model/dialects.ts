@@ -12,3 +12,8 @@ export const hiddenControls = {
   interface: [],
   hoop: ['review', 'force', 'duration', 'who', 'attributes', 'approval', 'runbooks', 'rulepacks', 'analyzer', 'federation'],
 } as const;
+
+/** By dialect: the version of the public gateway that it describes. */
+export const describedVersions: Readonly<Record<string, string>> = {
+  hoop: '1.148',
+};

@@ -120,6 +120,9 @@ export type UnreadKind = {
   readonly failure?: { readonly message: string; readonly hint?: string | undefined } | undefined;
 };
 
+/** The version of a gateway, and the provider that finds what it masks. */
+export type ServerFacts = { readonly version?: string; readonly provider?: string };
+
 /** The complete state that was read from one gateway. */
 export type LiveState = {
   readonly resources: readonly LiveResource[];
@@ -133,6 +136,8 @@ export type LiveState = {
   readonly longestAccess?: number;
   /** The connections for which the gateway enforces their own limit, if not all. */
   readonly accessLimits?: AccessLimits;
+  /** What the gateway reports of itself that decides which rules it enforces. */
+  readonly server?: ServerFacts;
   /** The fields that the gateway keeps in a row beside each object, and writes by a request of their own: `Kind.field`. */
   readonly rowFields?: Readonly<Record<string, RowFieldState>>;
   /** Kinds of the gateway that decide access and were not listed. */

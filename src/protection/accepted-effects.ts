@@ -31,6 +31,7 @@ export function acceptedLosses(all: readonly AffectedConnection[], { protection 
         incomparable: isLost || direction === 'unknown' ? [] : difference.incomparable,
         gained: [],
         coexisting: [],
+        unenforced: [],
       };
       return rest.lost.length + rest.incomparable.length === 0 ? [] : [rest];
     });

@@ -10,7 +10,7 @@ import {
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
 import { controlColumns } from './controls/control-table.ts';
-import { controlTexts, effectiveControls, emptyPosture, type Posture } from './controls/control-row.ts';
+import { emptyPosture, enforcedTexts, type Posture } from './controls/control-row.ts';
 
 /** Builds one row per connection with its controls before and after a plan, including unchanged connections; sorted by id. There are no rows without snapshots. */
 export function buildProtectionMatrix(
@@ -70,5 +70,5 @@ function rowOf(
 }
 
 function textsOf(posture: Posture, control: ControlType): readonly string[] {
-  return controlTexts(effectiveControls(posture, control));
+  return enforcedTexts(posture, control);
 }

@@ -19,7 +19,7 @@ import { type DestinationGain, type DestinationGains, findDestinationGains, find
 import { destinationHeadlines } from './questions/destination-texts.ts';
 import { newAccessPhrase } from './new-access.ts';
 import { sharedTags } from './common-tags.ts';
-import { isSameEnforcement } from './controls/enforcement.ts';
+import { enforcementNote, isEnforcedControl, isSameEnforcement } from './controls/enforcement.ts';
 import { snapshotPlan, type PlannedWrites, type PlanSnapshots, reverseSnapshots, type AttachmentSources } from './posture/diff-postures.ts';
 import { readPostures } from './posture/posture.ts';
 import { allConnections, liveSnapshot } from './posture/protection-snapshot.ts';
@@ -130,7 +130,7 @@ function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
   if (affected.change.created === true && affected.change.replaces === undefined) return newAccessPhrases(affected);
   if (affected.change.deleted === true) return affected.isReplaced ? [] : [deletionHeadline(affected)];
   return affected.differences.flatMap((difference) => {
-    const { control, lost, gained, incomparable, coexisting } = difference;
+    const { control, lost, gained, incomparable, coexisting, unenforced } = difference;
     const phrases = (direction: WordedVerdict, controls: readonly Control[]): readonly Phrase[] =>
       controls.length === 0
         ? []
@@ -139,6 +139,7 @@ function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
     return [
       ...phrases('weakens', lost),
       ...phrases('unknown', lost.length > 0 ? [] : incomparable),
+      ...phrases('neutral', unenforced),
       ...(hidden === undefined
         ? phrases('strengthens', [...gained, ...coexisting])
         : [hiddenHeadline(hidden, causesFor(affected, control, 'strengthens'))]),
@@ -167,7 +168,7 @@ function hiddenHeadline(phrase: VerbPhrase, causes: readonly Cause[]): Phrase {
 }
 
 /** Returns the causes of an effect on a control type, or all causes of it if nothing has that effect. */
-function causesFor({ causes }: AffectedConnection, control: ControlType, effect: ProtectionEffect): readonly Cause[] {
+function causesFor({ causes }: AffectedConnection, control: ControlType, effect: ProtectionEffect | 'neutral'): readonly Cause[] {
   const found = causes.get(control);
   const own = found?.get(effect) ?? [];
   return own.length > 0 ? own : [...new Set([...(found?.values() ?? [])].flat())];
@@ -175,7 +176,7 @@ function causesFor({ causes }: AffectedConnection, control: ControlType, effect:
 
 /** Lists what each part of a change does to protection. */
 function partEffects(all: readonly AffectedConnection[]): readonly PartEffect[] {
-  const found = new Map<string, { readonly cause: Cause; readonly effects: Set<ProtectionEffect> }>();
+  const found = new Map<string, { readonly cause: Cause; readonly effects: Set<ProtectionEffect | 'neutral'> }>();
   for (const [effect, list] of all.flatMap(({ causes }) => [...causes.values()].flatMap((byEffect) => [...byEffect]))) {
     for (const cause of list) {
       const own = found.get(causeKey(cause)) ?? { cause, effects: new Set() };
@@ -354,7 +355,7 @@ function withRisksOfFields(change: AssessedChange): AssessedChange {
 type Wording = VerbPhrase & { readonly weight: number };
 
 /** The verdicts that have a wording; a mixed difference has two phrases. */
-type WordedVerdict = 'weakens' | 'strengthens' | 'unknown';
+type WordedVerdict = 'weakens' | 'strengthens' | 'unknown' | 'neutral';
 
 /** The controls that the phrase is about, and the postures of the connection. */
 type WordingContext = { readonly controls: readonly Control[]; readonly before: Posture; readonly after: Posture };
@@ -365,20 +366,35 @@ function wordingFor(control: ControlType, direction: WordedVerdict, context: Wor
   const { weight, about, loses, gains } = controlRow(control);
   const enforcement = enforcementPhrase(control, direction, context);
   if (enforcement !== undefined) return { weight, ...enforcement };
-  if (direction === 'unknown') return { weight, ...verbPhrase('changes', 'change', `${about} in a way that cannot be compared`) };
   // The controls on the other side decide whether all or some of them were lost or gained.
-  return { weight, ...(direction === 'weakens' ? loses(controls, after, before) : gains(controls, before, after)) };
+  const [lost, gained] = [(): VerbPhrase => loses(controls, after, before), (): VerbPhrase => gains(controls, before, after)];
+  const isGone = controls.every((one) => !controlsOf(after, control).includes(one));
+  const note = isEnforcedControl(control) ? enforcementNote((isGone ? before : after).enforcement, control) : undefined;
+  const noted = ({ one, many, ...rest }: VerbPhrase): VerbPhrase =>
+    note === undefined ? { one, many, ...rest } : { ...rest, one: `${one}, ${note}`, many: `${many}, ${note}` };
+  if (direction === 'neutral') return { weight, ...noted(isGone ? lost() : gained()) };
+  if (direction === 'weakens') return { weight, ...lost() };
+  if (direction === 'strengthens') return { weight, ...noted(gained()) };
+  const isOnlyUnsure = note !== undefined && (isGone || controls.every((one) => !controlsOf(before, control).includes(one)));
+  return {
+    weight,
+    ...(isOnlyUnsure ? noted(isGone ? lost() : gained()) : verbPhrase('changes', 'change', `${about} in a way that cannot be compared`)),
+  };
 }
 
-/** Returns the phrase for a type that enforces a control otherwise than the type before. */
+/** Returns the phrase for a connection that enforces a control otherwise than before. */
 function enforcementPhrase(control: ControlType, direction: WordedVerdict, { before, after }: WordingContext): VerbPhrase | undefined {
-  const { conditions, about, enforced: what = about } = controlRow(control);
-  const [first, last] = [before.enforcement, after.enforcement];
-  if (conditions === undefined || isSameEnforcement(first, last)) return undefined;
-  if (direction === 'unknown') return verbPhrase('changes', 'change', `to a type that may enforce ${what} differently`);
+  if (!isEnforcedControl(control) || isSameEnforcement(before.enforcement, after.enforcement, control)) return undefined;
+  const { about, enforced: what = about } = controlRow(control);
+  const isOtherType = before.enforcement.by !== after.enforcement.by;
+  if (direction === 'unknown')
+    return isOtherType
+      ? verbPhrase('changes', 'change', `to a type that may enforce ${what} differently`)
+      : verbPhrase('may enforce', 'may enforce', `${what} differently`);
+  const [former, latter] = [before, after].map(({ enforcement }) => enforcementNote(enforcement, control));
   const isMissing = controlsOf(direction === 'weakens' ? before : after, control).length === 0;
-  if (isMissing || first.kind === last.kind) return undefined;
-  return direction === 'weakens'
-    ? verbPhrase('no longer enforces', 'no longer enforce', what)
-    : verbPhrase('starts', 'start', `to enforce ${what}`);
+  if (isMissing || direction === 'neutral') return undefined;
+  if (direction === 'weakens')
+    return latter === undefined ? undefined : verbPhrase('no longer enforces', 'no longer enforce', `${what}: ${latter}`);
+  return former === undefined ? undefined : verbPhrase('starts', 'start', `to enforce ${what}: before, ${former}`);
 }

@@ -30,7 +30,8 @@ export function createDriftCheck(snapshot: ProtectionSnapshot): DriftCheck {
 
 function revertEffect(before: ProtectionSnapshot, after: ProtectionSnapshot, ids: readonly ResourceId[]): RevertEffect {
   const { access, aspects } = differencesBetween(before, after, ids);
-  const all = [...access, ...aspects].map(({ causes }) => causes);
+  // What no session enforces makes no difference.
+  const all = [...access, ...aspects].map(({ causes }) => causes).filter((one) => Object.keys(one).length > 0);
   if (all.length === 0) return 'none';
   return all.every((one) => one.more !== undefined && one.less === undefined && one.unclear === undefined) ? 'weakens' : 'other';
 }

@@ -11,6 +11,7 @@ import {
 } from './gateway-objects.ts';
 import { pools } from './pools.ts';
 import { bitsOf, createUniverse, patternMatcher, subsetsOf } from './universe.ts';
+import { type Checks, commandChecks, nativeChecks, type Ways } from './sessions.ts';
 import type { World } from './worlds.ts';
 
 /** The conditions of an action. `approval` is review, forced approval and access-request rules together. */
@@ -60,18 +61,19 @@ function all(elements: readonly unknown[]): bigint {
   return (1n << BigInt(elements.length)) - 1n;
 }
 
-const unread: Admitted = { input: all(commands.texts), output: all(commands.texts), masking: all([...detections, ...values.texts]) };
-const nothingPasses: Admitted = { ...unread, input: 0n, output: 0n };
-
-/** Subtypes whose port forwards bytes that the gateway cannot read: the forwarding ones, and proxies of the public gateway. */
-const forwarding = ['tcp', 'ssh', 'httpproxy', 'grafana', 'rdp'];
-/** Subtypes, and types without one, that the documentation calls databases or commands. */
-const documented = ['postgres', 'mysql', 'dynamodb', 'custom'];
-
-function isForwarded(spec: Fields, { readsUnknown }: World): boolean {
-  const by = textOf(spec['subtype']) === '' ? textOf(spec['type']) : textOf(spec['subtype']);
-  return forwarding.includes(by) || (!documented.includes(by) && !readsUnknown);
+/** What passes by two ways, of which sessions check both, one, or none. */
+function passingBy(bits: bigint, total: bigint, [first, second]: Ways): bigint {
+  return bothWays(first ? bits : total, total, second ? bits : total);
 }
+
+function bothWays(first: bigint, total: bigint, second = first): bigint {
+  return first | (second << BigInt(total.toString(2).length));
+}
+
+const everyText = all(commands.texts);
+const everyValue = all([...detections, ...values.texts]);
+const redactable = ['plain', ...pools.redacted];
+const everyType = all(redactable);
 
 /** What is the same in all worlds, for one connection. */
 type Reading = {
@@ -127,16 +129,21 @@ function computeAllowed(state: ModelState, id: string, world: World): Allowed {
   const { spec, approval, metadata, redaction, input, output } = found;
   // It limits native sessions; a command takes as long as it takes.
   const duration = bitsOf(sessions, (seconds) => seconds <= numberOr(spec['access_max_duration'], world.longest));
-  const own = { metadata, redaction };
-  const content = { input, output, masking: visibleValues(found.masking, world.threshold) };
-  const isBlocking = input !== unread.input || output !== unread.output;
-  const forwarded = world.refuses && isBlocking ? nothingPasses : unread;
+  const masking = visibleValues(found.masking, world.threshold);
+  const isBlocking = input !== everyText || output !== everyText;
+  const contentOf = ({ refuses, runs, ...checks }: Checks): Admitted => ({
+    ...(runs && !(refuses && isBlocking)
+      ? { input: passingBy(input, everyText, checks.input), output: passingBy(output, everyText, checks.output) }
+      : { input: 0n, output: 0n }),
+    masking: passingBy(masking, everyValue, checks.masking),
+    redaction: passingBy(redaction, everyType, checks.redaction),
+  });
   const ofMode = (mode: Mode): Admitted => ({
     access: spec[`access_mode_${mode}`] === 'enabled' ? every : 0n,
     approval,
     duration: mode === 'connect' ? duration : bitsOf(sessions, () => true),
-    ...own,
-    ...(mode === 'connect' && isForwarded(spec, world) ? forwarded : content),
+    metadata,
+    ...contentOf(mode === 'connect' ? nativeChecks(spec, world) : commandChecks(spec, world)),
   });
   return {
     connect: ofMode('connect'),
@@ -157,8 +164,6 @@ function reviewersPass(spec: Fields): bigint {
   });
 }
 
-const redactable = ['plain', ...pools.redacted];
-
 function redactionOf(spec: Fields): bigint {
   const hidden = spec['redact_enabled'] === false ? [] : textsOf(spec['redact_types']);
   return bitsOf(redactable, (type) => !hidden.includes(type));
@@ -170,7 +175,10 @@ export function hiddenByRedaction({ redaction }: Admitted): bigint {
     const index = redactable.indexOf(type);
     return redaction !== undefined && index >= 0 && (redaction & (1n << BigInt(index))) === 0n;
   };
-  return bitsOf(detections, ({ type }) => isHidden(type));
+  return bothWays(
+    bitsOf(detections, ({ type }) => isHidden(type)),
+    everyValue,
+  );
 }
 
 /** Lists the texts that no guardrail blocks. An entry of an unknown type blocks nothing. */

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/model/json.ts';
+import type { ModelGateway } from './gateway-objects.ts';
 import {
   approval,
   connectionFields,
@@ -70,6 +71,7 @@ export type Drawing = {
   /** `accepted`: the gateway was changed by hand as the manifests are now. */
   readonly scenario: 'intent' | 'drift' | 'both' | 'first' | 'accepted';
   readonly dialect: 'interface' | 'hoop';
+  readonly gateway: ModelGateway;
   readonly sight: 'shown' | 'hidden' | 'unresolved';
   readonly reportsLimit: boolean;
   readonly count: number;
@@ -95,6 +97,7 @@ export type Drawing = {
 export const drawing: fc.Arbitrary<Drawing> = fc.record({
   scenario: fc.constantFrom<Drawing['scenario']>('intent', 'intent', 'drift', 'both', 'first', 'accepted'),
   dialect: fc.constantFrom<Drawing['dialect']>('interface', 'interface', 'interface', 'hoop', 'hoop'),
+  gateway: fc.record({ isOld: present(4).map((isNew) => !isNew), ssh: fc.boolean(), sshInput: fc.boolean(), rdp: fc.boolean() }),
   sight: fc.constantFrom<Drawing['sight']>('shown', 'hidden', 'unresolved'),
   reportsLimit: fc.boolean(),
   count: fc.integer({ min: 1, max: 3 }),

@@ -13,6 +13,9 @@ export type ModelObject = {
   readonly managedBy?: string;
 };
 
+/** What a public gateway reports of itself: whether it is older than what checks guardrails, and its flags. */
+export type ModelGateway = { readonly isOld: boolean; readonly ssh: boolean; readonly sshInput: boolean; readonly rdp: boolean };
+
 /** All objects of a gateway by id. */
 export type ModelState = Readonly<Record<string, ModelObject>>;
 

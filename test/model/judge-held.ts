@@ -5,7 +5,7 @@ import type { Finding } from './laws.ts';
 import type { Pair } from './pairs.ts';
 import { excessOf } from './protection-model.ts';
 import type { Run } from './run-pair.ts';
-import { servedWorlds, worlds } from './worlds.ts';
+import { worldsOf } from './worlds.ts';
 
 /** Compares the result with held drift with the result of reverting all drift, and that with the manifests. */
 export async function judgeHeld(
@@ -21,7 +21,7 @@ export async function judgeHeld(
   if (other.failed.length > 0) return other.failed.map(({ id, message }) => wronglyHeld(id, `the revert fails: ${message ?? ''}`));
   const { after: reverted } = other;
   const wished = wishedState(pair);
-  const possible = pair.reportsLimit ? servedWorlds : worlds;
+  const possible = worldsOf(pair);
   const halves = plan.changes.flatMap(halfHeld);
   return [
     ...halves.map((path): Finding => wronglyHeld(path, 'half of an entry is held')),

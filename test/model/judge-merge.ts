@@ -10,7 +10,7 @@ import { reroutedCredentials } from './credential-routes.ts';
 import { declaredOn, withKeptSecrets } from './kept-state.ts';
 import { reportOf } from './plan-report.ts';
 import type { Run } from './run-pair.ts';
-import { servedWorlds, worlds } from './worlds.ts';
+import { worldsOf } from './worlds.ts';
 
 /** What the merge of a pair can exercise. */
 export const mergeFeatures = [
@@ -125,7 +125,7 @@ function judgeAccepted(pair: Pair, { plan, before, after }: Run): Merge {
   const isDecided = !ignores([...(base ?? []), ...pair.manifests]) && Object.values(before).every(isOurs);
   if (base === undefined || !pair.readsAccess || !isDecided) return { findings: [], features: [] };
   const [applied, wished] = [declaredOn(before, base), declaredOn(before, pair.manifests)];
-  const possible = pair.reportsLimit ? servedWorlds : worlds;
+  const possible = worldsOf(pair);
   const ids = connectionsOf(pair.manifests).filter((id) => applied[id] !== undefined && before[id] !== undefined && isOurs(before[id]));
   const demandsOf = (from: ModelState, to: ModelState, id: string): readonly string[] =>
     judgeConnection(from, to, id, { possible }).demands.map((demand) => [...demand].join(' or '));

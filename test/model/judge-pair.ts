@@ -17,7 +17,7 @@ import { alarms, highestRiskOf, reportOf } from './plan-report.ts';
 import { judgeConnection } from './protection-model.ts';
 import { judgeMerge } from './judge-merge.ts';
 import { previewPair, runPair, type Run } from './run-pair.ts';
-import { servedWorlds, worlds } from './worlds.ts';
+import { worldsOf } from './worlds.ts';
 
 /** The verdicts that claim a certain loss. */
 const claims = new Set(['weakens', 'both', 'mixed']);
@@ -38,13 +38,15 @@ const conditionOf: Readonly<Record<string, Condition>> = {
 };
 
 /** The controls whose states can always be compared. */
-const exact = new Set(['access', 'metadata', 'redaction', 'schema']);
+const exact = new Set(['access', 'metadata', 'schema']);
 
 /** The controls of which a text shows a certain loss. */
 const witnessed = new Set(['input', 'output']);
 
 /** Returns whether two states of a control can always be compared on this gateway. */
-function isExact({ reportsLimit, readsAccess }: Pair, control: string): boolean {
+function isExact({ reportsLimit, readsAccess, gateway }: Pair, control: string): boolean {
+  // Nothing says what the public gateway does with types that it does not name.
+  if (control === 'redaction') return gateway === undefined;
   if (control === 'review' || control === 'force') return readsAccess;
   return exact.has(control) || (control === 'duration' && reportsLimit);
 }
@@ -128,8 +130,8 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
     if (risk === undefined || isRiskierThan('reroutes', risk)) findings.push(tooLow('a credential goes elsewhere'));
   }
   if (subject === undefined || isUnfinished(pair, before, id)) return findings;
-  const possible = pair.reportsLimit ? servedWorlds : worlds;
-  const { demands, surelyLost } = judgeConnection(before, after, id, { predecessor: subject, possible });
+  const possible = worldsOf(pair);
+  const { demands, surelyLost, surelyLostWhereOpen } = judgeConnection(before, after, id, { predecessor: subject, possible });
   for (const demand of demands) {
     const names = [...demand].join(' or ');
     const isNamed = report.controls.some(
@@ -146,7 +148,7 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
     const isUnknown = direction === 'unknown' || direction === 'incomparable';
     if (
       isUnknown &&
-      (isExact(pair, control) || (isSameType && witnessed.has(control) && condition !== undefined && surelyLost.has(condition)))
+      (isExact(pair, control) || (isSameType && witnessed.has(control) && condition !== undefined && surelyLostWhereOpen.has(condition)))
     )
       findings.push({ law: 'unknown without need', connection: id, why: control });
     // An attribute may grant access, which no verdict can exclude or claim.

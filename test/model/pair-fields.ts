@@ -30,6 +30,8 @@ const kinds: readonly string[] = [
   'database mysql',
   'custom dynamodb',
   'application tcp',
+  'application ssh',
+  'database mssql',
   'application httpproxy',
   'custom rdp',
   'application ',

@@ -3,12 +3,15 @@ import type { MemoryResource } from '../support/memory-store.ts';
 import type { Manifest } from '../support/scenario.ts';
 import { stateOf } from './declared-state.ts';
 import { connectionNames, drawing, isGuardrail, ruleNames, unmanagedNames, type Drawing } from './drawing.ts';
+import type { ModelGateway } from './gateway-objects.ts';
 import type { Side } from './pair-fields.ts';
 import { connectionManifest, replaces, replacesMasking, ruleManifest } from './side-manifests.ts';
 
 /** The manifests that were applied, the manifests now, and the gateway, which may have drifted. */
 export type Pair = {
   readonly dialect: 'interface' | 'hoop';
+  /** What a public gateway reports of itself. */
+  readonly gateway?: ModelGateway;
   /** What the token of a pull request sees of secrets: all, no live values, or no values from outside the manifests. */
   readonly sight: 'shown' | 'hidden' | 'unresolved';
   /** Absent where nothing is known about earlier applies. */
@@ -56,6 +59,7 @@ function pairOf(drawn: Drawing): Pair {
   const isLive = (name: string): boolean => live.some(({ id }) => id === name);
   return {
     dialect: drawn.dialect,
+    ...(drawn.dialect === 'hoop' ? { gateway: drawn.gateway } : {}),
     sight: drawn.sight,
     base: drawn.scenario === 'first' || applied.length === 0 ? undefined : applied,
     manifests: objectsOn('desired'),

@@ -16,6 +16,8 @@ export type ModelVerdict = {
   readonly demands: readonly ReadonlySet<Condition>[];
   /** Conditions that surely admit more, whatever the gateway does and whichever modes are open. */
   readonly surelyLost: ReadonlySet<Condition>;
+  /** Those of them that do so by a mode that is open on both sides. */
+  readonly surelyLostWhereOpen: ReadonlySet<Condition>;
   /** Conditions that admit less in some world. */
   readonly gained: ReadonlySet<Condition>;
 };
@@ -33,10 +35,13 @@ export function judgeConnection(
   const demands = pairs.flatMap(({ first, last }) => actionKinds.flatMap((kind) => demandsOf(first[kind], last[kind])));
   const lost = pairs.map(({ first, last }) => ({ lost: conditionsWith(first, last, (was, is) => (is & ~was) !== 0n) }));
   const gained = pairs.flatMap(({ first, last }) => [...conditionsWith(first, last, (was, is) => (was & ~is) !== 0n)]);
+  const open = actionKinds.filter((kind) => pairs.every(({ first, last }) => isOpen(first[kind]) && isOpen(last[kind])));
+  const lostOpen = pairs.map(({ first, last }) => conditionsWith(first, last, (was, is) => (is & ~was) !== 0n, open));
   const isLost = (condition: Condition): boolean => lost.every((one) => one.lost.has(condition));
   return {
     demands: [...new Map(demands.map((demand) => [[...demand].join(' '), demand])).values()],
     surelyLost: new Set(conditions.filter(isLost)),
+    surelyLostWhereOpen: new Set(conditions.filter((condition) => lostOpen.every((one) => one.has(condition)))),
     gained: new Set(gained),
   };
 }
@@ -56,10 +61,18 @@ function demandsOf(before: Admitted, after: Admitted): readonly ReadonlySet<Cond
   return pairs.filter(({ was, is }) => (is & ~was) !== 0n).map(({ condition }) => new Set([condition]));
 }
 
-function conditionsWith(before: Allowed, after: Allowed, test: (was: bigint, is: bigint) => boolean): ReadonlySet<Condition> {
-  return new Set(
-    conditions.filter((condition) => actionKinds.some((kind) => test(before[kind][condition] ?? 0n, after[kind][condition] ?? 0n))),
-  );
+/** Returns whether a mode is open; browsing has no mode. */
+function isOpen({ access = 1n }: Admitted): boolean {
+  return access !== 0n;
+}
+
+function conditionsWith(
+  before: Allowed,
+  after: Allowed,
+  test: (was: bigint, is: bigint) => boolean,
+  kinds: readonly (typeof actionKinds)[number][] = actionKinds,
+): ReadonlySet<Condition> {
+  return new Set(conditions.filter((condition) => kinds.some((kind) => test(before[kind][condition] ?? 0n, after[kind][condition] ?? 0n))));
 }
 
 /** Lists what `state` allows on a connection and `wished` forbids, in any world. */

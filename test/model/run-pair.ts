@@ -1,11 +1,11 @@
 import { registry } from '../../src/kinds/index.ts';
 import { draftPlan, reviewPlan, type DesiredState, type LiveState, type Outcome, type Plan } from '../../src/index.ts';
 import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
-import { withAccess } from '../support/access-objects.ts';
+import { type AccessLists, withAccess } from '../support/access-objects.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
 import { applyPlan, inputOf, reviewOf, testTarget } from '../support/run-pipeline.ts';
-import { resourcesIn, type ModelState } from './gateway-objects.ts';
+import { resourcesIn, type ModelGateway, type ModelState } from './gateway-objects.ts';
 import type { Pair } from './pairs.ts';
 import { servedLimit } from './pools.ts';
 
@@ -37,6 +37,15 @@ function loadOnce(manifests: Pair['manifests'], resolves: boolean): DesiredState
 
 type Planned = { readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState };
 
+function flagsOf({ ssh, sshInput, rdp }: ModelGateway): NonNullable<AccessLists['feature-flags']> {
+  const flags = { 'experimental.ssh_guardrails': ssh, 'experimental.ssh_input_guardrails': sshInput, 'experimental.rdp_pii_guard': rdp };
+  return Object.entries(flags).map(([name, enabled]) => ({ id: name, name, enabled }));
+}
+
+function serverOf({ isOld }: ModelGateway): NonNullable<LiveState['server']> {
+  return { version: isOld ? '1.100.0' : '1.148.0', provider: 'mspresidio' };
+}
+
 /** Plans a pair as a token with this sight does; undefined when the manifests cannot be planned. */
 async function planPair(pair: Pair, gateway: MemoryGateway, { sight, revert }: PlanOptions): Promise<Planned | undefined> {
   const { value: state } = await gateway.readAll([...registry.keys()]);
@@ -44,7 +53,10 @@ async function planPair(pair: Pair, gateway: MemoryGateway, { sight, revert }: P
   const resources = state.resources.map((one) => (pair.untouched.includes(one.id) ? { ...one, untouched: true } : one));
   const read: LiveState = { ...state, resources, ...(pair.reportsLimit ? { longestAccess: servedLimit } : {}) };
   const lists = pair.readsAccess ? {} : ({ 'access-request-rules': 'unreadable' } as const);
-  const live = pair.dialect === 'hoop' ? withAccess(read, lists) : read;
+  const live =
+    pair.gateway === undefined
+      ? read
+      : { ...withAccess(read, { ...lists, 'feature-flags': flagsOf(pair.gateway) }), server: serverOf(pair.gateway) };
   const desired = loadOnce(pair.manifests, sight !== 'unresolved');
   const base =
     pair.base === undefined

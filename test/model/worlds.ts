@@ -1,3 +1,4 @@
+import type { ModelGateway } from './gateway-objects.ts';
 import { servedLimit } from './pools.ts';
 
 /** What only the gateway knows. */
@@ -6,9 +7,11 @@ export type World = {
   readonly threshold: number;
   /** Its own longest access in seconds. */
   readonly longest: number;
+  /** The public gateway, and what it reports of itself; absent on one of the interface, which reports nothing. */
+  readonly gateway?: ModelGateway;
   /** Whether it reads what passes through the port of a type that no documentation describes. */
   readonly readsUnknown: boolean;
-  /** Whether a proxy that cannot read refuses every session once a guardrail is attached; otherwise it forwards everything. */
+  /** Whether a proxy of which no source shows it refuses every session once a guardrail is attached. */
   readonly refuses: boolean;
 };
 
@@ -25,5 +28,20 @@ export const worlds: readonly World[] = thresholds.flatMap((threshold, index) =>
   })),
 );
 
-/** The worlds of `ostiary serve`, which reports its longest access. */
-export const servedWorlds: readonly World[] = worlds.map((world) => ({ ...world, longest: servedLimit }));
+const known = new Map<string, readonly World[]>();
+
+/** Returns the worlds that are possible with what the gateway reports: its longest access, as `ostiary serve` does, or its version and flags. */
+export function worldsOf({
+  reportsLimit = false,
+  gateway,
+}: {
+  readonly reportsLimit?: boolean;
+  readonly gateway?: ModelGateway;
+}): readonly World[] {
+  const key = JSON.stringify([reportsLimit, gateway]);
+  const found =
+    known.get(key) ??
+    worlds.map((world) => ({ ...world, ...(reportsLimit ? { longest: servedLimit } : {}), ...(gateway === undefined ? {} : { gateway }) }));
+  known.set(key, found);
+  return found;
+}

@@ -30,7 +30,9 @@ export function postureOf(resources: ResourceStates, id: ResourceId, ownThreshol
   // The public gateway reads the limit of a connection only where its reviewers approve.
   const isLimited = spec['limited_with'] !== 'reviewers' || reviewers.length > 0;
   const longest = isLimited ? spec['access_max_duration'] : undefined;
-  limits.set('duration', typeof longest === 'number' ? longest : Number.POSITIVE_INFINITY);
+  // It limits native sessions alone: none is longer where there are none.
+  const isNative = spec['access_mode_connect'] !== 'disabled';
+  limits.set('duration', isNative ? (typeof longest === 'number' ? longest : Number.POSITIVE_INFINITY) : 0);
   for (const rule of Object.values(resources)) {
     if (!(rule.edges?.['connection_ids'] ?? []).includes(id)) continue;
     if (kindOf(rule.id) === 'GuardrailRule') addGuardrail(has, rule.spec ?? {});

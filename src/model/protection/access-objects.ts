@@ -283,6 +283,9 @@ export const isAnalyzerRule: (id: ResourceId) => boolean = isOfList('analyzer-ru
 /** Returns whether an object is a machine identity. */
 export const isMachineIdentity: (id: ResourceId) => boolean = isOfList('machine-identities');
 
+/** Returns whether an object is a feature flag, by which the gateway enforces rules or does not. */
+export const isFeatureFlag: (id: ResourceId) => boolean = isOfList('feature-flags');
+
 /** Returns whether an object is a federation, which a connection has alone. */
 export const isFederation: (id: ResourceId) => boolean = isOfList('federations');
 

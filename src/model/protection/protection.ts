@@ -41,11 +41,19 @@ export type TargetSampleResults = { readonly target: string; readonly rules: rea
 /** The verdict on a change. `both`: one control is weaker and another stronger; `unknown`: incomparable, never counts as safe. */
 export type ProtectionVerdict = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';
 
-/** The verdict of a headline: `exposes` and `reroutes` are risks of connections that have no protection to lose, or lose none; `availability`: no group can use it. */
-export type HeadlineVerdict = Exclude<ProtectionVerdict, 'both' | 'neutral'> | 'exposes' | 'reroutes' | 'availability';
+/** The verdict of a headline: `exposes` and `reroutes` are risks of connections that have no protection to lose, or lose none; `availability`: no group can use it; `neutral`: what changes is not enforced. */
+export type HeadlineVerdict = Exclude<ProtectionVerdict, 'both'> | 'exposes' | 'reroutes' | 'availability';
 
 /** The verdicts of headlines, the worst first. */
-export const headlineOrder: readonly HeadlineVerdict[] = ['weakens', 'reroutes', 'exposes', 'unknown', 'availability', 'strengthens'];
+export const headlineOrder: readonly HeadlineVerdict[] = [
+  'weakens',
+  'reroutes',
+  'exposes',
+  'unknown',
+  'availability',
+  'neutral',
+  'strengthens',
+];
 
 /** The types of controls between people and a connection, the most important first. */
 export const controlTypes = [

@@ -24,7 +24,9 @@ import {
   type ComparedPostures,
 } from '../controls/control-row.ts';
 import { everybodyControl } from '../controls/access-rows.ts';
+import { noDifference } from '../controls/compare-controls.ts';
 import { aspectTypes, controlTable } from '../controls/control-table.ts';
+import { decidersFor } from '../effective/deciders.ts';
 import { firstsOfAlike } from '../posture/alike-connections.ts';
 import { isFirstOpening, type PlannedWrites, type PlanSnapshots, rulesOnEither } from '../posture/diff-postures.ts';
 import type { AspectDifference } from './compare-aspects.ts';
@@ -43,8 +45,8 @@ export type AffectedConnection = {
   readonly isReplaced: boolean;
 };
 
-/** The causes of each effect of a difference. */
-type CausesByEffect = ReadonlyMap<ProtectionEffect, readonly Cause[]>;
+/** The causes of each effect of a difference, and of what is not enforced. */
+type CausesByEffect = ReadonlyMap<ProtectionEffect | 'neutral', readonly Cause[]>;
 
 /** What a plan writes, and two states of a gateway with what differs between them. */
 type DiffedStates = {
@@ -148,7 +150,7 @@ function orderedDifferences(
     const about = row.moved === undefined ? [] : aboutOn(id, row.type);
     const found = about.length === 0 ? undefined : row.moved?.(sides, about);
     if (found === undefined || Object.values(found).every(({ length }) => length === 0)) return [];
-    return [{ control: row.type, ...found, coexisting: [], ...movedTexts(row, sides) }];
+    return [{ ...noDifference, control: row.type, ...found, ...movedTexts(row, sides) }];
   });
 }
 
@@ -169,9 +171,7 @@ function unorderedDifferences(sides: ComparedPostures): readonly ControlDifferen
     const texts = controlsOf(sides.before, row.type).concat(controlsOf(sides.after, row.type)).includes(everybodyControl)
       ? { before: [], after: [] }
       : movedTexts(row, sides);
-    return texts.before.length + texts.after.length === 0
-      ? []
-      : [{ control: row.type, lost: [], gained: [], incomparable: [], coexisting: [], ...texts }];
+    return texts.before.length + texts.after.length === 0 ? [] : [{ ...noDifference, control: row.type, ...texts }];
   });
 }
 
@@ -224,7 +224,11 @@ function affectedConnection(sides: Sides): AffectedConnection | undefined {
 }
 
 /** Returns what causes each effect of a difference; what nothing that decides it explains is caused by all that does. */
-function causesOfDifference(id: ResourceId, difference: ControlDifference, { decidersOn, causesOf }: DifferenceLookup): CausesByEffect {
+function causesOfDifference(
+  id: ResourceId,
+  difference: ControlDifference,
+  { decidersOn, aspectOn, causesOf }: DifferenceLookup,
+): CausesByEffect {
   const deciders = decidersOn(id, difference.control);
   const { lost, gained, coexisting, incomparable } = difference;
   const effects = [
@@ -232,15 +236,17 @@ function causesOfDifference(id: ResourceId, difference: ControlDifference, { dec
     ['strengthens', 'less', [...gained, ...coexisting]],
     ['unknown', 'unclear', incomparable],
   ] as const;
-  return new Map(
-    effects.flatMap(([effect, direction, controls]) => {
+  const { idle = [], connection = id } = aspectOn(id, difference.control) ?? {};
+  return new Map([
+    ...(idle.length === 0 ? [] : [['neutral', causesOf(decidersFor(id, idle, connection))] as const]),
+    ...effects.flatMap(([effect, direction, controls]) => {
       const texts = new Set(controls.flatMap(({ name, content = name }) => [name, content]));
       const by = deciders.get(direction) ?? [...deciders.values()].flat();
       // What only rules bring is lost with an entry that had it, and gained with one that has it.
       const side = aspectTypes.has(difference.control) ? sides[effect] : {};
       return controls.length === 0 ? [] : [[effect, causesOf(by, { texts, ...side })] as const];
     }),
-  );
+  ]);
 }
 
 const sides = { weakens: { side: 'before' }, strengthens: { side: 'after' }, unknown: {} } as const;

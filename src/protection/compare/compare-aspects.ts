@@ -8,7 +8,7 @@ import type { Difference } from '../access/terms.ts';
 import { type ComparisonCache, compareProtection, type ControlDifference } from '../controls/compare-protection.ts';
 import { type Control, type Posture } from '../controls/control-row.ts';
 import { controlRow } from '../controls/control-table.ts';
-import { isSameEnforcement } from '../controls/enforcement.ts';
+import { isEnforcedControl, isSameEnforcement } from '../controls/enforcement.ts';
 import { attaching } from '../effective/deciders.ts';
 import { effective } from '../effective/effective.ts';
 import { firstsOfAlike } from '../posture/alike-connections.ts';
@@ -20,6 +20,8 @@ export type AspectDifference = Pick<Difference, 'connection' | 'former' | 'cause
   readonly part: ControlType;
   /** What is lost and gained. */
   readonly compared: ControlDifference;
+  /** What decides the controls that no session enforces: they make no difference to anybody, and are named. */
+  readonly idle: readonly Decider[];
   /** The connection, and those that differ as it does. */
   readonly alike: readonly ResourceId[];
 };
@@ -48,18 +50,18 @@ export function compareAspects(states: ComparedAspects, connections: readonly Re
     if ((firsts.get(id) ?? id) !== id) return [];
     const [had, has] = [former === undefined ? undefined : states.postureBefore(former), states.postureAfter(id)];
     if (had === undefined || has === undefined || former === undefined) return [];
-    const isAlike = isSameEnforcement(had.enforcement, has.enforcement);
     return compareProtection(had, has, states.compared).map((compared) => {
-      const { control, lost, gained, incomparable, coexisting } = compared;
+      const { control, lost, gained, incomparable, coexisting, unenforced } = compared;
+      const isAlike = !isEnforcedControl(control) || isSameEnforcement(had.enforcement, has.enforcement, control);
       const lists = { more: lost, unclear: incomparable, less: [...gained, ...coexisting] };
       const sides = { ...states, id, former };
-      const causesOf = (direction: AccessDirection, controls: readonly Control[]): readonly Decider[] => {
+      const causesOf = (direction: AccessDirection | 'none', controls: readonly Control[]): readonly Decider[] => {
         const whole: readonly Decider[] = former === id ? [] : [{ id, path: '' }];
         // A rule that only begins to limit weakens nothing, and one that only ends strengthens nothing.
         const limiting = (direction === 'less' ? has : had).rules;
         const known = controls.map(({ rules, ...one }) => ({
           ...one,
-          ...(rules && { rules: rules.filter((rule) => limiting.has(rule)) }),
+          ...(rules && { rules: rules.filter((rule) => direction === 'none' || limiting.has(rule)) }),
         }));
         const by = (some: readonly Control[]): readonly Decider[] =>
           differing(sides, [
@@ -72,7 +74,8 @@ export function compareAspects(states: ComparedAspects, connections: readonly Re
       const causes = Object.fromEntries(
         (['more', 'less', 'unclear'] as const).flatMap((one) => (lists[one].length === 0 ? [] : [[one, causesOf(one, lists[one])]])),
       );
-      return { connection: id, former, part: control, compared, causes, alike: alikeOf.get(id) ?? [id] };
+      const idle = unenforced.length === 0 ? [] : causesOf('none', unenforced);
+      return { connection: id, former, part: control, compared, causes, idle, alike: alikeOf.get(id) ?? [id] };
     });
   });
 }

@@ -39,5 +39,5 @@ function stateWith(id: ResourceId, spec: JsonObject, opened: JsonObject): Protec
   ]);
   if (kindOf(id) === 'Connection') resources.delete(protectedConnection);
   const edges = new Map([[protectedConnection, new Set([id])]]);
-  return createSnapshot(resources, edges, { fixed: [], isControlled: attributes.length > 0, incomplete: new Set() });
+  return createSnapshot(resources, edges, { fixed: [], isControlled: attributes.length > 0, incomplete: new Set(), enforcing: {} });
 }

@@ -4,12 +4,14 @@ import {
   controlsOf,
   controlTexts,
   effectiveControls,
+  enforcedTexts,
   exclusiveTexts,
   type Control,
   type ControlComparison,
   type Posture,
 } from './control-row.ts';
-import { isSameEnforcement } from './enforcement.ts';
+import { type Enforcement, type EnforcedControl } from './enforcement-table.ts';
+import { checksAllOf, isSameEnforcement, sharedLevels } from './enforcement.ts';
 
 /** Whether controls cover another one: certainly, certainly not, or nothing shows it. */
 type Coverage = 'yes' | 'no' | 'maybe';
@@ -42,12 +44,21 @@ export function compareSets(
     gained: added.certain.filter((control) => !isReplacing(control)),
     incomparable: onlyAdds ? [] : [...doubtful, ...doubtfulToo],
     coexisting: onlyAdds ? doubtfulToo : [],
+    unenforced: [],
     ...exclusiveTexts(controlTexts(before), controlTexts(after)),
   };
 }
 
 /** The comparison of equal states. */
-export const noDifference: ControlComparison = { lost: [], gained: [], incomparable: [], coexisting: [], before: [], after: [] };
+export const noDifference: ControlComparison = {
+  lost: [],
+  gained: [],
+  incomparable: [],
+  coexisting: [],
+  unenforced: [],
+  before: [],
+  after: [],
+};
 
 /** Returns whether two lists certainly have the same controls with the same texts, in the same order, as most do. */
 function haveSameControls(before: readonly Control[], after: readonly Control[]): boolean {
@@ -185,20 +196,41 @@ export function compareGranted(control: ControlType): Comparison {
   };
 }
 
-/** Compares controls that the gateway enforces only where it reads what passes through. */
-export function compareEnforced(control: ControlType, rule: CoverageRule): Comparison {
+/** Compares controls that depend on what sessions enforce. */
+export function compareEnforced(control: EnforcedControl, rule: CoverageRule): Comparison {
   return (before, after) => {
-    // Masking has no effect where everything passes through a proxy that forwards what it cannot read.
-    if (control === 'masking' && before.enforcement.isOnlyPort === true && after.enforcement.isOnlyPort === true) return noDifference;
-    const [had, has] = [controlsOf(before, control), controlsOf(after, control)];
-    const found = compareSets(had, has, rule);
     const sides = { control, before, after };
-    const decided = found.incomparable.length === 0 ? found : (withEvidence(found, sides) ?? withCertainLosses(found, sides, rule));
-    return isSameEnforcement(before.enforcement, after.enforcement) ? decided : withEnforcement(decided, sides, rule);
+    const [had, has] = [controlsOf(before, control), controlsOf(after, control)];
+    const sets = compareSets(had, has, rule);
+    const found = sets.incomparable.length === 0 ? sets : (withEvidence(sets, sides) ?? withCertainLosses(sets, sides, rule));
+    const levels = sharedLevels(before.enforcement, after.enforcement, control);
+    if (levels.every((pair) => pair.every((level) => level === 'enforced'))) return found;
+    const byLevel = levels.map((pair) => compareLevels(pair, { ...sides, found }, rule));
+    const isAlike = isSameEnforcement(before.enforcement, after.enforcement, control);
+    const texts = isAlike ? found : exclusiveTexts(enforcedTexts(before, control), enforcedTexts(after, control));
+    return { ...joinComparisons(byLevel), before: texts.before, after: texts.after };
   };
 }
 
-type Sides = { readonly control: ControlType; readonly before: Posture; readonly after: Posture };
+/** Joins what differs by each way to use a connection: what one certainly gains or loses, another one that is not known does not make unclear. */
+function joinComparisons(all: readonly ControlComparison[]): ControlComparison {
+  const listOf = (name: 'lost' | 'gained' | 'incomparable' | 'coexisting' | 'unenforced'): readonly Control[] => [
+    ...new Set(all.flatMap((one) => one[name])),
+  ];
+  const certain = new Set([...listOf('lost'), ...listOf('gained'), ...listOf('coexisting')]);
+  const incomparable = listOf('incomparable').filter((one) => !certain.has(one));
+  const known = new Set([...certain, ...incomparable]);
+  return {
+    ...noDifference,
+    lost: listOf('lost'),
+    gained: listOf('gained'),
+    coexisting: listOf('coexisting'),
+    incomparable,
+    unenforced: listOf('unenforced').filter((one) => !known.has(one)),
+  };
+}
+
+type Sides = { readonly control: EnforcedControl; readonly before: Posture; readonly after: Posture };
 
 /**
  * Decides what cannot be compared by the samples of reviewed manifests: one that only one side catches is evidence. Returns undefined
@@ -233,24 +265,32 @@ function withCertainLosses(found: ControlComparison, { control, before, after }:
   return { ...found, lost: [...found.lost, ...lost], incomparable: found.incomparable.filter((one) => !lost.includes(one)) };
 }
 
-/**
- * Adds what a change of the type means: a proxy that forwards masks nothing, so its side counts as without masking. Gateways differ in
- * what they do with a guardrail that they cannot enforce, so that cannot be compared.
- */
-function withEnforcement(found: ControlComparison, { control, before, after }: Sides, rule: CoverageRule): ControlComparison {
+/** What a session lets through of what the controls of a side are about: `all` of it, nothing, what they let through, or that is not known. */
+function passing(level: Enforcement, controls: readonly Control[], posture: Posture): 'all' | 'nothing' | 'rest' | 'unclear' {
+  const isGuarded = (['input', 'output'] as const).some((control) => controlsOf(posture, control).length > 0);
+  if (level === 'refused') return isGuarded ? 'nothing' : 'all';
+  if (level === 'unchecked' || controls.length === 0) return 'all';
+  return level === 'unclear' ? 'unclear' : 'rest';
+}
+
+/** Compares what sessions check that treat the controls of both sides in these ways. */
+function compareLevels(
+  [first, last]: readonly [Enforcement, Enforcement],
+  { control, before, after, found }: Sides & { readonly found: ControlComparison },
+  rule: CoverageRule,
+): ControlComparison {
   const [had, has] = [controlsOf(before, control), controlsOf(after, control)];
-  if (had.length + has.length === 0) return found;
-  const [first, last] = [before.enforcement, after.enforcement];
-  const hides = control === 'masking';
-  if (hides && first.kind === 'reads' && last.kind === 'forwards')
-    return had.length === 0 ? found : { ...compareSets(had, [], rule), before: controlTexts(had), after: [`not enforced (${last.by})`] };
+  const [was, is] = [passing(first, had, before), passing(last, has, after)];
+  const differing = [...found.lost, ...found.gained, ...found.incomparable, ...found.coexisting];
+  if (was === 'all' && is === 'all') return { ...noDifference, unenforced: differing };
+  if (was === 'nothing' && is === 'nothing') return noDifference;
+  if (is === 'all') return was === 'unclear' ? { ...noDifference, incomparable: had } : compareSets(had, [], rule);
+  if (was === 'all') return is === 'unclear' ? { ...noDifference, incomparable: has } : compareSets([], has, rule);
+  const unclear = { ...noDifference, incomparable: [...new Set([...had, ...has])] };
+  if (was !== 'rest' || is !== 'rest') return first === last ? { ...noDifference, incomparable: differing } : unclear;
+  const [isAsStrict, isAsLoose] = [checksAllOf(last, first), checksAllOf(first, last)];
+  if (isAsStrict === true && isAsLoose === true) return found;
+  if (isAsLoose === true) return compareSets(had, [], rule);
   const isPure = found.lost.length + found.incomparable.length === 0;
-  if (hides && first.kind === 'forwards' && last.kind === 'reads' && isPure)
-    return has.length === 0 ? found : { ...compareSets([], has, rule), before: [`not enforced (${first.by})`], after: controlTexts(has) };
-  return {
-    ...noDifference,
-    incomparable: [...new Set([...had, ...has])],
-    before: [...controlTexts(had), `by ${first.by}`],
-    after: [...controlTexts(has), `by ${last.by}`],
-  };
+  return isAsStrict === true && isPure ? compareSets([], has, rule) : unclear;
 }

@@ -36,8 +36,8 @@ function findDifferences({ before, after, known }: CacheInput): readonly Control
     if (controlsOf(before, row.type).length + controlsOf(after, row.type).length === 0) return [];
     const compared = compareCached(row, { before, after, known });
     const found = row.coveredBy === undefined ? compared : withoutCovered(compared, { before, after, by: row.coveredBy });
-    const { lost, gained, incomparable, coexisting } = found;
-    if (lost.length + gained.length + incomparable.length + coexisting.length === 0) return [];
+    const { lost, gained, incomparable, coexisting, unenforced } = found;
+    if (lost.length + gained.length + incomparable.length + coexisting.length + unenforced.length === 0) return [];
     const control = row.type;
     if (before.incomplete.has(control) === after.incomplete.has(control)) return [{ control, ...found }];
     // A control type that is completely visible on one side only cannot be compared.
@@ -53,17 +53,13 @@ type CacheInput = { readonly before: Posture; readonly after: Posture; readonly 
 function compareCached({ type, ofRules, compare }: AspectRow, { before, after, known }: CacheInput): ControlComparison {
   if (ofRules === undefined) return compare(before, after);
   const [had, has] = [controlsOf(before, type), controlsOf(after, type)];
-  const [first, last] = [before.enforcement, after.enforcement];
-  const key = [type, ...enforcementKey(first), ...enforcementKey(last)].join('\u0000');
+  const isGuarded = [before, after].map((posture) => (['input', 'output'] as const).some((one) => controlsOf(posture, one).length > 0));
+  const key = [type, before.enforcement.key, after.enforcement.key, ...isGuarded].join('\u0000');
   const byBefore = known.ofRules.get(key) ?? new WeakMap<readonly Control[], WeakMap<readonly Control[], ControlComparison>>();
   const byAfter = byBefore.get(had) ?? new WeakMap<readonly Control[], ControlComparison>();
   const found = byAfter.get(has) ?? compare(before, after);
   known.ofRules.set(key, byBefore.set(had, byAfter.set(has, found)));
   return found;
-}
-
-function enforcementKey({ by, kind, isOnlyPort }: Posture['enforcement']): readonly string[] {
-  return [by, kind, isOnlyPort === true ? 'port' : ''];
 }
 
 /** Returns the verdict of a difference: certain losses outweigh what cannot be compared, which outweighs gains. */
@@ -93,7 +89,7 @@ export function effectsOfDifferences(differences: readonly ControlDifference[]):
 }
 
 /** Combines effects into one verdict: a control that weakens and another that strengthens give `both`. */
-export function combineEffects(effects: ReadonlySet<ProtectionEffect>): ProtectionVerdict {
+export function combineEffects(effects: ReadonlySet<ProtectionEffect | 'neutral'>): ProtectionVerdict {
   if (effects.has('weakens')) return effects.has('strengthens') ? 'both' : 'weakens';
   if (effects.has('unknown')) return 'unknown';
   return effects.has('strengthens') ? 'strengthens' : 'neutral';

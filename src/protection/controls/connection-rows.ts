@@ -3,7 +3,8 @@ import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { accessModes, type Approval } from '../access/effective-access.ts';
 import { approvalCount, movedDuration, movedForce, movedReview, reviewersPhrase, reviewTexts } from './moved-approvals.ts';
 import { requestRuleFields, requestRuleLimits, requestRules } from './request-rule-fields.ts';
-import { byName, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
+import { byName, compareEnforced, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
+import { enforcingFields } from './enforcement.ts';
 import {
   accessControlRows,
   controlsOf,
@@ -119,8 +120,9 @@ function redactedTypes({ redact_enabled: enabled, redact_types: types }: JsonObj
 export const redactionRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: redactionFields },
   decides: 'redact_enabled',
+  conditions: enforcingFields,
   ofConnection: (spec) => controlsNamed(redactedTypes(spec)),
-  compare: compareNamed('redaction'),
+  compare: compareEnforced('redaction', byName),
   weight: 4,
   column: { heading: 'redacted' },
   about: 'redaction',

@@ -10,7 +10,15 @@ import type { AccessFacts, AccessLookup } from '../access/access-index.ts';
 import { type AccessDirection, accessModes, canUse, type ConnectionAccess } from '../access/effective-access.ts';
 import { isUsedWithoutReview, neededFor } from '../access/people.ts';
 import type { Difference } from '../access/terms.ts';
-import { type Enforcement } from './enforcement.ts';
+import {
+  type ConnectionEnforcement,
+  type EnforcingGateway,
+  enforcementNote,
+  enforcementOf,
+  isChecked,
+  isEnforcedControl,
+  levelsOf,
+} from './enforcement.ts';
 
 /** One control between people and a connection. In `access`, `schema` and `force` it grants access instead. */
 export type Control = {
@@ -42,6 +50,8 @@ export type GatewayAccess = {
   readonly longestAccess?: number | undefined;
   /** Control types to which the gateway may add what is not read. */
   readonly incomplete: ReadonlySet<ControlType>;
+  /** What decides whether it enforces rules. */
+  readonly enforcing: EnforcingGateway;
 };
 
 /** What the rows of access control are called among the kinds that decide a control. */
@@ -57,8 +67,8 @@ export type Posture = {
   readonly approvals: number;
   /** Which groups can use it, and what they need. */
   readonly access: ConnectionAccess;
-  /** Whether the gateway can read what passes through the connection. */
-  readonly enforcement: Enforcement;
+  /** How its sessions enforce rules. */
+  readonly enforcement: ConnectionEnforcement;
   /** Samples that the rules on the connection must block or mask. */
   readonly samples: readonly SampleText[];
   /** Control types that may have more controls than can be read. */
@@ -85,7 +95,7 @@ export const emptyPosture: Posture = {
     analyzer: undefined,
     runbooks: undefined,
   },
-  enforcement: { by: '', kind: 'reads' },
+  enforcement: enforcementOf({ access_mode_connect: 'enabled', access_mode_exec: 'enabled' }, {}),
   samples: [],
   incomplete: new Set(),
   tags: {},
@@ -115,9 +125,27 @@ export function useWithoutReview({ access }: Posture, member: readonly string[],
   return accessModes.some((mode) => isNamed(mode) && canUse(access, member, mode) && neededFor(access, member, mode).by === undefined);
 }
 
-/** Returns the controls of one type that have an effect: a proxy that forwards what it cannot read masks nothing. */
-export function effectiveControls(posture: Posture, control: ControlType): readonly Control[] {
-  return control === 'masking' && posture.enforcement.kind === 'forwards' ? [] : controlsOf(posture, control);
+/** Returns the controls of one type that all sessions by one verb, or by every one that is open, certainly check. */
+export function effectiveControls(posture: Posture, control: ControlType, verb?: AccessMode): readonly Control[] {
+  const controls = controlsOf(posture, control);
+  if (controls.length === 0 || !isEnforcedControl(control)) return controls;
+  return levelsOf(posture.enforcement, control, verb).every(isChecked) ? controls : none;
+}
+
+/** Returns whether the gateway refuses sessions by the protocol of a connection because their proxy cannot enforce a guardrail on it. */
+export function refusesSessions(posture: Posture | undefined): boolean {
+  if (posture === undefined || !posture.access.open.has('connect')) return false;
+  return (['input', 'output'] as const).some(
+    (control) => controlsOf(posture, control).length > 0 && levelsOf(posture.enforcement, control, 'connect').includes('refused'),
+  );
+}
+
+/** Returns the texts of controls of one type as reports show them, with what sessions do otherwise than to enforce them. */
+export function enforcedTexts(posture: Posture, control: ControlType): readonly string[] {
+  const controls = controlsOf(posture, control);
+  const note = controls.length === 0 || !isEnforcedControl(control) ? undefined : enforcementNote(posture.enforcement, control);
+  if (note === undefined || !isEnforcedControl(control)) return controlTexts(controls);
+  return levelsOf(posture.enforcement, control).every((level) => level === 'unchecked') ? [note] : [...controlTexts(controls), note];
 }
 
 /** How two states of one control type compare: what was certainly lost or gained, and what cannot be compared. */
@@ -127,6 +155,8 @@ export type ControlComparison = {
   readonly incomparable: readonly Control[];
   /** Added controls of which Ostiary cannot decide whether others cover them already. They remove nothing. */
   readonly coexisting: readonly Control[];
+  /** Added and removed controls that no session enforces. */
+  readonly unenforced: readonly Control[];
   /** The texts that only one side has, as reports print them. */
   readonly before: readonly string[];
   readonly after: readonly string[];

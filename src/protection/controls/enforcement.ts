@@ -1,78 +1,215 @@
+import { joinWords, memoizeByText } from '../../model/collections.ts';
 import { asText, type JsonObject } from '../../model/json.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
+import {
+  enforcedControls,
+  type EnforcedControl,
+  type Enforcement,
+  type EnforcementCase,
+  type EnforcementCell,
+  type EnforcementRow,
+  enforcementTable,
+  everyType,
+  flagsSince,
+  unknownType,
+} from './enforcement-table.ts';
 
-/**
- * Whether the gateway can read what passes through a connection: `reads`, it enforces rules; `forwards`, its proxy passes on what it
- * cannot read; `closed`, nothing passes through a proxy; `unknown`, no documentation says so. `by` is the subtype, or the type.
- */
-export type Enforcement = {
-  readonly by: string;
-  readonly kind: 'reads' | 'forwards' | 'closed' | 'unknown';
-  /** The proxy that forwards is the only open access mode. */
-  readonly isOnlyPort?: true;
+/** What a gateway reports of itself that decides whether it enforces rules. */
+export type EnforcingGateway = {
+  /** Absent on a gateway that is not a public one. */
+  readonly version?: string | undefined;
+  /** The provider that finds what is masked; absent where it is not known. */
+  readonly provider?: string | undefined;
+  /** The feature flags by name; absent where they are not known. */
+  readonly flags?: ReadonlyMap<string, boolean> | undefined;
 };
 
-/**
- * Returns whether rules are enforced alike on both sides. A proxy that opens or closes changes the access and nothing that was
- * enforced before. Where two types are not documented, only the same type enforces the same.
- */
-export function isSameEnforcement(one: Enforcement, other: Enforcement): boolean {
-  const kinds = [one.kind, other.kind];
-  if (kinds.includes('unknown')) return one.kind === other.kind && one.by === other.by;
-  return one.kind === other.kind || kinds.includes('closed');
+/** One way to use a connection: by its own protocol, or by commands and runbooks, which run alike. */
+type Channel = {
+  readonly name: string;
+  readonly isOpen: boolean;
+  readonly of: Readonly<Record<EnforcedControl, Enforcement>>;
+};
+
+/** How a connection enforces rules. Equal keys: in the same way, and as openly. */
+export type ConnectionEnforcement = { readonly by: string; readonly channels: ReadonlyMap<ChannelName, Channel>; readonly key: string };
+
+type ChannelName = 'native' | 'commands';
+const channelNames: readonly ChannelName[] = ['native', 'commands'];
+
+/** Returns whether the enforcement of a control is in the table. */
+export function isEnforcedControl(control: string): control is EnforcedControl {
+  return enforcedControls.some((one) => one === control);
+}
+
+/** The fields of a connection that decide how it enforces rules. */
+export const enforcingFields: readonly string[] = ['type', 'subtype', 'access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'];
+
+const readers = new WeakMap<EnforcingGateway, (key: string) => ConnectionEnforcement>();
+
+/** Returns how a connection enforces rules on a gateway. */
+export function enforcementOf(
+  { type, subtype, access_mode_connect: connect, access_mode_exec: exec, access_mode_runbooks: runbooks }: JsonObject,
+  gateway: EnforcingGateway,
+): ConnectionEnforcement {
+  const read = readers.get(gateway) ?? memoizeByText((key) => readEnforcement(key.split('\n'), gateway));
+  readers.set(gateway, read);
+  const modes = [connect === 'enabled' ? 'native' : '', exec === 'enabled' || runbooks === 'enabled' ? 'commands' : ''];
+  return read([asText(type), asText(subtype), ...modes].join('\n'));
+}
+
+function readEnforcement([type = '', subtype = '', ...open]: readonly string[], gateway: EnforcingGateway): ConnectionEnforcement {
+  const by = subtype === '' ? type : subtype;
+  const row = findEnforcementRow(type, by, gateway);
+  const channelOf = (name: ChannelName, cellOf: (control: EnforcedControl) => EnforcementCell): Channel => {
+    const level = (control: EnforcedControl): Enforcement =>
+      decide(everyType[control] ?? undefined, gateway) ?? decide(cellOf(control), gateway) ?? 'unclear';
+    const of = { input: level('input'), output: level('output'), masking: level('masking'), redaction: level('redaction') };
+    return { name: name === 'native' ? `native ${by}` : name, isOpen: open.includes(name), of };
+  };
+  const native = channelOf('native', (control) => row.native[control]);
+  const runs = decide(row.commands ?? 'enforced', gateway);
+  const commands = runs === 'none' ? [] : [['commands', channelOf('commands', () => runs ?? 'unclear')] as const];
+  const channels = new Map<ChannelName, Channel>([['native', native], ...commands]);
+  return { by, channels, key: JSON.stringify([by, ...[...channels.values()].map(({ isOpen, of }) => [isOpen, of])]) };
+}
+
+function findEnforcementRow(type: string, by: string, { version }: EnforcingGateway): EnforcementRow {
+  const isOf = ({ of }: EnforcementRow): boolean =>
+    of === undefined || by === type || of.includes(type) || (version === undefined && type !== 'httpproxy');
+  return (
+    enforcementTable.find((row) => row.subtypes.includes(by) && isOf(row)) ??
+    enforcementTable.find(({ types = [] }) => types.includes(type)) ??
+    unknownType
+  );
+}
+
+/** Returns the result of the first case that holds; undefined where cases that may hold have several results. */
+function decide<Result extends string>(
+  cell: EnforcementCell<Result | undefined> | undefined,
+  gateway: EnforcingGateway,
+): Result | undefined {
+  if (cell === undefined || typeof cell === 'string') return cell;
+  const possible = new Set<Result | undefined>();
+  for (const one of cell) {
+    const holds = doesHold(one, gateway);
+    if (holds !== false) possible.add(one.is);
+    if (holds === true) break;
+  }
+  const [only, ...others] = possible;
+  return others.length === 0 ? only : undefined;
+}
+
+/** Returns whether all conditions of a case hold; undefined where the gateway does not report what decides it. */
+function doesHold(
+  { before, undescribed, flags = {}, provider }: Omit<EnforcementCase<unknown>, 'is'>,
+  gateway: EnforcingGateway,
+): boolean | undefined {
+  const all = [
+    ...(before === undefined
+      ? []
+      : [isOlder(gateway.version, before) ?? (isOlder(leastOf(gateway), before) === false ? false : undefined)]),
+    ...(undescribed === undefined ? [] : [gateway.version === undefined]),
+    ...Object.entries(flags).map(([name, isOn]) => {
+      const found = gateway.flags?.get(name);
+      return found === undefined ? undefined : found === isOn;
+    }),
+    ...(provider === undefined ? [] : [gateway.provider === undefined ? undefined : provider.includes(gateway.provider)]),
+  ];
+  if (all.includes(false)) return false;
+  return all.includes(undefined) ? undefined : true;
+}
+
+/** Returns the least version that a gateway can have, by a flag that it lists. */
+function leastOf({ flags }: EnforcingGateway): string | undefined {
+  return Object.entries(flagsSince).find(([name]) => flags?.has(name))?.[1];
+}
+
+function isOlder(version: string | undefined, than: string): boolean | undefined {
+  const [own, other] = [version, than].map((text) =>
+    /^v?(\d+)\.(\d+)(?:\.(\d+))?/
+      .exec(text ?? '')
+      ?.slice(1)
+      .map((part) => Number(part ?? 0)),
+  );
+  if (own === undefined || other === undefined) return undefined;
+  const index = own.findIndex((part, at) => part !== other[at]);
+  return index >= 0 && (own[index] ?? 0) < (other[index] ?? 0);
+}
+
+/** Returns the ways to use a connection that are open; all of them where none is. */
+function usedChannels({ channels }: ConnectionEnforcement): readonly Channel[] {
+  const all = [...channels.values()];
+  const open = all.filter(({ isOpen }) => isOpen);
+  return open.length > 0 ? open : all;
+}
+
+/** Returns what happens to a control by one verb, or by each that is open. */
+export function levelsOf(enforcement: ConnectionEnforcement, control: EnforcedControl, verb?: AccessMode): readonly Enforcement[] {
+  const own = enforcement.channels.get(verb === 'connect' ? 'native' : 'commands');
+  return verb === undefined ? usedChannels(enforcement).map(({ of }) => of[control]) : own === undefined ? [] : [own.of[control]];
 }
 
 /**
- * Subtypes (and types without a subtype) whose proxy forwards content that it cannot read. The interface calls the first three
- * "forwarding"; the others are the subtypes of the public gateway's runtime that are not databases. The gateway does not
- * report which proxy can evaluate rules. A proxy that cannot refuses every session once a guardrail is attached.
+ * Returns what happens to a control before and after, by each way to use a connection that is open on both sides: one that opens or closes
+ * changes the access, and nothing that was enforced before.
  */
-const forwarding: ReadonlySet<string> = new Set([
-  // The interface: "TCP forwarding", "SSH forwarding", "HTTP forwarding".
-  'tcp',
-  'ssh',
-  'httpproxy',
-  // Types of the public gateway: application; git and github are spoken over ssh, kibana and grafana over http.
-  'ssh-local',
-  'git',
-  'github',
-  'kibana',
-  'grafana',
-  'mcpproxy',
-  // Types of the public gateway: custom. dynamodb and cloudwatch are commands without a proxy.
-  'rdp',
-  'aws-ssm',
-  'kubernetes',
-  'kubernetes-eks',
-  'kubernetes-token',
-]);
+export function sharedLevels(
+  before: ConnectionEnforcement,
+  after: ConnectionEnforcement,
+  control: EnforcedControl,
+): readonly (readonly [Enforcement, Enforcement])[] {
+  const both = channelNames.flatMap((name) => {
+    const [first, last] = [before.channels.get(name), after.channels.get(name)];
+    return first === undefined || last === undefined ? [] : [{ first, last }];
+  });
+  const open = both.filter(({ first, last }) => first.isOpen && last.isOpen);
+  const either = both.filter(({ first, last }) => first.isOpen || last.isOpen);
+  const chosen = open.length > 0 ? open : either.length > 0 ? either : both;
+  const pairs = chosen.map(({ first, last }) => [first.of[control], last.of[control]] as const);
+  return [...new Map(pairs.map((pair) => [pair.join('\n'), pair])).values()];
+}
 
-/** Subtypes (and types without a subtype) whose content the gateway reads: database protocols and commands. */
-const readable: ReadonlySet<string> = new Set([
-  'postgres',
-  'mysql',
-  'mssql',
-  'mongodb',
-  'oracledb',
-  'keyvaluedb',
-  'dynamodb',
-  'cloudmonitor',
-  'cloudwatch',
-  'custom',
-  'command-line',
-]);
+/** Returns whether a control is enforced alike before and after. */
+export function isSameEnforcement(before: ConnectionEnforcement, after: ConnectionEnforcement, control: EnforcedControl): boolean {
+  return before.key === after.key || sharedLevels(before, after, control).every(([first, last]) => first === last);
+}
 
-/** Returns how a connection enforces rules, by its type and subtype; only port forwarding passes through a proxy. */
-export function enforcementOf({
-  type,
-  subtype,
-  access_mode_connect: connect,
-  access_mode_exec: exec,
-  access_mode_runbooks: runbooks,
-}: JsonObject): Enforcement {
-  const by = typeof subtype === 'string' && subtype !== '' ? subtype : asText(type);
-  const isForwarding = type === 'httpproxy' || forwarding.has(by);
-  if (!isForwarding && !readable.has(by) && by !== '') return { by, kind: 'unknown' };
-  if (connect !== 'enabled') return { by, kind: 'closed' };
-  if (!isForwarding) return { by, kind: 'reads' };
-  return { by, kind: 'forwards', ...(exec === 'enabled' || runbooks === 'enabled' ? {} : { isOnlyPort: true }) };
+/** Returns whether one level checks everything that another one checks; undefined where only a session shows it. */
+export function checksAllOf(level: Enforcement, other: Enforcement): boolean | undefined {
+  if (level === other || level.endsWith('enforced')) return true;
+  if (other.endsWith('enforced')) return false;
+  const [own, all] = [level, other].map((one) => one.replace('only ', '').split(' and '));
+  return all?.every((part) => own?.includes(part) === true);
+}
+
+/** Returns whether sessions certainly check all of a control; what is refused passes nothing. */
+export function isChecked(level: Enforcement): boolean {
+  return level === 'refused' || level.endsWith('enforced');
+}
+
+/** Returns what a connection does with a control other than to enforce it: `not enforced on native ssh`; by one verb, or by each that is open. */
+export function enforcementNote(enforcement: ConnectionEnforcement, control: EnforcedControl, verb?: AccessMode): string | undefined {
+  const own = enforcement.channels.get(verb === 'connect' ? 'native' : 'commands');
+  const byLevel = new Map<Enforcement, string[]>();
+  for (const { name, of } of verb === undefined ? usedChannels(enforcement) : own === undefined ? [] : [own])
+    byLevel.set(of[control], [...(byLevel.get(of[control]) ?? []), name]);
+  const notes = [...byLevel].flatMap(([level, names]) => noteOf(level, joinWords(names)));
+  return notes.length === 0 ? undefined : notes.join('; ');
+}
+
+function noteOf(level: Enforcement, where: string): readonly string[] {
+  switch (level) {
+    case 'enforced':
+    case 'refused or enforced':
+      return [];
+    case 'unchecked':
+      return [`not enforced on ${where}`];
+    case 'unclear':
+      return [`not known whether enforced on ${where}`];
+    case 'refused':
+      return [`${where} refuses sessions`];
+    default:
+      return [`enforced on ${where} for ${level.replace('only ', '')} alone`];
+  }
 }

@@ -1,6 +1,7 @@
 import { asText, isObject, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { byBlockedText, byMaskedText, compareEnforced } from './compare-controls.ts';
+import { enforcingFields } from './enforcement.ts';
 import {
   controlsOf,
   type Control,
@@ -47,15 +48,16 @@ export function registeredTypes(spec: JsonObject): readonly string[] {
   return objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types']));
 }
 
-const enforcing = ['type', 'subtype', 'access_mode_connect'];
+/** The flags of the gateway that decide it, too. */
+const flags = { FeatureFlag: ['enabled'] };
 
 type Side = 'input' | 'output';
 
 /** What guardrails block in one direction. */
 function blockedRow(side: Side, wording: { readonly heading: string; readonly verb: string }): Omit<ControlRow, 'type'> {
   return {
-    fields: { Connection: ['attributes'], GuardrailRule: [side, 'attributes'], FeatureFlag: ['enabled'] },
-    conditions: enforcing,
+    fields: { Connection: ['attributes'], GuardrailRule: [side, 'attributes'], ...flags },
+    conditions: enforcingFields,
     ofRules: {
       kind: 'GuardrailRule',
       read: (spec, rules) => blockedTexts(side, spec, rules),
@@ -131,8 +133,9 @@ export const maskingRow: Omit<ControlRow, 'type'> = {
   fields: {
     Connection: ['attributes'],
     DataMaskingRule: ['score_threshold', 'supported_entity_types', 'custom_entity_types', 'attributes'],
+    ...flags,
   },
-  conditions: enforcing,
+  conditions: enforcingFields,
   ofRules: {
     kind: 'DataMaskingRule',
     read: maskedTexts,

@@ -7,6 +7,8 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { hasTools } from '../../model/spec/tool-lists.ts';
 import { accessModes } from '../access/effective-access.ts';
+import { refusesSessions } from '../controls/control-row.ts';
+import { isChecked, levelsOf } from '../controls/enforcement.ts';
 import { unmetTools } from '../controls/tools-row.ts';
 import type { PatternCompiler } from '../pattern/compile.ts';
 import { rulesOn } from '../posture/protection-snapshot.ts';
@@ -125,10 +127,12 @@ function problemOf(permission: Permission, expectation: AccessExpectation, subje
   if (problem !== undefined) return problem;
   const unmasked = masked.filter((type) => !permission.masked.includes(type));
   const hidden = hiddenLimits(subject.snapshot, subject.id);
-  const unsure = (part: 'blocked' | 'masked'): Pick<Problem, 'outcome'> => (hidden[part].length > 0 ? { outcome: 'unknown' } : {});
+  const isUnclear = (part: 'blocked' | 'masked'): boolean =>
+    hidden[part].length > 0 || permission.facts.some((fact) => fact.part === part && fact.answer === 'unknown');
+  const unsure = (part: 'blocked' | 'masked'): Pick<Problem, 'outcome'> => (isUnclear(part) ? { outcome: 'unknown' } : {});
   if (unmasked.length > 0) return { found: `${unmasked.join(', ')} not masked`, parts: ['masked'], ...unsure('masked') };
   const isHiddenRule = (rule: ResourceId): boolean => hidden.blocked.some(({ id }) => id === rule);
-  const passing = blocked.filter((text) => !isBlocked(text, subject, isHiddenRule));
+  const passing = blocked.filter((text) => !isBlocked({ text, verb: permission.verb }, subject, isHiddenRule));
   const texts = passing.map((text) => JSON.stringify(text)).join(', ');
   if (passing.length > 0) return { found: `${texts} not blocked`, parts: ['blocked'], ...unsure('blocked') };
   return toolsProblem(tools, subject);
@@ -178,13 +182,14 @@ function approvalProblem({ approval }: PermissionTerms, { from, atLeast, forcedB
   return forcedBy === undefined || force.every((group) => forcedBy.includes(group)) ? undefined : { found, parts, fields: forceFields };
 }
 
-/** Returns whether a guardrail on the connection blocks an input. */
+/** Returns whether a guardrail on the connection certainly blocks an input. A session that is refused passes none. */
 function isBlocked(
-  text: string,
+  { text, verb }: { readonly text: string; readonly verb: AccessMode },
   { id, snapshot, posture, newPatterns }: SimulatedSubject,
   isHidden: (rule: ResourceId) => boolean,
 ): boolean {
-  if (posture.enforcement.kind === 'forwards') return false;
+  if (verb === 'connect' && refusesSessions(posture)) return true;
+  if (!levelsOf(posture.enforcement, 'input', verb).every(isChecked)) return false;
   if (newPatterns === undefined) throw new Error('the pattern compiler is not loaded');
   const patterns = newPatterns();
   return [...rulesOn(snapshot, id)].some((rule) => {

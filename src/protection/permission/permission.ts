@@ -16,6 +16,8 @@ import { termText } from '../../model/protection/timed-grants.ts';
 import { durationText } from '../../model/time.ts';
 import { accessModes, reviewFor, riskLevels, runbooksOf, seeingAll, seesConnection, stepOf } from '../access/effective-access.ts';
 import { controlsOf, effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
+import { enforcementNote, levelsOf } from '../controls/enforcement.ts';
+import { type EnforcedControl, enforcedControls } from '../controls/enforcement-table.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { grantsByGroup, lastEnd } from '../posture/grant-ends.ts';
 import {
@@ -94,13 +96,13 @@ function factsOf(
 /** What is blocked and masked for everybody who uses a connection. */
 type Limits = Pick<Permission, 'blocked' | 'masked' | 'tools' | 'facts'>;
 
-function limitsOf(subject: PermissionSubject): Limits {
+function limitsOf(subject: PermissionSubject, verb: AccessMode): Limits {
   const hidden = hiddenLimits(subject.snapshot, subject.id);
   // A control without a rule is the connection's own.
   const isKnown = ({ rules = [subject.id] }: Control, part: 'blocked' | 'masked'): boolean =>
     rules.some((rule) => !hidden[part].some(({ id }) => id === rule));
   const controls = (type: ControlType, part: 'blocked' | 'masked'): readonly Control[] =>
-    effectiveControls(subject.posture, type).filter((control) => isKnown(control, part));
+    effectiveControls(subject.posture, type, verb).filter((control) => isKnown(control, part));
   const [input, output] = [controls('input', 'blocked'), controls('output', 'blocked')];
   const [masking, redaction] = [controls('masking', 'masked'), controls('redaction', 'masked')];
   return {
@@ -112,6 +114,7 @@ function limitsOf(subject: PermissionSubject): Limits {
       ...controlFacts(subject, output, 'output'),
       ...controlFacts(subject, masking, 'masking'),
       ...controlFacts(subject, redaction, 'redaction'),
+      ...enforcedControls.flatMap((control) => unenforcedFacts(subject, control, verb)),
       ...toolFacts(subject),
       ...(['blocked', 'masked'] as const).flatMap((part): readonly PermissionFact[] =>
         hidden[part].length === 0 ? [] : [{ part, answer: 'unknown', text: 'more is not known', by: hidden[part] }],
@@ -128,7 +131,11 @@ function controlNames(controls: readonly Control[]): readonly string[] {
  * Returns whether people who are in these groups, and in no other, may use a connection, after whose approval, and what decides it. `limits`
  * saves their computation for several questions about one connection.
  */
-export function permissionOf(subject: PermissionSubject, question: Question, limits: Limits = limitsOf(subject)): Permission {
+export function permissionOf(
+  subject: PermissionSubject,
+  question: Question,
+  limits: Limits = limitsOf(subject, question.verb),
+): Permission {
   const { groups, verb } = question;
   const decision = decide(subject, question);
   const { entry: _, approvedBy: _by, rule: _rule, ...terms } = decision;
@@ -151,9 +158,9 @@ export type GroupPermissions = {
 /** Returns what each of some groups can do on a connection; those that nothing of the connection names can do what people in no group can. */
 export function permissionsByGroup(subject: PermissionSubject, groups: readonly string[]): GroupPermissions {
   const deciding = groupsDeciding(subject);
-  const limits = limitsOf(subject);
+  const limits = accessModes.map((verb) => ({ verb, of: limitsOf(subject, verb) }));
   const permissions = (people: readonly string[]): readonly Permission[] =>
-    accessModes.map((verb) => permissionOf(subject, { groups: people, verb }, limits));
+    limits.map(({ verb, of }) => permissionOf(subject, { groups: people, verb }, of));
   return {
     byGroup: new Map(groups.filter((group) => deciding.has(group)).map((group) => [group, permissions([group])])),
     others: permissions([]),
@@ -372,23 +379,33 @@ function analyzerFacts({ posture }: PermissionSubject, verb: AccessMode): readon
 }
 
 /** Returns a fact for each set of rules that contribute controls of a type. */
-function controlFacts(
-  { id, snapshot }: PermissionSubject,
-  controls: readonly Control[],
-  type: 'input' | 'output' | 'masking' | 'redaction',
-): readonly PermissionFact[] {
+function controlFacts({ id, snapshot }: PermissionSubject, controls: readonly Control[], type: EnforcedControl): readonly PermissionFact[] {
   const byRules = new Map<string, Control[]>();
   for (const control of controls) addToGroup(byRules, (control.rules ?? []).join('\n'), control);
   const root: Pointer = pointer(type === 'redaction' ? 'redact_types' : type);
-  const part = type === 'input' || type === 'output' ? 'blocked' : 'masked';
   return [...byRules.values()].map((own): PermissionFact => {
     const rules = own[0]?.rules ?? [];
     const by =
       rules.length === 0
         ? [{ id, path: root }]
         : rules.map((rule) => ({ id: rule, path: type === 'masking' ? maskedField(rule, snapshot) : root }));
-    return { part, answer: 'yes', text: `${controlNames(own).join(', ')}${type === 'output' ? ' in output' : ''}`, by };
+    return { part: partOf(type), answer: 'yes', text: `${controlNames(own).join(', ')}${type === 'output' ? ' in output' : ''}`, by };
   });
+}
+
+/** Returns a fact about the rules of a control that sessions by a verb do not certainly check. */
+function unenforcedFacts({ id, posture }: PermissionSubject, control: EnforcedControl, verb: AccessMode): readonly PermissionFact[] {
+  const controls = controlsOf(posture, control);
+  const note = controls.length === 0 ? undefined : enforcementNote(posture.enforcement, control, verb);
+  if (note === undefined) return [];
+  const isUnclear = levelsOf(posture.enforcement, control, verb).includes('unclear');
+  const rules = [...new Set(controls.flatMap((one) => one.rules ?? []))];
+  const by = rules.length === 0 ? [ownField(id, 'redact_types')] : rules.map((rule): Decider => ({ id: rule, path: '' }));
+  return [{ part: partOf(control), answer: isUnclear ? 'unknown' : 'no', text: `${control}: ${note}`, by }];
+}
+
+function partOf(control: EnforcedControl): 'blocked' | 'masked' {
+  return control === 'input' || control === 'output' ? 'blocked' : 'masked';
 }
 
 /** Returns a fact about the lists of tools of a connection. */

@@ -6,7 +6,8 @@ import { type Pointer, isPointerWithin, pointer, tokensOf, overlaps } from '../.
 import { type ControlType, controlTypes } from '../../model/protection/protection.ts';
 import { type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import { looksLikeCredential } from '../../model/secret.ts';
-import { type Posture, effectiveControls } from '../controls/control-row.ts';
+import { type Posture, controlsOf, effectiveControls } from '../controls/control-row.ts';
+import { enforcementNote, isEnforcedControl, levelsOf } from '../controls/enforcement.ts';
 import { accessModes } from '../access/effective-access.ts';
 import { type PeopleOfMode, peopleOf } from '../access/people.ts';
 import { type ProtectionSnapshot, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
@@ -295,6 +296,9 @@ function postureRead(posture: Posture, spend: Spend): FieldReader {
     const control = controlTypes.find((one) => one === field);
     if (control === undefined) return undefined;
     if (posture.incomplete.has(control)) throw new UnavailableError(`posture.${control} cannot be seen`);
+    const isUnclear =
+      isEnforcedControl(control) && controlsOf(posture, control).length > 0 && levelsOf(posture.enforcement, control).includes('unclear');
+    if (isUnclear) throw new UnavailableError(`posture.${control}: ${enforcementNote(posture.enforcement, control)}`);
     return spend(effectiveControls(posture, control).map(({ name }) => name));
   };
 }

@@ -71,7 +71,7 @@ function ruleKey(id: ResourceId, { edges, resources }: ProtectionSnapshot, numbe
 function enforcementKey(posture: Posture | undefined): string {
   return posture === undefined
     ? ''
-    : JSON.stringify([posture.enforcement, posture.controls.redaction ?? [], [...posture.incomplete].toSorted()]);
+    : JSON.stringify([posture.enforcement.key, posture.controls.redaction ?? [], [...posture.incomplete].toSorted()]);
 }
 
 function protectionKey(spec: JsonObject): string {

@@ -145,7 +145,7 @@ type StateOfRules = Omit<RuleControls, 'key'> & { readonly effects: Posture['rul
 function postureOf(
   { id, spec, unknown }: ResourceSnapshot & { readonly id: ResourceId },
   rules: StateOfRules,
-  { lookup, license, longestAccess: longest, incomplete }: GatewayAccess,
+  { lookup, license, longestAccess: longest, incomplete, enforcing }: GatewayAccess,
 ): Posture {
   const own = ownApproval(spec);
   const facts = lookup(nameOf(id), spec);
@@ -157,7 +157,7 @@ function postureOf(
     controls,
     approvals: own?.needed ?? 0,
     access,
-    enforcement: enforcementOf(spec),
+    enforcement: enforcementOf(spec, enforcing),
     samples: rules.samples,
     incomplete:
       unknown.length + rules.incomplete.length === 0

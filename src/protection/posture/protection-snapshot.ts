@@ -1,6 +1,6 @@
 import { accessLookup } from '../access/access-index.ts';
 import { affectsEvery, attachingAttributes, decidesAccess, type DecidingState, rulesEverywhere } from '../access/deciding-kinds.ts';
-import { hiddenControls } from '../../model/dialects.ts';
+import { describedVersions, hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample } from '../../model/desired.ts';
 import { memoizeByList } from '../../model/collections.ts';
@@ -11,7 +11,7 @@ import { normalizeObject } from '../../model/spec/normalize.ts';
 import { type Diff, type EdgeChange, isWritten, liveKeyOf, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import { isAnalyzerRule, isAttribute, isMachineIdentity, isRequestRule } from '../../model/protection/access-objects.ts';
+import { isAnalyzerRule, isAttribute, isFeatureFlag, isMachineIdentity, isRequestRule } from '../../model/protection/access-objects.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf, resourceId } from '../../model/resource.ts';
 import { type DeclaredAttachments, readDeclaredAttachments } from './declared-attachments.ts';
@@ -85,21 +85,29 @@ export function decidingStateOf(snapshot: ProtectionSnapshot): DecidingState {
 }
 
 function readAccess(snapshot: ProtectionSnapshot): GatewayAccess {
-  const { license, longestAccess, incomplete } = snapshot.listed;
-  return { license, longestAccess, incomplete, lookup: accessLookup(decidingStateOf(snapshot)) };
+  const { license, longestAccess, incomplete, enforcing } = snapshot.listed;
+  return { license, longestAccess, incomplete, enforcing, lookup: accessLookup(decidingStateOf(snapshot)) };
 }
 
 /** Controls to which a gateway may add, by dialect. */
 const incompleteByDialect: Readonly<Record<string, readonly ControlType[]>> = hiddenControls;
 
+/** Returns the feature flags of a gateway; undefined where they were not read. */
+function flagsIn(watched: readonly LiveResource[] = []): ReadonlyMap<string, boolean> | undefined {
+  const flags = watched.filter(({ id }) => isFeatureFlag(id));
+  return flags.length === 0 ? undefined : new Map(flags.map(({ id, spec }) => [nameOf(id), spec['enabled'] === true]));
+}
+
 /** Returns what a gateway decides about access. Where watched kinds were not asked for, all that its dialect may add is missing. */
 function gatewayAccess(live: Partial<LiveState>, dialect: string): ListedAccess {
-  const { resources = [], longestAccess, accessLimits, watched, rowFields = {}, unread = [] } = live;
+  const { resources = [], longestAccess, accessLimits, watched, rowFields = {}, unread = [], server = {} } = live;
+  const described = describedVersions[dialect];
   const rows = Object.values(rowFields);
   // A connection does not list the attributes that the gateway manages; these list it.
   const managed = resources.filter(({ id, managedBy }) => managedBy !== undefined && isAttribute(id));
   const fixed = managed.length === 0 ? fixedObjects(live) : [...fixedObjects(live), ...managed];
-  const gateway = { longestAccess, license: accessLimits, fixed, isControlled: rows.includes('on') };
+  const enforcing = { ...server, version: described && (server.version ?? described), flags: flagsIn(watched) };
+  const gateway = { longestAccess, license: accessLimits, fixed, isControlled: rows.includes('on'), enforcing };
   if (watched === undefined) return { ...gateway, incomplete: new Set(incompleteByDialect[dialect]) };
   const missing = new Set([...unread.map(({ kind }) => kind), ...(rows.includes('unreadable') ? [accessControlRows] : [])]);
   const unreadable = controlTable.filter(({ decidedBy = [] }) => decidedBy.some((kind) => missing.has(kind)));

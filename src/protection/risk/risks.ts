@@ -22,7 +22,7 @@ import { controlTypesOf } from '../controls/control-table.ts';
 import { type RiskDraft, unreviewedModes } from '../controls/control-row.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
 import { type ChangeEffects, effectsOfChanges } from './change-effects.ts';
-import { refusesSessions } from './refused-sessions.ts';
+import { refusesSessions } from '../controls/control-row.ts';
 import type { DestinationGains } from '../compare/destinations.ts';
 import type { PlanCauses } from '../compare/plan-causes.ts';
 import type { PlanDifferences } from '../compare/plan-differences.ts';
@@ -238,7 +238,7 @@ function statedRisks(resource: DesiredResource, { baseResources, liveResources, 
 }
 
 /** Finds guardrails that are attached to connections whose proxy cannot enforce them and therefore refuses every session. */
-function unenforceableRisks(change: Change, { before, after, edgesBy, connectionsOf }: RiskContext): readonly Risk[] {
+function unenforceableRisks(change: Change, { postureBefore, postureAfter, edgesBy, connectionsOf }: RiskContext): readonly Risk[] {
   const key = liveKeyOf(change);
   if (change.action === 'delete') return [];
   const own = kindOf(key) === 'Connection' ? [key] : kindOf(key) === 'GuardrailRule' ? (connectionsOf(key) ?? []) : [];
@@ -246,7 +246,7 @@ function unenforceableRisks(change: Change, { before, after, edgesBy, connection
     ...own,
     ...(edgesBy.get(key) ?? []).filter(({ rule }) => kindOf(rule) === 'GuardrailRule').map(({ connection }) => connection),
   ]);
-  const connections = [...ids].filter((id) => refusesSessions(after, id) && !refusesSessions(before, id));
+  const connections = [...ids].filter((id) => refusesSessions(postureAfter(id)) && !refusesSessions(postureBefore(id)));
   if (connections.length === 0) return [];
   const place = change.at === undefined ? {} : { place: formatPosition(change.at) };
   return [

@@ -251,7 +251,8 @@ function outsideTexts({ outside }: Pick<Plan, 'outside'>): readonly string[] {
 export function withEffect(counts: string, headlines: readonly Headline[], highest?: RiskClass): readonly string[] {
   const direction = worstEffect(headlines, highest);
   const connections = new Set(headlines.flatMap((headline) => (headline.direction === direction ? headline.connections : [])));
-  if (direction === 'strengthens') return connections.size === 0 ? [counts] : [counts, effectText(direction, connections.size)];
+  if (direction === 'strengthens' || direction === 'neutral')
+    return connections.size === 0 ? [counts] : [counts, effectText(direction, connections.size)];
   const [target, ...others] = new Set(headlines.flatMap((headline) => (headline.direction === direction ? (headline.target ?? []) : [])));
   const reroute = others.length > 0 || target === undefined || target === 'other' || connections.size === 0 ? undefined : reroutes[target];
   return [reroute?.(plural(connections.size, 'connection')) ?? effectText(direction, connections.size), counts];
@@ -268,7 +269,8 @@ const reroutes: Readonly<Record<Exclude<RerouteTarget, 'other'>, (connections: s
 function worstEffect(headlines: readonly Headline[], highest: RiskClass | undefined): HeadlineVerdict {
   const has = (verdict: HeadlineVerdict): boolean => headlines.some(({ direction }) => direction === verdict);
   const risk = highest !== undefined && isEffect(highest) && (highest !== 'availability' || has(highest)) ? highest : 'strengthens';
-  if (risk === 'strengthens') return headlines[0]?.direction ?? risk;
+  // What is not enforced is said where nothing else is.
+  if (risk === 'strengthens') return (headlines.find((one) => one.direction !== 'neutral') ?? headlines[0])?.direction ?? risk;
   const certain = (['reroutes', 'exposes'] as const).find(has);
   return risk === 'unknown' && certain !== undefined ? certain : risk;
 }
@@ -279,11 +281,12 @@ const effects: Readonly<Record<HeadlineVerdict, readonly [effect: string, object
   exposes: ['Gives access without review', ' to '],
   reroutes: ['Reroutes credentials or code', ' of '],
   availability: ['Blocks users', ' of '],
+  neutral: ['Changes no enforced protection', ' of '],
   strengthens: ['Strengthens protection', ' of '],
 };
 
 function isEffect(risk: RiskClass): risk is HeadlineVerdict {
-  return Object.hasOwn(effects, risk);
+  return risk !== 'neutral' && Object.hasOwn(effects, risk);
 }
 
 function effectText(direction: HeadlineVerdict, connections: number): string {

@@ -1,4 +1,4 @@
-import { asObject, isObject } from '../../../model/json.ts';
+import { asObject, asText, isObject } from '../../../model/json.ts';
 import type { Capabilities, Handshake } from '../../dialect.ts';
 import { nonEmptyText, readRole } from '../rest.ts';
 
@@ -10,7 +10,8 @@ export function readCapabilities(handshake: Handshake): Capabilities {
   const { serverInfo, caller } = handshake;
   const account = asObject(caller);
   const role = readRole(account['role']);
-  const version = isObject(serverInfo.body) ? nonEmptyText(serverInfo.body['version']) : undefined;
+  const server = asObject(serverInfo.body);
+  const version = nonEmptyText(server['version']);
   const organisation = nonEmptyText(account['org_id']);
   return {
     ...(organisation === undefined ? {} : { organisation }),
@@ -18,6 +19,7 @@ export function readCapabilities(handshake: Handshake): Capabilities {
     ...(role === undefined ? {} : { role }),
     longestAccess,
     accessLimits: readServerFeatures(handshake).hasFreeLicense ? 'none' : 'reviewed',
+    provider: asText(server['redact_provider']),
     keepsHiddenSecrets: true,
     keepsOmittedSecrets: false,
     seesAll: role === 'admin' || role === 'auditor',

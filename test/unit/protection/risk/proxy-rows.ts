@@ -15,7 +15,7 @@ function scored(subtype: string): Side {
   return [connection('orders', { subtype }), masking('m', { custom_entity_types, connection_ids: ['orders'] })];
 }
 
-/** Rules on connections whose proxy forwards what it cannot read. */
+/** Rules on connections whose proxy forwards, on a gateway of the interface: its document says only that. */
 export const proxyRows: readonly Row[] = [
   [
     'masking where everything passes through a proxy that masks nothing',
@@ -35,18 +35,18 @@ export const proxyRows: readonly Row[] = [
     ['weakens masking'],
   ],
   [
-    'a guardrail where the proxy cannot enforce it',
+    'a guardrail where no document says whether the proxy enforces it',
     [connection('orders', { type: 'application', subtype: 'tcp' }), guardrail('g', [words('DROP')])],
     [connection('orders', { type: 'application', subtype: 'tcp' }), guardrail('g', [words('DROP')], { connection_ids: ['orders'] })],
-    ['availability unenforceable', 'strengthens input'],
-    ['weakens input'],
+    ['unknown input'],
+    ['unknown input'],
   ],
   [
     'a guardrail where the type forwards, whatever the subtype',
     [connection('orders', { type: 'httpproxy', subtype: 'wiki' }), guardrail('g', [words('DROP')])],
     [connection('orders', { type: 'httpproxy', subtype: 'wiki' }), guardrail('g', [words('DROP')], { connection_ids: ['orders'] })],
-    ['availability unenforceable', 'strengthens input'],
-    ['weakens input'],
+    ['unknown input'],
+    ['unknown input'],
   ],
   [
     'a type that forwards what it cannot read, with an entity type that the gateway may never mask',

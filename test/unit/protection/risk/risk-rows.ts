@@ -326,7 +326,7 @@ export const rows: readonly Row[] = [
     'a type that forwards what it cannot read, with a guardrail',
     blocking(words('DROP')),
     [connection('orders', { subtype: 'tcp' }), ...blocking(words('DROP')).slice(1)],
-    ['availability unenforceable', 'unknown input'],
+    ['unknown input'],
     ['reroutes program-changed', 'unknown input'],
   ],
   [

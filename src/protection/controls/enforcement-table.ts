@@ -1,0 +1,253 @@
+/**
+ * What sessions do with a control: they check all of it, a part of it (`only commands`), or nothing; they are refused once a rule blocks
+ * something; they are refused or check it all; or the source does not show which.
+ */
+export type Enforcement = 'enforced' | 'refused' | 'refused or enforced' | 'unchecked' | 'unclear' | `only ${string}`;
+
+/** The controls whose enforcement depends on the type of a connection, and on how it is used. */
+export const enforcedControls = ['input', 'output', 'masking', 'redaction'] as const;
+export type EnforcedControl = (typeof enforcedControls)[number];
+
+/** What holds where all of the conditions do. */
+export type EnforcementCase<Result = Enforcement> = {
+  readonly is: Result;
+  /** The gateway is older than this version. */
+  readonly before?: string;
+  /** The gateway has no version of the public one: only the document of the interface says what it does. */
+  readonly undescribed?: true;
+  /** Feature flags of the gateway, on or off. */
+  readonly flags?: Readonly<Record<string, boolean>>;
+  /** The provider that finds what is masked is one of these. */
+  readonly provider?: readonly string[];
+};
+
+/** One result, or the cases of which the first one that holds decides; the last one has no conditions. */
+export type EnforcementCell<Result = Enforcement> = Result | readonly EnforcementCase<Result>[];
+
+/** How sessions of some types enforce rules. */
+export type EnforcementRow = {
+  /** Subtypes; or types without a subtype. */
+  readonly subtypes: readonly string[];
+  /** The types with which the public gateway knows these subtypes. */
+  readonly of?: readonly string[];
+  /** Types of which every other subtype is meant, too. */
+  readonly types?: readonly string[];
+  readonly native: Readonly<Record<EnforcedControl, EnforcementCell>>;
+  /** Whether the gateway runs commands and runbooks; absent: it does, and checks all of what they send and return. */
+  readonly commands?: EnforcementCell<'enforced' | 'none'>;
+  /** The files of the public gateway that say so. */
+  readonly source: readonly string[];
+  /** What sessions on a live gateway showed; everything else could only be read, and what its agent does in a library that is not public, in comments. */
+  readonly seen?: readonly string[];
+};
+
+const ssh = 'experimental.ssh_guardrails';
+const sshInput = 'experimental.ssh_input_guardrails';
+
+/** A gateway that is built from its source reports no version; these flags show the least that it has. */
+export const flagsSince: Readonly<Record<string, string>> = { [ssh]: '1.104.0' };
+
+/** The interface documents these as protocols that its gateway reads. */
+const byInterface: EnforcementCase = { undescribed: true, is: 'enforced' };
+/** The interface names no such type, or only that it forwards. */
+const notSaid: EnforcementCase = { undescribed: true, is: 'unclear' };
+const uncheckedBefore = (before: string): EnforcementCase => ({ before, is: 'unchecked' });
+
+/** Since 1.108.3, a proxy that evaluates no guardrails refuses sessions; before, they ran unchecked. */
+const refusing: EnforcementCell = [uncheckedBefore('1.108.3'), { is: 'refused' }];
+const refusingProxy: readonly EnforcementCase[] = [uncheckedBefore('1.108.3'), { is: 'refused or enforced' }];
+const refusingProtocol: EnforcementCell = [byInterface, ...refusingProxy];
+/** The types that the agent is not sent, or that its proxy leaves out. */
+const onlyByInterface: EnforcementCell = [byInterface, { is: 'unchecked' }];
+/** The agent does not run programs for these types: `exec is not allowed`. */
+const onlyNative: EnforcementCell<'enforced' | 'none'> = [{ undescribed: true, is: 'enforced' }, { is: 'none' }];
+const ofHttp: Pick<EnforcementRow['native'], 'masking' | 'redaction'> = {
+  masking: [uncheckedBefore('1.49.3'), { is: 'enforced' }],
+  redaction: onlyByInterface,
+};
+
+/** Read in version 1.148 of the public gateway and its history. */
+export const enforcementTable: readonly EnforcementRow[] = [
+  {
+    subtypes: ['postgres'],
+    of: ['database'],
+    native: {
+      input: [byInterface, uncheckedBefore('1.42.3'), { is: 'enforced' }],
+      output: [byInterface, uncheckedBefore('1.42.3'), { is: 'enforced' }],
+      masking: 'enforced',
+      redaction: 'enforced',
+    },
+    source: ['agent/controller/postgres.go'],
+  },
+  {
+    subtypes: ['mysql'],
+    of: ['database'],
+    native: { input: refusingProtocol, output: refusingProtocol, masking: 'enforced', redaction: onlyByInterface },
+    source: ['agent/controller/mysql.go', 'gateway/transport/client.go'],
+  },
+  {
+    subtypes: ['mongodb'],
+    of: ['database'],
+    native: { input: refusingProtocol, output: refusingProtocol, masking: 'enforced', redaction: 'enforced' },
+    source: ['agent/controller/mongodb.go', 'gateway/transport/client.go'],
+  },
+  {
+    subtypes: ['mssql'],
+    of: ['database'],
+    native: {
+      input: [byInterface, uncheckedBefore('1.108.3'), { before: '1.122.0', is: 'refused' }, { is: 'enforced' }],
+      // Refused where no input is blocked; what happens beside input is not said.
+      output: [byInterface, uncheckedBefore('1.108.3'), { before: '1.122.0', is: 'refused' }, { is: 'unclear' }],
+      masking: onlyByInterface,
+      redaction: onlyByInterface,
+    },
+    source: ['agent/controller/mssql.go', 'agent/integration/mssql_test.go', 'gateway/transport/client.go'],
+  },
+  {
+    subtypes: ['oracledb'],
+    of: ['database'],
+    native: { input: 'enforced', output: 'enforced', masking: 'enforced', redaction: 'enforced' },
+    source: ['agent/controller/oracle.go'],
+  },
+  {
+    // A rule by itself is compared without a type. The command line of the gateway opens no native session of a database without subtype, dynamodb and cloudwatch.
+    subtypes: ['', 'database', 'custom', 'command-line', 'dynamodb', 'cloudwatch', 'cloudmonitor', 'keyvaluedb'],
+    native: {
+      input: [byInterface, uncheckedBefore('1.43.0'), { is: 'enforced' }],
+      output: [byInterface, uncheckedBefore('1.43.0'), { is: 'enforced' }],
+      masking: 'enforced',
+      redaction: 'enforced',
+    },
+    source: ['agent/controller/terminal.go', 'client/cmd/connect.go', 'common/proto/types.go'],
+  },
+  {
+    subtypes: ['ssh', 'ssh-local', 'git', 'github'],
+    of: ['application'],
+    native: {
+      // Forwarded ports are never inspected.
+      input: [
+        uncheckedBefore('1.104.0'),
+        { flags: { [ssh]: false, [sshInput]: false }, is: 'unchecked' },
+        { provider: ['', 'gcp', 'alcatraz'], is: 'unclear' },
+        { flags: { [ssh]: false, [sshInput]: true }, is: 'only typed lines' },
+        { flags: { [ssh]: true, [sshInput]: false }, is: 'only commands' },
+        { flags: { [ssh]: true, [sshInput]: true }, is: 'only commands and typed lines' },
+        { is: 'unclear' },
+      ],
+      output: [
+        uncheckedBefore('1.104.0'),
+        { flags: { [ssh]: false }, is: 'unchecked' },
+        { provider: ['', 'gcp', 'alcatraz'], is: 'unclear' },
+        { flags: { [ssh]: true }, is: 'only shells and commands' },
+        { is: 'unclear' },
+      ],
+      masking: 'unchecked',
+      redaction: onlyByInterface,
+    },
+    commands: onlyNative,
+    seen: ['exec is not allowed for ssh type connections'],
+    source: ['agent/controller/ssh.go', 'common/featureflag/featureflag.go', 'gateway/transport/client.go'],
+  },
+  {
+    // The agent is sent the rules with each request, and reads method, URL, headers and body as one text; nothing says what it reads of responses.
+    subtypes: ['kibana', 'grafana', 'kubernetes-token', 'httpproxy'],
+    of: ['application', 'custom'],
+    types: ['httpproxy'],
+    native: {
+      input: [notSaid, uncheckedBefore('1.48.0'), { is: 'enforced' }],
+      output: [uncheckedBefore('1.48.0'), { is: 'unclear' }],
+      ...ofHttp,
+    },
+    source: ['agent/controller/httpproxy.go', '0004-mcpproxy-connection-type.md'],
+  },
+  {
+    subtypes: ['kubernetes', 'kubernetes-eks'],
+    of: ['custom'],
+    native: {
+      input: [
+        notSaid,
+        uncheckedBefore('1.48.0'),
+        { before: '1.108.3', is: 'enforced' },
+        { before: '1.119.1', is: 'refused' },
+        { is: 'enforced' },
+      ],
+      output: [uncheckedBefore('1.48.0'), { before: '1.108.3', is: 'unclear' }, { before: '1.119.1', is: 'refused' }, { is: 'unclear' }],
+      ...ofHttp,
+    },
+    source: ['agent/controller/httpproxy.go', 'common/proto/types.go', 'gateway/transport/client.go'],
+  },
+  {
+    // The arguments of calls, the descriptions of tools, and the texts of results.
+    subtypes: ['mcpproxy'],
+    of: ['httpproxy', 'application', 'custom'],
+    native: {
+      input: [notSaid, { before: '1.131.0', is: 'unclear' }, { is: 'enforced' }],
+      output: 'unclear',
+      masking: [notSaid, { before: '1.131.0', is: 'unclear' }, { is: 'enforced' }],
+      redaction: onlyByInterface,
+    },
+    // The build without the library refuses such sessions.
+    seen: ['the open build refuses sessions with a guardrail'],
+    source: ['agent/controller/mcpproxy.go', '0004-mcpproxy-connection-type.md'],
+  },
+  {
+    subtypes: ['tcp'],
+    of: ['application'],
+    native: { input: refusing, output: refusing, masking: 'unchecked', redaction: onlyByInterface },
+    commands: onlyNative,
+    seen: ['bytes pass without a guardrail; with one, the session ends', 'exec is not allowed for tcp type connections'],
+    source: ['agent/controller/tcp.go', 'gateway/transport/client.go'],
+  },
+  {
+    subtypes: ['aws-ssm'],
+    of: ['custom'],
+    native: {
+      input: [notSaid, ...refusingProxy],
+      output: [notSaid, ...refusingProxy],
+      masking: [notSaid, { is: 'unchecked' }],
+      redaction: onlyByInterface,
+    },
+    source: ['agent/controller/ssm.go', 'gateway/transport/client.go'],
+  },
+  {
+    // No guardrail is sent to the agent; only sessions in the browser hold frames back.
+    subtypes: ['rdp'],
+    of: ['custom'],
+    native: {
+      input: [notSaid, { is: 'unchecked' }],
+      output: [notSaid, { is: 'unchecked' }],
+      masking: [
+        uncheckedBefore('1.98.0'),
+        { flags: { 'experimental.rdp_pii_guard': false }, is: 'unchecked' },
+        { flags: { 'experimental.rdp_pii_guard': true }, is: 'only sessions in the browser' },
+        { is: 'unclear' },
+      ],
+      redaction: onlyByInterface,
+    },
+    source: ['gateway/rdp/irongw.go', 'gateway/rdp/rdp.go'],
+  },
+  {
+    // The public gateway runs every other subtype as a command.
+    subtypes: ['application'],
+    types: ['application', 'custom'],
+    native: {
+      input: [notSaid, uncheckedBefore('1.43.0'), { is: 'enforced' }],
+      output: [notSaid, uncheckedBefore('1.43.0'), { is: 'enforced' }],
+      masking: [notSaid, { is: 'enforced' }],
+      redaction: 'enforced',
+    },
+    source: ['agent/controller/terminal.go', 'common/proto/types.go'],
+  },
+];
+
+/** A type that no source describes. */
+export const unknownType: EnforcementRow = {
+  subtypes: [],
+  native: { input: 'unclear', output: 'unclear', masking: 'unclear', redaction: [byInterface, { is: 'unclear' }] },
+  source: [],
+};
+
+/** What holds for every type before its own row: the gateway sends masking rules to the agent only for these providers. */
+export const everyType: Readonly<Partial<Record<EnforcedControl, EnforcementCell<Enforcement | undefined>>>> = {
+  masking: [{ provider: ['gcp'], is: 'unchecked' }, { is: undefined }],
+};

@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import { connection, guardrail, manifest } from '../e2e/project.ts';
+import { oneLine } from '../support/access-project.ts';
+import { hoopProject } from '../support/hoop-project.ts';
+import { type HoopRepository, useHoopRepositories } from '../support/hoop-repository.ts';
+
+const repositories = useHoopRepositories();
+const open = {
+  access_mode_connect: 'enabled',
+  access_mode_exec: 'enabled',
+  secret: { 'envvar:HOST': { value: 'example' } },
+};
+
+const ssh = 'experimental.ssh_guardrails';
+
+/** A project on a gateway of this version, with a connection of each type. */
+async function projectOn(server: JsonObject, more: Readonly<Record<string, string>> = {}): Promise<HoopRepository> {
+  const project = await hoopProject({ provider: 'mspresidio' });
+  project.model.settings.serverInfo = server;
+  return repositories.apply(project, {
+    'access/host.yaml': connection('host', { type: 'application', subtype: 'ssh', ...open }),
+    'access/port.yaml': connection('port', { type: 'application', subtype: 'tcp', ...open }),
+    'access/pages.yaml': connection('pages', { type: 'application', subtype: 'httpproxy', ...open }),
+    'access/sales.yaml': connection('sales', { type: 'database', subtype: 'mssql', ...open }),
+    'access/desk.yaml': connection('desk', { type: 'custom', subtype: 'rdp', ...open, access_mode_exec: 'disabled' }),
+    ...more,
+  });
+}
+
+const today = { version: '1.148.0' };
+
+async function setFlag({ project }: HoopRepository, name: string, enabled: boolean): Promise<void> {
+  expect((await project.send('PUT', `/feature-flags/${name}`, { enabled })).status).toBe(200);
+}
+
+const guarding = (...on: readonly string[]): string => guardrail('no-drop', ['DROP', 'drop'], { connection_ids: on });
+const masking = (...on: readonly string[]): string =>
+  manifest('DataMaskingRule', 'people', {
+    connection_ids: on,
+    supported_entity_types: [{ name: 'CONTACT', entity_types: ['PERSON'] }],
+  });
+
+/** Returns the headlines of a plan with the highest risk, one by line. */
+async function planOf({ run }: HoopRepository, line = 'plan'): Promise<readonly string[]> {
+  const { stdout } = await run(`${line} --format json`);
+  const [plan] = JSON.parse(stdout).plans;
+  return [
+    ...plan.protection.headlines.map(({ direction, text }: Readonly<Record<string, string>>) => `${direction}: ${text}`),
+    `risk: ${plan.maxRisk}`,
+  ];
+}
+
+type Row = readonly [file: string, text: string, there: readonly string[], back: readonly string[]];
+
+/** What a rule on one connection says when it begins, and when it ends. */
+const rows: readonly Row[] = [
+  [
+    'a guardrail on ssh',
+    guarding('host'),
+    ['neutral: 1 connection gains guardrail no-drop, not enforced on native ssh', 'risk: neutral'],
+    ['neutral: 1 connection loses guardrail no-drop, not enforced on native ssh', 'risk: neutral'],
+  ],
+  [
+    'masking on ssh',
+    masking('host'),
+    ['neutral: 1 connection gains masking of PERSON, not enforced on native ssh', 'risk: neutral'],
+    ['neutral: 1 connection loses masking of PERSON, not enforced on native ssh', 'risk: neutral'],
+  ],
+  [
+    'a guardrail on tcp',
+    guarding('port'),
+    ['strengthens: 1 connection gains guardrail no-drop, native tcp refuses sessions', 'risk: availability'],
+    ['weakens: 1 connection loses guardrail no-drop', 'risk: weakens'],
+  ],
+  [
+    'a guardrail on httpproxy',
+    guarding('pages'),
+    ['strengthens: 1 connection gains guardrail no-drop', 'risk: strengthens'],
+    ['weakens: 1 connection loses guardrail no-drop', 'risk: weakens'],
+  ],
+  [
+    'masking on mssql, which commands mask',
+    masking('sales'),
+    ['strengthens: 1 connection gains masking of PERSON, not enforced on native mssql', 'risk: strengthens'],
+    ['weakens: 1 connection loses masking of PERSON', 'risk: weakens'],
+  ],
+  [
+    'a guardrail on rdp',
+    guarding('desk'),
+    ['neutral: 1 connection gains guardrail no-drop, not enforced on native rdp', 'risk: neutral'],
+    ['neutral: 1 connection loses guardrail no-drop, not enforced on native rdp', 'risk: neutral'],
+  ],
+  [
+    'masking on rdp',
+    masking('desk'),
+    ['strengthens: 1 connection gains masking of PERSON, enforced on native rdp for sessions in the browser alone', 'risk: strengthens'],
+    ['weakens: 1 connection loses masking of PERSON', 'risk: weakens'],
+  ],
+];
+
+test('plans say where the gateway enforces a rule, and where it does not', { timeout: 60_000 }, async () => {
+  const one = await projectOn(today);
+  for (const [what, text, there, back] of rows) {
+    one.commit({ 'access/rule.yaml': text });
+    expect([what, await planOf(one)]).toEqual([what, there]);
+    expect((await one.run('apply --yes')).code).toBe(0);
+    one.commit({}, ['access/rule.yaml']);
+    expect([what, await planOf(one, 'plan --prune')]).toEqual([what, back]);
+    expect((await one.run('apply --yes --prune')).code).toBe(0);
+  }
+});
+
+test('a flag that is switched off is a loss of every guardrail that it enforced, by drift and by plan', { timeout: 60_000 }, async () => {
+  const one = await projectOn(today, { 'access/rule.yaml': guarding('host') });
+  await setFlag(one, ssh, true);
+  const on = await one.run('drift');
+  expect(on.code).toBe(2);
+  expect(oneLine(on.stdout)).toContain('1 connection starts to enforce guardrails: before, not enforced on native ssh (host)');
+  expect((await one.run('apply --yes')).code).toBe(0);
+  one.commit({ 'access/rule.yaml': guarding() });
+  expect(await planOf(one)).toEqual(['weakens: 1 connection loses guardrail no-drop', 'risk: weakens']);
+  await setFlag(one, ssh, false);
+  const off = await one.run('drift');
+  expect(off.code).toBe(2);
+  expect(oneLine(off.stdout)).toContain('Weakens protection of 1 connection.');
+  expect(oneLine(off.stdout)).toContain('1 connection no longer enforces guardrails: not enforced on native ssh (host)');
+  const { stdout } = await one.run('plan');
+  expect(oneLine(stdout)).toContain('1 change outside Ostiary that manifests do not declare: weakens protection of 1 connection.');
+});
+
+test('an older gateway enforces less, and what its version does not show is unclear', { timeout: 60_000 }, async () => {
+  const expected = [
+    ['1.108.0', 'neutral: 1 connection gains guardrail no-drop, not enforced on native tcp'],
+    ['1.120.0', 'strengthens: 1 connection gains guardrail no-drop, native tcp refuses sessions'],
+    ['unknown', 'unknown: 1 connection gains guardrail no-drop, not known whether enforced on native tcp'],
+  ] as const;
+  const one = await projectOn(today);
+  one.commit({ 'access/rule.yaml': guarding('port') });
+  for (const [version, headline] of expected) {
+    one.project.model.settings.serverInfo = { version };
+    expect([version, (await planOf(one))[0]]).toEqual([version, headline]);
+  }
+  expect((await one.run('plan --max-risk reroutes')).code).toBe(6);
+});
+
+test('can, access tests and policies answer by the same table', { timeout: 60_000 }, async () => {
+  const tests = [
+    'apiVersion: ostiary/v1',
+    'kind: AccessTest',
+    'metadata: { name: people }',
+    'spec:',
+    '  - { group: sre, on: [host], verb: connect, expect: allowed, blocked: [DROP] }',
+    '  - { group: sre, on: [sales], verb: connect, expect: allowed, blocked: [DROP] }',
+    '  - { group: sre, on: [sales], verb: exec, expect: allowed, masked: [PERSON] }',
+    '  - { group: sre, on: [sales], verb: connect, expect: allowed, masked: [PERSON] }',
+    '',
+  ].join('\n');
+  const policy = manifest('Policy', 'masked', {
+    match: { subtype: 'mssql' },
+    require: ['posture.masking.size() > 0'],
+    message: 'mssql masks',
+    severity: 'error',
+  });
+  const one = await projectOn(today, { 'access/rule.yaml': `${guarding('host', 'sales')}---\n${masking('host', 'sales')}` });
+  const host = oneLine((await one.run('can sre connect host --live')).stdout);
+  expect(host).toContain('input: not enforced on native ssh');
+  expect(host).toContain('masking: not enforced on native ssh');
+  expect(oneLine((await one.run('can sre connect sales --live')).stdout)).toContain('masking: not enforced on native mssql');
+  expect(oneLine((await one.run('can sre exec sales --live')).stdout)).toMatch(/masked PERSON/);
+  one.commit({ 'access/tests.yaml': tests, 'access/policy.yaml': policy });
+  const { stdout, stderr } = await one.run('plan');
+  const results = oneLine(`${stdout}${stderr}`);
+  // The manifests fail already, and so does the gateway: that is a warning.
+  expect(results).toContain('on host: connect: "DROP" not blocked decided by access/rule.yaml:1');
+  expect(results).toContain('on sales: connect: PERSON not masked');
+  expect(results).not.toContain('sales: exec');
+  expect(results).not.toContain('on sales: connect: "DROP"');
+  expect(results).toContain('mssql masks');
+});
