@@ -75,8 +75,11 @@ function releaseOf(change: Change, targets: RuleTargets | undefined, edges: read
   const key = liveKeyOf(change);
   const own = edges.filter(({ by, action }) => by === key && (action === 'attach' || action === 'detach'));
   if (targets === undefined) return { change, edges: own };
+  // A renamed rule has its new name already.
+  const { key: former, ...named } = change;
+  const keyed = former === undefined || change.action === 'rename' ? named : { ...named, key: former };
   return {
-    change: { ...change, action: 'update', fields: change.fields.filter((field) => isReleased(field, targets)) },
+    change: { ...keyed, action: 'update', fields: change.fields.filter((field) => isReleased(field, targets)) },
     edges: own.filter(({ action, connection }) => targets.connections.has(connection) === (action === 'attach')),
   };
 }
