@@ -5,10 +5,11 @@ import type { LiveResource } from '../../../../src/model/live.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connection } from '../../../support/manifests.ts';
-import { memoryGateway, type MemoryResource } from '../../../support/memory-gateway.ts';
+import { memoryGateway } from '../../../support/memory-gateway.ts';
 import { liveOf as watchedOf } from '../../../support/resources.ts';
 import { applyPlan, runReconcile, testTarget } from '../../../support/run-pipeline.ts';
-import { manifestId, type Manifest } from '../../../support/scenario.ts';
+import type { Manifest } from '../../../support/scenario.ts';
+import { storedAs } from '../../../support/small-plans.ts';
 
 const dialect = { dialect: 'hoop' } as const;
 
@@ -42,15 +43,6 @@ function reviewed(name: string, reviewers: readonly string[]): Manifest {
   return connection(name, { reviewers, access_groups: ['dba', 'sre'], access_mode_runbooks: 'enabled' });
 }
 
-function liveOf(one: Manifest): MemoryResource {
-  const edges = (registry.get(one.kind)?.fields ?? []).flatMap(({ name, edge }) => {
-    const ends = edge === undefined ? undefined : one.spec[name];
-    return Array.isArray(ends) ? [[name, ends.map((end): ResourceId => `Connection/${String(end)}`)] as const] : [];
-  });
-  const own = Object.entries(one.spec).filter(([name]) => edges.every(([field]) => field !== name));
-  return { id: manifestId(one), spec: Object.fromEntries(own), edges: Object.fromEntries(edges) };
-}
-
 /** Applies manifests to a public gateway that rejects all writes of one object; returns the writes that it accepts, in their order. */
 async function accepted(
   before: readonly Manifest[],
@@ -61,7 +53,7 @@ async function accepted(
   const gateway = memoryGateway({
     registry,
     agents: ['default'],
-    resources: before.map(liveOf),
+    resources: before.map(storedAs),
     dialect,
     fault: ({ id, method }) => (['POST', 'PUT', 'DELETE'].includes(method) && id === rejected ? 'before' : undefined),
   });
