@@ -73,7 +73,7 @@ async function switchAccessOn(state: ApplyState): Promise<void> {
     }
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    state.unswitched = error;
+    state.unswitched = { error, ids: new Set(ids) };
   }
 }
 
@@ -102,9 +102,9 @@ async function runRound(steps: readonly Step[], state: ApplyState): Promise<void
 }
 
 /** Returns the result of a step that must not start; undefined if it may. */
-function skipReason({ needs }: Step, state: ApplyState): StepResult | undefined {
+function skipReason({ needs, change }: Step, state: ApplyState): StepResult | undefined {
   const { results } = state;
-  const halted = haltReason(state);
+  const halted = haltReason(state, change.id);
   if (halted?.status === 'interrupted') return halted;
   const failed = needs.find((need) => !isSuccess(results.get(stepKeyText(need))?.result));
   if (failed !== undefined) {

@@ -60,8 +60,8 @@ export type ApplyState = {
   readonly switched: Set<ResourceId>;
   /** Runs a write when there is room for it. */
   readonly writing: Limited;
-  /** The error with which the gateway did not switch access control on; then no step starts. */
-  unswitched: AppError | undefined;
+  /** The error with which the gateway did not switch access control on, and the changes whose rows that would have written; then no step starts. */
+  unswitched: { readonly error: AppError; readonly ids: ReadonlySet<ResourceId> } | undefined;
   /** The error after which no step starts: the gateway cannot be reached, or is unavailable. */
   stopped: AppError | undefined;
   /** How many steps in a row failed because the gateway is unavailable (503) after all attempts. */
@@ -106,7 +106,7 @@ async function attemptStep(step: Step, state: ApplyState, listed: LiveResource |
   const readAt = steady();
   return state.writing(async (release) => {
     const isOld = listed === undefined && steady() - readAt > maxAgeMs;
-    return haltReason(state) ?? writeStep(step, { fresh: isOld ? await readAgain(step, state) : early, release }, state);
+    return haltReason(state, step.change.id) ?? writeStep(step, { fresh: isOld ? await readAgain(step, state) : early, release }, state);
   });
 }
 
@@ -124,11 +124,19 @@ async function findListed({ change, part }: Step, state: ApplyState): Promise<Li
 }
 
 /** Returns why no further write may start; undefined if it may. */
-export function haltReason({ input, stopped, unswitched }: ApplyState): StepResult | undefined {
+export function haltReason({ input, stopped, unswitched }: ApplyState, id?: ResourceId): StepResult | undefined {
   if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'not started: interrupted' };
   if (unswitched !== undefined) {
-    const message = `it depends on access control, which was not switched on: ${unswitched.message}`;
-    return { status: 'skipped', code: 'apply/need-failed', message, hint: unswitched.hint };
+    const { code, message: why, hint } = unswitched.error;
+    // Its row was part of that write, which may have reached the gateway although no answer came.
+    if (id !== undefined && unswitched.ids.has(id))
+      return { status: 'failed', code, message: `access control was not switched on: ${why}`, hint };
+    return {
+      status: 'skipped',
+      code: 'apply/need-failed',
+      message: `it depends on access control, which was not switched on: ${why}`,
+      hint,
+    };
   }
   return stopped === undefined ? undefined : skippedAfter(stopped);
 }

@@ -86,6 +86,24 @@ describe('an interrupted apply', () => {
     }
   });
 
+  test(
+    'whose switch had no answer, before the gateway was gone, is reverted, and is no change outside Ostiary',
+    { timeout: 60_000 },
+    async () => {
+      const plain = { [file('a-db')]: connection('a-db', open) };
+      const access = await accessProject(plain);
+      const { run, repository, project } = access;
+      expect((await run('apply --yes')).code).toBe(0);
+      repository.save({ [file('a-db')]: grouped('a-db', ['dba']) });
+      stopAt(project, 'POST', '/plugins', 'after');
+      const lost = await run(`apply --yes ${allow}`);
+      expect([lost.code, oneLine(lost.stdout)]).toEqual([5, expect.stringMatching(/1 failed.*access control was not switched on/)]);
+      project.model.setFault(undefined);
+      repository.save(plain);
+      expect(await run('drift')).toMatchObject({ stdout: expect.not.stringContaining('switched on') });
+    },
+  );
+
   test('that the gateway refuses to switch on writes nothing else', { timeout: 60_000 }, async () => {
     const access = await accessProject({ [file('a-db')]: grouped('a-db') });
     const { run, repository, project } = access;

@@ -56,8 +56,7 @@ test.each([
         });
         const disturbance = { ...kind, at: 1 + Math.floor(at * whole.requests) };
         await onApplied(start, manifests, async (history, world) => {
-          // What an apply that lives on records does not name access control whose switch had no answer.
-          const next = isReverted && (dialect === 'interface' || kind.how === 'killed') ? 'before' : 'after';
+          const next = isReverted ? 'before' : 'after';
           const about = { disturbance, next, unfinished: await history.apply('after', disturbance) };
           expect({ about, blame: await history.findBlame(next) }).toEqual({ about, blame: [] });
           expect({ about, failed: await history.apply(next) }).toEqual({ about, failed: [] });
