@@ -1,50 +1,116 @@
-import type { AssessedChange, Risk, UnwrittenRisks } from '../model/plan/plan.ts';
-import { liveKeyOf } from '../model/plan/plan.ts';
+import { addToGroup } from '../model/collections.ts';
+import { type AssessedChange, liveKeyOf, type Risk, type UnwrittenRisks } from '../model/plan/plan.ts';
 import type { Protection } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { effectsOfDifferences, type ProtectionEffect } from './controls/compare-protection.ts';
+import { compareTerms } from './access/compare-terms.ts';
+import type { AccessDirection } from './access/effective-access.ts';
+import type { Difference } from './access/terms.ts';
 import type { AffectedConnection } from './compare/affected-connections.ts';
-import { isControlRisk } from './risk/risk-codes.ts';
+import type { AspectDifference } from './compare/compare-aspects.ts';
+import type { PlanDifferences } from './compare/plan-differences.ts';
+import { decidersFor } from './effective/deciders.ts';
+import { effective } from './effective/effective.ts';
+import type { PlanSnapshots } from './posture/diff-postures.ts';
 
 /** The effects of a plan that writes: what it states already, accepted drift does not state again. */
 export type StatedEffects = {
   readonly changes: readonly AssessedChange[];
   readonly unwritten: readonly UnwrittenRisks[];
   readonly protection: Protection;
+  /** The gateway before the plan, and what the plan changes of it. */
+  readonly snapshots: PlanSnapshots;
+  readonly differences: PlanDifferences;
 };
 
-/**
- * Returns what connections lose by the manifests and not by the plan: the gateway already lost it. A control that the plan weakens,
- * too, is left out, and so is everything that they gain.
- */
+/** Leaves out the differences that a plan makes, too: the others the gateway has already. */
+export function unstatedDifferences(all: PlanDifferences, stated: Pick<StatedEffects, 'snapshots' | 'differences'>): PlanDifferences {
+  const isStated = statedAccess(stated);
+  const aspects = new Map(stated.differences.aspects.flatMap((one) => one.alike.map((id) => [`${id} ${one.part}`, one] as const)));
+  return {
+    access: all.access.flatMap((one) => withoutCauses(one, (direction) => isStated(one, direction))),
+    aspects: all.aspects.flatMap((one) => unstatedAspects(one, (id) => directionsIn(aspects.get(`${id} ${one.part}`)))),
+  };
+}
+
+function withoutCauses<One extends Pick<Difference, 'causes'>>(one: One, drops: (direction: AccessDirection) => boolean): readonly One[] {
+  const kept = Object.fromEntries(directionsIn(one).flatMap((direction) => (drops(direction) ? [] : [[direction, one.causes[direction]]])));
+  return Object.keys(kept).length === 0 ? [] : [{ ...one, causes: kept }];
+}
+
+function directionsIn(one: Pick<Difference, 'causes'> | undefined): readonly AccessDirection[] {
+  return (['more', 'less', 'unclear'] as const).filter((direction) => one?.causes[direction] !== undefined);
+}
+
+/** Returns whether directions that are stated say a direction: what is certainly more is not unclear, too. */
+function says(stated: readonly AccessDirection[], direction: AccessDirection): boolean {
+  return stated.includes(direction) || (direction === 'unclear' && stated.includes('more'));
+}
+
+/** Leaves out what is stated of a control, for those alike connections of which it is. */
+function unstatedAspects(one: AspectDifference, statedOf: (id: ResourceId) => readonly AccessDirection[]): readonly AspectDifference[] {
+  const parts = new Map<string, ResourceId[]>();
+  for (const id of one.alike) addToGroup(parts, statedOf(id).join(' '), id);
+  return [...parts.values()].flatMap((alike): readonly AspectDifference[] => {
+    const [first = one.connection] = alike;
+    const stated = statedOf(first);
+    const { lost, gained, coexisting, incomparable } = one.compared;
+    const only = <Value>(values: readonly Value[], direction: AccessDirection): readonly Value[] => (says(stated, direction) ? [] : values);
+    const compared = {
+      ...one.compared,
+      lost: only(lost, 'more'),
+      gained: only(gained, 'less'),
+      coexisting: only(coexisting, 'less'),
+      incomparable: only(incomparable, 'unclear'),
+    };
+    const causes = Object.fromEntries(directionsIn(one).map((name) => [name, decidersFor(first, one.causes[name] ?? [], one.connection)]));
+    return withoutCauses({ ...one, connection: first, former: first, alike, compared, causes }, (direction) => says(stated, direction));
+  });
+}
+
+/** Returns a check whether a plan gives or takes people the same part of what they may do. */
+function statedAccess({
+  snapshots: { before, predecessors },
+  differences,
+}: Pick<StatedEffects, 'snapshots' | 'differences'>): (one: Difference, direction: AccessDirection) => boolean {
+  const known = new Map(differences.access.map((one) => [differenceKey(one), one]));
+  const unclear = new Set(differences.access.flatMap((one) => (one.causes.unclear === undefined ? [] : [`${one.connection} ${one.verb}`])));
+  return (one, direction) => {
+    const { connection, people, verb, part, terms } = one;
+    if (says(directionsIn(known.get(differenceKey(one))), direction)) return true;
+    if (direction === 'unclear') return unclear.has(`${connection} ${verb}`);
+    if ('machine' in people || part === 'until' || part === 'analyzer') return false;
+    const former = before.resources.has(connection) ? connection : predecessors.get(connection);
+    const had = former === undefined ? undefined : effective(before, former)?.may(people.member, verb);
+    // The people of the plan's differences are others where other groups decide.
+    return compareTerms([had, terms[1]]).some(
+      (found) => (found.part === part || found.part === 'use') && found.directions.includes(direction),
+    );
+  };
+}
+
+/** What the analyzer does differs for everybody alike. */
+function differenceKey({ connection, people, verb, part }: Difference): string {
+  return JSON.stringify([connection, verb, part, part === 'analyzer' ? [] : 'machine' in people ? people : people.member]);
+}
+
+/** Returns what connections lose by differences that are not stated; not those that the plan creates. */
 export function acceptedLosses(all: readonly AffectedConnection[], { protection }: StatedEffects): readonly AffectedConnection[] {
-  const stated = new Map(protection.connections.map((one) => [one.connection, one]));
+  const created = new Set(protection.connections.flatMap((one) => (one.created === true ? [one.connection] : [])));
   return all.flatMap((affected): readonly AffectedConnection[] => {
-    const planned = stated.get(affected.change.connection);
-    if (affected.change.created === true && affected.change.replaces === undefined) return planned?.created === true ? [] : [affected];
-    const differences = affected.differences.flatMap((difference) => {
-      const direction = planned?.controls.find(({ control }) => control === difference.control)?.direction;
-      const isLost = direction === 'weakens' || direction === 'both';
-      const rest = {
-        ...difference,
-        lost: isLost ? [] : difference.lost,
-        incomparable: isLost || direction === 'unknown' ? [] : difference.incomparable,
-        gained: [],
-        coexisting: [],
-        unenforced: [],
-      };
-      return rest.lost.length + rest.incomparable.length === 0 ? [] : [rest];
-    });
+    const { change } = affected;
+    if (change.created === true && change.replaces === undefined) return created.has(change.connection) ? [] : [affected];
+    const differences = affected.differences
+      .map((one) => ({ ...one, gained: [], coexisting: [], unenforced: [] }))
+      .filter(({ lost, incomparable }) => lost.length + incomparable.length > 0);
     return differences.length === 0 ? [] : [{ ...affected, differences }];
   });
 }
 
-/** Returns a filter for the risks of an object: what the plan states is left out, and so is what no connection lost. */
-export function acceptedRisks(
-  losses: readonly AffectedConnection[],
-  { changes, unwritten }: StatedEffects,
-): (id: ResourceId, risks: readonly Risk[]) => readonly Risk[] {
-  const effects = new Map(losses.map(({ change, differences }) => [change.connection, effectsOfDifferences(differences)]));
+/** Returns a filter for the risks of an object: what the plan states is left out. */
+export function acceptedRisks({
+  changes,
+  unwritten,
+}: Pick<StatedEffects, 'changes' | 'unwritten'>): (id: ResourceId, risks: readonly Risk[]) => readonly Risk[] {
   const stated = new Map<string, Set<ResourceId>>();
   for (const { id, risks } of [...changes.map((change) => ({ id: liveKeyOf(change), risks: change.risks })), ...unwritten]) {
     for (const risk of risks)
@@ -53,22 +119,13 @@ export function acceptedRisks(
   return (id, risks) =>
     risks.flatMap((risk): readonly Risk[] => {
       const known = stated.get(riskKey(id, risk));
-      const { class: one, connections } = risk;
-      if (connections === undefined) {
-        const isLost = !isLoss(one) || !isControlRisk(risk.code) || effects.get(id)?.has(one) === true;
-        return known === undefined && isLost ? [risk] : [];
-      }
-      const left = connections
-        .filter((connection) => known?.has(connection) !== true)
-        .filter((connection) => !isLoss(one) || !isControlRisk(risk.code) || effects.get(connection)?.has(one) === true);
-      return left.length > 0 || (connections.length === 0 && known === undefined) ? [{ ...risk, connections: left }] : [];
+      if (known === undefined) return [risk];
+      if (risk.connections === undefined) return [];
+      const left = risk.connections.filter((connection) => !known.has(connection));
+      return left.length === 0 ? [] : [{ ...risk, connections: left }];
     });
 }
 
 function riskKey(id: ResourceId, { code, class: one }: Risk): string {
   return [id, code, one].join(' ');
-}
-
-function isLoss(one: Risk['class']): one is ProtectionEffect {
-  return one === 'weakens' || one === 'unknown';
 }

@@ -43,7 +43,7 @@ import { deciderPositions } from './permission/decider-positions.ts';
 import { type AffectedConnection, affectedConnections } from './compare/affected-connections.ts';
 import { differencesBetween, differencesOfPlan, type PlanDifferences } from './compare/plan-differences.ts';
 import { permissionDelta } from './permission/permission-delta.ts';
-import { acceptedLosses, acceptedRisks, type StatedEffects } from './accepted-effects.ts';
+import { acceptedLosses, acceptedRisks, type StatedEffects, unstatedDifferences } from './accepted-effects.ts';
 import { findRisks } from './risk/risks.ts';
 import { manifestHeadlines, rerouteHeadlines } from './risk-headlines.ts';
 
@@ -255,9 +255,9 @@ function summarizeOnUse(summarize: () => Protection): Protection {
  * does to protection is `stated`.
  */
 export function assessAcceptedDrift(diff: PlannedWrites, input: AssessInput, stated: StatedEffects): AcceptedEffects {
-  const effects = findEffects(diff, input);
+  const effects = findEffects(diff, { ...input, differences: unstatedDifferences(input.differences, stated) });
   const losses = acceptedLosses(affectedConnections({ plan: diff, ...effects, ...effects.causes }), stated);
-  const risksOf = acceptedRisks(losses, stated);
+  const risksOf = acceptedRisks(stated);
   const changes = diff.changes.map((change) => {
     const key = liveKeyOf(change);
     return { ...change, risks: risksOf(key, effects.byChange.get(key) ?? []) };

@@ -6,7 +6,8 @@ import { registry } from '../../src/kinds/index.ts';
 import { watchedKinds } from '../../src/kinds/watched.ts';
 import { type DialectFields, hasField } from '../../src/model/gateway.ts';
 import { controlTable } from '../../src/protection/controls/control-table.ts';
-import { isControlRisk, riskCodes } from '../../src/protection/risk/risk-codes.ts';
+import { controlTypes } from '../../src/model/protection/protection.ts';
+import { riskCodes } from '../../src/protection/risk/risk-codes.ts';
 import { addToGroup } from '../../src/model/collections.ts';
 import type { CoverageTable } from '../gateway-coverage.js';
 import { objectAt, textAt } from './field-tables.ts';
@@ -93,7 +94,8 @@ function typeOf(document: string, node: JsonObject): string {
 /** Returns the page of all risks of changes. */
 export function riskPage(): string {
   const rows = Object.entries(riskCodes).map(
-    ([name, { class: one, means }]) => `| \`risk/${name}\` | ${isControlRisk(`risk/${name}`) ? 'compared' : one} | ${cell(means)} |`,
+    ([name, { class: one, means }]) =>
+      `| \`risk/${name}\` | ${controlTypes.some((type) => type === name) ? 'compared' : one} | ${cell(means)} |`,
   );
   const introduction =
     'Generated from the source. The class of controls is that of their [comparison](../explanation/protection.md#risks): weakens, unknown or strengthens.';

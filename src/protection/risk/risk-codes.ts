@@ -107,11 +107,6 @@ export const riskCodes: Readonly<Record<string, RiskCode>> = Object.fromEntries(
   [...controlTypes.map(controlRisk), ...Object.keys(codes).filter(isGeneralRisk).map(generalRisk)].map((code) => [code.name, code]),
 );
 
-/** Returns whether the code says how a control of connections changes: the comparison of their protection decides about it. */
-export function isControlRisk(code: Risk['code']): boolean {
-  return !isGeneralRisk(code.slice('risk/'.length));
-}
-
 function isGeneralRisk(name: string): name is GeneralRiskName {
   return Object.hasOwn(codes, name);
 }

@@ -83,7 +83,11 @@ export function assess(
   const [snapshots, differences] = [planned.snapshots(), planned.differences()];
   const stated = assessProtection(diff, { desired, live, snapshots, differences, base: applied, registry: input.registry, inherited });
   const { changes, unwritten } = stated;
-  const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
+  const { accepted, headlines, losing } = assessAccepted(drift, prepared, {
+    stated: { ...stated, snapshots, differences },
+    audit,
+    inherited,
+  });
   const policyResults = checkPlannedPolicies(prepared, { diff, after: snapshots.after }, policies);
   const tested = checkPlannedAccess(prepared, snapshots, { rules, ways: otherWays(stated.destinations) });
   const uncovered = uncoveredChecks(prepared, {

@@ -42,7 +42,7 @@ export function newAccessRefusals({ prepared, states, accepted }: AccessBasis, p
   const sides = [{ ...states, diff, live, desired }, ...(accepted === undefined ? [] : [accepted])];
   const lines = sides.flatMap((side) => {
     const named = withNames(side.live, renamesOf(side.diff.changes));
-    const known = side.snapshots === planned.snapshots ? planned.differences() : undefined;
+    const known = side.snapshots().after === after ? side.differences() : undefined;
     return newAccessSince(side.snapshots().before, { ...since, plan: side.diff, live: named, stated: side.desired, applied, known });
   });
   return lineRefusals(lines);
@@ -65,7 +65,7 @@ type SinceState = Since & {
   readonly live: LiveState;
   readonly stated: DesiredState;
   readonly applied: DesiredState | undefined;
-  /** What the plan changes, where that state is the one before it. */
+  /** What differs between that state and the one after the plan, where it was compared with it. */
   readonly known: PlanDifferences | undefined;
 };
 
