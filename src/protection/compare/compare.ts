@@ -80,7 +80,7 @@ function compareVerb(sides: Sides, verb: AccessMode): readonly Difference[] {
     const { member } = people;
     if (!isOnBoth && member.some((group) => seeingAll.includes(group))) return [];
     const terms: Difference['terms'] = [had?.may(member, verb), has?.may(member, verb)];
-    const isSameUnread = (part: TermPart): boolean => !isOnBoth || had?.unread[part] === has?.unread[part];
+    const isSameUnread = (part: TermPart): boolean => !isOnBoth || had?.unread[part].key === has?.unread[part].key;
     const isUsed = terms.every((one) => one !== undefined && isUsable(one));
     const ofAnalyzer: readonly TermDifference[] =
       isUsed && analyzer.length > 0 ? [{ part: 'analyzer', of: ['analyzer'], directions: analyzer }] : [];

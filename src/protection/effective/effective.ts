@@ -2,6 +2,7 @@ import { onFirstUse } from '../../model/collections.ts';
 import { textsIn } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type AccessMode, attributeId } from '../../model/protection/access-objects.ts';
+import type { Decider } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import {
@@ -17,9 +18,12 @@ import {
 import type { AccessFacts } from '../access/access-index.ts';
 import type { TermPart, Terms } from '../access/terms.ts';
 import { ownApproval } from '../controls/connection-rows.ts';
-import { controlRow } from '../controls/control-table.ts';
+import { fieldsRead } from '../controls/control-table.ts';
 import { type ProtectionSnapshot, readAccessIn, rulesOn } from '../posture/protection-snapshot.ts';
 import { type EndedAccess, grantsByGroup, type GrantsByGroup, lastEnd } from '../posture/grant-ends.ts';
+
+/** What could not be read: lists of the gateway, and fields of objects. The key has what selects them, and is empty where everything is known. */
+export type Unread = { readonly lists: readonly ControlType[]; readonly fields: readonly Decider[]; readonly key: string };
 
 /** What a state of the gateway does for one connection. */
 export type Effective = {
@@ -32,8 +36,8 @@ export type Effective = {
   readonly grants: () => GrantsByGroup;
   /** When the manifests take it away from people in some groups; empty: never. */
   readonly endFor: (member: readonly string[]) => EndedAccess;
-  /** What could not be read and may decide a part, with what selects it; empty: everything is known. */
-  readonly unread: Readonly<Record<TermPart, string>>;
+  /** What could not be read and may decide a part. */
+  readonly unread: Readonly<Record<TermPart, Unread>>;
   /** Equal keys: the same terms for everybody, decided by the same, and the same is unread. */
   readonly key: string;
 };
@@ -126,18 +130,16 @@ const controlsOfPart: Readonly<Record<TermPart, readonly ControlType[]>> = {
 function unreadOf({ id, state, facts }: Read, hidingRules: readonly ResourceId[]): Effective['unread'] {
   const objects = [id, ...facts.attributes.map((name) => attributeId(name)), ...rulesOn(state, id)];
   const hiding = [...new Set(objects)].filter((one) => (state.resources.get(one)?.unknown ?? []).length > 0);
-  const inPart = (controls: readonly ControlType[]): string => {
-    const found = controls.flatMap((control) => {
-      const { fields } = controlRow(control);
-      return [
-        ...(state.listed.incomplete.has(control) ? [control] : []),
-        ...hiding.flatMap((one) =>
-          (fields[kindOf(one)] ?? []).filter((field) => isHidden(state, one, field)).map((field) => `${one === id ? '' : one} ${field}`),
-        ),
-        ...hidingRules.filter((rule) => fields[kindOf(rule)]?.includes('attributes') === true),
-      ];
-    });
-    return found.length === 0 ? '' : [...new Set(found), ...facts.attributes].join('\n');
+  const inPart = (controls: readonly ControlType[]): Unread => {
+    const lists = controls.filter((control) => state.listed.incomplete.has(control));
+    const fields = [
+      ...hiding.flatMap((one) => hiddenFields(state, one, controls)),
+      ...hidingRules.flatMap((rule): readonly Decider[] =>
+        fieldsRead(kindOf(rule), controls).includes('attributes') ? [{ id: rule, path: pointer('attributes') }] : [],
+      ),
+    ];
+    const found = [...lists, ...fields.map(({ id: of, path }) => `${of === id ? '' : of} ${path}`)];
+    return { lists, fields, key: found.length === 0 ? '' : [...new Set(found), ...facts.attributes].join('\n') };
   };
   return {
     sees: inPart(controlsOfPart.sees),
@@ -155,6 +157,11 @@ function isHidden(state: ProtectionSnapshot, id: ResourceId, field: string): boo
   return state.resources.get(id)?.unknown.some((path) => path === '' || path === pointer(field)) === true;
 }
 
+/** Lists the fields of an object that form some controls and are not known: the token may not read them, or a manifest leaves them to the gateway. */
+export function hiddenFields(state: ProtectionSnapshot, id: ResourceId, controls: readonly ControlType[]): readonly Decider[] {
+  return fieldsRead(kindOf(id), controls).flatMap((field) => (isHidden(state, id, field) ? [{ id, path: pointer(field) }] : []));
+}
+
 /** Which attribute grants what is a decider, and so a part of the key; the row is it, too. */
 function accessKey(
   { id, state, access: { open, ...access }, facts, grants }: Read & Pick<Effective, 'grants'>,
@@ -166,5 +173,6 @@ function accessKey(
     const { until } = lastEnd(state.ends, [grant]);
     return until === undefined ? [] : [[grant.id === id ? '' : grant.id, grant.path, until]];
   });
-  return JSON.stringify([[...open].toSorted(), access, unread, granting, facts.row, ends, state.resources.get(id)?.unknown ?? []]);
+  const unreadKeys = Object.values(unread).map(({ key }) => key);
+  return JSON.stringify([[...open].toSorted(), access, unreadKeys, granting, facts.row, ends, state.resources.get(id)?.unknown ?? []]);
 }

@@ -11,24 +11,17 @@ import { compareText, type Json, textsIn } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
 import type { Answer, Decider, NeededApproval, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
 import { durationText } from '../../model/time.ts';
 import { accessModes, reviewFor, riskLevels, runbooksOf, seeingAll, seesConnection, stepOf } from '../access/effective-access.ts';
 import { controlsOf, effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
 import { enforcementNote, levelsOf } from '../controls/enforcement.ts';
 import { type EnforcedControl, enforcedControls } from '../controls/enforcement-table.ts';
+import { ruleControlTypes } from '../controls/control-table.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import { grantsByGroup, lastEnd } from '../posture/grant-ends.ts';
-import {
-  attributesOf,
-  forEachConnection,
-  hiddenLimits,
-  isGoverningHidden,
-  isHidden,
-  isRunbookHidden,
-  isWhoHidden,
-} from './hidden-fields.ts';
+import { type Effective, effective, type Unread } from '../effective/effective.ts';
+import { hiddenLimits } from './hidden-fields.ts';
 
 /** A connection in one state of a gateway. */
 export type PermissionSubject = {
@@ -46,6 +39,17 @@ type Decision = PermissionTerms & {
   readonly approvedBy: PermissionFact;
   readonly rule: string | undefined;
 };
+
+/** Returns what the state of a gateway does for a connection that it has. */
+function effectiveOf({ id, snapshot }: Pick<PermissionSubject, 'id' | 'snapshot'>): Effective {
+  const value = effective(snapshot, id);
+  if (value === undefined) throw new Error(`${id} does not exist`);
+  return value;
+}
+
+function lacksField({ fields }: Unread, of: ResourceId, field: string): boolean {
+  return fields.some(({ id, path }) => id === of && path === pointer(field));
+}
 
 function decide(subject: PermissionSubject, { groups, verb }: Question): Decision {
   const { access } = subject.posture;
@@ -66,7 +70,7 @@ function decide(subject: PermissionSubject, { groups, verb }: Question): Decisio
     ...(limit === undefined ? {} : { longest: limit }),
     ...(isLimitUnknown ? { isLimitUnknown } : {}),
     ...runbookTerms(subject, { groups, verb }),
-    ...endTerms(subject, groups),
+    ...effectiveOf(subject).endFor(groups),
     entry,
     approvedBy,
     rule: review.rule,
@@ -173,16 +177,12 @@ export function groupsDeciding(subject: PermissionSubject): ReadonlySet<string> 
 }
 
 /** Lists the groups that decide about a verb: people who are in the same of these lists have the same permission. */
-export function listsDeciding(
-  { id, posture: { access }, snapshot: { resources } }: PermissionSubject,
-  verb: AccessMode,
-): readonly (readonly string[])[] {
+export function listsDeciding({ id, posture: { access }, snapshot }: PermissionSubject, verb: AccessMode): readonly (readonly string[])[] {
   const rule = access.rules[stepOf(verb)];
-  const granting = [id, ...textsIn(resources.get(id)?.spec['attributes']).map((name) => attributeId(name))];
   return [
     ...seeingAll.map((group) => [group]),
     access.groups ?? [],
-    granting.flatMap((one) => textsIn(resources.get(one)?.spec['access_groups'])),
+    [...effectiveOf({ id, snapshot }).grants().keys()],
     rule?.approval_required_groups ?? [],
     rule?.skip_review_groups ?? [],
     verb === 'runbooks' ? (access.runbooks ?? []).flatMap(({ groups }) => groups) : [],
@@ -213,7 +213,8 @@ function seesFact(subject: PermissionSubject, member: readonly string[]): Permis
   const all = member.filter((group) => seeingAll.includes(group));
   if (all.length > 0) return { part, answer: 'yes', text: `${all.join(', ')}: sees every connection`, by: [] };
   const seeing = member.filter((group) => seesConnection(access, [group]));
-  const isUnsure = isWhoHidden(snapshot, id);
+  const { unread, endFor } = effectiveOf(subject);
+  const isUnsure = unread.sees.key !== '';
   const stated = snapshot.resources.get(id)?.spec['access_groups'];
   const own: readonly Decider[] = stated === undefined ? [] : [ownField(id, 'access_groups')];
   if (access.groups === undefined) {
@@ -223,7 +224,7 @@ function seesFact(subject: PermissionSubject, member: readonly string[]): Permis
     return { part, answer: 'yes', text: access.isControlled ? 'every group' : 'everybody: no groups restrict it', by: own };
   }
   if (seeing.length > 0) {
-    const text = seeing.map((group) => `${group}${termText(endTerms(subject, [group]))}`).join(', ');
+    const text = seeing.map((group) => `${group}${termText(endFor([group]))}`).join(', ');
     return { part, answer: 'yes', text, by: grantsOf(subject, seeing) };
   }
   const those = access.groups.length === 0 ? 'only admins and auditors' : `only ${access.groups.join(', ')}`;
@@ -233,18 +234,10 @@ function seesFact(subject: PermissionSubject, member: readonly string[]): Permis
 
 /** Returns what grants a connection to some of the groups: its own list, and its attributes. */
 function grantsOf({ id, snapshot }: Pick<PermissionSubject, 'id' | 'snapshot'>, groups: readonly string[]): readonly Decider[] {
-  const granted = grantsIn(snapshot, id);
-  const found = groups.flatMap((group) => granted.get(group) ?? []);
-  const order = [id, ...attributesOf(snapshot, id)];
+  const { grants, facts } = effectiveOf({ id, snapshot });
+  const found = groups.flatMap((group) => grants().get(group) ?? []);
+  const order = [id, ...facts.attributes.map((name) => attributeId(name))];
   return found.toSorted((one, other) => order.indexOf(one.id) - order.indexOf(other.id));
-}
-
-const grantsIn = forEachConnection(grantsByGroup);
-
-/** Returns when the manifests take access away from people in some groups. */
-function endTerms(subject: PermissionSubject, member: readonly string[]): Pick<PermissionTerms, 'until' | 'reason'> {
-  const isLimited = subject.posture.access.groups !== undefined && !member.some((group) => seeingAll.includes(group));
-  return isLimited ? lastEnd(subject.snapshot.ends, grantsOf(subject, member)) : {};
 }
 
 /** Returns the only runbooks that people may run. */
@@ -254,20 +247,23 @@ function runbookTerms({ posture: { access } }: PermissionSubject, { groups, verb
   return runbooks.some(({ repository }) => repository === undefined) ? {} : { runbooks };
 }
 
-function openFact({ id, posture, snapshot }: PermissionSubject, { groups, verb }: Question): PermissionFact {
+function openFact(subject: PermissionSubject, { groups, verb }: Question): PermissionFact {
+  const { id, posture } = subject;
   const field = `access_mode_${verb}`;
   const by = [ownField(id, field)];
   if (verb === 'runbooks' && groups.includes('auditor') && !groups.includes('admin'))
     return { part: 'open', answer: 'no', text: 'auditors run no runbooks', by: [] };
   if (posture.access.open.has(verb)) return { part: 'open', answer: 'yes', text: `${verb} is enabled`, by };
-  if (isHidden(snapshot, id, field)) return { part: 'open', answer: 'unknown', text: `${field} is kept as it is on the gateway`, by };
+  if (lacksField(effectiveOf(subject).unread.open, id, field))
+    return { part: 'open', answer: 'unknown', text: `${field} is kept as it is on the gateway`, by };
   return { part: 'open', answer: 'no', text: `${verb} is disabled`, by };
 }
 
-function runbooksFact({ posture, snapshot }: PermissionSubject, member: readonly string[]): PermissionFact {
-  const { access, incomplete } = posture;
+function runbooksFact(subject: PermissionSubject, member: readonly string[]): PermissionFact {
+  const { access, incomplete } = subject.posture;
   const part = 'runbooks';
-  const isKnown = ({ name }: RunbookRule): boolean => !isRunbookHidden(snapshot, runbookRuleId(name));
+  const { fields } = effectiveOf(subject).unread.runs;
+  const isKnown = ({ name }: RunbookRule): boolean => !fields.some(({ id }) => id === runbookRuleId(name));
   const known = access.runbooks?.filter(isKnown);
   const allowed = runbooksOf({ ...access, runbooks: known }, member);
   const rules = known ?? [];
@@ -285,18 +281,19 @@ function runbooksFact({ posture, snapshot }: PermissionSubject, member: readonly
 
 type Reviewing = { readonly by: NeededApproval | undefined; readonly rule: string | undefined };
 
-/** The lists of the gateway of which an unread one may have a rule that governs a connection. */
-const governingControls: readonly ControlType[] = ['review', 'approval'];
-
 /** Returns the approval as far as it is known: what a manifest keeps as it is on the gateway may ask for more. */
-function knownApproval({ id, snapshot }: PermissionSubject, { by, rule }: Reviewing): Permission['approval'] {
-  const { incomplete } = snapshot.listed;
-  const governing = rule === undefined ? id : requestRuleId(rule);
-  const reviewers = rule === undefined ? 'reviewers' : 'reviewers_groups';
-  if (governingControls.some((control) => incomplete.has(control)) || isGoverningHidden(snapshot, id)) return 'unknown';
-  if (isHidden(snapshot, governing, reviewers)) return 'unknown';
+function knownApproval(subject: PermissionSubject, { by, rule }: Reviewing): Permission['approval'] {
+  const { id, snapshot } = subject;
+  const unread = effectiveOf(subject).unread.approval;
+  const isOtherRule = unread.fields.some((one) => one.id !== id) || (lacksField(unread, id, 'attributes') && asksByAttribute(snapshot));
+  if (unread.lists.length > 0 || isOtherRule || (rule === undefined && lacksField(unread, id, 'reviewers'))) return 'unknown';
   if (by === undefined || by === 'refused' || rule !== undefined) return by;
-  return isHidden(snapshot, id, 'min_review_approvals') ? { ...by, needed: 1, atLeast: true } : by;
+  return lacksField(unread, id, 'min_review_approvals') ? { ...by, needed: 1, atLeast: true } : by;
+}
+
+/** Returns whether a rule asks for approvals on connections with an attribute. */
+function asksByAttribute({ rulesByAttribute }: ProtectionSnapshot): boolean {
+  return [...rulesByAttribute.values()].some((rules) => [...rules].some((rule) => ruleControlTypes(kindOf(rule)).includes('approval')));
 }
 
 type Needed = { readonly rule: string | undefined; readonly governing: AccessRequestRule | undefined };
@@ -344,10 +341,11 @@ type Limited = {
 };
 
 /** Returns whether what limits native access is not known; without a review and without a rule, nothing does. */
-function isDurationHidden({ id, posture: { access }, snapshot }: PermissionSubject, { by }: Pick<Reviewing, 'by'>): boolean {
-  const { jit } = access.rules;
+function isDurationHidden(subject: PermissionSubject, { by }: Pick<Reviewing, 'by'>): boolean {
+  const { jit } = subject.posture.access.rules;
   if (by === undefined && jit === undefined) return false;
-  return isHidden(snapshot, jit === undefined ? id : requestRuleId(jit.name), 'access_max_duration');
+  const limiting = jit === undefined ? subject.id : requestRuleId(jit.name);
+  return lacksField(effectiveOf(subject).unread.longest, limiting, 'access_max_duration');
 }
 
 function durationFacts({ id, posture }: PermissionSubject, { limit, isLimitUnknown, rule, verb }: Limited): readonly PermissionFact[] {
