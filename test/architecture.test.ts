@@ -235,7 +235,6 @@ const namesKinds = [
   ...[
     'risk-headlines.ts',
     'lint/lint-guardrail.ts',
-    'permission/check-expectation.ts',
     'policy/check-policies.ts',
     'policy/compile-policies.ts',
     'policy/match.ts',
@@ -278,6 +277,19 @@ test('only the listed files name a kind', () => {
 function namesKind(text: string, name: string): boolean {
   return new RegExp(`(?:['"\`]${name}\\b(?!: close|', 'close')|\\b${name}:(?! '?close))`).test(withoutText(text));
 }
+
+/** The kinds of access objects: how source names them beside their name, and in how many files at most, without the kind itself, messages and examples. */
+const accessKinds = {
+  AccessRequestRule: { by: /\b(?:isRequestRule|readRequestRule|requestRuleId)\b/, most: 12 },
+  RunbookRule: { by: /\b(?:isRunbookRule|readRunbookRule|runbookRuleId)\b/, most: 13 },
+  Attribute: { by: /\b(?:isAttribute|attributeId)\b/, most: 20 },
+} as const;
+
+test.each(Object.entries(accessKinds))('few files name %s', (name, { by, most }) => {
+  const others = sources.filter(({ path }) => !/^src\/(?:kinds|model\/catalog|project\/templates)\//.test(path));
+  const found = others.filter(({ text }) => namesKind(text, name) || by.test(withoutText(text)));
+  expect(found.length, `files that name it: ${found.map(({ path }) => path).join(' ')}`).toBeLessThanOrEqual(most);
+});
 
 /** The files outside its folder that may name a dialect; both are generated from the folders. */
 const namesDialects = ['src/model/dialects.ts', 'src/gateway/dialects/index.ts'];

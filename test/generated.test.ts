@@ -8,7 +8,7 @@ import { securityTestPage } from './support/security-tests.ts';
 import { actionPage, commandPage, coveragePage, diagnosticPage, jsonPage, riskPage } from './support/reference-pages.ts';
 
 const annotations =
-  'borrowed by-name closed counts dialect edge enough hint identity implied key known late manifest-only no-default omitted on-wire open pattern-hint protects read-only ref secret selector set text timed'
+  'borrowed by-name closed combines counts dialect edge enough hint identity implied key known late manifest-only no-default omitted on-wire open pattern-hint protects read-only ref secret selector set text timed'
     .split(' ')
     .map((name) => `x-ostiary-${name}`);
 

@@ -8,11 +8,12 @@ export function ruleKind(
   schema: JsonObject,
   { renamable, check = () => [] }: Pick<Kind, 'renamable'> & Partial<Pick<Kind, 'check'>>,
 ): Kind {
-  const dialect = schema['x-ostiary-dialect'];
+  const { 'x-ostiary-dialect': dialect, 'x-ostiary-combines': combines } = schema;
   return {
     name,
     schema,
     ...(typeof dialect === 'string' ? { dialect } : {}),
+    ...(combines === 'granted' || combines === 'governed' ? { combines } : {}),
     fields: specFields(schema),
     identity: (own) => own,
     named: true,

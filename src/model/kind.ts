@@ -81,6 +81,11 @@ export type Kind = {
   readonly name: string;
   /** The only dialect whose gateways have the kind. */
   readonly dialect?: string;
+  /**
+   * How several objects of the kind combine on one connection (`x-ostiary-combines`): what one grants no other takes away (`granted`), or one of them
+   * decides (`governed`). Without it, each protects, and none grants.
+   */
+  readonly combines?: 'granted' | 'governed';
   /** The annotated JSON Schema of the manifest, the source of every field's rules. */
   readonly schema: JsonObject;
   readonly fields: readonly FieldRule[];

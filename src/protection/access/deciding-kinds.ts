@@ -29,16 +29,6 @@ export function decidesAccess(kind: string): boolean {
   return decidingLists[kind] !== undefined;
 }
 
-/** Returns whether the objects of a kind only grant: what one of them gives, no other one of the kind takes away. */
-export function grantsAccess(kind: string): boolean {
-  return decidingLists[kind] === 'attributes' || decidingLists[kind] === 'runbook-rules';
-}
-
-/** Returns whether of several objects of a kind on one connection only one decides. */
-export function governs(kind: string): boolean {
-  return decidingLists[kind] === 'access-request-rules';
-}
-
 const noRules: ReadonlySet<never> = new Set();
 
 /** Returns whether a rule includes every connection, because it names none. */

@@ -7,7 +7,7 @@ import type { Difference } from '../access/terms.ts';
 import { everybody, movedApproval, otherApproval, reviewersPhrase } from './moved-approvals.ts';
 import { compareSets, type CoverageRule } from './compare-controls.ts';
 import { joinModes } from './connection-rows.ts';
-import { requestRuleFields, requestRules } from './request-rule-fields.ts';
+import { ofRequestRules } from './request-rule-fields.ts';
 import {
   accessControlRows,
   controlsOf,
@@ -144,9 +144,7 @@ function textOfGroups(what: string, names: readonly string[]): readonly string[]
 
 /** What access-request rules of the gateway ask for: who needs an approval, by whom, and who can force it. */
 export const approvalRow: Omit<ControlRow, 'type'> = {
-  decidedBy: ['AccessRequestRule', 'Attribute'],
-  fields: { Connection: ['attributes'], AccessRequestRule: requestRuleFields },
-  ofAccess: requestRules,
+  ...ofRequestRules(['attributes']),
   ofConnection: (_, { is: { rules } }) => [
     ...new Map(
       [rules.jit, rules.command].flatMap((rule) =>

@@ -2,7 +2,7 @@ import { joinWords } from '../../model/collections.ts';
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { accessModes, type Approval } from '../access/effective-access.ts';
 import { approvalCount, movedDuration, movedForce, movedReview, reviewersPhrase, reviewTexts } from './moved-approvals.ts';
-import { requestRuleFields, requestRuleLimits, requestRules } from './request-rule-fields.ts';
+import { byAttribute, ofRequestRules, requestRuleLimits } from './request-rule-fields.ts';
 import { byName, compareEnforced, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import { enforcingFields } from './enforcement.ts';
 import {
@@ -65,18 +65,13 @@ export function joinModes(controls: readonly Control[]): string {
   return joinWords(controls.map(({ name }) => modeWords[name] ?? name));
 }
 
-/** The kinds that decide whether the reviewers of a connection count, or an access-request rule instead. */
-const ruleKinds = ['AccessRequestRule', 'Attribute'];
-
 /** The groups that must approve, and how many of them. */
 export const reviewRow: Omit<ControlRow, 'type'> = {
-  decidedBy: ruleKinds,
-  fields: { Connection: ['reviewers', 'min_review_approvals'], AccessRequestRule: requestRuleFields },
+  ...ofRequestRules(['reviewers', 'min_review_approvals']),
   decides: 'min_review_approvals',
   ofConnection: ({ reviewers }) => controlsNamed(groupsIn(reviewers)),
   moved: movedReview,
   textsOf: reviewTexts,
-  ofAccess: requestRules,
   weight: 0,
   column: { heading: 'reviewers' },
   about: 'reviewers',
@@ -146,11 +141,9 @@ function isNone(posture: Posture): boolean {
 
 /** The groups that may approve alone. */
 export const forceRow: Omit<ControlRow, 'type'> = {
-  decidedBy: ruleKinds,
-  fields: { Connection: ['force_approve_groups'], AccessRequestRule: requestRuleFields },
+  ...ofRequestRules(['force_approve_groups']),
   ofConnection: ({ force_approve_groups: groups }) => controlsNamed(groups),
   moved: movedForce,
-  ofAccess: requestRules,
   weight: 1,
   column: { heading: 'force-approvers' },
   about: 'force-approvers',
@@ -161,14 +154,12 @@ export const forceRow: Omit<ControlRow, 'type'> = {
 
 /** The longest access. */
 export const durationRow: Omit<ControlRow, 'type'> = {
-  decidedBy: ruleKinds,
-  fields: { Connection: ['access_max_duration', 'attributes'], AccessRequestRule: requestRuleLimits },
+  ...ofRequestRules(['access_max_duration', 'attributes'], requestRuleLimits),
   ofConnection: ({ access_max_duration: limit }, { is: { rules } }) => [
     ...(typeof limit === 'number' ? [{ name: 'session', text: `${limit} s`, limit }] : none),
     ...(typeof rules.jit?.access_max_duration === 'number' ? [{ name: rules.jit.name, text: `${rules.jit.access_max_duration} s` }] : none),
   ],
   moved: movedDuration,
-  ofAccess: requestRules,
   weight: 6,
   column: { heading: 'longest session', isSingle: true, unit: 's' },
   about: 'the duration of access',
@@ -207,7 +198,7 @@ export const metadataRow: Omit<ControlRow, 'type'> = {
 
 /** The attributes, by which rules of every kind and access groups refer to connections. */
 export const attributesRow: Omit<ControlRow, 'type'> = {
-  decidedBy: [accessControlRows, 'Attribute', 'AccessRequestRule', 'MachineIdentity'],
+  decidedBy: [accessControlRows, ...byAttribute],
   fields: { Connection: ['attributes'] },
   ofConnection: ({ attributes }) => controlsNamed(attributes),
   compare: compareAttributes,

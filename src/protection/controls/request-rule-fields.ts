@@ -1,7 +1,7 @@
 import { type ControlRow } from './control-row.ts';
 
 /** The fields of an access-request rule that decide about approval: one rule replaces the others. */
-export const requestRuleFields: readonly string[] = [
+const requestRuleFields: readonly string[] = [
   'access_type',
   'attributes',
   'approval_required_groups',
@@ -15,9 +15,17 @@ export const requestRuleFields: readonly string[] = [
 /** All fields of an access-request rule that protect: beside the approval, how long it lasts. */
 export const requestRuleLimits: readonly string[] = [...requestRuleFields, 'access_max_duration'];
 
-/** How access-request rules reach connections. */
-export const requestRules: NonNullable<ControlRow['ofAccess']> = {
-  AccessRequestRule: {
-    verb: 'asks for approval',
-  },
-};
+/** Returns what access-request rules and own fields of a connection are of a control that they decide together. */
+export function ofRequestRules(
+  own: readonly string[],
+  fields: readonly string[] = requestRuleFields,
+): Pick<ControlRow, 'decidedBy' | 'fields' | 'ofAccess'> {
+  return {
+    decidedBy: ['AccessRequestRule', 'Attribute'],
+    fields: { Connection: own, AccessRequestRule: fields },
+    ofAccess: { AccessRequestRule: { verb: 'asks for approval' } },
+  };
+}
+
+/** The kinds whose objects an attribute attaches and no control of its own shows. */
+export const byAttribute: readonly string[] = ['Attribute', 'AccessRequestRule', 'MachineIdentity'];

@@ -9,6 +9,8 @@ import { hasTools } from '../../model/spec/tool-lists.ts';
 import { accessModes } from '../access/effective-access.ts';
 import { refusesSessions } from '../controls/control-row.ts';
 import { isChecked, levelsOf } from '../controls/enforcement.ts';
+import type { ControlType } from '../../model/protection/protection.ts';
+import { ruleControlTypes } from '../controls/control-table.ts';
 import { unmetTools } from '../controls/tools-row.ts';
 import type { PatternCompiler } from '../pattern/compile.ts';
 import { rulesOn } from '../posture/protection-snapshot.ts';
@@ -81,19 +83,20 @@ function checkDenied(
   return { outcome: 'unknown', found: `cannot be known: ${unknownText({ facts })}`, because };
 }
 
-/** The kinds of rules that selectors attach, by what they decide. */
-const selectedKinds: Readonly<Partial<Record<PermissionFact['part'], string>>> = {
-  approval: 'AccessRequestRule',
-  longest: 'AccessRequestRule',
-  blocked: 'GuardrailRule',
-  masked: 'DataMaskingRule',
+/** What rules that selectors attach decide. */
+const selectedControls: Readonly<Partial<Record<PermissionFact['part'], readonly ControlType[]>>> = {
+  approval: ['approval'],
+  longest: ['duration'],
+  blocked: ['input', 'output'],
+  masked: ['masking'],
 };
 
 /** Returns the tags of a connection where selectors attach rules to others that would decide. */
 function selectingTags(parts: Problem['parts'], { id, snapshot }: PermissionSubject): readonly Decider[] {
-  const kinds = new Set(parts.map((part) => selectedKinds[part]));
+  const controls = new Set(parts.flatMap((part) => selectedControls[part] ?? []));
   const isSelected = (rule: ResourceId, connection: ResourceId): boolean =>
-    kinds.has(kindOf(rule)) && (snapshot.declaredAttachments?.({ rule, connection }) ?? []).some(({ how }) => how === 'selector');
+    ruleControlTypes(kindOf(rule)).some((type) => controls.has(type)) &&
+    (snapshot.declaredAttachments?.({ rule, connection }) ?? []).some(({ how }) => how === 'selector');
   const isTagged = Object.keys(asObject(snapshot.resources.get(id)?.spec['connection_tags'])).length > 0;
   const areSelectors = [...snapshot.edges].some(([connection, rules]) => [...rules].some((rule) => isSelected(rule, connection)));
   return isTagged && areSelectors ? [{ id, path: pointer('connection_tags') }] : [];

@@ -1,8 +1,7 @@
 import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
-import { isRequestRule } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import type { Difference } from '../access/terms.ts';
 import type { PlanCauses } from '../compare/plan-causes.ts';
@@ -10,6 +9,7 @@ import { controlsAbout, directionsOf, type PlanDifferences } from '../compare/pl
 import type { AccessDirection } from '../access/effective-access.ts';
 import type { AspectDifference } from '../compare/compare-aspects.ts';
 import type { ProtectionEffect } from '../controls/compare-protection.ts';
+import { ruleControlTypes } from '../controls/control-table.ts';
 import { decidersFor } from '../effective/deciders.ts';
 import type { PlannedWrites } from '../posture/diff-postures.ts';
 
@@ -62,6 +62,6 @@ function controlOf(one: Difference | AspectDifference): ControlType {
   const [control = 'access'] = controlsAbout(one);
   if (one.part !== 'approval') return control;
   const by = Object.values(one.causes).flat();
-  if (by.some(({ id }) => isRequestRule(id))) return 'approval';
+  if (by.some(({ id }) => ruleControlTypes(kindOf(id)).includes('approval'))) return 'approval';
   return by.length > 0 && by.every(({ path }) => tokensOf(path)[0] === 'force_approve_groups') ? 'force' : 'review';
 }

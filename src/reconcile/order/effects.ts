@@ -3,11 +3,10 @@ import { specAfter } from '../../model/spec/edit.ts';
 import { closableFields, type FieldRule, type Kind, type Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
-import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { isAttribute } from '../../model/protection/access-objects.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type JsonObject, textsIn } from '../../model/json.ts';
 import { isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import { attachingAttributes, decidesAccess, governs, grantsAccess } from '../../protection/access/deciding-kinds.ts';
+import { attachingAttributes, decidesAccess } from '../../protection/access/deciding-kinds.ts';
 import { controlTypesOf } from '../../protection/controls/control-table.ts';
 import { ownDirections } from '../../protection/compare/own-effects.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
@@ -65,10 +64,11 @@ export function effectsOf(
     const edges = edgesBy.get(key) ?? [];
     const ends = (action: EdgeChange['action']): ReadonlySet<ResourceId> =>
       new Set(edges.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, key)));
-    const isJoint = governs(kind.name) || (isAttribute(key) && change.action === 'delete' && linksRules(key, snapshots()));
+    const isGoverned = kind.combines === 'governed';
+    const isJoint = isGoverned || (change.action === 'delete' && linksRules(key, snapshots()));
     const content = isJoint ? anyEffect : contentDirection(change, kind, { live: byId.get(key), edges });
     const everywhere = decidesAccess(kindOf(key)) ? affectsEveryConnection(key, snapshots().before, snapshots().after) : undefined;
-    const asking = governs(kind.name) ? connectionsAsking(key, snapshots().before) : [];
+    const asking = isGoverned ? connectionsAsking(key, snapshots().before) : [];
     const named = isRule(kind) ? new Set([...(protects.get(key) ?? []), ...asking]) : new Set(closableFields(kind).length > 0 ? [key] : []);
     return {
       change,
@@ -84,9 +84,9 @@ export function effectsOf(
   });
 }
 
-/** Returns whether an attribute attaches rules, which its deletion takes from connections. */
-function linksRules(attribute: ResourceId, { before }: PlanSnapshots): boolean {
-  return [...(before.rulesByAttribute.get(nameOf(attribute)) ?? [])].some((rule) => rule !== attribute);
+/** Returns whether an object attaches rules as an attribute, which its deletion takes from connections. */
+function linksRules(id: ResourceId, { before }: PlanSnapshots): boolean {
+  return attachingAttributes(id).some((name) => [...(before.rulesByAttribute.get(name) ?? [])].some((rule) => rule !== id));
 }
 
 type Own = { readonly live: LiveResource | undefined; readonly edges: readonly EdgeChange[] };
@@ -94,7 +94,7 @@ type Own = { readonly live: LiveResource | undefined; readonly edges: readonly E
 /** What an object does at most: protection adds up, and so do grants; of rules that govern, one decides. */
 function contentDirection(change: Change, kind: Kind, { live, edges }: Own): Direction {
   const { action, fields } = change;
-  const isGrant = grantsAccess(kind.name) || !isRule(kind);
+  const isGrant = kind.combines === 'granted' || !isRule(kind);
   if (action === 'delete') return isGrant ? { strengthens: true, weakens: false } : { strengthens: false, weakens: true };
   if (action === 'create' || live === undefined)
     return isGrant ? { strengthens: false, weakens: true } : { strengthens: true, weakens: false };
@@ -103,18 +103,19 @@ function contentDirection(change: Change, kind: Kind, { live, edges }: Own): Dir
     return edges.length > 0 || written.some(({ path }) => controlTypesOf(kind.name, path).length > 0) ? anyEffect : noEffect;
   if (written.length === 0) return noEffect;
   if (written.some(({ before, after }) => 'unknown' in before || 'unknown' in after)) return anyEffect;
-  return specDirection(live.id, live.spec, specAfter(change, kind, live.spec));
+  return specDirection(kind, live.id, { before: live.spec, after: specAfter(change, kind, live.spec) });
 }
 
 /** Compares two specs of one object by what it brings to every connection. */
-export function specDirection(id: ResourceId, before: JsonObject, after: JsonObject): Direction {
-  const directions = ownDirections(id, { before, after });
+export function specDirection(kind: Kind, id: ResourceId, specs: { readonly before: JsonObject; readonly after: JsonObject }): Direction {
+  const directions = ownDirections(id, specs);
+  const { before, after } = specs;
   const isUnknown = directions.has('unclear');
   const [had, has] = [new Set(textsIn(before['attributes'])), new Set(textsIn(after['attributes']))];
   const isMore = [...has].some((name) => !had.has(name));
   const isLess = [...had].some((name) => !has.has(name));
   // What an attribute attaches protects, or grants.
-  const isEither = grantsAccess(kindOf(id)) && (isMore || isLess);
+  const isEither = kind.combines === 'granted' && (isMore || isLess);
   return {
     strengthens: isUnknown || directions.has('less') || isMore || isEither,
     weakens: isUnknown || directions.has('more') || isLess || isEither,
@@ -183,6 +184,6 @@ function attributesIn({ changes }: Pick<Diff, 'changes'>, live: LiveState, regis
 export function effectOn({ kind, isJoint, content, attaches, detaches }: Effect, connection: ResourceId): Direction {
   if (!isRule(kind) || isJoint) return content;
   const [added, removed] = [attaches.has(connection), detaches.has(connection)];
-  const isGrant = grantsAccess(kind.name);
+  const isGrant = kind.combines === 'granted';
   return combineDirections([content, { strengthens: isGrant ? removed : added, weakens: isGrant ? added : removed }]);
 }

@@ -8,7 +8,6 @@ import { specAfterStep } from '../../model/plan/step-spec.ts';
 import { isWithinAny, pointer, tokensOf } from '../../model/pointer.ts';
 import { attributeId, isAttribute } from '../../model/protection/access-objects.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
-import { grantsAccess } from '../../protection/access/deciding-kinds.ts';
 import { sharesSlot } from '../../protection/access/rule-moves.ts';
 import { anyEffect, type Direction, type Effect, effectOn, isRule, noEffect, writesLate } from './effects.ts';
 import type { RuleMoves } from './rule-moves.ts';
@@ -186,7 +185,7 @@ export function firstOfTwo(form: Form, now: Spec): Form | undefined {
   const first: Form = { ...form, key: { id: key.id, phase: 'early' }, part: 'gain' };
   const [joined, after] = [specAfterStep(first, now), specAfterStep(form, now)];
   // What a rule grants is never stricter where it is attached before the rest of its change.
-  const isFirst = !equal(joined, now) || (!grantsAccess(kind.name) && edges.some(({ action }) => action === 'attach'));
+  const isFirst = !equal(joined, now) || (kind.combines !== 'granted' && edges.some(({ action }) => action === 'attach'));
   const isLast = !equal(joined, after) || edges.some(({ action }) => action === 'detach');
   return isFirst && isLast ? first : undefined;
 }

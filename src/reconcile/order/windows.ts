@@ -59,7 +59,7 @@ function pathsOf({ change, kind, edges }: Effect, connection: ResourceId, { side
   const before = specs.get(liveKeyOf(change)) ?? {};
   const fields = change.fields.filter((field) => {
     const after = specAfter({ ...change, fields: [field] }, kind, before);
-    return specDirection(liveKeyOf(change), before, after)[side];
+    return specDirection(kind, liveKeyOf(change), { before, after })[side];
   });
   const action = side === 'strengthens' ? 'attach' : 'detach';
   const isAttachment = edges.some(
