@@ -12,7 +12,7 @@ import { adminKey, makeFolder } from '../../support/servers.ts';
 import { agentId, callerOf, connectionBody } from '../client.ts';
 
 let home: string;
-/** The folder of a stopped gateway with 300 connections; tests start copies of it. */
+/** The folder of a stopped gateway with 100 connections; tests start copies of it. */
 let template: string;
 /** The file of the table of connections, below the folder. */
 let tableFile: string;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await startOnce(template, async (url) => {
     const call = callerOf({ url, key: adminKey });
     const agent = await agentId(call);
-    const numbers = Array.from({ length: 300 }, (_, n) => n);
+    const numbers = Array.from({ length: 100 }, (_, n) => n);
     await Promise.all(
       numbers.map((n) => call('POST', '/connections', { body: connectionBody(`c${n}`, agent, { command: [`x${n}`.repeat(100)] }) })),
     );

@@ -3,6 +3,7 @@ import { assert, asyncProperty, infiniteStream, integer, nat } from 'fast-check'
 import { expect, test } from 'vitest';
 import { keepSections, sectionLimit, sectionOf, type SectionedComment } from '../../../src/forge/comment-sections.ts';
 import { memoryForge, type MemoryForge } from '../../support/memory-forge.ts';
+import { runCount } from '../../support/property-runs.ts';
 
 const bot = 'github-actions[bot]';
 const key = ['plan', 'ostiary.yaml'];
@@ -109,7 +110,7 @@ test('parallel jobs lose no section, whatever the forge delays', { timeout: 60_0
       );
       expect(textsOf(forge)).toEqual(targets);
     }),
-    { numRuns: 25 },
+    { numRuns: runCount(8) },
   );
 });
 
