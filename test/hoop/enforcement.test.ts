@@ -178,3 +178,18 @@ test('can, access tests and policies answer by the same table', { timeout: 60_00
   expect(results).not.toContain('on sales: connect: "DROP"');
   expect(results).toContain('mssql masks');
 });
+
+test('a policy about a rule that may not be enforced cannot be evaluated, and access tests do not pass', { timeout: 60_000 }, async () => {
+  const output = { input: { rules: [] }, output: { rules: [{ type: 'deny_words_list', words: ['4111'] }] } };
+  const policy = manifest('Policy', 'blocks', {
+    match: { subtype: 'mssql' },
+    require: ['posture.output.size() > 0'],
+    message: 'mssql blocks',
+  });
+  const one = await projectOn(today, {
+    'access/rule.yaml': manifest('GuardrailRule', 'cards', { connection_ids: ['sales'], ...output }),
+  });
+  one.commit({ 'access/policy.yaml': policy });
+  const { stdout, stderr } = await one.run('plan');
+  expect(oneLine(`${stdout}${stderr}`)).toContain('not known whether enforced on native mssql');
+});

@@ -10,6 +10,7 @@ import { boundaryChecks } from './boundary-checks.js';
 import { changeChecks } from './change-checks.js';
 import { commentChecks } from './comment-checks.js';
 import { decisionChecks } from './decision-checks.js';
+import { enforcementChecks } from './enforcement-checks.js';
 import { placeChecks } from './place-checks.js';
 import { recordChecks } from './record-checks.js';
 
@@ -25,6 +26,7 @@ export const checks = [
   ...placeChecks,
   ...boundaryChecks,
   ...accessChecks,
+  ...enforcementChecks,
 ];
 
 const root = join(import.meta.dirname, '../..');

@@ -208,17 +208,17 @@ export function compareEnforced(control: EnforcedControl, rule: CoverageRule): C
     const byLevel = levels.map((pair) => compareLevels(pair, { ...sides, found }, rule));
     const isAlike = isSameEnforcement(before.enforcement, after.enforcement, control);
     const texts = isAlike ? found : exclusiveTexts(enforcedTexts(before, control), enforcedTexts(after, control));
-    return { ...joinComparisons(byLevel), before: texts.before, after: texts.after };
+    return { ...joinComparisons(byLevel, isAlike), before: texts.before, after: texts.after };
   };
 }
 
-/** Joins what differs by each way to use a connection: what one certainly gains or loses, another one that is not known does not make unclear. */
-function joinComparisons(all: readonly ControlComparison[]): ControlComparison {
+/** Joins what differs by each way to use a connection: where all of them enforce as before, what one certainly gains, another one that is not known does not make unclear. */
+function joinComparisons(all: readonly ControlComparison[], isAlike: boolean): ControlComparison {
   const listOf = (name: 'lost' | 'gained' | 'incomparable' | 'coexisting' | 'unenforced'): readonly Control[] => [
     ...new Set(all.flatMap((one) => one[name])),
   ];
   const certain = new Set([...listOf('lost'), ...listOf('gained'), ...listOf('coexisting')]);
-  const incomparable = listOf('incomparable').filter((one) => !certain.has(one));
+  const incomparable = listOf('incomparable').filter((one) => !isAlike || !certain.has(one));
   const known = new Set([...certain, ...incomparable]);
   return {
     ...noDifference,

@@ -25,7 +25,7 @@ export type EnforcingGateway = {
 };
 
 /** One way to use a connection: by its own protocol, or by commands and runbooks, which run alike. */
-type Channel = {
+export type Channel = {
   readonly name: string;
   readonly isOpen: boolean;
   readonly of: Readonly<Record<EnforcedControl, Enforcement>>;
