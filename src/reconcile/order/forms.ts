@@ -129,7 +129,9 @@ function addDemands(units: readonly Unit[], { moves, live }: FormInput): void {
         ...ends,
         ...attributes,
         ...(isReleasing(form) ? earlierReleases(release?.round ?? 0, { moves, releasing }) : takenFrom(form, { moves, releasing })),
-        ...(isReleasing(form) ? [...connections].flatMap((other) => keysOf(other, (one) => one.part === 'close')) : []),
+        ...(isReleasing(form) ? [...connections] : []).flatMap((other) =>
+          letsGo(form, other) ? keysOf(other, (one) => one.part === 'close') : [],
+        ),
         ...(isReplaced(unit) ? change.needs.flatMap((other) => lastKeys(formsOf(other))) : []),
         ...(part === 'delete' && isRule(kind) && release === undefined
           ? [...connections].flatMap((other) => keysOf(other, (one) => one.part === 'delete'))
@@ -144,6 +146,11 @@ function addDemands(units: readonly Unit[], { moves, live }: FormInput): void {
 /** Returns whether a form lets go of what another rule takes. */
 function isReleasing({ key, part, tier }: Form): boolean {
   return key.phase === 'release' || (part === 'delete' && tier === 'write');
+}
+
+/** Returns whether a form that lets go may do that with a connection: one that writes only attachments leaves the others as they are. */
+function letsGo({ key, change, edges }: Form, connection: ResourceId): boolean {
+  return key.phase !== 'release' || change.fields.length > 0 || edges.some((edge) => edge.connection === connection);
 }
 
 type Releasing = Pick<FormInput, 'moves'> & { readonly releasing: (rule: ResourceId) => readonly StepKey[] };
@@ -212,13 +219,14 @@ export function split(first: Form): void {
 }
 
 /** Returns what a form may do to a connection that its change affects. */
-export function directionOn({ part, key, unit }: Form, connection: ResourceId): Direction {
+export function directionOn(form: Form, connection: ResourceId): Direction {
+  const { part, key, unit } = form;
   const { effect, isSplit } = unit;
   if (part === 'name' || part === 'closed') return noEffect;
   if (part === 'close') return { strengthens: true, weakens: false };
   if (part === 'open') return { strengthens: false, weakens: true };
   const whole = effectOn(effect, connection);
-  if (key.phase === 'release') return anyEffect;
+  if (key.phase === 'release') return letsGo(form, connection) ? anyEffect : noEffect;
   if (effect.isJoint || effect.grant !== undefined || !isRule(effect.kind)) return whole;
   if (part === 'gain') return { strengthens: whole.strengthens, weakens: false };
   return isSplit && part === 'whole' ? { strengthens: false, weakens: whole.weakens } : whole;
