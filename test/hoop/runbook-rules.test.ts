@@ -137,22 +137,40 @@ test(
   },
 );
 
-test('a rule is not stated for every connection while the plan deletes or replaces one that it names', { timeout }, async () => {
-  const named = ruleManifest('nightly', { connections: ['orders-db', 'other-db'] });
-  const every = ruleManifest('nightly', { connections: [] });
-  const { project, run, commit } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': named });
-  commit({ 'access/rule.yaml': every }, ['access/b.yaml']);
-  const deleted = await run('apply --yes --prune');
-  expect([deleted.code, deleted.stderr, writes(deleted)]).toEqual([3, expect.stringContaining('rule nightly keeps other-db'), []]);
-
-  commit({ 'access/b.yaml': connection('next-db', open, { replaces: 'other-db' }) });
-  const replaced = await run('apply --yes --prune');
-  expect([replaced.code, replaced.stderr, writes(replaced)]).toEqual([3, expect.stringContaining('rule nightly keeps other-db'), []]);
-
-  commit({ 'access/b.yaml': connection('other-db', open) });
-  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+test('a rule is stated for every connection while the plan deletes the last one that it names', { timeout }, async () => {
+  const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
+  commit({ 'access/rule.yaml': ruleManifest('nightly', { connections: [] }) }, ['access/a.yaml']);
+  expect(summaryOf(await run('plan --prune --format json')).headlines).toContainEqual(
+    expect.stringMatching('^weakens: .*sre can run github.com/acme/runbooks:ops/ on other-db'),
+  );
+  const done = await run('apply --yes --prune');
+  expect([done.code, writes(done).map((request) => request.replace(/\/[^/]*$/, ''))]).toEqual([
+    0,
+    ['PUT /api/connections', 'PUT /api/runbooks/rules', 'DELETE /api/connections'],
+  ]);
   expect(await rulesOf(project)).toMatchObject([{ connections: [] }]);
+  expect((await run('plan --prune --detailed-exitcode')).code).toBe(0);
 });
+
+test(
+  'a rule is stated for every connection while the plan replaces one that it names, but not while it has the name of another one',
+  { timeout },
+  async () => {
+    const named = ruleManifest('nightly', { connections: ['orders-db', 'other-db'] });
+    const every = ruleManifest('nightly', { connections: [] });
+    const { project, run, commit } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': named });
+    const [rule] = await rulesOf(project);
+    const attached = { ...rule, connections: ['orders-db', 'other-db', 'their-db'] };
+    expect((await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, attached)).status).toBe(200);
+    commit({ 'access/rule.yaml': every, 'access/b.yaml': connection('next-db', open, { replaces: 'other-db' }) });
+    const refused = await run('apply --yes --prune');
+    expect([refused.code, refused.stderr, writes(refused)]).toEqual([3, expect.stringContaining('rule nightly keeps their-db'), []]);
+
+    expect((await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, rule)).status).toBe(200);
+    expect(await run('apply --yes --prune')).toMatchObject({ code: 0 });
+    expect(await rulesOf(project)).toMatchObject([{ connections: [] }]);
+  },
+);
 
 test('to delete the last rule has to be allowed; another one takes its place without a gap', { timeout }, async () => {
   const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);

@@ -214,8 +214,7 @@ export const hoopCodes = {
   },
   'hoop/every-connection': {
     meaning: 'A runbook rule would include every connection although its manifest names some, or the other way round',
-    cause:
-      'An empty list of connections means all of them, and names that no manifest attached, and those of deleted connections, stay in the list',
+    cause: 'An empty list of connections means all of them, and names that no manifest attached stay in the list',
     fix: 'Follow the hint',
     example: 'the runbook rule nightly would include every connection, because no connection of its manifest is left',
   },

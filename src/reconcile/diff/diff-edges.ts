@@ -46,14 +46,15 @@ function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritab
 }
 
 /**
- * Returns whether a rule would keep the name of a connection that this plan deletes, and can drop it: a manifest attached it, and
- * others stay. Some lists mean every connection, or are refused, when they are empty.
+ * Returns whether a rule would keep the name of a connection that this plan deletes, and can drop it: a manifest attached it, and others stay, or its
+ * manifest names none. Some lists mean every connection when they are empty, which a selector without a match does not say.
  */
 function keepsName(ends: EdgeEnds, index: EdgeIndex): boolean {
   const { rule, connection } = ends;
   const isNamed = index.kinds.get(kindOf(rule))?.fields.some((field) => field.byName === true && field.refers === kindOf(connection));
   const applied = index.applied.has(ends);
-  if (isNamed !== true || !applied || index.toDelete.has(rule) || !index.attaching.has(rule)) return false;
+  const mayEmpty = index.selected.get(rule)?.selector === undefined;
+  if (isNamed !== true || !applied || index.toDelete.has(rule) || !(mayEmpty || index.attaching.has(rule))) return false;
   return !isFrozen(ends, index) && !isIgnored(ends, index) && canWrite(rule, ends, index);
 }
 

@@ -60,6 +60,6 @@ function keptConnections(write: ProposedWrite, names: readonly string[]): Diagno
   return diagnosticAt(write, '/connections', {
     code: 'hoop/every-connection',
     message: `connections: [] means every connection, but the runbook rule ${write.name} keeps ${names.join(', ')}`,
-    hint: 'remove from the rule on the gateway what no manifest attached, or what the plan deletes; or name the connections',
+    hint: 'remove from the rule on the gateway what no manifest attached, or name the connections',
   });
 }
