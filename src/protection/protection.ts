@@ -24,7 +24,7 @@ import { snapshotPlan, type PlannedWrites, type PlanSnapshots, reverseSnapshots,
 import { readPostures } from './posture/posture.ts';
 import { allConnections, liveSnapshot } from './posture/protection-snapshot.ts';
 import { causeKey, createPlanCauses, lookUpAttachments, type PlanCauses } from './compare/plan-causes.ts';
-import { combineEffects, createComparisonCache, type ProtectionEffect } from './controls/compare-protection.ts';
+import { combineEffects, type ProtectionEffect } from './controls/compare-protection.ts';
 import { canonical, compareText } from '../model/json.ts';
 import { type ResourceId, nameOf } from '../model/resource.ts';
 import { type DesiredState, emptyState } from '../model/desired.ts';
@@ -313,7 +313,7 @@ export function protectionOfAccess(before: LiveState, live: LiveState, { registr
   const had = liveSnapshot(before, registry, dialect);
   const has = liveSnapshot(live, registry, dialect);
   const ids = allConnections(has).filter((id) => had.resources.has(id));
-  const shared = { compared: createComparisonCache(), postureBefore: readPostures(had), postureAfter: readPostures(has) };
+  const shared = { compared: new Map(), postureBefore: readPostures(had), postureAfter: readPostures(has) };
   const snapshots = { before: had, after: has, ...shared, predecessors: new Map<ResourceId, ResourceId>() };
   const differences = differencesBetween(had, has, ids, { compared: shared.compared });
   return summarizeAffected(affectedConnections({ plan: { changes: [], edges: [] }, snapshots, differences, causesOf: () => [] }));

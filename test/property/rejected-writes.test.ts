@@ -9,7 +9,6 @@ import { isWithinAny, pointer } from '../../src/model/pointer.ts';
 import { kindOf, type Spec } from '../../src/model/resource.ts';
 import { normalizeObject } from '../../src/model/spec/normalize.ts';
 import { isLessProtected } from '../../src/protection/compare/plan-differences.ts';
-import { createComparisonCache } from '../../src/protection/controls/compare-protection.ts';
 import { createPostureBuilder } from '../../src/protection/posture/posture.ts';
 import { afterWrites, type ProtectionSnapshot, readAccessIn } from '../../src/protection/posture/protection-snapshot.ts';
 import { isOpen } from '../../src/reconcile/order/forms.ts';
@@ -106,7 +105,7 @@ async function exposuresOf([before, after]: SmallPlan, counts: Counts): Promise<
   const kind = registry.get('Connection');
   const shared = {
     build: createPostureBuilder({ access: readAccessIn(sides.before), samples: undefined }),
-    compared: createComparisonCache(),
+    compared: new Map(),
   };
   const selections = selectionsOf(steps);
   counts.plans += 1;

@@ -10,7 +10,6 @@ import {
   combineEffects,
   compareProtection,
   type ControlDifference,
-  differenceVerdict,
   effectsOfDifferences,
   type ProtectionEffect,
 } from '../controls/compare-protection.ts';
@@ -25,13 +24,13 @@ import {
 } from '../controls/control-row.ts';
 import { everybodyControl } from '../controls/access-rows.ts';
 import { noDifference } from '../controls/compare-controls.ts';
-import { aspectTypes, controlTable } from '../controls/control-table.ts';
+import { aspectTypes, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { decidersFor } from '../effective/deciders.ts';
 import { firstsOfAlike } from '../posture/alike-connections.ts';
 import { isFirstOpening, type PlannedWrites, type PlanSnapshots, rulesOnEither } from '../posture/diff-postures.ts';
 import type { AspectDifference } from './compare-aspects.ts';
 import type { PlanCauses } from './plan-causes.ts';
-import { controlsAbout, decidersByControl, type PlanDifferences } from './plan-differences.ts';
+import { controlsAbout, directionsOf, type PlanDifferences } from './plan-differences.ts';
 
 /** One connection whose protection a plan changes, with the differences. */
 export type AffectedConnection = {
@@ -105,28 +104,47 @@ function alikeConnection(
   };
 }
 
-/** Finds what differs on a connection, and what decides it. */
+/** Finds what differs on a connection, and what the plan writes of what decides it. */
 type DifferenceLookup = {
   readonly ids: readonly ResourceId[];
   readonly aboutOn: (connection: ResourceId, control: ControlType) => readonly Difference[];
   readonly aspectOn: (connection: ResourceId, control: ControlType) => AspectDifference | undefined;
-  readonly decidersOn: (connection: ResourceId, control: ControlType) => ReadonlyMap<AccessDirection, readonly Decider[]>;
   readonly causesOf: PlanCauses['causesOf'];
 };
 
-function lookUpDifferences(differences: PlanDifferences, causesOf: PlanCauses['causesOf']): DifferenceLookup {
+function lookUpDifferences({ access, aspects }: PlanDifferences, causesOf: PlanCauses['causesOf']): DifferenceLookup {
   const byControl = new Map<string, Difference[]>();
-  for (const one of differences.access)
-    for (const control of controlsAbout(one)) addToGroup(byControl, `${one.connection} ${control}`, one);
-  const byAspect = new Map<string, AspectDifference>();
-  for (const one of differences.aspects) for (const id of one.alike) byAspect.set(`${id} ${one.part}`, one);
+  for (const one of access) for (const control of controlsAbout(one)) addToGroup(byControl, `${one.connection} ${control}`, one);
+  const byAspect = new Map(aspects.flatMap((one) => one.alike.map((id) => [`${id} ${one.part}`, one] as const)));
   return {
-    ids: [...differences.access.map(({ connection }) => connection), ...differences.aspects.flatMap(({ alike }) => alike)],
+    ids: [...access.map(({ connection }) => connection), ...aspects.flatMap(({ alike }) => alike)],
     aboutOn: (connection, control) => byControl.get(`${connection} ${control}`) ?? [],
     aspectOn: (connection, control) => byAspect.get(`${connection} ${control}`),
-    decidersOn: decidersByControl(differences),
     causesOf,
   };
+}
+
+/** Returns what decides the differences of a control on a connection, by their direction. */
+function decidersOn(
+  id: ResourceId,
+  control: ControlType,
+  { aboutOn, aspectOn }: DifferenceLookup,
+): ReadonlyMap<AccessDirection, readonly Decider[]> {
+  const found = new Map<AccessDirection, readonly Decider[]>();
+  const aspect = aspectOn(id, control);
+  for (const one of [...(aspect === undefined ? [] : [aspect]), ...aboutOn(id, control)]) {
+    for (const direction of directionsOf(one)) {
+      const by = decidersFor(id, one.causes[direction] ?? [], one.connection);
+      const own = by.filter((decider) => formsControl(decider, control));
+      found.set(direction, [...(found.get(direction) ?? []), ...(own.length > 0 ? own : by)]);
+    }
+  }
+  return found;
+}
+
+/** Returns whether a decider forms a control, and not only another one that the same difference is about. */
+function formsControl({ id, path, edge }: Decider, control: ControlType): boolean {
+  return (path === '' || edge !== undefined ? ruleControlTypes(kindOf(id)) : controlTypesOf(kindOf(id), path)).includes(control);
 }
 
 type Sides = {
@@ -195,7 +213,7 @@ function affectedConnection(sides: Sides): AffectedConnection | undefined {
     const { control, before: lostTexts, after: gainedTexts } = difference;
     return {
       control,
-      direction: isOrdered ? differenceVerdict(difference) : 'neutral',
+      direction: isOrdered ? combineEffects(effectsOfDifferences([difference])) : 'neutral',
       before: lostTexts,
       after: gainedTexts,
       ...(first.incomplete.has(control) || last.incomplete.has(control) ? { atLeast: true } : {}),
@@ -224,12 +242,9 @@ function affectedConnection(sides: Sides): AffectedConnection | undefined {
 }
 
 /** Returns what causes each effect of a difference; what nothing that decides it explains is caused by all that does. */
-function causesOfDifference(
-  id: ResourceId,
-  difference: ControlDifference,
-  { decidersOn, aspectOn, causesOf }: DifferenceLookup,
-): CausesByEffect {
-  const deciders = decidersOn(id, difference.control);
+function causesOfDifference(id: ResourceId, difference: ControlDifference, lookup: DifferenceLookup): CausesByEffect {
+  const { aspectOn, causesOf } = lookup;
+  const deciders = decidersOn(id, difference.control, lookup);
   const { lost, gained, coexisting, incomparable } = difference;
   const effects = [
     ['weakens', 'more', lost],

@@ -1,14 +1,10 @@
 import { compareText } from '../../model/json.ts';
 import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { addToGroup } from '../../model/collections.ts';
-import type { Decider } from '../../model/protection/permission.ts';
+import type { ResourceId } from '../../model/resource.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
 import type { Difference } from '../access/terms.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
-import { type ComparisonCache, createComparisonCache } from '../controls/compare-protection.ts';
-import { controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
-import { decidersFor } from '../effective/deciders.ts';
+import type { ComparisonCache } from '../controls/compare-protection.ts';
 import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
 import { movedEndsBetween } from '../posture/grant-ends.ts';
 import { type PostureBuilder, readPostures } from '../posture/posture.ts';
@@ -43,7 +39,7 @@ export function differencesBetween(
   before: ProtectionSnapshot,
   after: ProtectionSnapshot,
   ids: readonly ResourceId[],
-  { build, compared = createComparisonCache(), formerOf = (id) => id }: Shared & Partial<Pick<Compared, 'formerOf'>> = {},
+  { build, compared = new Map(), formerOf = (id) => id }: Shared & Partial<Pick<Compared, 'formerOf'>> = {},
 ): PlanDifferences {
   const [postureBefore, postureAfter] = [readPostures(before, build), readPostures(after, build)];
   const aspects = compareAspects({ before, after, postureBefore, postureAfter, compared, formerOf }, ids);
@@ -68,35 +64,6 @@ export function losingIn({ access, aspects }: PlanDifferences): ReadonlySet<Reso
 export function directionsOf({ causes }: Pick<Difference, 'causes'>): readonly AccessDirection[] {
   const all = (['more', 'less', 'unclear'] as const).filter((one) => causes[one] !== undefined);
   return all.includes('more') ? all.filter((one) => one !== 'unclear') : all;
-}
-
-/** Returns a lookup of what decides the differences of a control on a connection, by their direction. */
-export function decidersByControl({
-  access,
-  aspects,
-}: PlanDifferences): (connection: ResourceId, control: ControlType) => ReadonlyMap<AccessDirection, readonly Decider[]> {
-  const byControl = new Map<string, Difference[]>();
-  for (const one of access) for (const control of controlsAbout(one)) addToGroup(byControl, `${one.connection} ${control}`, one);
-  const byAspect = new Map<string, AspectDifference>();
-  for (const one of aspects) for (const id of one.alike) byAspect.set(`${id} ${one.part}`, one);
-  return (connection, control) => {
-    const key = `${connection} ${control}`;
-    const found = new Map<AccessDirection, readonly Decider[]>();
-    const aspect = byAspect.get(key);
-    for (const one of [...(aspect === undefined ? [] : [aspect]), ...(byControl.get(key) ?? [])]) {
-      for (const direction of directionsOf(one)) {
-        const by = decidersFor(connection, one.causes[direction] ?? [], one.connection);
-        const own = by.filter((decider) => formsControl(decider, control));
-        found.set(direction, [...(found.get(direction) ?? []), ...(own.length > 0 ? own : by)]);
-      }
-    }
-    return found;
-  };
-}
-
-/** Returns whether a decider forms a control, and not only another one that the same difference is about. */
-function formsControl({ id, path, edge }: Decider, control: ControlType): boolean {
-  return (path === '' || edge !== undefined ? ruleControlTypes(kindOf(id)) : controlTypesOf(kindOf(id), path)).includes(control);
 }
 
 const approving: readonly ControlType[] = ['review', 'force', 'approval'];

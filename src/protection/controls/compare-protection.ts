@@ -6,32 +6,12 @@ import { controlsOf, type Control, type ControlComparison, type Posture } from '
 /** The difference of one control type between two states of a connection. */
 export type ControlDifference = ControlComparison & { readonly control: ControlType };
 
-/** Caches comparisons of the controls of rules, which connections share, and the last comparison of each posture, which several stages need. */
-export type ComparisonCache = {
-  readonly ofRules: Map<string, WeakMap<readonly Control[], WeakMap<readonly Control[], ControlComparison>>>;
-  readonly ofPostures: WeakMap<Posture, { readonly before: Posture; readonly differences: readonly ControlDifference[] }>;
-};
-
-/** Creates an empty cache of comparisons. */
-export function createComparisonCache(): ComparisonCache {
-  return { ofRules: new Map(), ofPostures: new WeakMap() };
-}
+/** Comparisons of the controls of rules, which connections share. */
+export type ComparisonCache = Map<string, WeakMap<readonly Control[], WeakMap<readonly Control[], ControlComparison>>>;
 
 /** Lists the controls, of those that protect from whoever uses a connection, in which two of its states differ. */
-export function compareProtection(
-  before: Posture,
-  after: Posture,
-  known: ComparisonCache = createComparisonCache(),
-): readonly ControlDifference[] {
+export function compareProtection(before: Posture, after: Posture, known: ComparisonCache = new Map()): readonly ControlDifference[] {
   if (before === after) return [];
-  const last = known.ofPostures.get(after);
-  if (last?.before === before) return last.differences;
-  const differences = findDifferences({ before, after, known });
-  known.ofPostures.set(after, { before, differences });
-  return differences;
-}
-
-function findDifferences({ before, after, known }: CacheInput): readonly ControlDifference[] {
   return aspectRows.flatMap((row) => {
     if (controlsOf(before, row.type).length + controlsOf(after, row.type).length === 0) return [];
     const compared = compareCached(row, { before, after, known });
@@ -55,23 +35,11 @@ function compareCached({ type, ofRules, compare }: AspectRow, { before, after, k
   const [had, has] = [controlsOf(before, type), controlsOf(after, type)];
   const isGuarded = [before, after].map((posture) => (['input', 'output'] as const).some((one) => controlsOf(posture, one).length > 0));
   const key = [type, before.enforcement.key, after.enforcement.key, ...isGuarded].join('\u0000');
-  const byBefore = known.ofRules.get(key) ?? new WeakMap<readonly Control[], WeakMap<readonly Control[], ControlComparison>>();
+  const byBefore = known.get(key) ?? new WeakMap<readonly Control[], WeakMap<readonly Control[], ControlComparison>>();
   const byAfter = byBefore.get(had) ?? new WeakMap<readonly Control[], ControlComparison>();
   const found = byAfter.get(has) ?? compare(before, after);
-  known.ofRules.set(key, byBefore.set(had, byAfter.set(has, found)));
+  known.set(key, byBefore.set(had, byAfter.set(has, found)));
   return found;
-}
-
-/** Returns the verdict of a difference: certain losses outweigh what cannot be compared, which outweighs gains. */
-export function differenceVerdict({
-  lost,
-  gained,
-  incomparable,
-  coexisting,
-}: Pick<ControlDifference, 'lost' | 'gained' | 'incomparable' | 'coexisting'>): ProtectionVerdict {
-  if (lost.length > 0) return gained.length > 0 ? 'both' : 'weakens';
-  if (incomparable.length > 0) return 'unknown';
-  return gained.length + coexisting.length > 0 ? 'strengthens' : 'neutral';
 }
 
 /** One effect of a difference; a mixed difference has two. */

@@ -16,7 +16,7 @@ import {
   samplesOf,
   type ProtectionSnapshot,
 } from './protection-snapshot.ts';
-import { type ComparisonCache, createComparisonCache } from '../controls/compare-protection.ts';
+import type { ComparisonCache } from '../controls/compare-protection.ts';
 import { controlRow } from '../controls/control-table.ts';
 import { emptyPosture, type Posture } from '../controls/control-row.ts';
 import { grantEnds } from './grant-ends.ts';
@@ -66,7 +66,7 @@ export function snapshotPlan(
     postureBefore: readOnce(readPostures(before, build)),
     postureAfter: readOnce(readPostures(after, build)),
     build,
-    compared: createComparisonCache(),
+    compared: new Map(),
     predecessors,
   };
 }

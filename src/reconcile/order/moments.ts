@@ -11,7 +11,6 @@ import { isLessProtected } from '../../protection/compare/plan-differences.ts';
 import { firstsOfAlike } from '../../protection/posture/alike-connections.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 import { createPostureBuilder } from '../../protection/posture/posture.ts';
-import { createComparisonCache } from '../../protection/controls/compare-protection.ts';
 import {
   afterWrites,
   everywhereIn,
@@ -111,7 +110,7 @@ function exposureIn(sides: PlanSnapshots, { affecting, firsts, registry }: Expos
   // Samples of manifests prove nothing about a moment in between.
   const shared = {
     build: createPostureBuilder({ access: readAccessIn(sides.before), samples: undefined }),
-    compared: createComparisonCache(),
+    compared: new Map(),
   };
   const worldOf = (id: ResourceId): World => {
     const found = worlds.get(id) ?? { ...worldFor(id, sides, affecting.get(id) ?? [], kept), kind: registry.get(kindOf(id)), shared };
