@@ -10,7 +10,7 @@ import { groupsNamedBy } from '../protection/permission/named-groups.ts';
 import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permission/permission.ts';
 import { accessModes, seeingAll } from '../protection/access/effective-access.ts';
 import { readPostures } from '../protection/posture/posture.ts';
-import { allConnections } from '../protection/posture/protection-snapshot.ts';
+import { allConnections, rolesIn } from '../protection/posture/protection-snapshot.ts';
 import { renderMatrixPage } from '../report/html/matrix-page.ts';
 import { tableText } from '../report/text/listings.ts';
 import {
@@ -222,7 +222,7 @@ function groupsNamedIn({ snapshot: { resources }, desired }: AccessView): readon
 
 /** A group that nothing names is as good as none; it may be misspelled. */
 function warnUnknownGroups({ groups: people, answer }: Permission, { printer, view }: Asked): void {
-  const named = new Set([...groupsNamedIn(view), ...seeingAll]);
+  const named = new Set([...groupsNamedIn(view), ...seeingAll([{ roles: rolesIn(view.snapshot) }])]);
   for (const group of people) {
     // What is not known may name it.
     if (named.has(group) || answer === 'unknown') continue;
@@ -240,8 +240,8 @@ function warnUnknownGroups({ groups: people, answer }: Permission, { printer, vi
 
 function printWho(connections: readonly ResourceId[], asked: Asked, format: AccessFlags['format']): void {
   const { printer, placeOf, target, groups: named, view } = asked;
-  const known = [...named, ...seeingAll];
   const { source, snapshot } = view;
+  const known = [...named, ...seeingAll([{ roles: rolesIn(snapshot) }])];
   const postures = readPostures(snapshot);
   const all = connections.map((id) => {
     const posture = postures(id);

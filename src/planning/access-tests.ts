@@ -1,3 +1,4 @@
+import { defaultRoles } from '../model/protection/access-objects.ts';
 import { registry } from '../kinds/index.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { type Diagnostic, suggest } from '../model/diagnostic.ts';
@@ -66,7 +67,7 @@ export function misspelledGroups(desired: DesiredState, project: Pick<Project, '
   const { accessTests = [], unselected } = desired;
   if (accessTests.length === 0 || unselected.length > 0) return [];
   const known = groupsIn(declaredSnapshot(desired, project));
-  const names = new Set([...known, ...seeingAll]);
+  const names = new Set([...known, ...seeingAll([{ roles: defaultRoles }])]);
   const expectations = accessTests.flatMap((one) => one.expectations);
   return expectations.flatMap((one) =>
     namedGroups(one).flatMap((group): readonly Diagnostic[] => {

@@ -166,3 +166,25 @@ test('what is watched can be listed, without secrets', { timeout: 60_000 }, asyn
     expect(listed.stdout).not.toContain(canary);
   }
 });
+
+test('people are admins by the names that the gateway gives the groups', { timeout: 60_000 }, async () => {
+  const { run, send } = await appliedProject();
+  await send('POST', '/plugins', { name: 'access_control', connections: [] });
+  await send('PUT', '/serverconfig/auth', { ...signIn, admin_role_name: 'root', auditor_role_name: 'readers' });
+  const answers = await Promise.all(
+    ['root exec', 'readers connect', 'readers runbooks', 'admin exec', 'auditor connect'].map(async (asked) => {
+      const { code } = await run(`can ${asked} orders-db --live`);
+      return [asked, code];
+    }),
+  );
+  expect(answers).toEqual([
+    ['root exec', 0],
+    ['readers connect', 0],
+    ['readers runbooks', 2],
+    ['admin exec', 2],
+    ['auditor connect', 2],
+  ]);
+  const who = oneLine(await run('who orders-db --live'));
+  expect(who).toContain('root');
+  expect(who).not.toMatch(/\badmin\b/);
+});

@@ -1,5 +1,5 @@
 import { addToGroup, memoizeByList } from '../../model/collections.ts';
-import { compareText, textsIn, type JsonObject } from '../../model/json.ts';
+import { asText, compareText, textsIn, type JsonObject } from '../../model/json.ts';
 import { connectionsOf, type LiveResource } from '../../model/live.ts';
 import {
   type AccessRequestRule,
@@ -8,6 +8,7 @@ import {
   attributeId,
   isAnalyzerRule,
   isAttribute,
+  isAuthSetting,
   isFederation,
   isMachineIdentity,
   isRequestRule,
@@ -22,6 +23,8 @@ import {
   readRulepack,
   readRunbookRule,
   requestRuleId,
+  roleNamesIn,
+  type RoleNames,
   type Rulepack,
   type RunbookRule,
 } from '../../model/protection/access-objects.ts';
@@ -30,6 +33,8 @@ import { type DecidingObject, type DecidingState, rulesEverywhere } from './deci
 
 /** The objects of a gateway that decide access to one connection. */
 export type AccessFacts = {
+  /** What the gateway calls the groups of admins and auditors. */
+  readonly roles: RoleNames;
   /** The attributes that it has, those that the gateway manages included. */
   readonly attributes: readonly string[];
   /** The groups of its own row, without those that attributes grant; undefined without access control. */
@@ -87,6 +92,7 @@ export function accessLookup(state: DecidingState): AccessLookup {
       ...(fixed.runbookRules.get(name) ?? []),
     ];
     return {
+      roles: fixed.roles,
       attributes,
       row,
       granted: row && [...new Set([...row, ...granting])].toSorted(compareText),
@@ -129,6 +135,7 @@ const indexFixed = memoizeByList((fixed: readonly LiveResource[]) => {
   const machines = readViews(ofKind(isMachineIdentity), readMachineIdentity);
   const attributes = ofKind(isAttribute);
   return {
+    roles: roleNamesIn(ofKind(isAuthSetting).map(({ id, spec }) => ({ name: nameOf(id), value: asText(spec['value']) }))),
     requestRules: byConnection(requestRules),
     requestRulesByAttribute: groupBy(
       requestRules.map(([rule]) => rule),
@@ -152,6 +159,11 @@ const indexFixed = memoizeByList((fixed: readonly LiveResource[]) => {
     ),
   };
 });
+
+/** Returns what a gateway calls the groups of admins and auditors, by the objects that no plan writes. */
+export function roleNamesOf({ fixed }: Pick<DecidingState, 'fixed'>): RoleNames {
+  return indexFixed(fixed).roles;
+}
 
 /** Reads objects, each with the connections that it names, the lowest id first. */
 function readViews<View extends ObjectIdentity>(

@@ -1,4 +1,4 @@
-import type { AccessMode, AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
+import type { AccessMode, AccessRequestRule, RoleNames, RunbookRule } from '../../model/protection/access-objects.ts';
 import { compareText, type JsonObject } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
 import type { AllowedRunbook } from '../../model/protection/permission.ts';
@@ -18,7 +18,9 @@ export type AccessLimit = number;
 
 /** Which groups can use a connection, and what they need for it. */
 export type ConnectionAccess = {
-  /** The groups that see it; undefined: everybody. The groups `admin` and `auditor` see every connection, and are no part of them. */
+  /** What the gateway calls the groups of admins and auditors. */
+  readonly roles: RoleNames;
+  /** The groups that see it; undefined: everybody. Those of admins and auditors see every connection, and are no part of them. */
   readonly groups: readonly string[] | undefined;
   /** The machine identities that get a credential for it; they act as admins. */
   readonly machines: readonly string[];
@@ -55,8 +57,10 @@ type AccessInput = {
   readonly longest: AccessLimit | undefined;
 };
 
-/** The groups that see every connection. */
-export const seeingAll: readonly string[] = ['admin', 'auditor'];
+/** Returns the groups that see every connection in some states: those of admins, and of auditors. */
+export function seeingAll(states: readonly (Pick<ConnectionAccess, 'roles'> | undefined)[]): readonly string[] {
+  return [...new Set(states.flatMap((one) => (one === undefined ? [] : [one.roles.admin, one.roles.auditor])))];
+}
 
 /** All access modes. */
 export const accessModes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
@@ -73,7 +77,8 @@ export function stepOf(verb: AccessMode): ReviewStep {
 export function accessOf({ spec, own, facts, license, longest }: AccessInput): ConnectionAccess {
   const { access_max_duration: limit } = spec;
   return {
-    groups: facts.granted?.filter((group) => !seeingAll.includes(group)),
+    roles: facts.roles,
+    groups: facts.granted?.filter((group) => !seeingAll([facts]).includes(group)),
     machines: facts.machines.map(({ name }) => name),
     isControlled: facts.isControlled,
     open: new Set(accessModes.filter((mode) => spec[`access_mode_${mode}`] === 'enabled')),
@@ -114,21 +119,21 @@ function governing({ byAttribute, byName }: AccessFacts, step: ReviewStep): Acce
 }
 
 /** Returns whether the members of some groups see a connection. */
-export function seesConnection({ groups }: ConnectionAccess, member: readonly string[]): boolean {
-  return groups === undefined || member.some((group) => seeingAll.includes(group) || groups.includes(group));
+export function seesConnection({ groups, roles }: ConnectionAccess, member: readonly string[]): boolean {
+  return groups === undefined || member.some((group) => group === roles.admin || group === roles.auditor || groups.includes(group));
 }
 
 /** Returns whether a member of some groups may use a mode, whatever the review. Those who only audit run no runbooks: the gateway refuses them over HTTP, and its own client lets them use the rest. */
 export function canUse(access: ConnectionAccess, member: readonly string[], mode: AccessMode): boolean {
   if (!seesConnection(access, member) || !access.open.has(mode)) return false;
-  if (member.includes('admin')) return true;
-  if (member.includes('auditor')) return mode !== 'runbooks';
+  if (member.includes(access.roles.admin)) return true;
+  if (member.includes(access.roles.auditor)) return mode !== 'runbooks';
   return mode !== 'runbooks' || runbooksOf(access, member).length > 0;
 }
 
 /** Lists the runbooks that a member of some groups may run. */
-export function runbooksOf({ runbooks }: ConnectionAccess, member: readonly string[]): readonly AllowedRunbook[] {
-  if (runbooks === undefined || member.includes('admin')) return [{ name: '' }];
+export function runbooksOf({ runbooks, roles }: ConnectionAccess, member: readonly string[]): readonly AllowedRunbook[] {
+  if (runbooks === undefined || member.includes(roles.admin)) return [{ name: '' }];
   return runbooks
     .filter(({ groups }) => groups.length === 0 || groups.some((group) => member.includes(group)))
     .flatMap((rule): readonly AllowedRunbook[] => (rule.runbooks.length === 0 ? [{ name: '' }] : rule.runbooks));
@@ -175,6 +180,8 @@ export type MemberSort = {
   readonly groups: readonly string[];
   /** For each group of `member`, those of which each could be in its place. */
   readonly places: readonly (readonly string[])[];
+  /** They see every connection: admins or auditors. */
+  readonly seesAll?: true;
 };
 
 /** Returns the lists of a sort in a fixed order. */
@@ -194,24 +201,27 @@ export function memberSortsBy(
   const asked = states.flatMap(({ rules }) =>
     [rules.jit, rules.command].flatMap((rule) => [rule?.approval_required_groups ?? [], rule?.skip_review_groups ?? []]),
   );
-  const sorts = sortsByLists([...asked, ...states.map(({ groups }) => groups ?? []), ...others], adding);
-  const isRestricted = states.some(({ groups, runbooks }) => groups !== undefined || runbooks !== undefined);
-  return [...sorts.map(({ sort }) => sort), ...sortsSeeingAll(sorts, asked, isRestricted)];
+  const lists = [...asked, ...states.map(({ groups }) => groups ?? []), ...others];
+  const sorts = sortsByLists(lists, { adding, without: seeingAll(states) });
+  return [...sorts.map(({ sort }) => sort), ...sortsSeeingAll(sorts, asked, states)];
 }
 
 /** A sort of people, and in which of the lists that tell sorts apart it is. */
 export type SortOfLists = { readonly bits: readonly boolean[]; readonly sort: MemberSort };
 
 /**
- * Returns one sort of people for each difference that being in some of the groups of lists can make, without the groups that see every
+ * Returns one sort of people for each difference that being in some of the groups of lists can make, `without` the groups that see every
  * connection; those in the fewest groups first, and first those in none. Of the groups that are in the same lists, and in some of those that add up, people are in one.
  */
-export function sortsByLists(lists: readonly (readonly string[])[], adding: readonly (readonly string[])[] = []): readonly SortOfLists[] {
+export function sortsByLists(
+  lists: readonly (readonly string[])[],
+  { adding = [], without }: { readonly adding?: readonly (readonly string[])[]; readonly without: readonly string[] },
+): readonly SortOfLists[] {
   const alike = new Map<string, { readonly bits: readonly boolean[]; readonly adds: string | undefined; readonly groups: string[] }>();
   const all = [...lists, ...adding];
   const sets = all.map((list) => new Set(list));
   for (const group of new Set(all.flat())) {
-    if (seeingAll.includes(group)) continue;
+    if (without.includes(group)) continue;
     const bits = sets.map((set) => set.has(group));
     const key = bits.join();
     const adds = bits.slice(lists.length).includes(true) ? bits.slice(0, lists.length).join() : undefined;
@@ -246,16 +256,17 @@ export function sortsByLists(lists: readonly (readonly string[])[], adding: read
 function sortsSeeingAll(
   sorts: readonly SortOfLists[],
   asked: readonly (readonly string[])[],
-  isRestricted: boolean,
+  states: readonly ConnectionAccess[],
 ): readonly MemberSort[] {
+  const isRestricted = states.some(({ groups, runbooks }) => groups !== undefined || runbooks !== undefined);
   const known = new Set(isRestricted ? [] : sorts.map(({ bits }) => bits.slice(0, asked.length).join()));
-  return seeingAll.flatMap((group) =>
+  return seeingAll(states).flatMap((group) =>
     sorts.flatMap(({ bits, sort: { member, places } }): readonly MemberSort[] => {
       const key = asked.map((list, index) => bits[index] === true || list.includes(group)).join();
-      const isAlone = group === 'admin' && member.length === 0;
+      const isAlone = states.some(({ roles }) => roles.admin === group) && member.length === 0;
       if (known.has(key) && !isAlone) return [];
       known.add(key);
-      return [{ member: [...member, group], groups: member.length === 0 ? [group] : [], places: [...places, [group]] }];
+      return [{ member: [...member, group], groups: member.length === 0 ? [group] : [], places: [...places, [group]], seesAll: true }];
     }),
   );
 }

@@ -1,15 +1,6 @@
 import { compareText, equal } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
-import {
-  canUse,
-  type ConnectionAccess,
-  type MemberSort,
-  memberSortsBy,
-  type NeededReview,
-  reviewFor,
-  seeingAll,
-  stepOf,
-} from './effective-access.ts';
+import { canUse, type ConnectionAccess, type MemberSort, memberSortsBy, type NeededReview, reviewFor, stepOf } from './effective-access.ts';
 
 /** Lists one sort of people for each difference that the groups of some states of a connection, or being in one of other lists, can make by a verb. */
 export function sortsIn(
@@ -28,8 +19,9 @@ export function sortsIn(
 /** Lists one sort of people for each difference that the groups of some states of a connection can make by a verb, and the auditors. */
 export function peopleIn(states: readonly ConnectionAccess[], verb: AccessMode): readonly MemberSort[] {
   const sorts = sortsIn(states, verb);
-  const isListed = sorts.some(({ member }) => member.length === 1 && member.includes('auditor'));
-  return isListed ? sorts : [...sorts, { member: ['auditor'], groups: ['auditor'], places: [['auditor']] }];
+  const listed = new Set(sorts.flatMap(({ member }) => (member.length === 1 ? member : [])));
+  const auditors = new Set(states.map(({ roles }) => roles.auditor).filter((group) => !listed.has(group)));
+  return [...sorts, ...[...auditors].map((group): MemberSort => ({ member: [group], groups: [group], places: [[group]], seesAll: true }))];
 }
 
 /** Returns what people need for a verb. */
@@ -40,10 +32,7 @@ export function neededFor(access: ConnectionAccess, member: readonly string[], v
 /** Returns whether some people, other than admins and auditors, use a verb without review. */
 export function isUsedWithoutReview(access: ConnectionAccess, verb: AccessMode): boolean {
   return peopleIn([access], verb).some(
-    ({ member }) =>
-      !member.some((group) => seeingAll.includes(group)) &&
-      canUse(access, member, verb) &&
-      neededFor(access, member, verb).by === undefined,
+    ({ member, seesAll }) => seesAll !== true && canUse(access, member, verb) && neededFor(access, member, verb).by === undefined,
   );
 }
 

@@ -2,7 +2,7 @@ import { canonical, compareText, equal } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { type AccessDirection, accessModes, type MemberSort, seeingAll } from '../access/effective-access.ts';
+import { type AccessDirection, accessModes, type MemberSort } from '../access/effective-access.ts';
 import { compareAnalyzers, compareEnds, compareTerms, type TermDifference } from '../access/compare-terms.ts';
 import { peopleIn } from '../access/people.ts';
 import { type Difference, isUsable, type TermPart, type Terms } from '../access/terms.ts';
@@ -77,8 +77,8 @@ function compareVerb(sides: Sides, verb: AccessMode): readonly Difference[] {
     values.map(({ access }) => access),
     verb,
   ).flatMap((people): readonly Difference[] => {
-    const { member } = people;
-    if (!isOnBoth && member.some((group) => seeingAll.includes(group))) return [];
+    const { member, seesAll } = people;
+    if (!isOnBoth && seesAll === true) return [];
     const terms: Difference['terms'] = [had?.may(member, verb), has?.may(member, verb)];
     const isSameUnread = (part: TermPart): boolean => !isOnBoth || had?.unread[part].key === has?.unread[part].key;
     const isUsed = terms.every((one) => one !== undefined && isUsable(one));
@@ -183,5 +183,5 @@ function compareMachines(sides: Sides): readonly Difference[] {
 }
 
 function machineTerms(side: Effective | undefined, name: string): Terms | undefined {
-  return side?.access.machines.includes(name) === true ? side.may(['admin'], 'connect') : undefined;
+  return side?.access.machines.includes(name) === true ? side.may([side.access.roles.admin], 'connect') : undefined;
 }

@@ -8,7 +8,7 @@ import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
-import { accessModes, seeingAll } from '../access/effective-access.ts';
+import { accessModes } from '../access/effective-access.ts';
 import { compareAnalyzers, compareTerms } from '../access/compare-terms.ts';
 import { sortsIn } from '../access/people.ts';
 import { isUsable, type People, type Terms } from '../access/terms.ts';
@@ -201,8 +201,8 @@ function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: Destinat
   const people = accessModes.flatMap((verb) => {
     const named = new Set<string>();
     return sortsIn(states, verb, approverLists(values)).flatMap((sort): readonly DestinationGain[] => {
-      const { member, groups } = sort;
-      if (member.some((group) => seeingAll.includes(group) || named.has(group))) return [];
+      const { member, groups, seesAll } = sort;
+      if (seesAll === true || member.some((group) => named.has(group))) return [];
       const terms = withoutSelfReview(has.may(member, verb), member);
       if (!isUsable(terms)) return [];
       const covering = before.flatMap(({ had, without }) =>
@@ -217,13 +217,18 @@ function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: Destinat
       return groups.map((group) => ({ ...gain, people: { member: [group], groups: [group], places: [[group]] } }));
     });
   });
-  const terms = has.may(['admin'], 'connect');
-  const led = before.filter(({ had }) => isUsable(had.may(['admin'], 'connect'))).flatMap(({ had }) => had.access.machines);
+  const terms = asMachine(has);
+  const led = before.filter(({ had }) => isUsable(asMachine(had))).flatMap(({ had }) => had.access.machines);
   const machines = has.access.machines.filter((name) => isUsable(terms) && !led.includes(name));
   return [
     ...people,
     ...machines.map((machine): DestinationGain => ({ connection: id, guarded, people: { machine }, verb: 'connect', terms, without: [] })),
   ];
+}
+
+/** Returns what a machine identity needs: it acts as an admin. */
+function asMachine({ may, access }: Effective): Terms {
+  return may([access.roles.admin], 'connect');
 }
 
 /** More groups that approve are not distinguished: who is in several of them may approve alone. */

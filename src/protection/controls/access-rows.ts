@@ -2,7 +2,7 @@ import type { AccessRequestRule, AnalyzerRule } from '../../model/protection/acc
 import { durationText } from '../../model/time.ts';
 import { membersText } from '../../model/protection/permission.ts';
 import { compareText } from '../../model/json.ts';
-import { type AccessDirection, approvalsFor, modesOfStep, riskLevels, seeingAll, sortPlaces } from '../access/effective-access.ts';
+import { type AccessDirection, approvalsFor, modesOfStep, riskLevels, sortPlaces } from '../access/effective-access.ts';
 import type { Difference } from '../access/terms.ts';
 import { everybody, movedApproval, otherApproval, reviewersPhrase } from './moved-approvals.ts';
 import { compareSets, type CoverageRule } from './compare-controls.ts';
@@ -64,9 +64,7 @@ const movedReach: MovedNaming = (sides, differences) =>
 
 /** Names people: everybody, the groups, or people in several groups where no single one of these is named. */
 export function namesOfSorts(differences: readonly Difference[]): readonly Control[] {
-  const sorts = differences.flatMap(({ people }) =>
-    'member' in people && !people.member.some((one) => seeingAll.includes(one)) ? [people] : [],
-  );
+  const sorts = differences.flatMap(({ people }) => ('member' in people && people.seesAll !== true ? [people] : []));
   if (sorts.some(({ member }) => member.length === 0)) return [everybodyControl];
   const single = new Set(sorts.flatMap(({ groups }) => groups));
   const several = sorts.filter(({ member }) => member.length > 1 && !member.some((group) => single.has(group)));

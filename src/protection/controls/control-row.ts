@@ -1,4 +1,4 @@
-import type { AccessMode } from '../../model/protection/access-objects.ts';
+import { type AccessMode, defaultRoles } from '../../model/protection/access-objects.ts';
 import { joinWords } from '../../model/collections.ts';
 import { type JsonObject } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
@@ -83,6 +83,7 @@ export const emptyPosture: Posture = {
   controls: {},
   approvals: 0,
   access: {
+    roles: defaultRoles,
     groups: undefined,
     machines: [],
     isControlled: false,
@@ -113,7 +114,7 @@ export function controlsOf({ controls }: Posture, control: ControlType): readonl
 export function unreviewedModes(posture: Posture): readonly Control[] {
   // Where the groups that see the connection cannot be read, everybody may.
   const access = posture.incomplete.has('who') ? { ...posture.access, groups: undefined } : posture.access;
-  const isByMachine = access.machines.length > 0 && neededFor(access, ['admin'], 'connect').by === undefined;
+  const isByMachine = access.machines.length > 0 && neededFor(access, [access.roles.admin], 'connect').by === undefined;
   const isFree = (mode: AccessMode): boolean =>
     access.open.has(mode) && ((mode === 'connect' && isByMachine) || isUsedWithoutReview(access, mode));
   return controlsOf(posture, 'access').filter(({ name }) => accessModes.some((mode) => mode === name && isFree(mode)));

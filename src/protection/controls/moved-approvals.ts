@@ -10,7 +10,6 @@ import {
   modesOfStep,
   reviewFor,
   type ReviewStep,
-  seeingAll,
   sortPlaces,
   stepOf,
 } from '../access/effective-access.ts';
@@ -180,12 +179,12 @@ function namesOfPeople(free: readonly MemberSort[], all: readonly MemberSort[]):
   const some = distinctSorts(free);
   if (some.length === 0) return [];
   if (some.length === all.length) return [everybody];
-  const single = some.filter(({ groups }) => groups.length > 0);
+  const single = some.filter(({ groups, seesAll }) => groups.length > 0 && seesAll !== true);
   const rest = some.some(({ member }) => member.length === 0) ? ['everybody else'] : [];
-  const named = [...single.flatMap(({ groups }) => groups).filter((group) => group !== 'admin' && group !== 'auditor'), ...rest];
+  const named = [...single.flatMap(({ groups }) => groups), ...rest];
   if (named.length > 0) return [...new Set(named)].toSorted(compareText);
   // Those in more groups need the same as those in some of these; admins and auditors count only where no other people do.
-  const others = some.filter(({ member }) => !member.some((group) => seeingAll.includes(group)));
+  const others = some.filter(({ seesAll }) => seesAll !== true);
   const people = others.length > 0 ? others : some.slice(0, 1);
   const fewest = people.filter((sort) => !people.some((one) => isPart(one, sort)));
   return fewest.map(({ member, places }) => (member.length > 1 ? membersText(sortPlaces(places)) : (member[0] ?? '')));

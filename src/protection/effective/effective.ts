@@ -73,7 +73,8 @@ function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective 
     const unread = unreadOf(value, hidingRules);
     const grants = onFirstUse(() => grantsByGroup(state, id));
     const endFor: Effective['endFor'] = (member) => {
-      const isLimited = (state.ends?.size ?? 0) > 0 && access.groups !== undefined && !member.some((group) => seeingAll.includes(group));
+      const isLimited =
+        (state.ends?.size ?? 0) > 0 && access.groups !== undefined && !member.some((group) => seeingAll([access]).includes(group));
       return isLimited
         ? lastEnd(
             state.ends,
@@ -93,7 +94,7 @@ function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective 
 }
 
 function termsOf(access: ConnectionAccess, member: readonly string[], verb: AccessMode): Terms {
-  const isAuditor = member.includes('auditor') && !member.includes('admin');
+  const isAuditor = member.includes(access.roles.auditor) && !member.includes(access.roles.admin);
   const files = verb === 'runbooks' ? runbooksOf(access, member) : [];
   const review = reviewFor(access, member, stepOf(verb));
   return {

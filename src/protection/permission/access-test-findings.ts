@@ -3,6 +3,7 @@ import type { DesiredState } from '../../model/desired.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import { type AccessExpectation, type AccessTestResult, namedGroups } from '../../model/protection/access-test.ts';
 import type { Decider } from '../../model/protection/permission.ts';
+import type { RoleNames } from '../../model/protection/access-objects.ts';
 import { accessModes, seeingAll } from '../access/effective-access.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { isForUsersAlone } from './check-expectation.ts';
@@ -53,8 +54,13 @@ function firstOf(texts: readonly string[], most: number): string {
  * Returns what an expectation asks of a connection and none of the other ones about it asks: nothing, all of it, or the same of the groups that are no
  * longer among the others. One that asks for as much or more replaces another one.
  */
-export function missingExpectations(lost: AccessExpectation, now: readonly AccessExpectation[]): readonly AccessExpectation[] {
-  if (now.some((one) => one.text === lost.text || (coversPeople(one, lost) && covers(one, lost)))) return [];
+export function missingExpectations(
+  lost: AccessExpectation,
+  now: readonly AccessExpectation[],
+  roles: RoleNames,
+): readonly AccessExpectation[] {
+  const seeing = seeingAll([{ roles }]);
+  if (now.some((one) => one.text === lost.text || (coversPeople(one, lost, seeing) && covers(one, lost)))) return [];
   const { people } = lost;
   if ('groups' in people) return [lost];
   const narrower = now.flatMap((one) => ('outside' in one.people && covers(one, lost) ? [one.people.outside] : []));
@@ -68,11 +74,11 @@ export function missingExpectations(lost: AccessExpectation, now: readonly Acces
 }
 
 /** Returns whether an expectation is about all people of another one. An approval that others need does not let each of them in. */
-function coversPeople(one: AccessExpectation, other: AccessExpectation): boolean {
+function coversPeople(one: AccessExpectation, other: AccessExpectation, seeing: readonly string[]): boolean {
   const [own, asked] = [one.people, other.people];
   if ('groups' in own) return 'groups' in asked && includesAll(own.groups, asked.groups) && includesAll(asked.groups, own.groups);
   if ('outside' in asked) return includesAll(asked.outside, own.outside);
-  return !isForUsersAlone(one) && !asked.groups.some((group) => own.outside.includes(group) || seeingAll.includes(group));
+  return !isForUsersAlone(one) && !asked.groups.some((group) => own.outside.includes(group) || seeing.includes(group));
 }
 
 /** Returns whether an expectation asks, of the people that it is about, for everything that another one asks of its own. */

@@ -3,7 +3,7 @@ import type { DesiredState } from '../../model/desired.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import { canonical, compareText, equal } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import type { AccessMode } from '../../model/protection/access-objects.ts';
+import type { AccessMode, RoleNames } from '../../model/protection/access-objects.ts';
 import type { Decider, PermissionTerms } from '../../model/protection/permission.ts';
 import {
   type Cause,
@@ -22,7 +22,7 @@ import { type Effective, effective } from '../effective/effective.ts';
 import { type DeciderPosition, deciderPositions } from './decider-positions.ts';
 import { groupsIn, permissionTerms } from './permission.ts';
 import type { PlanSnapshots } from '../posture/diff-postures.ts';
-import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { allConnections, type ProtectionSnapshot, rolesIn } from '../posture/protection-snapshot.ts';
 
 /** Returns who can do what after a plan that could not before, and the reverse; undefined if that stays the same. */
 export function permissionDelta(
@@ -38,7 +38,7 @@ export function permissionDelta(
   const groups = new Set([...groupsIn(before), ...groupsIn(after), ...all.flatMap(({ named }) => named)]);
   const changed = all.reduce((sum, { who, verbs }) => sum + verbs.length * countPeople(who, groups.size), 0);
   return {
-    changes: foldConnections(all, causePositions(desired, before, after)),
+    changes: foldConnections(all, causePositions(desired, before, after), rolesIn(after)),
     changed,
     same: allConnections(before, after).length * accessModes.length * (groups.size + 1) - changed,
   };
@@ -120,16 +120,16 @@ function linesOf(differences: readonly Difference[], { before, after, postureBef
 /** Lists the groups that something names on a connection; those who see every connection only where it differs from everybody else for them. */
 function groupsNamedOn(sides: Sides, verb: AccessMode): readonly string[] {
   const states = [sides.had, sides.has].flatMap((side) => side?.access ?? []);
-  const named = peopleIn(states, verb).flatMap(({ groups }) => groups);
-  return [...named.filter((group) => !seeingAll.includes(group)), ...peopleApart(sides)];
+  const named = peopleIn(states, verb).flatMap(({ groups, seesAll }) => (seesAll === true ? [] : groups));
+  return [...named, ...peopleApart(sides)];
 }
 
 /** Lists those who see every connection and for whom it differs from everybody else: admins run every runbook. */
 function peopleApart({ had, has }: Sides): readonly string[] {
   if (had === undefined || has === undefined) return [];
   const [before, after] = [had.access, has.access];
-  if ((before.groups === undefined) !== (after.groups === undefined)) return seeingAll;
-  return before.groups === undefined && (before.runbooks ?? after.runbooks) !== undefined ? ['admin'] : [];
+  if ((before.groups === undefined) !== (after.groups === undefined)) return seeingAll([before, after]);
+  return before.groups === undefined && (before.runbooks ?? after.runbooks) !== undefined ? [after.roles.admin] : [];
 }
 
 type Change = Pick<Line, 'effect' | 'before' | 'after' | 'who' | 'deciders'>;
@@ -151,12 +151,13 @@ function changesOfGroups(
   }
   const ruled = new Set([sides.had, sides.has].flatMap((side) => (side === undefined ? [] : groupsOfRules(side))));
   const isRestricted = sides.had?.access.groups !== undefined && sides.has?.access.groups !== undefined;
+  const seeing = seeingAll([sides.had?.access, sides.has?.access]);
   const alike = new Map<string, Omit<Change, 'who'> & { readonly groups: (string | undefined)[] }>();
   for (const [group, parts] of byGroup) {
     const terms = sides.termsOf(group === undefined ? [] : [group], verb);
     const { effect, deciders } = effectOf(sides, { parts, terms, member: group === undefined ? [] : [group] });
     const [before, after] = differingTerms(terms);
-    const isAlone = isRestricted && group !== undefined && seeingAll.includes(group) && !ruled.has(group);
+    const isAlone = isRestricted && group !== undefined && seeing.includes(group) && !ruled.has(group);
     const key = canonical([effect, { ...before }, { ...after }, isAlone]);
     const change = alike.get(key) ?? { effect, before, after, deciders: [], groups: [] };
     appendAll(change.deciders, deciders);
@@ -199,7 +200,7 @@ function jointGains(sides: Sides, differences: readonly Difference[], verb: Acce
   const bySort = new Map<MemberSort, Map<AccessPart, Difference>>();
   for (const one of differences) {
     const { people } = one;
-    if ('machine' in people || people.member.some((group) => seeingAll.includes(group))) continue;
+    if ('machine' in people || people.seesAll === true) continue;
     bySort.set(people, (bySort.get(people) ?? new Map<AccessPart, Difference>()).set(one.part, one));
   }
   const stated: MemberSort[] = [];
@@ -287,7 +288,7 @@ function causesOf({ id, had, has }: Sides, { difference, direction, member }: Ca
   return parts.length > 0 ? parts : whole;
 }
 /** Folds what changes in the same way on several connections, the largest effect first. */
-function foldConnections(all: readonly Line[], positionOf: DeciderPosition): readonly PermissionChange[] {
+function foldConnections(all: readonly Line[], positionOf: DeciderPosition, roles: RoleNames): readonly PermissionChange[] {
   const groups = new Map<string, [Line, ...Line[]]>();
   for (const one of all) {
     const { who, verbs, effect, before, after } = one;
@@ -309,14 +310,14 @@ function foldConnections(all: readonly Line[], positionOf: DeciderPosition): rea
     (left, right) =>
       permissionEffects.indexOf(left.effect) - permissionEffects.indexOf(right.effect) ||
       Number(right.groups === undefined) - Number(left.groups === undefined) ||
-      Number(isOfAdmins(left)) - Number(isOfAdmins(right)) ||
+      Number(isOfAdmins(left, roles)) - Number(isOfAdmins(right, roles)) ||
       right.connections.length - left.connections.length ||
       compareText(sortText(left), sortText(right)),
   );
 }
 
-function isOfAdmins({ groups }: PermissionChange): boolean {
-  return groups?.every((group) => seeingAll.includes(group)) ?? false;
+function isOfAdmins({ groups }: PermissionChange, roles: RoleNames): boolean {
+  return groups?.every((group) => seeingAll([{ roles }]).includes(group)) ?? false;
 }
 
 function sortText({ groups = [], connections, verbs }: PermissionChange): string {

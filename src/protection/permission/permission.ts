@@ -19,7 +19,7 @@ import { controlsOf, effectiveControls, type Control, type Posture } from '../co
 import { enforcementNote, levelsOf } from '../controls/enforcement.ts';
 import { type EnforcedControl, enforcedControls } from '../controls/enforcement-table.ts';
 import { ruleControlTypes } from '../controls/control-table.ts';
-import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { type ProtectionSnapshot, rolesIn } from '../posture/protection-snapshot.ts';
 import { type Effective, effective, type Unread } from '../effective/effective.ts';
 import { hiddenLimits } from './hidden-fields.ts';
 
@@ -180,7 +180,7 @@ export function groupsDeciding(subject: PermissionSubject): ReadonlySet<string> 
 export function listsDeciding({ id, posture: { access }, snapshot }: PermissionSubject, verb: AccessMode): readonly (readonly string[])[] {
   const rule = access.rules[stepOf(verb)];
   return [
-    ...seeingAll.map((group) => [group]),
+    ...seeingAll([access]).map((group) => [group]),
     access.groups ?? [],
     [...effectiveOf({ id, snapshot }).grants().keys()],
     rule?.approval_required_groups ?? [],
@@ -210,7 +210,7 @@ function seesFact(subject: PermissionSubject, member: readonly string[]): Permis
   const { id, posture, snapshot } = subject;
   const { access } = posture;
   const part = 'sees it';
-  const all = member.filter((group) => seeingAll.includes(group));
+  const all = member.filter((group) => seeingAll([access]).includes(group));
   if (all.length > 0) return { part, answer: 'yes', text: `${all.join(', ')}: sees every connection`, by: [] };
   const seeing = member.filter((group) => seesConnection(access, [group]));
   const { unread, endFor } = effectiveOf(subject);
@@ -251,7 +251,8 @@ function openFact(subject: PermissionSubject, { groups, verb }: Question): Permi
   const { id, posture } = subject;
   const field = `access_mode_${verb}`;
   const by = [ownField(id, field)];
-  if (verb === 'runbooks' && groups.includes('auditor') && !groups.includes('admin'))
+  const { roles } = posture.access;
+  if (verb === 'runbooks' && groups.includes(roles.auditor) && !groups.includes(roles.admin))
     return { part: 'open', answer: 'no', text: 'auditors run no runbooks', by: [] };
   if (posture.access.open.has(verb)) return { part: 'open', answer: 'yes', text: `${verb} is enabled`, by };
   if (lacksField(effectiveOf(subject).unread.open, id, field))
@@ -431,7 +432,9 @@ function maskedField(rule: ResourceId, { resources }: ProtectionSnapshot): Point
 export const groupFields: readonly string[] = ['access_groups', 'approval_required_groups', 'skip_review_groups', 'user_groups'];
 
 /** Lists the groups that decide access in a state of a gateway, without those that see every connection. */
-export function groupsIn({ resources }: ProtectionSnapshot): readonly string[] {
+export function groupsIn(snapshot: ProtectionSnapshot): readonly string[] {
+  const { resources } = snapshot;
+  const seeing = seeingAll([{ roles: rolesIn(snapshot) }]);
   const named = [...resources.values()].flatMap(({ spec }) => groupFields.flatMap((field) => textsIn(spec[field])));
-  return [...new Set(named)].filter((group) => !seeingAll.includes(group)).toSorted(compareText);
+  return [...new Set(named)].filter((group) => !seeing.includes(group)).toSorted(compareText);
 }

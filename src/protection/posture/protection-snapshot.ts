@@ -1,4 +1,4 @@
-import { accessLookup } from '../access/access-index.ts';
+import { accessLookup, roleNamesOf } from '../access/access-index.ts';
 import { affectsEvery, attachingAttributes, decidesAccess, type DecidingState, rulesEverywhere } from '../access/deciding-kinds.ts';
 import { describedVersions, hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
@@ -11,7 +11,14 @@ import { normalizeObject } from '../../model/spec/normalize.ts';
 import { type Diff, type EdgeChange, isWritten, liveKeyOf, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import { isAnalyzerRule, isAttribute, isFeatureFlag, isMachineIdentity, isRequestRule } from '../../model/protection/access-objects.ts';
+import {
+  isAnalyzerRule,
+  isAttribute,
+  isFeatureFlag,
+  isMachineIdentity,
+  isRequestRule,
+  type RoleNames,
+} from '../../model/protection/access-objects.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf, resourceId } from '../../model/resource.ts';
 import { type DeclaredAttachments, readDeclaredAttachments } from './declared-attachments.ts';
@@ -180,6 +187,11 @@ export function afterWrites(state: ProtectionSnapshot, writes: readonly ObjectWr
   const { listed } = state;
   const made = createSnapshot(resources, edges, { ...listed, fixed: withCredentials(listed.fixed, detached) });
   return everywhere === undefined ? made : { ...made, everywhere };
+}
+
+/** Returns what a gateway calls the groups of admins and auditors in a state. */
+export function rolesIn({ listed }: Pick<ProtectionSnapshot, 'listed'>): RoleNames {
+  return roleNamesOf(listed);
 }
 
 /** Takes the snapshot after a plan: the live state with all written changes; held and blocked changes are left out. */

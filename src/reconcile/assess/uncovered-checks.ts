@@ -5,6 +5,7 @@ import { liveById } from '../../model/live.ts';
 import type { UncoveredCheck } from '../../model/plan/changed-check.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type AccessExpectation, accessTestKind } from '../../model/protection/access-test.ts';
+import type { RoleNames } from '../../model/protection/access-objects.ts';
 import { type Policy, policyKind } from '../../model/protection/policy.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { Spelling } from '../../model/spec/spelling.ts';
@@ -13,7 +14,7 @@ import { isAbout } from '../../protection/permission/check-access-tests.ts';
 import { statedText } from '../../protection/permission/expectation-texts.ts';
 import { policyMatches, withManifestNames } from '../../protection/policy/match.ts';
 import { generalRisk, riskCode } from '../../protection/risk/risk-codes.ts';
-import { allConnections, type ProtectionSnapshot, type ResourceSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import { allConnections, type ProtectionSnapshot, type ResourceSnapshot, rolesIn } from '../../protection/posture/protection-snapshot.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 
 /** A connection on one side of a plan. */
@@ -114,7 +115,11 @@ export function uncoveredChecks(
       connections.filter(({ id }) => underPolicies.has(id)),
     ),
     ...findUncovered(
-      { before: [...expectations(applied), ...expectations(reviewed)], after: expectations(desired), missingIn: missingInTests },
+      {
+        before: [...expectations(applied), ...expectations(reviewed)],
+        after: expectations(desired),
+        missingIn: missingInTests(rolesIn(after)),
+      },
       connections,
     ),
   ];
@@ -152,12 +157,12 @@ function expectationCheck(id: ResourceId, at: Position, about: AccessExpectation
   return { id, name, at, about, covers: (side) => isAbout(about.on, side.name, side.resource.spec) };
 }
 
-function missingInTests({ id, at, about }: ExpectationCheck, others: readonly ExpectationCheck[]): readonly ExpectationCheck[] {
-  const missing = missingExpectations(
-    about,
-    others.map((one) => one.about),
-  );
-  return missing.map((part) => expectationCheck(id, at, part));
+/** Returns what finds the parts of an expectation that no other one has. */
+function missingInTests(roles: RoleNames): CheckSides<ExpectationCheck>['missingIn'] {
+  return ({ id, at, about }, others) => {
+    const asked = others.map((one) => one.about);
+    return missingExpectations(about, asked, roles).map((part) => expectationCheck(id, at, part));
+  };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { rolesIn } from '../../protection/posture/protection-snapshot.ts';
 import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 import { namedGroups } from '../../model/protection/access-test.ts';
 import { seeingAll } from '../../protection/access/effective-access.ts';
@@ -17,7 +18,7 @@ export function unknownGroups(
   if (accessTests.length === 0 || unselected.length > 0 || live.groups === 'unreadable' || hidesGroups(before)) return [];
   const objects = [...before.resources.values(), ...after.resources.values(), ...(live.namesakes ?? []), ...resources];
   const ended = resources.flatMap(({ grants = [] }) => grants.map(({ group }) => group));
-  const known = new Set([...groupsNamedBy(objects), ...ended, ...(live.groups ?? []), ...seeingAll]);
+  const known = new Set([...groupsNamedBy(objects), ...ended, ...(live.groups ?? []), ...seeingAll([{ roles: rolesIn(before) }])]);
   return accessTests.flatMap(({ name, expectations }) => {
     const places = new Map(expectations.toReversed().flatMap((one) => namedGroups(one).map((group) => [group, one.at] as const)));
     return [...places].flatMap(([group, at]): readonly Diagnostic[] => {

@@ -135,8 +135,9 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
 /** Returns what the people of a gain may do; machine identities act as admins. */
 function askedOf(subject: PermissionSubject | undefined, { who, verb }: AccessGain): Permission | undefined {
   if (subject === undefined) return undefined;
+  const { access } = subject.posture;
   if ('machine' in who)
-    return subject.posture.access.machines.includes(who.machine) ? permissionOf(subject, { groups: ['admin'], verb }) : undefined;
+    return access.machines.includes(who.machine) ? permissionOf(subject, { groups: [access.roles.admin], verb }) : undefined;
   return permissionOf(subject, { groups: who.groups, verb });
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { AccessExpectation } from '../../../../src/model/protection/access-test.ts';
 import { canonical, type Json } from '../../../../src/model/json.ts';
 import { statedText } from '../../../../src/protection/permission/expectation-texts.ts';
+import { defaultRoles } from '../../../../src/model/protection/access-objects.ts';
 import { missingExpectations } from '../../../../src/protection/permission/access-test-findings.ts';
 
 const at = { file: 'access/people.yaml', line: 5, column: 5 };
@@ -25,7 +26,7 @@ function expectation(given: Partial<AccessExpectation> = {}): AccessExpectation 
 /** Returns what the expectations of one connection asked before, and ask no longer. */
 function missing(now: readonly Partial<AccessExpectation>[], before: readonly Partial<AccessExpectation>[]): readonly AccessExpectation[] {
   const all = now.map(expectation);
-  return before.flatMap((one) => missingExpectations(expectation(one), all));
+  return before.flatMap((one) => missingExpectations(expectation(one), all, defaultRoles));
 }
 
 const approval = { from: ['dba', 'sre'], atLeast: 1, forcedBy: ['leads', 'oncall'] };
