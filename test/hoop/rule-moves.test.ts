@@ -245,7 +245,6 @@ test.each([
   'one connection moves to a rule that exists',
   'two rules exchange their only connections',
   'two rules exchange their only attributes',
-  'rules for each step become one for both',
   'a connection is replaced while it moves',
   'a rule changes its type and keeps the attributes of which another one takes one',
 ])('a stop at any write leaves approval or a closed connection, and the next apply finishes: %s', { timeout }, async (name) => {
