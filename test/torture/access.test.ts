@@ -7,7 +7,7 @@ import { startOstiary, type Ended } from '../support/cli.ts';
 import { runCount } from '../support/property-runs.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../support/repository.ts';
 import { ostiaryInProcess } from '../support/run-in-process.ts';
-import { accessSides } from './access-sides.ts';
+import { accessSides, analyzer } from './access-sides.ts';
 import { passOn, startFaultProxy, type FaultProxy } from './fault-proxy.ts';
 import { faults } from './faults.ts';
 import { tortureGateways, type TortureGateway } from './gateways.ts';
@@ -15,7 +15,7 @@ import { addToTally } from './tally.ts';
 import { transitionConfig } from './transition.ts';
 
 /** How many disturbed applies each gateway gets: at ten times as many, every write to both sides is disturbed at least twice. */
-const disturbed: Readonly<Record<string, number>> = { 'serve on PGlite': 4, 'serve on PostgreSQL': 4, 'the public gateway': 12 };
+const disturbed: Readonly<Record<string, number>> = { 'serve on PGlite': 4, 'serve on PostgreSQL': 4, 'the public gateway': 20 };
 
 /** How a request fails: each fault of these disturbs each request once the run is large enough. */
 const chosen = [
@@ -110,6 +110,9 @@ describe.each(Object.entries(tortureGateways))('%s', (name, start) => {
     { timeout: 0 },
     async () => {
       await expectSuccess(applying.filter((arg) => arg !== '--prune'));
+      const watched =
+        name === 'the public gateway' ? await gateway.call('POST', '/ai/session-analyzer/rules', { body: analyzer }) : undefined;
+      expect(watched?.status ?? 201).toBe(201);
       const ends: AccessState[] = [];
       const applies: Requests[] = [];
       for (const side of [1, 0]) {

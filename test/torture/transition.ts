@@ -1,5 +1,11 @@
 import { config, connection, guardrail, manifest, type Files } from '../e2e/project.ts';
 
+/** A guardrail that blocks two words with a message. */
+function denying(word: string, message: string): string {
+  const rules = [{ name: 'words', type: 'deny_words_list', words: ['DROP', word], message }];
+  return manifest('GuardrailRule', 'no-drop', { input: { rules } });
+}
+
 function pattern(name: string, text: string, ends: readonly string[]): string {
   const rules = [{ name: 'pattern', type: 'pattern_match', pattern_regex: text }];
   return manifest('GuardrailRule', name, { input: { rules }, connection_ids: [...ends] });
@@ -46,7 +52,7 @@ export const sides: readonly [Files, Files] = [
     'access/billing.yaml': connection('billing-db', { access_max_duration: 3600, redact_types: ['PERSON'] }),
     'access/stale.yaml': connection('stale-db', { reviewers: ['sre'] }),
     'access/shop.yaml': connection('shop-db', { reviewers: ['dba'], access_mode_connect: 'disabled' }, { replaces: 'store-db' }),
-    'access/no-drop.yaml': guardrail('no-drop', ['DROP', 'TRUNCATE']),
+    'access/no-drop.yaml': denying('TRUNCATE', 'Ask #dba.'),
     'access/old.yaml': pattern('old-rule', 'drop\\s+table', ['billing-db', 'stale-db']),
     'access/words.yaml': guardrail('words', ['GRANT'], { connection_ids: ['billing-db', 'shop-db'] }, { renamedFrom: 'phrases' }),
     'access/mask.yaml': masking('pii', 'EMAIL_ADDRESS', 0.6, ['billing-db']),
@@ -60,7 +66,7 @@ export const sides: readonly [Files, Files] = [
     'access/billing.yaml': connection('billing-db', { reviewers: ['sre'], access_mode_exec: 'disabled' }),
     'access/fresh.yaml': connection('fresh-db', { reviewers: ['dba'], guardrail_rules: ['no-drop'] }),
     'access/store.yaml': connection('store-db', { reviewers: ['sre'], access_mode_connect: 'disabled' }, { replaces: 'shop-db' }),
-    'access/no-drop.yaml': guardrail('no-drop', ['DROP', 'DELETE']),
+    'access/no-drop.yaml': denying('DELETE', 'Ask #security.'),
     'access/new.yaml': pattern('new-rule', 'alter\\s+role', ['billing-db', 'fresh-db', 'orders-db']),
     'access/words.yaml': guardrail('phrases', ['REVOKE'], { connection_ids: ['orders-db', 'store-db'] }, { renamedFrom: 'words' }),
     'access/mask.yaml': masking('pii', 'PERSON', 0.4, ['orders-db', 'fresh-db']),
