@@ -72,15 +72,18 @@ function statedAccess({
   snapshots: { before, predecessors },
   differences,
 }: Pick<StatedEffects, 'snapshots' | 'differences'>): (one: Difference, direction: AccessDirection) => boolean {
-  const known = new Map(differences.access.map((one) => [differenceKey(one), one]));
-  const unclear = new Set(differences.access.flatMap((one) => (one.causes.unclear === undefined ? [] : [`${one.connection} ${one.verb}`])));
+  // What the plan creates again has no order: what it lost since the base, its creation does not say.
+  const ordered = differences.access.filter(({ former }) => former !== undefined);
+  const known = new Map(ordered.map((one) => [differenceKey(one), one]));
+  const unclear = new Set(ordered.flatMap((one) => (one.causes.unclear === undefined ? [] : [`${one.connection} ${one.verb}`])));
   return (one, direction) => {
     const { connection, people, verb, part, terms } = one;
     if (says(directionsIn(known.get(differenceKey(one))), direction)) return true;
     if (direction === 'unclear') return unclear.has(`${connection} ${verb}`);
     if ('machine' in people || part === 'until' || part === 'analyzer') return false;
     const former = before.resources.has(connection) ? connection : predecessors.get(connection);
-    const had = former === undefined ? undefined : effective(before, former)?.may(people.member, verb);
+    if (former === undefined) return false;
+    const had = effective(before, former)?.may(people.member, verb);
     // The people of the plan's differences are others where other groups decide.
     return compareTerms([had, terms[1]]).some(
       (found) => (found.part === part || found.part === 'use') && found.directions.includes(direction),

@@ -208,6 +208,17 @@ describe('drift that the manifests accept', () => {
     expect(highestPlanRisk(restored)).toBe('weakens');
   });
 
+  test('what a connection that the plan creates again lost since the base is stated', () => {
+    const other = connection({}, 'other');
+    const plan = planOfSides({
+      base: [connection({ reviewers: ['a', 'b'] }), other],
+      live: [other],
+      head: [connection({ reviewers: ['a'] }), other],
+    });
+    expect(plan.changes.map(({ id, action }) => `${action} ${id}`)).toEqual(['create Connection/db']);
+    expect(acceptedOf(plan)).toEqual([['Connection/db', 'weakens review']]);
+  });
+
   test('the digest covers it, and --max-risk refuses it', () => {
     const open = connection({ reviewers: [] });
     const sides = { live: [open], head: [open] };
