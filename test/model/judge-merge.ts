@@ -7,7 +7,7 @@ import type { Pair } from './pairs.ts';
 import { openModes, unreviewedModes } from './open-modes.ts';
 import { judgeConnection } from './protection-model.ts';
 import { reroutedCredentials } from './credential-routes.ts';
-import { declaredOn, withKeptSecrets } from './kept-state.ts';
+import { declaredOn, withKeptSecrets, withUnreadSecrets } from './kept-state.ts';
 import { reportOf } from './plan-report.ts';
 import type { Run } from './run-pair.ts';
 import { worldsOf } from './worlds.ts';
@@ -98,7 +98,8 @@ function judgeWritten({ sight }: Pair, { plan }: Run, seen: Plan): Merge {
 function judgeRoutes(pair: Pair, { before }: Run, seen: Plan): Merge {
   const { base } = pair;
   if (base === undefined) return { findings: [], features: [] };
-  const [applied, wished] = [base, pair.manifests].map((manifests) => withKeptSecrets(declaredOn(before, manifests), before, manifests));
+  const kept = pair.sight === 'hidden' ? withUnreadSecrets(before) : before;
+  const [applied, wished] = [base, pair.manifests].map((manifests) => withKeptSecrets(declaredOn(before, manifests), kept, manifests));
   if (applied === undefined || wished === undefined) throw new Error('the manifests declare nothing');
   const ids = connectionsOf(pair.manifests).filter((id) => applied[id] !== undefined && before[id] !== undefined && isOurs(before[id]));
   const rerouted = ids.flatMap((id) => {

@@ -36,3 +36,13 @@ export function withKeptSecrets(declared: ModelState, live: ModelState, manifest
     }),
   );
 }
+
+/** Gives every live secret a value of its own: whoever cannot read them cannot know that two are the same. */
+export function withUnreadSecrets(live: ModelState): ModelState {
+  return Object.fromEntries(
+    Object.entries(live).map(([id, one]) => {
+      const paths = Object.keys(one.secrets ?? {});
+      return [id, { ...one, secrets: Object.fromEntries(paths.map((path) => [path, `unread ${id} ${path}`])) }];
+    }),
+  );
+}

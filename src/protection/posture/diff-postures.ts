@@ -7,6 +7,7 @@ import type { ExplainedRule } from '../../model/result/drift.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import {
   affectsEveryConnection,
+  afterWrites,
   allConnections,
   connectionsAsking,
   liveSnapshot,
@@ -71,18 +72,33 @@ export function snapshotPlan(
   };
 }
 
+type EarlierState = Pick<PlannedWrites, 'target'> & {
+  readonly registry: Registry;
+  readonly desired: DesiredState;
+  /** Connections that stay beside their successors, and that are not compared. */
+  readonly gone: readonly ResourceId[];
+};
+
 /** Takes the snapshots of an earlier state of the gateway, under the names after a plan, and after that plan. */
 export function snapshotsSince(
   earlier: LiveState,
   planned: PlanSnapshots,
-  { registry, target, desired }: Pick<PlannedWrites, 'target'> & { readonly registry: Registry; readonly desired: DesiredState },
+  { registry, target, desired, gone }: EarlierState,
 ): PlanSnapshots {
   const { samples, ends, declaredAttachments } = planned.before;
-  const state = { ...liveSnapshot(earlier, registry, target.dialect), samples, ends };
-  const before = declaredAttachments === undefined ? state : { ...state, declaredAttachments };
+  const taken = { ...liveSnapshot(earlier, registry, target.dialect), samples, ends };
+  const before = declaredAttachments === undefined ? taken : { ...taken, declaredAttachments };
   const build = createPostureBuilder({ access: readAccessIn(before), samples });
   const postureBefore = readOnce(readPostures(before, build));
-  return { ...planned, before, build, postureBefore, predecessors: predecessorsIn(desired, before) };
+  const since = { ...planned, before, build, postureBefore, predecessors: predecessorsIn(desired, before) };
+  if (gone.length === 0) return since;
+  const { declaredAttachments: declared, ends: after } = planned.after;
+  const left = afterWrites(
+    planned.after,
+    gone.map((id) => ({ id, spec: undefined, stated: new Set(), edges: [] })),
+  );
+  const state = { ...left, ends: after, ...(declared === undefined ? {} : { declaredAttachments: declared }) };
+  return { ...since, after: state, postureAfter: readOnce(readPostures(state, build)) };
 }
 
 /** Returns whether a plan leaves the access control of the gateway on or off. */

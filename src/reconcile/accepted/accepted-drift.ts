@@ -49,6 +49,8 @@ type Ends = {
   readonly plan: Diff;
   readonly atBase: GatewayAtBase;
   readonly after: PlanSnapshots['after'];
+  /** The successors of connections that drifted, by their ids. */
+  readonly replaced: ReadonlyMap<ResourceId, ResourceId>;
 };
 
 /** Finds the drift that the manifests accept: what the gateway has since the base and keeps. Undefined without a base, and without such drift. */
@@ -56,7 +58,10 @@ export function findAccepted(prepared: Prepared, planned: PlannedStates): Accept
   const { diff: plan } = planned;
   const atBase = gatewayAtBase(prepared, plan);
   if (atBase === undefined) return undefined;
-  const ends = { prepared, plan, atBase, after: planned.snapshots().after };
+  const { after, predecessors } = planned.snapshots();
+  // A connection that another one replaces is compared as that one.
+  const replaced = new Map([...predecessors].flatMap(([id, predecessor]) => (atBase.edited.has(predecessor) ? [[predecessor, id]] : [])));
+  const ends = { prepared, plan, atBase, after, replaced };
   const desired = statedState(ends);
   const written = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   const edges = changedEdges(ends, desired);
@@ -64,7 +69,12 @@ export function findAccepted(prepared: Prepared, planned: PlannedStates): Accept
   const changes = changedObjects(ends, written, writers);
   const entries = findEntries(changes, edges, { plan, written });
   const isAudited = entries.some(({ action, fields, edges: own }) => action === 'create' || fields.length + own.length > 0);
-  const states = statesSince(atBase.live, planned, { diff: { ...plan, changes, edges }, desired, registry: prepared.input.registry });
+  const states = statesSince(atBase.live, planned, {
+    diff: { ...plan, changes, edges },
+    desired,
+    registry: prepared.input.registry,
+    gone: [...ends.replaced.keys()],
+  });
   return { ...states, live: atBase.live, desired, entries, isAudited };
 }
 
@@ -109,8 +119,10 @@ function changedObjects(ends: Ends, written: ReadonlyMap<ResourceId, Change>, wr
     if (kind === undefined) return [];
     const isLeft = restored === undefined && plans !== undefined && !atBase.edited.has(key) && !atBase.imported.has(key);
     if (isLeft) return [plans];
-    if (restored !== undefined && manifest === undefined)
-      return past === undefined ? [] : [{ ...draftDelete(kind, { base: past, live: restored }), needs: [] }];
+    const replacedBy = ends.replaced.get(key);
+    const gone = manifest !== undefined ? undefined : (restored ?? (replacedBy === undefined ? undefined : atBase.edited.get(key)));
+    if (gone !== undefined && past !== undefined)
+      return [{ ...draftDelete(kind, { base: past, live: gone }), ...(replacedBy === undefined ? {} : { replacedBy }), needs: [] }];
     if (manifest === undefined) return plans === undefined ? [] : [plans];
     const fields = atBase.imported.has(key)
       ? createFields(kind, { ...manifest, spec: ends.after.resources.get(key)?.spec ?? {} }, compareSecrets(manifest, undefined).fields)
@@ -134,7 +146,6 @@ function changedObjects(ends: Ends, written: ReadonlyMap<ResourceId, Change>, wr
         fields,
         needs: [],
         carried: plans?.carried ?? [],
-        ...(plans?.unfinished === true ? { unfinished: true as const } : {}),
       },
     ];
   });
@@ -176,7 +187,6 @@ function changedEdges({ prepared, plan, atBase }: Ends, desired: DesiredState): 
   const [declared, manifests] = [new EdgeMap(desired.edges), desiredByKey(desired.resources)];
   const [made, removed] = [new EdgeMap(atBase.edges.made), new EdgeMap(atBase.edges.removed)];
   const planned = new EdgeMap(plan.edges.filter(({ action }) => action !== 'foreign'));
-  const isManaged = (id: ResourceId): boolean => named.liveById.get(id)?.managedBy !== undefined;
   const changed = (ends: EdgeEnds, action: AcceptedEdge['action']): readonly EdgeChange[] => {
     const { rule, connection } = ends;
     const deleted = [rule, connection].find((id) => atBase.restored.has(id) && !manifests.has(id));
@@ -187,7 +197,7 @@ function changedEdges({ prepared, plan, atBase }: Ends, desired: DesiredState): 
       writers.find(
         (id) => manifests.has(id) && edgeField(input.registry.get(kindOf(id)), kindOf(id === rule ? connection : rule)) !== undefined,
       );
-    if (by === undefined || isManaged(rule) || isManaged(connection)) return [];
+    if (by === undefined) return [];
     const edge = declared.get(ends);
     const places = edge === undefined ? [] : declaringPlaces(edge, manifests).map(({ at }) => `${at.file}:${at.line}:${at.column}`);
     return [{ rule, connection, action, by, declared: places }];

@@ -179,7 +179,9 @@ function findUndoneEdges({ input, base, named }: Prepared, { restored, imported 
   const index = indexEdges({ desired: named.desired, live, registry, base: base?.desired });
   const [past, declared] = [index.past ?? new EdgeMap<EdgeEnds>(), new EdgeMap(declaredEnds(named.desired, index))];
   const applied = desiredByKey(base?.desired.resources ?? []);
-  const isUndone = (ends: EdgeEnds): boolean => !isIgnored(ends, index);
+  // What is managed stays as it is: no plan writes it.
+  const isManaged = (id: ResourceId): boolean => named.liveById.get(id)?.managedBy !== undefined;
+  const isUndone = (ends: EdgeEnds): boolean => !isIgnored(ends, index) && !isManaged(ends.rule) && !isManaged(ends.connection);
   const isOurs = (ends: EdgeEnds): boolean =>
     !imported.has(ends.connection) && (declared.has(ends) || (applied.has(ends.rule) && applied.has(ends.connection)));
   const removed = past.without(index.edges).filter(isUndone);

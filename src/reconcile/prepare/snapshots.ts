@@ -3,6 +3,7 @@ import type { Diff } from '../../model/plan/plan.ts';
 import { differencesOfPlan, type PlanDifferences } from '../../protection/compare/plan-differences.ts';
 import { type PlanSnapshots, snapshotPlan, snapshotsSince } from '../../protection/posture/diff-postures.ts';
 import type { DesiredState } from '../../model/desired.ts';
+import type { ResourceId } from '../../model/resource.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Prepared } from './prepare.ts';
@@ -24,8 +25,13 @@ export function statesOf({ desired, live, applied, input: { registry } }: Prepar
 export function statesSince(
   earlier: LiveState,
   planned: PlannedStates,
-  { diff, desired, registry }: { readonly diff: Diff; readonly desired: DesiredState; readonly registry: Registry },
+  {
+    diff,
+    desired,
+    registry,
+    gone,
+  }: { readonly diff: Diff; readonly desired: DesiredState; readonly registry: Registry; readonly gone: readonly ResourceId[] },
 ): PlannedStates {
-  const snapshots = onFirstUse(() => snapshotsSince(earlier, planned.snapshots(), { registry, target: diff.target, desired }));
+  const snapshots = onFirstUse(() => snapshotsSince(earlier, planned.snapshots(), { registry, target: diff.target, desired, gone }));
   return { diff, snapshots, differences: onFirstUse(() => differencesOfPlan(diff, snapshots())) };
 }

@@ -219,6 +219,39 @@ describe('drift that the manifests accept', () => {
     expect(acceptedOf(plan)).toEqual([['Connection/db', 'weakens review']]);
   });
 
+  test('what a managed rule let go of is none: no plan writes it', () => {
+    const base = [connection({ access_max_duration: 600 }), attached('db')];
+    const found = liveAs(desiredState([connection({ access_max_duration: 600 }), attached()]));
+    const resources = found.resources.map((one) => (one.id === 'DataMaskingRule/pii' ? { ...one, managedBy: 'another' } : one));
+    const plan = planOfSides({ base, live: base, head: [connection(), attached('db')] }, {}, { live: { ...found, resources } });
+    expect([acceptedOf(plan), headlinesOf(plan).filter((text) => text.includes('masking'))]).toEqual([[], []]);
+  });
+
+  test('the drift of a predecessor that stays is that of its successor alone', () => {
+    const successor = { ...connection({ reviewers: ['dba'] }, 'next'), metadata: { name: 'next', replaces: 'db' } };
+    const sides = {
+      base: [connection({ access_schema: 'disabled', reviewers: ['dba'] })],
+      live: [connection({ access_schema: 'enabled', reviewers: ['dba'] })],
+    };
+    const plan = planOfSides({ ...sides, head: [successor] }, {}, { consent: { ...consent, prune: false } });
+    expect(plan.protection.headlines.filter(({ causes }) => causes.length === 0)).toEqual([]);
+    expect(plan.accepted.filter(({ id }) => id === 'Connection/db')).toEqual([]);
+  });
+
+  test('what a connection lost since the base is stated, although an interrupted apply left it closed', () => {
+    const closed = { access_mode_connect: 'disabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' };
+    const [open, rule] = [connection({ reviewers: ['dba'] }), attached('db')];
+    const found = liveAs(desiredState([connection({ ...closed, reviewers: ['dba'] }), rule]));
+    const resources = found.resources.map((one) => (one.id === 'Connection/db' ? { ...one, untouched: true } : one));
+    const plan = planOfSides(
+      { base: [open, rule], live: [open], head: [open, maskingManifest('pii', { connection_ids: ['db'] })] },
+      {},
+      { live: { ...found, resources } },
+    );
+    expect(plan.changes.map(({ id, unfinished }) => [id, unfinished])).toContainEqual(['Connection/db', true]);
+    expect(headlinesOf(plan).filter((text) => text.includes('loses masking'))).toHaveLength(1);
+  });
+
   test('the digest covers it, and --max-risk refuses it', () => {
     const open = connection({ reviewers: [] });
     const sides = { live: [open], head: [open] };
