@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -92,12 +92,18 @@ test.each([
 test('a lock file that a server elsewhere writes is not taken over', async () => {
   const folder = await lockOf('beating', { 1: foreignLock(0) });
   let counter = 0;
-  const beats = setInterval(() => void writeFile(join(folder, '1'), foreignLock((counter += 1))), times.beatMs);
-  await expect(lockFolder(folder, quiet)).rejects.toMatchObject({
-    code: 'serve/locked',
-    message: expect.stringContaining('a server on elsewhere has the database open'),
-  });
-  clearInterval(beats);
+  // In place, as a server beats: no reader sees an empty file.
+  const file = await open(join(folder, '1'), 'r+');
+  const beats = setInterval(() => void file.write(foreignLock((counter += 1)), 0), times.beatMs);
+  try {
+    await expect(lockFolder(folder, quiet)).rejects.toMatchObject({
+      code: 'serve/locked',
+      message: expect.stringContaining('a server on elsewhere has the database open'),
+    });
+  } finally {
+    clearInterval(beats);
+    await file.close();
+  }
 });
 
 test('a holder that was paused for longer than the takeover notices the new holder', async () => {
