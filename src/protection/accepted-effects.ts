@@ -75,11 +75,13 @@ function statedAccess({
   // What the plan creates again has no order: what it lost since the base, its creation does not say.
   const ordered = differences.access.filter(({ former }) => former !== undefined);
   const known = new Map(ordered.map((one) => [differenceKey(one), one]));
-  const unclear = new Set(ordered.flatMap((one) => (one.causes.unclear === undefined ? [] : [`${one.connection} ${one.verb}`])));
+  const unclear = new Set(
+    ordered.flatMap((one) => (one.causes.unclear === undefined ? [] : [`${one.connection} ${one.verb} ${one.part}`])),
+  );
   return (one, direction) => {
     const { connection, people, verb, part, terms } = one;
     if (says(directionsIn(known.get(differenceKey(one))), direction)) return true;
-    if (direction === 'unclear') return unclear.has(`${connection} ${verb}`);
+    if (direction === 'unclear') return [part, 'use'].some((name) => unclear.has(`${connection} ${verb} ${name}`));
     if ('machine' in people || part === 'until' || part === 'analyzer') return false;
     const former = before.resources.has(connection) ? connection : predecessors.get(connection);
     if (former === undefined) return false;

@@ -1,6 +1,6 @@
 import { addToGroup } from '../../model/collections.ts';
 import { compareText } from '../../model/json.ts';
-import { type Change, liveKeyOf } from '../../model/plan/plan.ts';
+import { type Change, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { Cause, ControlChange, ControlType, PostureChange } from '../../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
@@ -61,8 +61,10 @@ export function affectedConnections({ plan, snapshots, differences, causesOf }: 
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   const attached = new Set(plan.edges.map(({ connection }) => connection));
   const lookup = lookUpDifferences(differences, causesOf);
-  const whole = [...changes].flatMap(([id, { action }]) =>
-    kindOf(id) === 'Connection' && (action === 'create' || action === 'delete' || isFirstOpening(changes.get(id), postureBefore(id)))
+  const whole = [...changes].flatMap(([id, change]) =>
+    kindOf(id) === 'Connection' &&
+    isWritten(change) &&
+    (change.action === 'create' || change.action === 'delete' || isFirstOpening(change, postureBefore(id)))
       ? [id]
       : [],
   );

@@ -187,9 +187,10 @@ function changedEdges({ prepared, plan, atBase }: Ends, desired: DesiredState): 
   const [declared, manifests] = [new EdgeMap(desired.edges), desiredByKey(desired.resources)];
   const [made, removed] = [new EdgeMap(atBase.edges.made), new EdgeMap(atBase.edges.removed)];
   const planned = new EdgeMap(plan.edges.filter(({ action }) => action !== 'foreign'));
+  const deletes = new Set(plan.changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
   const changed = (ends: EdgeEnds, action: AcceptedEdge['action']): readonly EdgeChange[] => {
     const { rule, connection } = ends;
-    const deleted = [rule, connection].find((id) => atBase.restored.has(id) && !manifests.has(id));
+    const deleted = [rule, connection].find((id) => !manifests.has(id) && (atBase.restored.has(id) || deletes.has(id)));
     const wasLive = named.liveById.has(connection) && !atBase.imported.has(connection);
     const writers = action === 'detach' || wasLive ? [rule, connection] : [connection, rule];
     const by =

@@ -3,7 +3,7 @@ import { type BaseState, desiredByKey, type DesiredResource, formerIdOf } from '
 import { equal } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
-import { type Diff, remainingOrphans, shownValue } from '../../model/plan/plan.ts';
+import { type Diff, liveKeyOf, shownValue } from '../../model/plan/plan.ts';
 import { isPointerWithin, isWithinAny, type Pointer, pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { LiveSecret } from '../../model/secret.ts';
@@ -39,10 +39,10 @@ type UndoneEdges = { readonly removed: readonly EdgeEnds[]; readonly made: reado
  * Returns the gateway as the base left it; undefined if nothing was changed outside Ostiary since, or if the manifests are those of the base and
  * leave nothing to the gateway that was changed there. What an incomplete apply wrote stays: it is no drift.
  */
-export function gatewayAtBase(prepared: Prepared, plan: Pick<Diff, 'orphans' | 'changes'>): GatewayAtBase | undefined {
+export function gatewayAtBase(prepared: Prepared, { changes }: Pick<Diff, 'changes'>): GatewayAtBase | undefined {
   const { base, applied, desired, named } = prepared;
   if (base === undefined || applied === undefined || (applied === desired && !hasChangedLeft(prepared, base))) return undefined;
-  const found = findUndone(prepared, new Set(remainingOrphans(plan).map(({ id }) => id)));
+  const found = findUndone(prepared, new Set(changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : []))));
   const edges = findUndoneEdges(prepared, found);
   if (found.edited.size + found.imported.size + found.restored.size + edges.removed.length + edges.made.length === 0) return undefined;
   const kept = named.live.resources
@@ -60,7 +60,7 @@ function hasChangedLeft({ input, named }: Prepared, { left = new Map() }: BaseSt
   });
 }
 
-function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): UndoneObjects {
+function findUndone(prepared: Prepared, deleted: ReadonlySet<ResourceId>): UndoneObjects {
   const { input, base, named, own } = prepared;
   const { registry, released = [] } = input;
   const kinds = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
@@ -88,7 +88,7 @@ function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): Und
   const successors = new Set(named.desired.resources.flatMap((one) => (one.replaces === undefined ? [] : (formerIdOf(one) ?? []))));
   const [declared, unselected] = [desiredByKey(named.desired.resources), new Set(named.desired.unselected.map(({ key }) => key))];
   for (const past of base?.desired.resources ?? []) {
-    const { id, key } = past;
+    const { key } = past;
     const kind = registry.get(kindOf(key));
     if (kind === undefined || matched.has(key) || unselected.has(key)) continue;
     const live = named.liveById.get(key);
@@ -98,7 +98,7 @@ function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): Und
     else if (isRemoved) {
       edit(key, live, undo(kind, { past, live, state: named.live }));
       // A connection is closed when its successor is there. A rule that stays beside its successor is one more rule.
-      if (remaining.has(id) && !(successors.has(key) && closableFields(kind).length > 0)) orphans.set(key, past);
+      if (!deleted.has(key) && !(successors.has(key) && closableFields(kind).length > 0)) orphans.set(key, past);
     }
   }
   return { edited, restored, imported, orphans };

@@ -29,7 +29,7 @@ export function roleHeadlines(changes: readonly OutsideChange[]): readonly Headl
     return [headline('strengthens', `${who} ${all.length === 1 ? 'is' : 'are'} no longer ${power.split(',')[0] ?? role}`)];
   });
   const isOtherSignIn = changes.some(({ id }) => isAuthSetting(id));
-  return [...found, ...(isOtherSignIn ? [headline('unknown', 'who signs in as whom changes in a way that cannot be compared')] : [])];
+  return [...found, ...(isOtherSignIn ? [headline('unknown', 'sign-in settings change in a way that cannot be compared')] : [])];
 }
 
 function headline(direction: Headline['direction'], text: string): Headline {

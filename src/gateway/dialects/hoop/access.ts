@@ -9,6 +9,7 @@ import {
 } from '../../../model/protection/access-objects.ts';
 import { type ListRows, serverInfoPath, type WireAccess, type WireList, type WirePluginRows, type WireRows } from '../../dialect.ts';
 import { groupsList, readIdAndName, restList } from '../rest.ts';
+import { withoutRulePlaceholder } from './rule-targets.ts';
 
 /** The rows of a plugin. While it is off, its list does not exist. */
 function pluginList(name: string): WireList {
@@ -106,6 +107,11 @@ function settingText(value: Json | undefined): string {
   return typeof value === 'boolean' || typeof value === 'number' ? String(value) : asText(value);
 }
 
+/** Returns an address without its query, in which some providers have a token. */
+function withoutQuery(url: string): string {
+  return url.replace(/[?#].*$/, '');
+}
+
 /** Who signs in as whom. Of the keys and secrets of a response, only whether there are some is read. */
 const authSettings: WireList = settingsList('/serverconfig/auth', (body) => {
   const [oidc, saml] = [asObject(body['oidc_config']), asObject(body['saml_config'])];
@@ -114,7 +120,7 @@ const authSettings: WireList = settingsList('/serverconfig/auth', (body) => {
     admin_role_name: body['admin_role_name'] ?? null,
     auditor_role_name: body['auditor_role_name'] ?? null,
     auth_method: body['auth_method'] ?? null,
-    identity_provider: asText(oidc['issuer_url']) || asText(saml['idp_metadata_url']),
+    identity_provider: asText(oidc['issuer_url']) || withoutQuery(asText(saml['idp_metadata_url'])),
     client_id: oidc['client_id'] ?? null,
     audience: oidc['audience'] ?? null,
     scopes: oidc['scopes'] ?? null,
@@ -178,7 +184,7 @@ export const access: WireAccess = {
     list: restList('/access-requests/rules'),
     read: (row) => ({
       ...readRequestRule(row, readIdAndName(row)),
-      connections: textsIn(row['connection_names']),
+      connections: textsIn(withoutRulePlaceholder(row)['connection_names']),
       managed_by: asText(row['managed_by']),
     }),
   },

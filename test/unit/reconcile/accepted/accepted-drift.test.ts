@@ -252,6 +252,18 @@ describe('drift that the manifests accept', () => {
     expect(headlinesOf(plan).filter((text) => text.includes('loses masking'))).toHaveLength(1);
   });
 
+  test('an attachment of a rule that the plan deletes is of that rule', () => {
+    const [other, rule] = [connection({}, 'other'), attached('db', 'other')];
+    const plan = planOfSides({
+      base: [connection(), other, rule],
+      live: [connection(), other, attached('db')],
+      head: [connection(), other],
+    });
+    expect(plan.accepted.map(({ id, edges }) => [id, edges.map((one) => one.connection)])).toEqual([
+      ['DataMaskingRule/pii', ['Connection/other']],
+    ]);
+  });
+
   test('the digest covers it, and --max-risk refuses it', () => {
     const open = connection({ reviewers: [] });
     const sides = { live: [open], head: [open] };
