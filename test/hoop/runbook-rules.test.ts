@@ -172,6 +172,17 @@ test(
   },
 );
 
+test('a rule is not stated for every connection while the plan deletes one that was attached by hand', { timeout }, async () => {
+  const named = ruleManifest('nightly', { connections: ['other-db'] });
+  const { project, run, commit } = await repositories.apply(await hoopProject(), { ...two, 'access/rule.yaml': named });
+  const [rule] = await rulesOf(project);
+  const attached = { ...rule, connections: ['orders-db', 'other-db'] };
+  expect((await project.send('PUT', `/runbooks/rules/${String(rule?.['id'])}`, attached)).status).toBe(200);
+  commit({ 'access/rule.yaml': ruleManifest('nightly', { connections: [] }) }, ['access/a.yaml']);
+  const refused = await run('apply --yes --prune');
+  expect([refused.code, refused.stderr, writes(refused)]).toEqual([3, expect.stringContaining('rule nightly keeps orders-db'), []]);
+});
+
 test('to delete the last rule has to be allowed; another one takes its place without a gap', { timeout }, async () => {
   const { project, run, commit } = await repositories.apply(await hoopProject(), ruled);
   commit({ 'access/two.yaml': ruleManifest('twin', { user_groups: ['dev'] }) }, ['access/rule.yaml']);

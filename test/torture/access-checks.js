@@ -46,7 +46,7 @@ export const accessChecks = [
     runbookRules,
     "if (action === 'detach' && by !== connection)",
     "if (action === 'detach' && by !== '')",
-    ['hoop/runbook-rules.test.ts: a rule is stated for every connection while the plan deletes the last one that it names'],
+    ['hoop/runbook-rules.test.ts: a rule is not stated for every connection while the plan deletes one that was attached by hand'],
   ],
   [
     'an attribute that manifests name is not deleted',
