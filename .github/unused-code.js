@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
-import { rolldown } from 'rolldown';
 
 /** Parts of packages, by the end of the path that imports them, and the code in their place. */
 const parts = [
@@ -104,20 +103,14 @@ export function onlyCalledEndpoints() {
   };
 }
 
-/** Returns a plugin that ships the catalog of diagnostics compressed and without its examples: SARIF and the page of diagnostics alone read it. */
+/** Returns a plugin that ships the catalog of diagnostics compressed: SARIF and `explain CODE` alone read it. */
 export function withCompressedCatalog() {
   return {
     name: 'with-compressed-catalog',
-    async load(id) {
-      if (!/\/src\/model\/catalog\/[\w-]+-codes\.ts$/.test(id)) return null;
-      const bundle = await rolldown({ input: id });
-      const { output } = await bundle.generate({ format: 'esm' });
-      await bundle.close();
-      const codes = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
-      const lines = Object.entries(codes).map(([name, entries]) => {
-        return `export const ${name} = ${unpacked(JSON.stringify(entries, (key, value) => (key === 'example' ? undefined : value)))};`;
-      });
-      return { code: `import { brotliDecompressSync } from 'node:zlib';\n${lines.join('\n')}`, moduleType: 'js' };
+    load(id) {
+      if (!id.endsWith('/src/model/catalog/diagnostics.json')) return null;
+      const text = JSON.stringify(JSON.parse(readFileSync(id, 'utf8')));
+      return { code: `import { brotliDecompressSync } from 'node:zlib';\nexport default ${unpacked(text)};`, moduleType: 'js' };
     },
   };
 }

@@ -71,7 +71,7 @@ const commandsByHeading: CommandList['byHeading'] = {
     {
       name: 'explain',
       usage: '<resource> [field]',
-      summary: 'explain why an object or a field changes or does not change',
+      summary: 'explain why an object or a field changes or does not change, or what a code means',
       load: async () => (await import('./commands/explain.ts')).defineExplain,
     },
     {
@@ -83,7 +83,7 @@ const commandsByHeading: CommandList['byHeading'] = {
     {
       name: 'who',
       usage: '<connection>',
-      summary: 'list who can use a connection',
+      summary: 'list who can use a connection, or those of a pattern',
       load: async () => (await import('./commands/can.ts')).defineWho,
     },
     {

@@ -15,7 +15,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   protection: { rooms: ['model'], packages: ['@marcbachmann/cel-js', 're2js'], pure: true },
   reconcile: { rooms: ['model', 'protection'], packages: [], pure: true },
   apply: { rooms: ['model'], packages: [] },
-  report: { rooms: ['model', 'schemas'], packages: ['fast-json-patch'], pure: true },
+  report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },
   git: { rooms: ['model'], packages: ['simple-git'] },
   forge: { rooms: ['model'], packages: [] },
@@ -137,7 +137,7 @@ const inside: Readonly<Record<string, string>> = {
     'to-resource.ts target-documents.ts read-policies.ts read-access-tests.ts read-documents.ts load-manifests.ts pull accept format read-config.ts',
   gateway: 'dialect.ts dialects id-index.ts implied-element.ts from-wire.ts http session.ts live write service open-gateway.ts',
   report:
-    'escape.ts wrap.ts document-json.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
+    'escape.ts wrap.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
     'formats.ts reports.ts',
   server:
     'log.ts principal.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search monitoring app.ts process',
@@ -220,8 +220,6 @@ const namesKinds = [
   ...dialects.map((name) => `src/gateway/dialects/${name}/kinds.ts`),
   'src/server/collections.ts',
   'src/model/served-rules.ts',
-  // Examples of messages.
-  ...['change-codes.ts', 'plan-codes.ts', 'gateway-codes.ts', 'name-codes.ts'].map((name) => `src/model/catalog/${name}`),
   // Connections are replaced, listed, and reached by people.
   'src/gateway/dialects/rest.ts',
   // What decides access is listed beside the kinds, too.
@@ -286,7 +284,7 @@ const accessKinds = {
 } as const;
 
 test.each(Object.entries(accessKinds))('few files name %s', (name, { by, most }) => {
-  const others = sources.filter(({ path }) => !/^src\/(?:kinds|model\/catalog|project\/templates)\//.test(path));
+  const others = sources.filter(({ path }) => !/^src\/(?:kinds|project\/templates)\//.test(path));
   const found = others.filter(({ text }) => namesKind(text, name) || by.test(withoutText(text)));
   expect(found.length, `files that name it: ${found.map(({ path }) => path).join(' ')}`).toBeLessThanOrEqual(most);
 });

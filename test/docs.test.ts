@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { exitMeanings } from '../src/commands/command-line/run-for-targets.ts';
 import { catalogSections } from '../src/model/catalog/diagnostic-catalog.ts';
@@ -126,12 +127,18 @@ function codesInSource(): readonly string[] {
   return [...found].toSorted();
 }
 
-const entries = catalogSections.flatMap((section) => Object.entries(section.entries));
+const entries = catalogSections.flatMap((section) => Object.entries(section.codes));
 
 test('the catalog lists every code that the source uses, each once', () => {
   const codes = codesInSource();
   expect(codes.filter((one) => one.includes('$'))).toEqual([]);
   expect(entries.map(([one]) => one).toSorted()).toEqual(codes);
+});
+
+test('the catalog follows its schema', () => {
+  const validate = new Ajv2020({ allErrors: true }).compile(JSON.parse(readFileSync('src/model/catalog/diagnostics.schema.json', 'utf8')));
+  validate(JSON.parse(readFileSync('src/model/catalog/diagnostics.json', 'utf8')));
+  expect(validate.errors ?? []).toEqual([]);
 });
 
 /** Returns the codes of the golden files, with the messages that reports print. */

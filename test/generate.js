@@ -1,4 +1,4 @@
-// Writes what follows from other files: the index of kinds, the schema of defaults, the schema for SchemaStore from the schemas, the indexes of dialects
+// Writes what follows from other files: the index of kinds, the type of the codes of diagnostics, the schema of defaults, the schema for SchemaStore from the schemas, the indexes of dialects
 // and their names in the schema of the config from the folders of dialects, the picture of the map from the imports. `--check` compares instead
 // and exits with 1.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,6 +19,7 @@ const dialects = readdirSync(dialectsFolder)
 
 const outputs = {
   'src/kinds/index.ts': kindsIndex,
+  'src/model/catalog/diagnostic-code.ts': diagnosticCodes,
   'src/model/dialects.ts': dialectFacts,
   'src/gateway/dialects/index.ts': dialectsIndex,
   'schemas/documents/config.schema.json': configSchema,
@@ -59,6 +60,19 @@ function kindsIndex() {
   ].join('\n');
 }
 
+/** Returns the type of the codes in the catalog. */
+function diagnosticCodes() {
+  const codes = Object.values(read('src/model/catalog/diagnostics.json')).flatMap((section) => Object.keys(section.codes));
+  return [
+    '// Generated from diagnostics.json by `npm run generate`; do not edit.',
+    '/** A code of a diagnostic, an error, a refusal or an outcome; the table of risks has the texts of risks. */',
+    'export type DiagnosticCode =',
+    '  | `risk/${string}`',
+    `${codes.map((code) => `  | '${code}'`).join('\n')};`,
+    '',
+  ].join('\n');
+}
+
 /** Returns the module with what every folder may know of the dialects. */
 function dialectFacts() {
   const names = dialects.map(({ name }) => `'${name}'`);
@@ -88,16 +102,21 @@ function dialectFacts() {
   ].join('\n');
 }
 
-/** Returns the module with the example workflows that `ostiary init --github` fills in. */
+/** Returns a file as a literal of JavaScript. */
+function literalOf(path) {
+  return `\`${readFileSync(path, 'utf8').replaceAll(/[`\\]|\$(?=\{)/g, String.raw`\$&`)}\``;
+}
+
+/** Returns the module with the example workflows and the example pipeline that `ostiary init` fills in. */
 function workflowTexts() {
-  const entries = ['validate', 'plan', 'apply', 'drift'].map((name) => {
-    const text = readFileSync(`examples/github/${name}.yml`, 'utf8').replaceAll(/[`\\]|\$(?=\{)/g, String.raw`\$&`);
-    return `  ${name}: \`${text}\`,`;
-  });
+  const entries = ['validate', 'plan', 'apply', 'drift'].map((name) => `  ${name}: ${literalOf(`examples/github/${name}.yml`)},`);
   return [
-    '// Generated from examples/github by `npm run generate`; do not edit.',
-    '/** The example workflows by their names. */',
+    '// Generated from examples/github and examples/gitlab by `npm run generate`; do not edit.',
+    '/** The example workflows of GitHub by their names. */',
     `export const workflowTexts: Readonly<Record<string, string>> = {\n${entries.join('\n')}\n};`,
+    '',
+    '/** The example pipeline of GitLab. */',
+    `export const pipelineText = ${literalOf('examples/gitlab/.gitlab-ci.yml')};`,
     '',
   ].join('\n');
 }

@@ -5,6 +5,7 @@ import { asObject, type Json } from '../model/json.ts';
 import type { AccessMode, AccessUser } from '../model/protection/access-objects.ts';
 import type { Permission, PermissionFact } from '../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../model/resource.ts';
+import { matchesPattern } from '../model/resource-selection.ts';
 import { namedGroups } from '../model/protection/access-test.ts';
 import { groupsNamedBy } from '../protection/permission/named-groups.ts';
 import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permission/permission.ts';
@@ -59,7 +60,7 @@ export const defineCan: DefineCommand = (command, run) => {
 
 /** Defines `ostiary who`. */
 export const defineWho: DefineCommand = (command, run) => {
-  sourceOptions(command.argument('<connection>', 'the name of a connection')).action((connection, flags) =>
+  sourceOptions(command.argument('<connection>', "the name of a connection, or a pattern: 'orders-*'")).action((connection, flags) =>
     run((context) => runWho({ ...flags, connection, only: [], paths: [] }, context)),
   );
 };
@@ -112,10 +113,11 @@ async function runCan(flags: CanFlags, context: CliContext): Promise<number> {
 
 const exitCodes = { yes: 0, no: 2, unknown: 4 } as const;
 
-/** Lists everybody who can use a connection. Returns exit code 0. */
+/** Lists everybody who can use a connection, or those of a pattern. Returns exit code 0. */
 async function runWho(flags: AccessFlags & { readonly connection: string }, context: CliContext): Promise<number> {
   const asked = await readSubjects(flags, context);
-  printWho([connectionNamed(flags.connection, asked)], asked, flags.format);
+  const matched = asked.connections.filter((id) => matchesPattern(nameOf(id), flags.connection));
+  printWho(matched.length === 0 ? [connectionNamed(flags.connection, asked)] : matched, asked, flags.format);
   return 0;
 }
 

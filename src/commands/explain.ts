@@ -8,7 +8,10 @@ import { spellingOf } from '../gateway/dialects/choose-dialect.ts';
 import { differingRows, explain as explainResource } from '../reconcile/explain/explain.ts';
 import { connectionRules } from '../protection/posture/diff-postures.ts';
 import { explainDocument } from '../report/subjects/explain.ts';
+import { codeText } from '../report/text/code.ts';
 import { plural } from '../report/wording/summary.ts';
+import { toJsonText } from '../report/serialize.ts';
+import { riskCodes } from '../protection/risk/risk-codes.ts';
 import { formatsFor } from '../report/formats.ts';
 import { emit } from '../console/output/emit.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
@@ -44,7 +47,9 @@ type ExplainFlags = TargetFlags &
 
 /** Defines `ostiary explain`. */
 export const defineExplain: DefineCommand = (command, run) => {
-  command.argument('<resource>', 'KIND/NAME').argument('[field]', 'a field, such as reviewers');
+  command
+    .argument('<resource>', 'KIND/NAME, or the code of a message, such as git/no-record')
+    .argument('[field]', 'a field, such as reviewers');
   baseOptions(cacheOption(targetOptions(command)))
     .addOption(formatOption(formatsFor('explain', 'print')))
     .addOption(todayOption())
@@ -56,6 +61,7 @@ export const defineExplain: DefineCommand = (command, run) => {
 
 /** Explains for each field of an object why the plan changes it or does not; without a field, for those that differ. */
 async function runExplain(flags: ExplainFlags, context: CliContext): Promise<number> {
+  if (/^[a-z]+\/[a-z0-9-]+$/.test(flags.resource)) return explainCode(flags, context);
   const [kindName = '', ...rest] = flags.resource.split('/');
   const kind = registry.get(kindName);
   const id = resourceId(kindName, rest.join('/'));
@@ -113,6 +119,32 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
   await emit(explainDocument(complete), { flags, context, printer });
   const omitted = explanation.rows.length - rows.length;
   if (omitted > 0) printer.hint(`${plural(omitted, 'field')} without a difference not shown; --all prints all fields\n`);
+  return 0;
+}
+
+/** Prints what the code of a message means, offline. */
+async function explainCode({ resource: code, ...flags }: ExplainFlags, context: CliContext): Promise<number> {
+  const { catalogSections, findCatalogEntry } = await import('../model/catalog/diagnostic-catalog.ts');
+  const printer = printerFor(context, flags);
+  const risk = Object.entries(riskCodes).find(([name]) => code === `risk/${name}`)?.[1];
+  if (risk !== undefined) {
+    if (flags.format === 'json') printer.print(toJsonText({ code, class: risk.class, meaning: risk.means }));
+    else printer.print(`${printer.results.color.bold(code)} (${risk.class})\n  ${risk.means}\n`);
+    return 0;
+  }
+  const entry = findCatalogEntry(code);
+  if (entry === undefined) {
+    const near = suggest(
+      code,
+      catalogSections.flatMap(({ codes }) => Object.keys(codes)),
+    );
+    throw new UsageError(
+      `unknown code "${code}"`,
+      near === undefined ? 'a message begins with its severity and its code: error git/no-record' : `did you mean "${near}"?`,
+    );
+  }
+  if (flags.format === 'json') printer.print(toJsonText({ code, ...entry }));
+  else printer.print(codeText(code, entry, printer.results));
   return 0;
 }
 

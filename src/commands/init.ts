@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { AppError, InputError, UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/write.ts';
-import { escapeTerminal } from '../report/escape.ts';
+import { escapeTerminal, quoteWord } from '../report/escape.ts';
 import type { OutputFlags, DefineCommand } from '../console/options.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { firstManifests } from '../project/templates/example-documents.ts';
@@ -12,7 +12,7 @@ import { loadTarget } from '../project/manifests.ts';
 import { findRepository } from '../project/open-project.ts';
 import { absolutePath, outputPath, resolveConfig } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/templates/schema-files.ts';
-import { workflowFiles } from '../project/templates/workflow-files.ts';
+import { pipelineFiles, workflowFiles } from '../project/templates/workflow-files.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 
 function configText(digestKey: string): string {
@@ -37,13 +37,14 @@ function newProject(): readonly (readonly [string, string])[] {
   return [['ostiary.yaml', configText(newDigestKey())], ...firstManifests, ['.gitignore', '.ostiary/\n']];
 }
 
-type InitFlags = OutputFlags & { readonly folder: string; readonly github: boolean; readonly action?: string };
+type InitFlags = OutputFlags & { readonly folder: string; readonly github: boolean; readonly gitlab: boolean; readonly action?: string };
 
 /** Defines `ostiary init`. */
 export const defineInit: DefineCommand = (command, run) => {
   command
     .argument('[folder]', 'the folder of the project (default: the current directory)')
     .option('--github', 'also write workflows for GitHub: validate, plan, apply, drift', false)
+    .option('--gitlab', 'also write .gitlab-ci.yml with the same jobs for GitLab', false)
     .option('--action <owner/name@commit>', 'the action that the workflows use, by the commit of a release', parseAction)
     .action((folder = '.', flags) => run((context) => runInit({ ...flags, folder }, context)));
 };
@@ -62,7 +63,7 @@ async function runInit(flags: InitFlags, context: CliContext): Promise<number> {
     throw new UsageError('--action names the action of workflows, and none are written', 'pass --github, too');
   const hasConfig = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));
   const written = writeFiles([...(hasConfig ? [] : newProject()), ...schemaFiles()], flags.folder, context);
-  const workflows = flags.github ? await writeWorkflows(flags, context) : [];
+  const workflows = flags.github || flags.gitlab ? await writeWorkflows(flags, context) : [];
   const all = [...written, ...workflows];
   if (all.length === 0)
     throw new UsageError(
@@ -70,7 +71,9 @@ async function runInit(flags: InitFlags, context: CliContext): Promise<number> {
       'edit them, then run ostiary plan',
     );
   for (const path of all) print(`wrote ${escapeTerminal(path)}\n`);
-  if (workflows.length > 0 && flags.action === undefined)
+  if (flags.gitlab && workflows.length > 0)
+    hint('\nFill in the release in .gitlab-ci.yml; its first lines list the variables and the webhook that the jobs need.\n');
+  if (flags.github && workflows.length > 0 && flags.action === undefined)
     hint('\nThe workflows use acme/ostiary at commit 0: fill in the repository of the action, and the commit of a release.\n');
   if (hasConfig) return 0;
   const isHere = resolve(context.cwd, flags.folder) === resolve(context.cwd);
@@ -87,8 +90,8 @@ function writeFiles(files: readonly (readonly [string, string])[], folder: strin
   return outputs.filter(({ file, text }) => createFile(file, text)).map(({ path }) => path);
 }
 
-/** Writes workflows whose path filters cover everything that the config names, at the top of the repository. */
-async function writeWorkflows({ folder, action }: InitFlags, context: CliContext): Promise<readonly string[]> {
+/** Writes workflows whose path filters cover everything that the config names, and the pipeline, at the top of the repository. */
+async function writeWorkflows({ folder, action, github, gitlab }: InitFlags, context: CliContext): Promise<readonly string[]> {
   const selection = { only: [], paths: [] };
   const config = resolveConfig(selection, { ...context, cwd: absolutePath(folder, context) });
   const found = await findRepository(config.root, context);
@@ -100,10 +103,9 @@ async function writeWorkflows({ folder, action }: InitFlags, context: CliContext
     if (value === undefined) throw new InputError(diagnostics);
     return [value];
   });
-  return writeFiles(workflowFiles({ config, prefix, states, action }), top, context);
-}
-
-/** Quotes a word for a shell where it needs quotes. */
-function quoteWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const files = [
+    ...(github ? workflowFiles({ config, prefix, states, action }) : []),
+    ...(gitlab ? pipelineFiles({ config, prefix }) : []),
+  ];
+  return writeFiles(files, top, context);
 }

@@ -108,6 +108,7 @@ function sessionOptions(target: Target, { flags, context, onRequest, signal, isA
   return {
     url,
     token,
+    tokenName: target.token.env,
     auth,
     dialect,
     readConcurrency,

@@ -265,18 +265,12 @@ function tryReal(walk: Telling, path: string, missing: 'manifest/no-such-path' |
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === 'ELOOP') report(walk, path, 'manifest/symlink-loop', 'is part of a loop of symbolic links', 'remove the link');
-    else if (code === 'ENOTDIR' && missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', missingHint(path));
+    else if (code === 'ENOTDIR' && missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', 'check the path');
     else if (code !== 'ENOENT') report(walk, path, 'manifest/unreadable', `cannot be read: ${reasonOf(error)}`, 'check its permissions');
-    else if (missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', missingHint(path));
+    else if (missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', 'check the path');
     else report(walk, path, missing, 'is a broken symbolic link', 'remove the link');
     return undefined;
   }
-}
-
-/** Suggests --only for a path that looks like KIND/NAME. */
-function missingHint(path: string): string {
-  const [, resource] = /(?:^|[\\/])([A-Z][A-Za-z]+[\\/][^\\/.]+)$/.exec(path) ?? [];
-  return resource === undefined ? 'check the path' : `check the path; to select a resource, pass --only ${resource.replace('\\', '/')}`;
 }
 
 function realOrNone(path: string): string | undefined {

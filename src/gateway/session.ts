@@ -43,6 +43,8 @@ export type SessionOptions = {
   /** The root of the gateway's API. */
   readonly url: string;
   readonly token: string;
+  /** The environment variable that has the token. */
+  readonly tokenName?: string | undefined;
   readonly auth: 'auto' | 'bearer' | 'api-key';
   readonly dialect: DialectChoice;
   /** Interrupts requests and pauses; the outcome of a write in progress is then uncertain. */
@@ -83,7 +85,7 @@ const defaultMaxBytes = 128 * 1024 * 1024;
 
 /** Opens a session with a gateway; requests the server info where the dialect is `auto`. Throws an AppError for an invalid URL or token. */
 export async function openSession(options: SessionOptions): Promise<GatewaySession> {
-  const { token, random = Math.random, now = Date.now, sleep = sleepFor, signal, readConcurrency, onRequest, onRetry } = options;
+  const { token, tokenName, random = Math.random, now = Date.now, sleep = sleepFor, signal, readConcurrency, onRequest, onRetry } = options;
   const url = apiRoot(options.url);
   const limits = { ...defaultRetryLimits, ...options.retries };
   const transport =
@@ -93,6 +95,7 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
     transport,
     url,
     token,
+    tokenName,
     limits,
     random,
     now,

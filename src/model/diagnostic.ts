@@ -1,4 +1,4 @@
-import type { DiagnosticCode } from './catalog/diagnostic-catalog.ts';
+import type { DiagnosticCode } from './catalog/diagnostic-code.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId } from './resource.ts';
 import { type Json, compareText } from './json.ts';

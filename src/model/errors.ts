@@ -1,4 +1,4 @@
-import type { DiagnosticCode } from './catalog/diagnostic-catalog.ts';
+import type { DiagnosticCode } from './catalog/diagnostic-code.ts';
 import { type Diagnostic, withoutDoubts } from './diagnostic.ts';
 import type { Refusal } from './plan/plan.ts';
 

@@ -64,7 +64,7 @@ function hasTag(spec: JsonObject, text: string): boolean {
 }
 
 /** Matches `*` (any characters) and `?` (one character) in at most length × length steps; a regular expression may need more. */
-function matchesPattern(text: string, pattern: string): boolean {
+export function matchesPattern(text: string, pattern: string): boolean {
   let [at, next] = [0, 0];
   let star: { readonly after: number; readonly from: number } | undefined;
   while (at < text.length) {

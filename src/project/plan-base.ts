@@ -1,4 +1,4 @@
-import { mergeBaseOf, type Repository } from '../git/repository.ts';
+import { committedAt, mergeBaseOf, type Repository } from '../git/repository.ts';
 import { resolveCommit, shallowHint } from '../git/resolve-commit.ts';
 import { catchOriginError, findAppliedFork } from '../git/applied-refs.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
@@ -14,6 +14,7 @@ import { AppError, InputError } from '../model/errors.ts';
 import type { UnmergedApply } from '../model/result/drift.ts';
 import type { Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
+import { timeText } from '../model/time.ts';
 import {
   type CommittedTree,
   isSameTree,
@@ -150,6 +151,7 @@ async function readBase(
     ...found.diagnostics,
     ...(unmerged === undefined || refusals.length > 0 ? [] : [unmergedWarning(unmerged, target)]),
     ...unprovenWarning(unproven, input),
+    ...(await unfinishedNotice(site.repository, read)),
   ];
   const { commit } = record;
   const tree = commit === undefined ? undefined : await requireTree(site, commit);
@@ -198,6 +200,16 @@ function unmergedWarning({ commit, branch, reason }: UnmergedApply, { name }: Ta
     message: `"${name}" was applied from ${commit.slice(0, 10)}, which ${branch} does not contain${why}`,
     hint: 'apply reverts what only that commit changed; merge the commit to keep it',
   };
+}
+
+/** Reports an apply that was interrupted, or still runs: when its record was last written, and what finishes it. */
+async function unfinishedNotice(repository: Repository, { record, localId, originId }: ReadRecord): Promise<readonly Diagnostic[]> {
+  const last = record.pending.at(-1);
+  if (last === undefined) return [];
+  const at = await committedAt(repository, localId === '' ? originId : localId);
+  const of = last.commit === undefined ? 'uncommitted manifests' : last.commit.slice(0, 10);
+  const message = `the apply of ${of} has not finished (last record: ${timeText(at.toISOString())}); the next apply finishes it`;
+  return [{ code: 'git/unfinished-apply', severity: 'notice', message }];
 }
 
 function unprovenWarning(unproven: readonly ResourceId[], { target: { name }, desired }: PlanBaseInput): readonly Diagnostic[] {

@@ -146,9 +146,10 @@ export function chooseTarget(config: ResolvedConfig, selection: ProjectSelection
     throw new UsageError('--target is required: the config has more than one target', `targets: ${names.join(', ')}`);
   if (target === undefined) {
     const near = suggest(selection.target ?? '', names);
+    const resource = selection.target?.includes('/') === true ? `; to select a resource, pass --only ${selection.target}` : '';
     throw new UsageError(
       `unknown target "${selection.target ?? ''}" in ${config.file ?? 'the config'}`,
-      near === undefined ? `targets: ${names.join(', ')}` : `did you mean "${near}"?`,
+      near === undefined ? `targets: ${names.join(', ')}${resource}` : `did you mean "${near}"?`,
     );
   }
   return {

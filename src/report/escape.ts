@@ -174,3 +174,8 @@ function escapeCommand(text: string, special: RegExp): string {
 function longestRun(text: string): number {
   return (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
 }
+
+/** Quotes a word for a shell where it needs quotes. */
+export function quoteWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

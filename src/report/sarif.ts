@@ -33,13 +33,11 @@ function sarifRun(run: RunFindings): Json {
   };
 }
 
-/** Describes a code with the texts of the catalog; its example is left out, because the build has none and each result has its message. */
+/** Describes a code with the texts of the catalog. */
 function ruleOf(code: Diagnostic['code']): Json {
   const entry = findCatalogEntry(code);
   if (entry === undefined) return { id: code, shortDescription: { text: code } };
-  const meaning = plainText(entry.meaning);
-  const cause = plainText(entry.cause);
-  const fix = plainText(entry.fix);
+  const { meaning, cause, fix } = entry;
   return {
     id: code,
     shortDescription: { text: meaning },
@@ -49,11 +47,6 @@ function ruleOf(code: Diagnostic['code']): Json {
       markdown: `**Cause**: ${cause}.\n\n**Fix**: ${fix}.`,
     },
   };
-}
-
-/** Replaces links, which lead from the page of diagnostics, by their texts. */
-function plainText(text: string): string {
-  return text.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
 }
 
 function resultOf({ code, severity, message, hint, at, resource }: Diagnostic, ruleIndex: number, { pathOf, fallback }: RunFindings): Json {

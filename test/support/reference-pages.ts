@@ -35,7 +35,7 @@ function block(text: string): readonly string[] {
   ];
 }
 
-const documents = ['plan', 'apply', 'drift', 'test', 'diagnostics', 'pull', 'explain', 'record'];
+const documents = ['plan', 'apply', 'drift', 'test', 'diagnostics', 'record'];
 
 /** Returns the page of all JSON documents that Ostiary writes. */
 export function jsonPage(): string {
@@ -173,12 +173,12 @@ function routesText(names: readonly string[]): string {
 
 /** Returns the page of all codes: one heading for each, which links lead to. */
 export function diagnosticPage(): string {
-  const sections = catalogSections.flatMap(({ title, about = '', entries }) => [
+  const sections = catalogSections.flatMap(({ title, about = '', codes }) => [
     '',
     `## ${title}`,
     '',
     about,
-    ...Object.entries(entries).flatMap(([code, { level = 'error', meaning, cause, fix, example }]) => [
+    ...Object.entries(codes).flatMap(([code, { level = 'error', meaning, cause, fix, example }]) => [
       '',
       `### \`${code}\``,
       '',

@@ -33,8 +33,13 @@ type OptionAnswer = {
   readonly names: readonly string[];
   /** The commands for which this is the answer; without it all. */
   readonly commands?: readonly string[];
+  /** What to type; COMMAND and VALUE are those of the command line. */
   readonly answer: string;
+  /** The value in the answer where the command line has none. */
+  readonly value?: string;
 };
+
+const selectionAnswer = '--target names a gateway of the config; to select a resource, pass --only VALUE';
 
 const optionAnswers: readonly OptionAnswer[] = [
   {
@@ -50,7 +55,11 @@ const optionAnswers: readonly OptionAnswer[] = [
     answer: 'only apply, and drift with --revert, write to the gateway; ostiary plan shows what apply would do',
   },
   { names: ['--auto-approve', '--approve', '--force'], commands: ['apply', 'drift'], answer: '--yes writes without asking' },
-  { names: ['-f', '--file', '--filename', '-s', '--state'], answer: 'files and folders are arguments: ostiary plan access/orders.yaml' },
+  {
+    names: ['-f', '--file', '--filename', '-s', '--state', '-k', '--kustomize'],
+    answer: 'files and folders are arguments: ostiary COMMAND VALUE',
+    value: 'access/orders.yaml',
+  },
   { names: ['--select-tag'], answer: '--tag KEY=VALUE selects connections by a tag' },
   { names: ['--refresh-only'], answer: 'ostiary drift lists changes made outside Ostiary' },
 ];
@@ -61,8 +70,12 @@ export function answerToCommand(word: string): string | undefined {
 }
 
 /** Returns what to type here instead of an option of another tool, or undefined for an option that is none. */
-export function answerToOption(option: string, command: Command): string | undefined {
+export function answerToOption(option: string, command: Command, argv: readonly string[]): string | undefined {
   const name = option.replace(/=.*$/s, '').replace(/^-(?=\w{2})/, '--');
+  const next = argv[argv.indexOf(option) + 1];
+  const given = option.includes('=') ? option.slice(option.indexOf('=') + 1) : next?.startsWith('-') === true ? undefined : next;
+  if (name === '--target') return selectionAnswer.replace('VALUE', given ?? 'KIND/NAME');
   if (command.options.some(({ long }) => long === name)) return `did you mean ${name}?`;
-  return optionAnswers.find(({ names, commands }) => names.includes(name) && commands?.includes(command.name()) !== false)?.answer;
+  const known = optionAnswers.find(({ names, commands }) => names.includes(name) && commands?.includes(command.name()) !== false);
+  return known?.answer.replace('COMMAND', command.name()).replace('VALUE', given ?? known.value ?? '');
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError, Help, type Option } from 'commander';
 import { UsageError } from '../../model/errors.ts';
 import type { CliContext } from '../../console/context/cli-context.ts';
 import { runGuarded } from './guard.ts';
+import { readPaths } from './read-paths.ts';
 import { refuseDash } from './refuse-dash.ts';
 import { answerToCommand, answerToOption } from './other-tools.ts';
 import { version } from '../../console/context/version.ts';
@@ -136,6 +137,7 @@ async function createProgram(argv: readonly string[], context: CliContext, { com
         refuseRepeated(command);
         refuseForgottenValues(command);
         refuseDash(command);
+        readPaths(command, context);
       } else if (usage !== '') command.arguments(usage);
     }
   }
@@ -185,6 +187,6 @@ function usageError({ code, message }: CommanderError, argv: readonly string[], 
     return new UsageError(`invalid value "${argument}" for ${name}`, choices.replace(allowedChoices, 'expected one of: $1'));
   const [, what = text, near] = /^(.*)\n\((Did you mean .*\?)\)$/s.exec(text) ?? [];
   const [, unknown = ''] = /^unknown option '(.*)'$/s.exec(what) ?? [];
-  const answer = code === 'commander.unknownCommand' ? answerToCommand(argv[0] ?? '') : named && answerToOption(unknown, named);
+  const answer = code === 'commander.unknownCommand' ? answerToCommand(argv[0] ?? '') : named && answerToOption(unknown, named, argv);
   return new UsageError(what.replaceAll(/'([^']*)'/g, '"$1"'), answer ?? (near === undefined ? help : near.replace('Did', 'did')));
 }

@@ -1,7 +1,7 @@
 import { fstatSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { isatty } from 'node:tty';
-import type { DiagnosticCode } from '../../model/catalog/diagnostic-catalog.ts';
+import type { DiagnosticCode } from '../../model/catalog/diagnostic-code.ts';
 import type { Output } from './cli-context.ts';
 
 type Stream = NodeJS.WriteStream & { readonly fd: number };

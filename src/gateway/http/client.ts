@@ -34,6 +34,8 @@ export type ClientOptions = {
   readonly transport: Transport;
   readonly url: string;
   readonly token: string;
+  /** The environment variable that has the token. */
+  readonly tokenName?: string | undefined;
   readonly limits: RetryLimits;
   readonly random: () => number;
   readonly now: () => number;
@@ -154,6 +156,7 @@ async function sendOnce(state: ClientState, request: HttpRequest, attempt: numbe
     url: `${options.url}${path}`,
     errorHints,
     certified: options.certified === true,
+    tokenName: options.tokenName,
     get secrets() {
       return [token, ...(request.secrets?.() ?? [])];
     },

@@ -18,6 +18,8 @@ export type RequestContext = Pick<HttpExchange, 'method' | 'url'> & {
   readonly secrets: readonly string[];
   /** The request was sent with a client certificate. */
   readonly certified?: boolean;
+  /** The environment variable that has the token. */
+  readonly tokenName?: string | undefined;
   /** Hints for the gateway's own error messages. */
   readonly errorHints?: readonly ErrorHint[];
 };
@@ -82,7 +84,7 @@ function meaningOf(context: RequestContext, response: RawResponse): StatusMeanin
     401: {
       code: 'api/unauthorized',
       words: 'the gateway rejected the token',
-      hint: 'check that the token is complete, valid and issued by this gateway',
+      hint: `check that the token${context.tokenName === undefined ? '' : ` in ${context.tokenName}`} is complete, has not expired, and was issued by this gateway`,
     },
     403: {
       code: 'api/forbidden',

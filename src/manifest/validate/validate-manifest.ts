@@ -44,19 +44,26 @@ export function classifyDocument(document: ManifestDocument, views: KindViews): 
     );
   }
   const { apiVersion, kind } = value;
+  if (apiVersion === version) return classifyKind(kind, value, views);
+  const hasOurForm =
+    typeof kind === 'string' &&
+    (views.has(kind) || kind === 'Config' || otherKinds.includes(kind)) &&
+    (isObject(value['spec'] ?? value['targets']) || Array.isArray(value['spec']));
   if (apiVersion === undefined) {
-    const ours =
-      typeof kind === 'string' &&
-      (views.has(kind) || kind === 'Config' || otherKinds.includes(kind)) &&
-      (isObject(value['spec'] ?? value['targets']) || Array.isArray(value['spec']));
-    if (!ours) return { is: 'foreign', apiVersion };
+    if (!hasOurForm) return { is: 'foreign', apiVersion };
     return wrong('manifest/missing-field', '', `missing required field "apiVersion" in the ${kind}`, `add apiVersion: ${version}`);
   }
-  if (apiVersion === version) return classifyKind(kind, value, views);
-  if (typeof apiVersion !== 'string') return { is: 'foreign', apiVersion: quoteValue(apiVersion) };
-  const ours = apiVersion.toLowerCase().startsWith('ostiary/') || suggest(apiVersion, [version]) !== undefined;
-  if (!ours) return { is: 'foreign', apiVersion };
+  if (!isOurVersion(apiVersion, hasOurForm))
+    return { is: 'foreign', apiVersion: typeof apiVersion === 'string' ? apiVersion : quoteValue(apiVersion) };
   return wrong('manifest/unsupported-version', '/apiVersion', `unknown version ${quoteValue(apiVersion)}`, `write apiVersion: ${version}`);
+}
+
+/** Returns whether a version means one of ours. A version of no group, such as `v1`, has none of our kinds: skipping the document would remove its object. */
+function isOurVersion(apiVersion: Json, hasOurForm: boolean): boolean {
+  if (hasOurForm && !(typeof apiVersion === 'string' && apiVersion.includes('/'))) return true;
+  return (
+    typeof apiVersion === 'string' && (apiVersion.toLowerCase().startsWith('ostiary/') || suggest(apiVersion, [version]) !== undefined)
+  );
 }
 
 function classifyKind(kind: Json | undefined, value: JsonObject, views: KindViews): DocumentClass {

@@ -1,7 +1,7 @@
 import { isAbsolute, posix, relative, sep } from 'node:path';
 import type { DesiredState } from '../../model/desired.ts';
 import type { ResolvedConfig } from '../resolved-config.ts';
-import { workflowTexts } from './workflow-texts.ts';
+import { pipelineText, workflowTexts } from './workflow-texts.ts';
 
 type WorkflowInput = {
   readonly config: Pick<ResolvedConfig, 'root' | 'file' | 'targets'>;
@@ -16,6 +16,26 @@ type WorkflowInput = {
 /** Returns workflows for GitHub that validate, plan, apply and report drift, by their path from the top of the repository. */
 export function workflowFiles(input: WorkflowInput): readonly (readonly [path: string, text: string])[] {
   return Object.entries(workflowTexts).map(([name, text]) => [`.github/workflows/access-${name}.yml`, fill(text, input)]);
+}
+
+/** Returns the pipeline for GitLab that validates, plans, applies and reports drift, by its path from the top of the repository. */
+export function pipelineFiles({
+  config,
+  prefix,
+}: Pick<WorkflowInput, 'config' | 'prefix'>): readonly (readonly [path: string, text: string])[] {
+  const own = prefix === '' ? '' : ` --config ${quoted(posix.join(prefix, configName(config.file)))}`;
+  const isFleet = config.targets.length > 1;
+  const text = pipelineText
+    .replace('Copy this file to the top of\n# your repository, and protect the default branch.', 'Protect the\n# default branch.')
+    .replace(/OSTIARY_TOKEN (?= )/, [...new Set(config.targets.map(({ token }) => token.env))].join(', '))
+    .replace('[.ostiary/]', `[${posix.join(prefix, '.ostiary/')}]`)
+    .replaceAll(/ostiary ci \w+/g, (command) => (isFleet ? `${command} --all-targets` : command))
+    .replaceAll(/ostiary (?:ci \w+( --all-targets)?|validate)/g, (command) => `${command}${own}`)
+    .replaceAll(/(--report (?:markdown|html)=\w+)\.|(--journal \w+)\./g, (file) => (isFleet ? `${file.slice(0, -1)}-{target}.` : file))
+    .replaceAll(/^( +paths: )\[((?:plan|apply|drift)\.[^\]]*)\]/gm, (line, key: string, files: string) =>
+      isFleet ? `${key}[${files.replaceAll(/(\w+)\.(\w+)/g, "'$1-*.$2'")}]` : line,
+    );
+  return [['.gitlab-ci.yml', text]];
 }
 
 function fill(text: string, input: WorkflowInput): string {
@@ -56,8 +76,11 @@ export function watchedPaths({ config: { root, file, targets }, prefix, states }
   const secrets = sourcesIn(states, 'file:')
     .map(inRepository)
     .filter((path) => !covered(path));
-  const config = file === undefined ? 'ostiary.yaml' : posix.basename(file.split(sep).join('/'));
-  return [...new Set([...paths, ...secrets, inRepository(config)])];
+  return [...new Set([...paths, ...secrets, inRepository(configName(file))])];
+}
+
+function configName(file: string | undefined): string {
+  return file === undefined ? 'ostiary.yaml' : posix.basename(file.split(sep).join('/'));
 }
 
 function variablesIn({ states }: WorkflowInput): readonly string[] {

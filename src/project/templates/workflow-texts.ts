@@ -1,5 +1,5 @@
-// Generated from examples/github by `npm run generate`; do not edit.
-/** The example workflows by their names. */
+// Generated from examples/github and examples/gitlab by `npm run generate`; do not edit.
+/** The example workflows of GitHub by their names. */
 export const workflowTexts: Readonly<Record<string, string>> = {
   validate: `# Checks the manifests of every pull request, forks included: no gateway, no secret.
 name: access validate
@@ -179,3 +179,89 @@ jobs:
           OSTIARY_SECRET_ORDERS: \${{ secrets.OSTIARY_SECRET_ORDERS }}
 `,
 };
+
+/** The example pipeline of GitLab. */
+export const pipelineText = `# Validates merge requests, shows their plan in a note, applies each merge, and looks for drift on a schedule. Copy this file to the top of
+# your repository, and protect the default branch.
+#
+# Settings > CI/CD > Variables, all masked and protected: the author of a merge request controls this file in its pipelines, and so reads every
+# variable that is not protected.
+#   OSTIARY_TOKEN         the key for the gateway: role auditor for the environment access-plan; role admin for the environment production
+#   OSTIARY_GITLAB_TOKEN  a project access token with the role Developer and the scope api, for notes, issues, the branch that accepts drift, and
+#                         the record of what was applied
+#   OSTIARY_RECORD_KEY    recommended: the private half of a record key (ostiary record key), for the environment production. The apply signs its
+#                         record, so that people with push rights cannot forge it. The public half is for ostiary.yaml
+# Secrets that the manifests take from the environment are variables of the environment production.
+#
+# Settings > CI/CD > Pipeline trigger tokens: create one. Settings > Webhooks: add the URL below for merge request events. It starts the job plan
+# with the file of the default branch, which the author of a merge request does not control.
+#   https://gitlab.example.com/api/v4/projects/PROJECT_ID/ref/main/trigger/pipeline?token=TRIGGER_TOKEN
+
+default:
+  image: node:24
+  before_script:
+    # acme/ostiary and the zeros are filled in where this file is part of a release: ostiary-examples-VERSION.tar.gz.
+    - curl --fail --silent --show-error --location --remote-name https://github.com/acme/ostiary/releases/download/v0.1.0/ostiary-0.1.0.tgz
+    - echo "0000000000000000000000000000000000000000000000000000000000000000  ostiary-0.1.0.tgz" | sha256sum --check --quiet
+    - npm install --global --ignore-scripts ./ostiary-0.1.0.tgz
+
+validate:
+  interruptible: true
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+  script:
+    - ostiary validate --report junit=validate.xml --report codequality=code-quality.json
+  artifacts:
+    when: always
+    reports:
+      junit: validate.xml
+      codequality: code-quality.json
+
+plan:
+  environment:
+    name: access-plan
+    action: access
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "trigger" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  script:
+    # The merge request of the event. Ostiary takes targets, limits and policies from the default branch.
+    - request="$(node -p 'Number(JSON.parse(fs.readFileSync(process.env.TRIGGER_PAYLOAD, "utf8")).object_attributes.iid)')"
+    - git fetch --quiet origin "refs/merge-requests/$request/head"
+    - git checkout --quiet --detach FETCH_HEAD
+    - ostiary ci plan --status --report markdown=plan.md --report html=plan.html
+  artifacts:
+    when: always
+    paths: [plan.html, plan.md]
+
+apply:
+  # One at a time, and never stopped while it writes.
+  resource_group: access-apply-production
+  interruptible: false
+  # What was verified, encrypted with the key of the gateway: the next pipeline reads only secrets that changed.
+  cache:
+    key: ostiary-production
+    paths: [.ostiary/]
+  environment:
+    name: production
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "push" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  script:
+    # --digest comment applies only the plan that the note of the merge request showed.
+    - ostiary ci apply --journal journal.jsonl --report markdown=apply.md --report html=apply.html
+  artifacts:
+    when: always
+    paths: [apply.html, apply.md, journal.jsonl]
+
+drift:
+  environment:
+    name: access-plan
+    action: access
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "schedule" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  script:
+    # An issue reports the drift, and a merge request accepts it.
+    - ostiary ci drift --adopt --secrets unresolved --report markdown=drift.md
+  artifacts:
+    when: always
+    paths: [drift.md]
+`;

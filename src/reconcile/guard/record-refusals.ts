@@ -46,7 +46,7 @@ export function unrecordedRefusals(plan: Plan, { target, desired, remembered, im
   if (ids.length === 0) return [];
   const message = `no apply to "${target}" is recorded, but ${firstIds(ids)} ${ids.length === 1 ? 'is' : 'are'} live and would change`;
   const hint =
-    'if it was applied before, restore the record or pass --base COMMIT; if not, review the changes and override, or pass --import KIND/NAME';
+    'if it was applied before, pass --base COMMIT with the commit that was applied last: the apply records it again; if not, review the changes and override, or pass --import KIND/NAME';
   return [{ code: 'git/no-record', message, hint, allowable: true }];
 }
 
@@ -60,7 +60,7 @@ export function forgottenRefusals({ target, forgotten }: ForgottenInput): readon
   const ids = forgotten.map(({ id }) => id);
   const [are, it, them] = ids.length === 1 ? ['is', 'it', 'it'] : ['are', first.id, 'them'];
   const message = `no apply to "${target}" is recorded, but ${firstIds(ids)} ${are} live, and the manifests of ${commit.slice(0, 10)} declare ${it}`;
-  const hint = `if it was applied, restore the record, or pass --base ${commit}, which plans the removal; if not, list ${them} under released, or override`;
+  const hint = `if it was applied, pass --base ${commit}, which plans the removal and records the apply again; if not, list ${them} under released, or override`;
   return [{ code: 'git/no-record', message, hint, allowable: true }];
 }
 

@@ -1,13 +1,22 @@
 import type { Drift } from '../../model/result/drift.ts';
 import type { ProtectionVerdict } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
+import { quoteWord } from '../escape.ts';
 import type { DriftedObject } from './change-rows.ts';
 import { plural, shortList } from '../wording/summary.ts';
 
 /** What a person can do about a drift: a command, and what it changes. */
-export type DriftChoice = { readonly goal: string; readonly command: string; readonly text: string };
+export type DriftChoice = {
+  readonly goal: string;
+  readonly command: string;
+  readonly text: string;
+  /** It happens also if no person chooses. */
+  readonly isDefault?: true;
+};
 
 const mostNames = 5;
+/** The most objects that a command names; it is for all of the drift then, as it is without names. */
+const mostNamed = 3;
 
 /** Returns what accepting, reverting and the next apply do with a drift; empty if Ostiary can do nothing about it. */
 export function driftChoices({ protection }: Pick<Drift, 'protection'>, rows: readonly DriftedObject[]): readonly DriftChoice[] {
@@ -21,11 +30,12 @@ export function driftChoices({ protection }: Pick<Drift, 'protection'>, rows: re
   const [weaker, stricter, unknown] = [on('weakens', 'both'), on('strengthens', 'both'), on('unknown')];
   const deleted = ours.filter(({ change }) => change.action === 'create').length;
   const held = ours.filter(({ change }) => change.action === 'held' || change.fields.some((field) => field.held === true)).length;
+  const named = ours.length > mostNamed ? '' : ours.map(({ change }) => ` ${quoteWord(change.id)}`).join('');
   const removed = deleted === 0 ? '' : `; of ${plural(deleted, 'deleted object')}, remove the manifest yourself`;
   return [
     {
       goal: 'To accept it',
-      command: 'ostiary drift --adopt',
+      command: `ostiary drift --adopt${named}`,
       text: `edits the manifests until they state what the gateway has, and writes nothing to the gateway${effects([
         ['accepts weaker protection of', weaker],
         ['keeps stricter protection of', stricter],
@@ -34,7 +44,7 @@ export function driftChoices({ protection }: Pick<Drift, 'protection'>, rows: re
     },
     {
       goal: 'To revert it',
-      command: 'ostiary drift --revert',
+      command: `ostiary drift --revert${named}`,
       text: `writes ${plural(ours.length, 'object')} as the manifests state, held drift too${effects([
         ['restores protection of', weaker],
         ['gives up stricter protection of', stricter],
@@ -44,6 +54,7 @@ export function driftChoices({ protection }: Pick<Drift, 'protection'>, rows: re
     {
       goal: 'If you do nothing',
       command: 'ostiary apply',
+      isDefault: true,
       text: `reverts it${held === 0 ? '' : `, except what is held on ${plural(held, 'object')}`}`,
     },
   ];

@@ -1,13 +1,12 @@
 import { addToGroup } from '../../model/collections.ts';
-import type { JsonObject } from '../../model/json.ts';
-import { documentJson } from '../document-json.ts';
+import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/result/drift.ts';
 import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Plan, type Value } from '../../model/plan/plan.ts';
 import { combineVerdicts, effectOfPart } from '../../model/protection/part-effect.ts';
 import { type ControlColumn, type Headline, headlineOrder, type PartEffect } from '../../model/protection/protection.ts';
 import { changeRows, type DriftedObject, type DriftedRow, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
-import { outsideBlocks, planObject } from './plan.ts';
+import { outsideBlocks, planObject, positionObject } from './plan.ts';
 import { outsideNotices } from '../rows/outside-rows.ts';
 import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '../rows/groups.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
@@ -31,6 +30,8 @@ function driftSection(drift: Drift, columns: readonly ControlColumn[], config: s
   const { plan, protection } = drift;
   const rows = driftedObjects(drift);
   const adopted = adoptionSummary(drift);
+  const choices = { type: 'choices', choices: drift.adoption === undefined ? driftChoices(drift, rows) : [] } as const;
+  const weakens = protection.connections.some(({ direction }) => direction === 'weakens' || direction === 'both');
   return {
     verdict: driftVerdict(drift, rows),
     place: { where: plan.target.url, config },
@@ -43,9 +44,10 @@ function driftSection(drift: Drift, columns: readonly ControlColumn[], config: s
       ...[unwatchedList(plan), unmanagedList(plan), notComparedList(plan)]
         .filter(({ entries }) => entries.length > 0)
         .map((list) => ({ type: 'list', list }) as const),
+      ...(weakens ? [choices] : []),
     ],
     pageBlocks: () => [
-      { type: 'choices', choices: driftChoices(drift, rows) },
+      ...(weakens ? [] : [choices]),
       { type: 'postures', connections: protection.connections, columns, sides: ['manifests', 'gateway'] },
     ],
   };
@@ -328,11 +330,29 @@ function adoptionSummary({ adoption }: Drift): string | undefined {
   return `${what} of the branch ${escapeTerminal(name)} (${commit.slice(0, 10)}, ${state}).`;
 }
 
-function driftObject({ plan, protection, writes, adoption, ...drift }: Drift): JsonObject {
-  const writers = writes && [...writes].map(([id, all]) => ({ id, writes: all }));
-  const accepted = adoption?.accepted === undefined ? [] : driftedObjects(adoption.accepted).map(({ change }) => change.id);
-  return {
+function driftObject({ plan, pending, unfinished, protection, writes, adoption, unmerged, unproven }: Drift): JsonObject {
+  const entries = [...(writes ?? [])].map(([id, all]) => ({
+    id,
+    writes: all.map(({ at, by, from, method, path }) => ({ at, by, from, method, path })),
+  }));
+  return definedFields({
     plan: planObject({ ...plan, protection }),
-    ...documentJson({ ...drift, writers, adoption: adoption && { ...adoption, accepted: [...new Set(accepted)] } }, 'drift#/$defs/drift'),
-  };
+    pending,
+    unfinished,
+    writers: writes && entries,
+    adoption: adoption && adoptionObject(adoption),
+    unmerged: unmerged && definedFields({ ...unmerged }),
+    unproven,
+  });
+}
+
+function adoptionObject({ accepted, created, files, left, branch }: Adoption): JsonObject {
+  const ids = new Set(accepted === undefined ? [] : driftedObjects(accepted).map(({ change }) => change.id));
+  return definedFields({
+    accepted: [...ids],
+    files: [...files],
+    created: created?.map(({ id, file }) => ({ id, file })),
+    left: left.map(({ code, message, resource, at }) => definedFields({ code, message, resource, at: at && positionObject(at) })),
+    branch: branch && { ...branch },
+  });
 }

@@ -1,7 +1,8 @@
+import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import type { ReportDocument } from '../document.ts';
 import { plural } from '../wording/summary.ts';
-import { documentJson } from '../document-json.ts';
+import { positionObject } from './plan.ts';
 
 /** Returns the document of the results of samples. */
 export function samplesDocument(targets: readonly TargetSampleResults[]): ReportDocument {
@@ -9,10 +10,7 @@ export function samplesDocument(targets: readonly TargetSampleResults[]): Report
     json: () => ({
       version: 1,
       counts: { ...countSamples(allRules(targets)) },
-      targets: targets.map(({ target, rules }) => ({
-        target,
-        rules: rules.map((rule) => documentJson({ ...rule, samples: rule.trials }, 'test#/$defs/rule')),
-      })),
+      targets: targets.map(({ target, rules }) => ({ target, rules: rules.map(ruleObject) })),
     }),
     sections: () => [{ verdict: { before: summaryText(allRules(targets)), name: '', after: '' }, blocks: [{ type: 'samples', targets }] }],
   };
@@ -47,6 +45,14 @@ export function untested(rules: readonly RuleSampleResults[]): readonly RuleSamp
 /** Returns the rules of all targets. */
 export function allRules(targets: readonly TargetSampleResults[]): readonly RuleSampleResults[] {
   return targets.flatMap(({ rules }) => rules);
+}
+
+function ruleObject({ rule, at, trials, untried, notSimulated }: RuleSampleResults): JsonObject {
+  return { rule, at: positionObject(at), samples: trials.map(trialObject), untried, notSimulated };
+}
+
+function trialObject({ at, name, side, text, outcome, expected, found, why, hint }: SampleResult): JsonObject {
+  return definedFields({ at: positionObject(at), name, side, text, outcome, expected, found, why, hint });
 }
 
 function summaryText(rules: readonly RuleSampleResults[]): string {

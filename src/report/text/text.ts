@@ -1,3 +1,4 @@
+import { largestOf } from '../../model/collections.ts';
 import { highestPlanRisk, isRiskierThan, type Plan } from '../../model/plan/plan.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
@@ -6,6 +7,7 @@ import { escapeTerminal } from '../escape.ts';
 import { outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { mergeEqual } from '../rows/equal-findings.ts';
+import type { DriftChoice } from '../rows/drift-choices.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../rows/fold-similar.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
 import { hasNothingToShow, planSummaryText, policiesText, shortList, showsSeveral, verdictText } from '../wording/summary.ts';
@@ -97,12 +99,23 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
     case 'findings':
       return diagnosticsLines(findingDiagnostics(block.run), terminal);
     case 'choices':
+      return choiceLines(block.choices, terminal);
     case 'overview':
     case 'permission-matrix':
     case 'matrix':
     case 'postures':
       return [];
   }
+}
+
+/** Returns the commands that accept and revert a drift, one below the other. */
+function choiceLines(choices: readonly DriftChoice[], { color }: Terminal): readonly string[] {
+  const commands = choices.filter(({ isDefault }) => isDefault !== true);
+  const width = largestOf(
+    commands.map(({ goal }) => goal.length),
+    0,
+  );
+  return commands.map(({ goal, command }) => `  ${goal}:${pad('', width - goal.length)} ${color.bold(escapeTerminal(command))}`);
 }
 
 /** Returns what ends the text of several changes: the counts again, because the verdict may be far above, and the facts. */

@@ -1,6 +1,5 @@
 import { type Diagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
-import type { JsonObject } from '../../model/json.ts';
-import { documentJson } from '../document-json.ts';
+import { definedFields, type JsonObject } from '../../model/json.ts';
 import { escapeJson } from '../escape.ts';
 import { plural } from './summary.ts';
 
@@ -24,5 +23,7 @@ export function diagnosticsDocument(diagnostics: readonly Diagnostic[]): JsonObj
 
 /** Returns diagnostics as data, sorted by position, without code frames. */
 export function diagnosticObjects(diagnostics: readonly Diagnostic[]): readonly JsonObject[] {
-  return sortDiagnostics(diagnostics).map((one) => documentJson(one, 'diagnostics#/$defs/diagnostic'));
+  return sortDiagnostics(diagnostics).map(({ code, severity, message, hint, at, resource, targets }) =>
+    definedFields({ code, severity, message, hint, at: at && { file: at.file, line: at.line, column: at.column }, resource, targets }),
+  );
 }

@@ -34,9 +34,11 @@ describe('init', () => {
   });
 });
 
+const repositories = useRepositories();
+
 describe('init --github', () => {
   const action = `team/ostiary@${'a1'.repeat(20)}`;
-  const { make } = useRepositories();
+  const { make } = repositories;
   const secret = {
     'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_ORDERS' } },
     'filesystem:CA': { valueFrom: { file: 'certs/ca.pem' } },
@@ -99,6 +101,29 @@ describe('init --github', () => {
     expect(workflowsOf(repository.folder)['access-plan.yml']).toBe('mine');
     expect((await run('--github')).code).toBe(3);
   });
+});
+
+test('init --gitlab writes the pipeline of the example, for a folder below the top and for several targets', async () => {
+  const { make } = repositories;
+  const example = readFileSync('examples/gitlab/.gitlab-ci.yml', 'utf8');
+  const alone = make({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/rule.yaml': guardrail('no-drop') });
+  expect(await ostiaryInProcess(['init', '--gitlab'], { cwd: alone.folder })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('wrote .gitlab-ci.yml\n'),
+    stderr: expect.stringContaining('Fill in the release in .gitlab-ci.yml'),
+  });
+  expect(parse(readFileSync(join(alone.folder, '.gitlab-ci.yml'), 'utf8'))).toEqual(parse(example));
+  const several = make({
+    'pay/ostiary.yaml': config({ staging: 'http://127.0.0.1:9', production: 'http://127.0.0.1:10' }),
+    'pay/access/rule.yaml': guardrail('no-drop'),
+  });
+  expect((await ostiaryInProcess(['init', 'pay', '--gitlab'], { cwd: several.folder })).code).toBe(0);
+  const { plan, apply } = parse(readFileSync(join(several.folder, '.gitlab-ci.yml'), 'utf8'));
+  expect(plan.script[3]).toBe(
+    "ostiary ci plan --all-targets --config 'pay/ostiary.yaml' --status --report markdown=plan-{target}.md --report html=plan-{target}.html",
+  );
+  expect(plan.artifacts.paths).toEqual(['plan-*.html', 'plan-*.md']);
+  expect(apply.cache.paths).toEqual(['pay/.ostiary/']);
 });
 
 /** Returns the workflows of a repository by the name of their file. */

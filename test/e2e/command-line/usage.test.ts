@@ -24,7 +24,19 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['import', 'unknown command "import"', 'ostiary pull imports a gateway as manifests; ostiary apply writes manifests to the gateway'],
   ['plan --frobnicate', 'unknown option "--frobnicate"', 'run ostiary plan --help for the list of flags'],
   ['plan -out=plan.json', 'unknown option "-out=plan.json"', 'did you mean --out?'],
-  ['apply -f access/orders.yaml', 'unknown option "-f"', 'files and folders are arguments: ostiary plan access/orders.yaml'],
+  ['apply -f access/orders.yaml', 'unknown option "-f"', 'files and folders are arguments: ostiary apply access/orders.yaml'],
+  ['apply plan.json', '"plan.json" is not a manifest', 'to apply a saved plan, run ostiary apply --plan plan.json'],
+  [
+    'plan -target=GuardrailRule/no-drop',
+    'unknown option "-target=GuardrailRule/no-drop"',
+    '--target names a gateway of the config; to select a resource, pass --only GuardrailRule/no-drop',
+  ],
+  [
+    'plan --target GuardrailRule/no-drop',
+    'unknown target "GuardrailRule/no-drop" in ostiary.yaml',
+    'targets: production; to select a resource, pass --only GuardrailRule/no-drop',
+  ],
+  ['explain git/no-recrod', 'unknown code "git/no-recrod"', 'did you mean "git/no-record"?'],
   ['get', 'missing required argument "what"', 'run ostiary get --help for the list of flags'],
   ['serve x', 'too many arguments for "serve": expected 0, got 1', 'run ostiary serve --help for the list of flags'],
   ['apply', 'apply needs confirmation, but stdin is not a terminal', 'pass --yes'],
@@ -39,6 +51,23 @@ test.concurrent.each(wrong)('ostiary %s: one clear line and a hint, and no reque
   const { code, stdout, stderr } = await ostiaryInProcess(line.split(' '), { cwd: folder, env });
   expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: usage(message, hint) });
   expect(server.seen).toHaveLength(0);
+});
+
+test('KIND/NAME among the paths selects the resource, as --only does', async () => {
+  const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/a.yaml': guardrail('a'), 'access/b.yaml': guardrail('b') });
+  const listed = await ostiaryInProcess(['list', 'GuardrailRule/b', '--format', 'json'], { cwd, env });
+  const only = await ostiaryInProcess(['list', '--only', 'GuardrailRule/b', '--format', 'json'], { cwd, env });
+  expect([listed.code, listed.stdout]).toEqual([only.code, only.stdout]);
+  expect(listed.stdout).toContain('"name": "b"');
+  expect(listed.stdout).not.toContain('"name": "a"');
+  expect((await ostiaryInProcess(['validate', 'Rule/b'], { cwd, env })).stderr).toContain('manifest/no-such-path');
+});
+
+test('explain prints the meaning of a code without a project', async () => {
+  const cwd = makeProject({});
+  const { code, stdout } = await ostiaryInProcess(['explain', 'git/no-record'], { cwd });
+  expect([code, stdout.split('\n')[0]]).toEqual([0, 'git/no-record (refusal)']);
+  expect((await ostiaryInProcess(['explain', 'risk/agent-rerouted'], { cwd })).stdout).toContain('(reroutes)');
 });
 
 test('a process prints a usage error and its hint to stderr', async () => {

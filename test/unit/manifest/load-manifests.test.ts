@@ -81,6 +81,12 @@ describe('several files', () => {
     expect(value?.notices).toEqual(diagnostics);
   });
 
+  test('cannot have one of our kinds in a version of no group: the object would count as removed', () => {
+    const { diagnostics } = load({ 'a.yaml': connection('a'), 'b.yaml': connection('b').replace('ostiary/v1', 'v1') });
+    expect(toLines(diagnostics)).toEqual(['b.yaml:1:13 error manifest/unsupported-version']);
+    expect(diagnostics[0]?.hint).toBe('write apiVersion: ostiary/v1');
+  });
+
   test('cannot declare one resource twice', () => {
     const { diagnostics } = load({ 'b.yaml': connection('x'), 'a.yaml': connection('x') });
     expect(toLines(diagnostics)).toEqual(['b.yaml:4:9 error manifest/duplicate-name']);
