@@ -7,7 +7,7 @@ import { toText, readEntries, readObject } from './json-values.ts';
 import { placeDiagnostic, type SourceMap } from './source-map.ts';
 import { dateProblems } from './validate/check-manifest.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
-import { findScalarOffset } from './yaml/locate.ts';
+import { findScalarOffset } from './yaml/scalar-offset.ts';
 import { createLineFinder } from './yaml/code-frame.ts';
 import { type DocumentTarget, oneOrMore, readTargetDocuments } from './target-documents.ts';
 import { policy as validator } from './validate/validators.ts';

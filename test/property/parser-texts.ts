@@ -122,6 +122,8 @@ const lines = [
   '- [m]',
   '---',
   "n: ''",
+  "- 'o' p: q",
+  "'r' s: t",
 ];
 
 /** Lines at random indentations: what maps and lists make of each other. */

@@ -1,20 +1,21 @@
 import { assert, oneof, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { findOffsetsStrictly, findOffsets, type NodeOffsets } from '../../src/manifest/yaml/locate.ts';
+import type { ParsedDocument, TextOffsets } from '../../src/manifest/yaml/offsets.ts';
 import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import { readStrictly } from '../../src/manifest/yaml/strict-reader.ts';
 import { readYaml } from '../../src/manifest/yaml/read-yaml.ts';
+import type { Json } from '../../src/model/json.ts';
 import { blocks, mutatedSeed, shortTexts, seeds } from './parser-texts.ts';
 import { runCount } from '../support/property-runs.ts';
 
 const binary = string({ unit: 'binary', maxLength: 200 });
 
-/** Reads the offsets below all values, which are computed on first use. */
-function wholeOffsets(offsets: NodeOffsets | undefined): unknown {
-  if (offsets === undefined) return undefined;
-  const { key, value, below } = offsets;
-  return { key, value, below: [...below].map(([name, inner]) => [name, wholeOffsets(inner), wholeOffsets(offsets.child(name))]) };
+/** The offsets of a text as both readers record them: by document, the tree of all places. */
+function placesOf(documents: readonly ParsedDocument[], offsets: TextOffsets): unknown {
+  const below = (node: Json | undefined): unknown =>
+    node === undefined ? 'alias' : [...(offsets.get(node) ?? [])].map(([name, { node: inner, ...place }]) => [name, place, below(inner)]);
+  return documents.map(({ value, index, start }) => ({ index, start, below: below(value) }));
 }
 
 /** What `yaml` itself makes of a text: undefined where it finds anything wrong. */
@@ -45,11 +46,12 @@ describe('the strict reader', () => {
     let found = 0;
     assert(
       property(oneof(mutatedSeed, mutatedSeed, blocks, shortTexts), (text) => {
-        const marked = findOffsetsStrictly(text);
-        if (marked === undefined) return;
+        const offsets: TextOffsets = new Map();
+        const documents = readStrictly(text, offsets);
+        if (documents === undefined) return;
         found += 1;
-        const places = findOffsets(text);
-        for (const { index } of readStrictly(text) ?? []) expect(wholeOffsets(marked[index])).toStrictEqual(wholeOffsets(places[index]));
+        const known: TextOffsets = new Map();
+        expect(placesOf(documents, offsets)).toStrictEqual(placesOf(readYaml({ path: 'any.yaml', text }, known).documents, known));
       }),
       { numRuns: runCount(200) },
     );

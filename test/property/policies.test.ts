@@ -7,7 +7,7 @@ import type { LiveState } from '../../src/model/live.ts';
 import { checkPolicies } from '../../src/protection/policy/check-policies.ts';
 import { compilePolicies, type CompiledPolicy } from '../../src/protection/policy/compile-policies.ts';
 import { liveSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
-import { findScalarOffset } from '../../src/manifest/yaml/locate.ts';
+import { findScalarOffset } from '../../src/manifest/yaml/scalar-offset.ts';
 import { runCount } from '../support/property-runs.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { loadText, policyText, someConnection } from '../support/policies.ts';

@@ -1,9 +1,9 @@
 import type { Position, SourceFile } from '../../model/diagnostic.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import { createLocator } from './locate.ts';
 import { createLineFinder } from './code-frame.ts';
-import { type ParsedDocument, readStrictly } from './strict-reader.ts';
+import { findOffset, type ParsedDocument, type TextOffsets } from './offsets.ts';
+import { readStrictly } from './strict-reader.ts';
 import { readYaml, type YamlDiagnostic } from './read-yaml.ts';
 
 /** The maximum length of a file, in UTF-16 code units. */
@@ -11,7 +11,7 @@ const maxLength = 1024 * 1024;
 
 /**
  * Reads the documents of a file, without those that contain only comments. It never throws or hangs, whatever the text.
- * The strict reader tries first; the reference parser reads what the strict one rejects and finds all positions.
+ * The strict reader tries first; the reference parser reads what the strict one rejects, and words the errors.
  */
 export function parseDocuments(file: SourceFile): {
   readonly value?: readonly ManifestDocument[];
@@ -43,13 +43,27 @@ function toManifestDocuments(file: SourceFile, documents: readonly ParsedDocumen
       index,
       value,
       locate(path, part = 'value') {
-        finders ??= { positionAt: createLineFinder(file.text), offsetOf: createLocator(file.text) };
+        finders ??= { positionAt: createLineFinder(file.text), offsetOf: createLocator(file) };
         const { line, column } = finders.positionAt(path === '' ? start : finders.offsetOf(index, path, part));
         return { file: file.path, line, column };
       },
     };
     return damaged === undefined ? document : { ...document, incomplete: damaged };
   });
+}
+
+/** Returns the offset at which the value at a document's pointer, or its key, begins. */
+type Locator = (index: number, path: Pointer, part: 'key' | 'value') => number;
+
+/** Creates a locator for a file, which reads the text again on first use: most files need no position but that of their documents. */
+function createLocator(file: SourceFile): Locator {
+  const offsets: TextOffsets = new Map();
+  let documents: ReadonlyMap<number, ParsedDocument> | undefined;
+  return (index, path, part) => {
+    documents ??= new Map((readStrictly(file.text, offsets) ?? readYaml(file, offsets).documents).map((one) => [one.index, one]));
+    const document = documents.get(index);
+    return document === undefined ? 0 : findOffset(document, offsets, { path, part });
+  };
 }
 
 type Finders = { readonly positionAt: ReturnType<typeof createLineFinder>; readonly offsetOf: ReturnType<typeof createLocator> };

@@ -10,6 +10,7 @@ import {
   type ParsedNode,
   type Scalar,
   type YAMLMap,
+  type YAMLSeq,
   Composer,
   visit,
   Lexer,
@@ -19,7 +20,7 @@ import {
 } from 'yaml';
 import type { Diagnostic, SourceFile } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
-import type { ParsedDocument } from './strict-reader.ts';
+import { type EntryOffsets, type ParsedDocument, recordEntries, type TextOffsets } from './offsets.ts';
 import { maxDepth } from './strict-scalar.ts';
 import { createLineFinder, createLines, cutCodeFrame } from './code-frame.ts';
 
@@ -29,8 +30,11 @@ type YamlReading = { readonly documents: readonly ParsedDocument[]; readonly dia
 /** An error in YAML text. `unnamed` is its message without the key that it names, which may be a part of a secret. */
 export type YamlDiagnostic = Diagnostic & { readonly unnamed: string };
 
-/** Reads any YAML 1.2 text with the reference parser; never throws. Of syntax errors it reports only the first: the others follow from it. */
-export function readYaml(file: SourceFile): YamlReading {
+/**
+ * Reads any YAML 1.2 text with the reference parser, and records the offsets of all values on request; never throws. Of syntax errors it
+ * reports only the first: the others follow from it.
+ */
+export function readYaml(file: SourceFile, offsets?: TextOffsets): YamlReading {
   const reporter = createYamlErrorReporter(file);
   const composed = compose(file.text);
   const conflict = findConflict(file.text, 'stopped' in composed || composed.errors.length > 0);
@@ -51,7 +55,7 @@ export function readYaml(file: SourceFile): YamlReading {
   for (const [index, document] of composed.documents.entries()) {
     if (isEmpty(document)) continue;
     if (document.directives.yaml.version !== '1.2') diagnostics.push(reporter.report('version', document.range));
-    const { value, diagnostics: found } = toJson(document, reporter);
+    const { value, diagnostics: found } = toJson(document, { reporter, offsets });
     appendAll(diagnostics, found);
     if (found.every(isAboutKey))
       documents.push({
@@ -103,6 +107,7 @@ const maxErrors = 20;
 
 type ReadingState = {
   readonly reporter: YamlErrorReporter;
+  readonly offsets: TextOffsets | undefined;
   /** The value of each anchor; undefined while that value is being read. */
   readonly anchors: Map<string, Json | undefined>;
   readonly diagnostics: Diagnostic[];
@@ -112,9 +117,9 @@ type ReadingState = {
 /** Converts a document's nodes to JSON, and reports each value that JSON cannot hold or that aliases repeat without bound. */
 function toJson(
   document: Document.Parsed,
-  reporter: YamlErrorReporter,
+  context: Pick<ReadingState, 'reporter' | 'offsets'>,
 ): { readonly value: Json; readonly diagnostics: readonly Diagnostic[] } {
-  const state: ReadingState = { reporter, anchors: new Map(), diagnostics: [], aliasValues: 0 };
+  const state: ReadingState = { ...context, anchors: new Map(), diagnostics: [], aliasValues: 0 };
   const value = readNode(state, document.contents, 0);
   return { value, diagnostics: state.diagnostics };
 }
@@ -131,18 +136,41 @@ function readNode(state: ReadingState, node: ParsedNode | null, depth: number): 
 
 function readCollection(state: ReadingState, node: ParsedNode, depth: number): Json {
   if (depth > maxDepth) return refuse(state, 'too-deep', node.range);
-  if (isSeq(node)) return node.items.map((entry) => readNode(state, entry, depth));
+  if (isSeq(node)) return readList(state, node, depth);
   return isMap(node) ? readMap(state, node, depth) : null;
+}
+
+function readList(state: ReadingState, node: YAMLSeq.Parsed, depth: number): Json {
+  const list: Json[] = [];
+  const entries = recordEntries(state.offsets, list);
+  for (const [index, entry] of node.items.entries()) {
+    const value = readNode(state, entry, depth);
+    list.push(value);
+    entries?.set(String(index), offsetsOf(entry, value));
+  }
+  return list;
+}
+
+/** Returns the offsets of a value and its key; a value that is not written is where its key is. */
+function offsetsOf(node: ParsedNode | null, value: Json, key?: number): EntryOffsets {
+  const [start, end] = node?.range ?? [0, 0];
+  const isAbsent = node === null || (isScalar(node) && start === end);
+  const at = key !== undefined && isAbsent ? key : start;
+  return { key: key ?? at, value: at, ...(isAlias(node) ? {} : { node: value }) };
 }
 
 function readMap(state: ReadingState, node: YAMLMap.Parsed, depth: number): Json {
   const map: Record<string, Json> = {};
+  const entries = recordEntries(state.offsets, map);
   for (const pair of node.items) {
     const key = readKey(state, pair.key);
     const value = readNode(state, pair.value, depth);
     if (key === undefined) continue;
     if (Object.hasOwn(map, key)) refuse(state, 'duplicate-key', pair.key.range, key);
-    else map[key] = value;
+    else {
+      map[key] = value;
+      entries?.set(key, offsetsOf(pair.value, value, pair.key.range[0]));
+    }
   }
   return map;
 }

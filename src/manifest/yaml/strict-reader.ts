@@ -1,4 +1,5 @@
 import type { Json } from '../../model/json.ts';
+import { type EntryOffsets, type ParsedDocument, recordEntries, type TextOffsets } from './offsets.ts';
 import {
   doubleQuote,
   listStart,
@@ -7,10 +8,6 @@ import {
   type YamlCursor,
   isListEntry,
   isLineEnd,
-  recordEntry,
-  type Offsets,
-  recordEntries,
-  recordItems,
   maxDepth,
   advanceLine,
   skipSpaces,
@@ -25,15 +22,14 @@ import {
   readFlowPlain,
 } from './strict-scalar.ts';
 
-/** One document of a text: its value and the offset at which its content begins. */
-export type ParsedDocument = { readonly index: number; readonly value: Json; readonly start: number; readonly incomplete?: true };
-
 /**
  * Reads the subset of YAML in which nearly all manifests are written: many times faster than `yaml`, with the same
- * result. Returns undefined for any text that it is not sure of; `yaml` reads that text.
+ * result, and records the offsets of all values on request. Returns undefined for any text that it is not sure of; `yaml` reads that text.
  */
-export function readStrictly(source: string): readonly ParsedDocument[] | undefined {
-  if (!source.includes('\r')) return readAll(source);
+export function readStrictly(source: string, offsets?: TextOffsets): readonly ParsedDocument[] | undefined {
+  if (!source.includes('\r')) return readAll(source, offsets);
+  // In a text with other line breaks, only `yaml` knows the offsets.
+  if (offsets !== undefined) return undefined;
   const text = source.replaceAll('\r\n', '\n');
   const isWindows = text.length + newlinesIn(text) === source.length && !text.includes('\r');
   return isWindows ? readAll(text)?.map((found) => ({ ...found, start: found.start + newlinesIn(text.slice(0, found.start)) })) : undefined;
@@ -43,21 +39,8 @@ function newlinesIn(text: string): number {
   return text.split('\n').length - 1;
 }
 
-/** Reads like `readStrictly` and also returns the offset of every value; returns undefined for Windows line breaks too. */
-export function readStrictlyWithOffsets(
-  text: string,
-): { readonly documents: readonly ParsedDocument[]; readonly marks: AllEntryOffsets } | undefined {
-  if (text.includes('\r')) return undefined;
-  const marks = new Map<Json, Offsets>();
-  const documents = readAll(text, marks);
-  return documents === undefined ? undefined : { documents, marks };
-}
-
-/** The offsets of the entries of every map and list of a text. */
-export type AllEntryOffsets = ReadonlyMap<Json, Offsets>;
-
-function readAll(text: string, marks?: Map<Json, Offsets>): readonly ParsedDocument[] | undefined {
-  const cursor: YamlCursor = { text, pos: 0, indent: 0, valueStart: -1, offsets: marks };
+function readAll(text: string, offsets?: TextOffsets): readonly ParsedDocument[] | undefined {
+  const cursor: YamlCursor = { text, pos: 0, indent: 0, valueStart: -1, offsets };
   if (!advanceToContent(cursor, 0)) return undefined;
   const documents: ParsedDocument[] = [];
   for (let index = 0; cursor.pos < text.length; index += 1) {
@@ -86,7 +69,7 @@ function readBlock(cursor: YamlCursor, depth: number): Json | undefined {
 function readMap(cursor: YamlCursor, depth: number): Json | undefined {
   const column = cursor.indent;
   const map: Record<string, Json> = {};
-  const marks = recordEntries(cursor, map);
+  const entries = recordEntries(cursor.offsets, map);
   do {
     const start = cursor.pos;
     const key = readKey(cursor);
@@ -94,7 +77,7 @@ function readMap(cursor: YamlCursor, depth: number): Json | undefined {
     const value = readValue(cursor, column, depth);
     if (value === undefined) return undefined;
     map[key] = value;
-    recordEntry(marks, key, start, cursor);
+    entries?.set(key, offsetsOf(cursor, start, value));
   } while (cursor.indent === column);
   return cursor.indent > column ? undefined : map;
 }
@@ -115,12 +98,12 @@ function readNothing(cursor: YamlCursor): null {
 function readList(cursor: YamlCursor, depth: number): Json | undefined {
   const column = cursor.indent;
   const list: Json[] = [];
-  const starts = recordItems(cursor, list);
+  const entries = recordEntries(cursor.offsets, list);
   while (cursor.indent === column && isListEntry(cursor)) {
     const value = readEntry(cursor, column, depth);
     // Only `yaml` knows the position of an empty entry.
-    if (value === undefined || (starts !== undefined && cursor.valueStart === -1)) return undefined;
-    starts?.push(cursor.valueStart);
+    if (value === undefined || (entries !== undefined && cursor.valueStart === -1)) return undefined;
+    entries?.set(String(list.length), offsetsOf(cursor, cursor.valueStart, value));
     list.push(value);
   }
   return cursor.indent > column ? undefined : list;
@@ -138,6 +121,11 @@ function readEntry(cursor: YamlCursor, column: number, depth: number): Json | un
   if (!isListEntry(cursor) && findKeyEnd(cursor.text, cursor.pos) === -1) return readInline(cursor, code, depth);
   cursor.indent = column + cursor.pos - dash;
   return readBlock(cursor, depth + 1);
+}
+
+/** Returns the offsets of the last value, which is where its key is if it is absent. */
+function offsetsOf({ valueStart }: YamlCursor, key: number, node: Json): EntryOffsets {
+  return { key, value: valueStart === -1 ? key : valueStart, node };
 }
 
 /** Reads a value that ends on its line, and moves to the next line. */
@@ -161,7 +149,7 @@ function readFlow(cursor: YamlCursor, depth: number): Json | undefined {
 
 function readFlowList(cursor: YamlCursor, depth: number): Json | undefined {
   const list: Json[] = [];
-  const starts = recordItems(cursor, list);
+  const entries = recordEntries(cursor.offsets, list);
   let code = skipSpaces(cursor);
   if (code === listEnd) {
     cursor.pos += 1;
@@ -170,7 +158,7 @@ function readFlowList(cursor: YamlCursor, depth: number): Json | undefined {
   for (;;) {
     const value = readFlowValue(cursor, code, depth);
     if (value === undefined) return undefined;
-    starts?.push(cursor.valueStart);
+    entries?.set(String(list.length), offsetsOf(cursor, cursor.valueStart, value));
     list.push(value);
     const end = skipSpaces(cursor);
     if (end !== comma && end !== listEnd) return undefined;
@@ -182,7 +170,7 @@ function readFlowList(cursor: YamlCursor, depth: number): Json | undefined {
 
 function readFlowMap(cursor: YamlCursor, depth: number): Json | undefined {
   const map: Record<string, Json> = {};
-  const marks = recordEntries(cursor, map);
+  const entries = recordEntries(cursor.offsets, map);
   if (skipSpaces(cursor) === mapEnd) {
     cursor.pos += 1;
     return map;
@@ -194,7 +182,7 @@ function readFlowMap(cursor: YamlCursor, depth: number): Json | undefined {
     const value = readFlowValue(cursor, skipSpaces(cursor), depth);
     if (value === undefined) return undefined;
     map[key] = value;
-    recordEntry(marks, key, start, cursor);
+    entries?.set(key, offsetsOf(cursor, start, value));
     const end = skipSpaces(cursor);
     if (end !== comma && end !== mapEnd) return undefined;
     cursor.pos += 1;

@@ -1,13 +1,8 @@
 import type { Json } from '../../model/json.ts';
+import type { TextOffsets } from './offsets.ts';
 
 /** The maximum nesting depth of a manifest, for both readers. */
 export const maxDepth = 64;
-
-/** The offsets at which the keys and values of one map begin, by key. */
-type EntryOffsets = Map<string, { readonly key: number; readonly value: number }>;
-
-/** The offsets of the entries of one map, or those of the values of one list. */
-export type Offsets = EntryOffsets | number[];
 
 /**
  * The position of the strict reader. `indent` is the column of the content at `pos`, or -1 at the end of a document.
@@ -19,29 +14,8 @@ export type YamlCursor = {
   pos: number;
   indent: number;
   valueStart: number;
-  readonly offsets: Map<Json, Offsets> | undefined;
+  readonly offsets: TextOffsets | undefined;
 };
-
-/** Creates the record of a map's entries; returns undefined if the reader records no offsets. */
-export function recordEntries({ offsets: marks }: YamlCursor, container: Json): EntryOffsets | undefined {
-  if (marks === undefined) return undefined;
-  const entries: EntryOffsets = new Map();
-  marks.set(container, entries);
-  return entries;
-}
-
-/** Creates the record of a list's values; returns undefined if the reader records no offsets. */
-export function recordItems({ offsets: marks }: YamlCursor, list: Json): number[] | undefined {
-  if (marks === undefined) return undefined;
-  const starts: number[] = [];
-  marks.set(list, starts);
-  return starts;
-}
-
-/** Records the start of an entry's value, or of its key if the value is absent. */
-export function recordEntry(marks: EntryOffsets | undefined, name: string, key: number, { valueStart: begin }: YamlCursor): void {
-  marks?.set(name, { key, value: begin === -1 ? key : begin });
-}
 
 /** Skips spaces and returns the character code after them. */
 export function skipSpaces(cursor: YamlCursor): number {

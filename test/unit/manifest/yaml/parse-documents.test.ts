@@ -73,6 +73,7 @@ describe('errors', () => {
       `a: &a ${'['.repeat(40)}${']'.repeat(40)}\nb: ${'['.repeat(30)}*a${']'.repeat(30)}\n`,
       ['2:34 manifest/too-deep'],
     ],
+    ['a key after the value of an entry', "a:\n- 'b' c: d\n", ['2:7 manifest/yaml']],
     ['a tab as indentation', 'a:\n\tb: 1\n', ['2:1 manifest/yaml']],
     ['a missing colon', 'a: 1\nb\nc: 3\n', ['2:1 manifest/yaml']],
     ['an open bracket', 'a: [b, c\nd: 1\n', ['2:1 manifest/yaml']],
