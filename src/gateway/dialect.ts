@@ -5,7 +5,7 @@ import type { AccessList, AccessObjects } from '../model/protection/access-objec
 import type { DialectName } from '../model/dialects.ts';
 import type { GatewayIdentity, PreflightResult, PreflightRequest } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { AccessLimits, GrantRow } from '../model/live.ts';
+import type { AccessLimits, GrantRow, ServerFacts } from '../model/live.ts';
 import type { Decision, Review } from '../model/service.ts';
 
 /** Where a gateway reports about itself. */
@@ -32,8 +32,8 @@ export type Capabilities = Pick<GatewayIdentity, 'organisation' | 'version' | 'r
   readonly longestAccess?: number;
   /** The connections for which the gateway enforces their own limit, if not all. */
   readonly accessLimits?: AccessLimits;
-  /** The provider that finds what is masked; empty where there is none. */
-  readonly provider?: string;
+  /** What the gateway reports of itself that decides which rules it enforces; absent where it enforces all. */
+  readonly server?: ServerFacts;
   /** Reads of one object show the caller its secrets. */
   readonly seesSecrets: boolean;
 };

@@ -120,7 +120,7 @@ export type UnreadKind = {
   readonly failure?: { readonly message: string; readonly hint?: string | undefined } | undefined;
 };
 
-/** The version of a gateway, and the provider that finds what it masks. */
+/** The version of a gateway, and the provider that finds what it masks: '' where none is configured. Absent: it does not report it. */
 export type ServerFacts = { readonly version?: string; readonly provider?: string };
 
 /** The complete state that was read from one gateway. */

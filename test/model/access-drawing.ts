@@ -26,6 +26,7 @@ const fields: Readonly<Record<string, fc.Arbitrary<Json | undefined>>> = {
   min_review_approvals: fc.constantFrom(undefined, null, 1, 2),
   force_approve_groups: often(1, nothing, few(groups)),
   access_max_duration: fc.constantFrom(null, ...durations),
+  subtype: often(6, fc.constant('postgres'), fc.constant('ssh')),
   access_mode_connect: mode,
   access_mode_exec: mode,
   access_mode_runbooks: mode,

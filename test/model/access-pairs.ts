@@ -79,7 +79,8 @@ function connectionOn({ fields, present }: DrawnAccess, name: string, context: S
     if (found !== undefined) own[field] = found;
   }
   const metadata = isSuccessor ? { name: 'successor', replaces: name } : { name };
-  return [{ kind: 'Connection', metadata, spec: { ...needed, ...own } }];
+  const type = own['subtype'] === 'ssh' ? { type: 'application' } : {};
+  return [{ kind: 'Connection', metadata, spec: { ...needed, ...own, ...type } }];
 }
 
 const needed: JsonObject = { type: 'database', subtype: 'postgres', agent_id: 'default', command: ['psql'], access_schema: 'disabled' };

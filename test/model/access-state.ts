@@ -1,4 +1,5 @@
 import type { AccessConnection, AccessState, Analyzer, Machine, RequestRule, RunbookPermission } from './access-model.ts';
+import { isModeOpen, modes } from './open-modes.ts';
 import { entriesOf, fieldsOf, textOf, textsOf, type Fields } from './gateway-objects.ts';
 
 /** Reads a path of the API; undefined if it is 404. */
@@ -62,7 +63,7 @@ export function connectionOf(row: Fields): AccessConnection {
       agent: textOf(row['agent_id']),
       program: JSON.stringify([row['type'], row['subtype'], row['command']]),
     },
-    open: ['connect', 'exec', 'runbooks'].filter((mode) => row[`access_mode_${mode}`] === 'enabled'),
+    open: modes.filter((mode) => isModeOpen(row, mode, true)),
     attributes: textsOf(row['attributes']),
     reviewers: textsOf(row['reviewers']),
     minApprovals: numberOf(row['min_review_approvals']),

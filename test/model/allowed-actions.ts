@@ -11,6 +11,7 @@ import {
 } from './gateway-objects.ts';
 import { pools } from './pools.ts';
 import { bitsOf, createUniverse, patternMatcher, subsetsOf } from './universe.ts';
+import { isModeOpen, type Mode } from './open-modes.ts';
 import { type Checks, commandChecks, nativeChecks, type Ways } from './sessions.ts';
 import type { World } from './worlds.ts';
 
@@ -21,9 +22,6 @@ export type Condition = (typeof conditions)[number];
 
 /** What meets each condition: a set of approvals, texts, durations…, one bit each. */
 export type Admitted = Readonly<Partial<Record<Condition, bigint>>>;
-
-export const modes: readonly ['connect', 'exec', 'runbooks'] = ['connect', 'exec', 'runbooks'];
-export type Mode = (typeof modes)[number];
 
 export const actionKinds: readonly ['connect', 'exec', 'runbooks', 'browse'] = ['connect', 'exec', 'runbooks', 'browse'];
 
@@ -131,19 +129,19 @@ function computeAllowed(state: ModelState, id: string, world: World): Allowed {
   const duration = bitsOf(sessions, (seconds) => seconds <= numberOr(spec['access_max_duration'], world.longest));
   const masking = visibleValues(found.masking, world.threshold);
   const isBlocking = input !== everyText || output !== everyText;
-  const contentOf = ({ refuses, runs, ...checks }: Checks): Admitted => ({
-    ...(runs && !(refuses && isBlocking)
-      ? { input: passingBy(input, everyText, checks.input), output: passingBy(output, everyText, checks.output) }
-      : { input: 0n, output: 0n }),
+  const contentOf = ({ refuses, ...checks }: Checks): Admitted => ({
+    ...(refuses && isBlocking
+      ? { input: 0n, output: 0n }
+      : { input: passingBy(input, everyText, checks.input), output: passingBy(output, everyText, checks.output) }),
     masking: passingBy(masking, everyValue, checks.masking),
     redaction: passingBy(redaction, everyType, checks.redaction),
   });
   const ofMode = (mode: Mode): Admitted => ({
-    access: spec[`access_mode_${mode}`] === 'enabled' ? every : 0n,
+    access: isModeOpen(spec, mode, world.gateway !== undefined) ? every : 0n,
     approval,
     duration: mode === 'connect' ? duration : bitsOf(sessions, () => true),
     metadata,
-    ...contentOf(mode === 'connect' ? nativeChecks(spec, world) : commandChecks(spec, world)),
+    ...contentOf(mode === 'connect' ? nativeChecks(spec, world) : commandChecks(world)),
   });
   return {
     connect: ofMode('connect'),

@@ -97,7 +97,13 @@ export type Drawing = {
 export const drawing: fc.Arbitrary<Drawing> = fc.record({
   scenario: fc.constantFrom<Drawing['scenario']>('intent', 'intent', 'drift', 'both', 'first', 'accepted'),
   dialect: fc.constantFrom<Drawing['dialect']>('interface', 'interface', 'interface', 'hoop', 'hoop'),
-  gateway: fc.record({ isOld: present(4).map((isNew) => !isNew), ssh: fc.boolean(), sshInput: fc.boolean(), rdp: fc.boolean() }),
+  gateway: fc.record({
+    isOld: present(4).map((isNew) => !isNew),
+    ssh: fc.boolean(),
+    sshInput: fc.boolean(),
+    rdp: fc.boolean(),
+    provider: fc.constantFrom<ModelGateway['provider']>('mspresidio', 'mspresidio', 'mspresidio', 'gcp', '', 'unreported'),
+  }),
   sight: fc.constantFrom<Drawing['sight']>('shown', 'hidden', 'unresolved'),
   reportsLimit: fc.boolean(),
   count: fc.integer({ min: 1, max: 3 }),

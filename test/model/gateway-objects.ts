@@ -13,8 +13,14 @@ export type ModelObject = {
   readonly managedBy?: string;
 };
 
-/** What a public gateway reports of itself: whether it is older than what checks guardrails, and its flags. */
-export type ModelGateway = { readonly isOld: boolean; readonly ssh: boolean; readonly sshInput: boolean; readonly rdp: boolean };
+/** What a public gateway reports of itself: whether it is older than what checks guardrails, its flags, and its provider of masking, if it reports one. */
+export type ModelGateway = {
+  readonly isOld: boolean;
+  readonly ssh: boolean;
+  readonly sshInput: boolean;
+  readonly rdp: boolean;
+  readonly provider: '' | 'gcp' | 'mspresidio' | 'unreported';
+};
 
 /** All objects of a gateway by id. */
 export type ModelState = Readonly<Record<string, ModelObject>>;

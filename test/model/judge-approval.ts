@@ -1,10 +1,11 @@
-import { allowedOn, modes } from './allowed-actions.ts';
+import { allowedOn } from './allowed-actions.ts';
 import { textsOf, type ModelObject } from './gateway-objects.ts';
 import type { Finding } from './laws.ts';
 import type { Pair } from './pairs.ts';
 import { alarms, isRisky, reportOf } from './plan-report.ts';
 import type { Run } from './run-pair.ts';
-import { worlds } from './worlds.ts';
+import { worldsOf } from './worlds.ts';
+import { modes } from './open-modes.ts';
 
 /** How a change of reviewers and of groups that may force an approval changes who can approve. */
 export const approvalFeatures = [
@@ -39,7 +40,7 @@ export function judgeApproval(pair: Pair, run: Run, isUnfinished: (id: string) =
     const subject = run.before[id] === undefined ? pair.predecessors[id] : id;
     const had = run.before[subject ?? ''];
     if (!id.startsWith('Connection/') || subject === undefined || had === undefined || isUnfinished(id)) return [];
-    const effect = effectOf(run, subject, id);
+    const effect = effectOf(pair, run, subject, id);
     return [{ findings: findingsOf(pair, run, { id, effect }), features: featuresOf(had, run.after[id], effect) }];
   });
   return { findings: found.flatMap(({ findings }) => findings), features: [...new Set(found.flatMap(({ features }) => features))] };
@@ -48,8 +49,8 @@ export function judgeApproval(pair: Pair, run: Run, isUnfinished: (id: string) =
 /** Whether approvals become possible or impossible, in any world, by a mode that is open before and after. */
 type Effect = { readonly opens: boolean; readonly closes: boolean };
 
-function effectOf({ before, after }: Run, subject: string, id: string): Effect {
-  const pairs = worlds.flatMap((world) =>
+function effectOf(pair: Pair, { before, after }: Run, subject: string, id: string): Effect {
+  const pairs = worldsOf(pair).flatMap((world) =>
     modes.flatMap((mode) => {
       const [first, last] = [allowedOn(before, subject, world)[mode], allowedOn(after, id, world)[mode]];
       const isOpen = [first, last].every(({ access = 0n }) => access !== 0n);

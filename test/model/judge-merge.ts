@@ -4,7 +4,7 @@ import type { Manifest } from '../support/scenario.ts';
 import { type ModelObject, type ModelState } from './gateway-objects.ts';
 import type { Finding, Law } from './laws.ts';
 import type { Pair } from './pairs.ts';
-import { openModes, unreviewedModes } from './open-modes.ts';
+import { isUnfinished, openModes, unreviewedModes } from './open-modes.ts';
 import { judgeConnection } from './protection-model.ts';
 import { reroutedCredentials } from './credential-routes.ts';
 import { declaredOn, withKeptSecrets, withUnreadSecrets } from './kept-state.ts';
@@ -33,7 +33,7 @@ type Merge = { readonly findings: readonly Finding[]; readonly features: readonl
  */
 export function judgeMerge(pair: Pair, done: Run, seen: Plan): Merge {
   const parts = [judgeSecrets(pair, done, seen), judgeWritten(pair, done, seen), judgeRoutes(pair, done, seen), judgeAccepted(pair, done)];
-  const unreviewed = new Set(connectionsOf(pair.manifests).flatMap((id) => unreviewedFeatures(done, id)));
+  const unreviewed = new Set(connectionsOf(pair.manifests).flatMap((id) => unreviewedFeatures(pair, done, id)));
   return {
     findings: parts.flatMap(({ findings }) => findings),
     features: [...parts.flatMap(({ features }) => features), ...unreviewed],
@@ -127,7 +127,8 @@ function judgeAccepted(pair: Pair, { plan, before, after }: Run): Merge {
   if (base === undefined || !pair.readsAccess || !isDecided) return { findings: [], features: [] };
   const [applied, wished] = [declaredOn(before, base), declaredOn(before, pair.manifests)];
   const possible = worldsOf(pair);
-  const ids = connectionsOf(pair.manifests).filter((id) => applied[id] !== undefined && before[id] !== undefined && isOurs(before[id]));
+  const isCompared = (id: string): boolean => before[id] !== undefined && isOurs(before[id]) && !isUnfinished(pair, before, id);
+  const ids = connectionsOf(pair.manifests).filter((id) => applied[id] !== undefined && isCompared(id));
   const demandsOf = (from: ModelState, to: ModelState, id: string): readonly string[] =>
     judgeConnection(from, to, id, { possible }).demands.map((demand) => [...demand].join(' or '));
   const lost = ids.filter((id) => {
@@ -152,10 +153,10 @@ function ignores(manifests: readonly Manifest[]): boolean {
 }
 
 /** Returns what a mode without review is exercised by: one that opens, and a rule of other modes, or of some sessions only. */
-function unreviewedFeatures({ before, after }: Run, id: string): readonly MergeFeature[] {
-  const modes = unreviewedModes(after, id);
-  const isNew = modes.some((mode) => !openModes(before, id).includes(mode));
-  const isLost = modes.some((mode) => openModes(before, id).includes(mode) && !unreviewedModes(before, id).includes(mode));
+function unreviewedFeatures(pair: Pair, { before, after }: Run, id: string): readonly MergeFeature[] {
+  const modes = unreviewedModes(after, id, pair);
+  const isNew = modes.some((mode) => !openModes(before, id, pair).includes(mode));
+  const isLost = modes.some((mode) => openModes(before, id, pair).includes(mode) && !unreviewedModes(before, id, pair).includes(mode));
   return [
     ...(isNew ? (['a mode that opens without review'] as const) : []),
     ...(isLost ? (['an open mode that loses review'] as const) : []),

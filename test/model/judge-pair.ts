@@ -2,7 +2,6 @@ import type { Outcome } from '../../src/index.ts';
 import { isRiskierThan } from '../../src/model/plan/plan.ts';
 import type { Condition } from './allowed-actions.ts';
 import { reroutedCredentials } from './credential-routes.ts';
-import { stateOf } from './declared-state.ts';
 import type { ModelState } from './gateway-objects.ts';
 import { featuresOf } from './features.ts';
 import { judgeApproval } from './judge-approval.ts';
@@ -11,7 +10,7 @@ import { isSource, judgeInherited } from './judge-inherited.ts';
 import { judgeUntouched } from './judge-untouched.ts';
 import { declaredOn } from './kept-state.ts';
 import type { Finding } from './laws.ts';
-import { isOpen, openModes, unreviewedModes } from './open-modes.ts';
+import { isOpen, isUnfinished, openModes, unreviewedModes } from './open-modes.ts';
 import type { Pair } from './pairs.ts';
 import { alarms, highestRiskOf, reportOf } from './plan-report.ts';
 import { judgeConnection } from './protection-model.ts';
@@ -113,10 +112,10 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
       findings.push(tooLow(`a headline has the verdict ${verdict}`));
   }
   const isAlarmed = report.headlines.some((verdict) => alarms[verdict] !== undefined);
-  const opens = isOpen(after, id) && (subject === undefined || !isOpen(before, subject));
-  const unreviewed = unreviewedModes(after, id);
+  const opens = isOpen(after, id, pair) && (subject === undefined || !isOpen(before, subject, pair));
+  const unreviewed = unreviewedModes(after, id, pair);
   const isReviewLost = unreviewed.some(
-    (mode) => openModes(before, subject ?? '').includes(mode) && !unreviewedModes(before, subject ?? '').includes(mode),
+    (mode) => openModes(before, subject ?? '', pair).includes(mode) && !unreviewedModes(before, subject ?? '', pair).includes(mode),
   );
   if ((opens && unreviewed.length > 0) || isReviewLost) {
     const why = `sessions need no review by ${unreviewed.join(', ')}`;
@@ -157,14 +156,4 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
       findings.push({ law: 'false surely lost', connection: id, why: `${control} ${direction}` });
   }
   return findings;
-}
-
-/**
- * Returns whether the plan opens a connection that an interrupted apply created closed. Its opening belongs to its creation, unless the
- * applied manifests have it closed.
- */
-function isUnfinished({ base, untouched }: Pair, before: ModelState, id: string): boolean {
-  if (!untouched.includes(id) || isOpen(before, id)) return false;
-  const applied = stateOf(base ?? []).find((one) => one.id === id);
-  return applied === undefined || isOpen({ [id]: applied }, id);
 }

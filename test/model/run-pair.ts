@@ -42,8 +42,8 @@ function flagsOf({ ssh, sshInput, rdp }: ModelGateway): NonNullable<AccessLists[
   return Object.entries(flags).map(([name, enabled]) => ({ id: name, name, enabled }));
 }
 
-function serverOf({ isOld }: ModelGateway): NonNullable<LiveState['server']> {
-  return { version: isOld ? '1.100.0' : '1.148.0', provider: 'mspresidio' };
+function serverOf({ isOld, provider }: ModelGateway): NonNullable<LiveState['server']> {
+  return { version: isOld ? '1.100.0' : '1.148.0', ...(provider === 'unreported' ? {} : { provider }) };
 }
 
 /** Plans a pair as a token with this sight does; undefined when the manifests cannot be planned. */

@@ -4,19 +4,18 @@ import type { World } from './worlds.ts';
 /** Two ways by which something passes a session: both matter only where sessions check one and not the other. */
 export type Ways = readonly [boolean, boolean];
 
-/** What sessions check, by each of two ways; `refuses`: there is none once a guardrail blocks something; `runs`: there are any. */
+/** What sessions check, by each of two ways; `refuses`: there is none once a guardrail blocks something. */
 export type Checks = {
   readonly input: Ways;
   readonly output: Ways;
   readonly masking: Ways;
   readonly redaction: Ways;
   readonly refuses: boolean;
-  readonly runs: boolean;
 };
 
 const yes: Ways = [true, true];
 const no: Ways = [false, false];
-const all: Checks = { input: yes, output: yes, masking: yes, redaction: yes, refuses: false, runs: true };
+const all: Checks = { input: yes, output: yes, masking: yes, redaction: yes, refuses: false };
 
 /** Subtypes, and types without one, that the document of the interface calls databases or commands. */
 const documented = ['postgres', 'mysql', 'mssql', 'dynamodb', 'custom'];
@@ -25,9 +24,25 @@ function subtypeOf(spec: Fields): string {
   return textOf(spec['subtype']) === '' ? textOf(spec['type']) : textOf(spec['subtype']);
 }
 
-/** Returns what commands and runbooks check: everything. The public gateway runs none where it forwards a port or a shell. */
-export function commandChecks(spec: Fields, { gateway }: World): Checks {
-  return { ...all, runs: gateway === undefined || !['tcp', 'ssh'].includes(subtypeOf(spec)) };
+/** Returns what the provider of the public gateway finds: rules are sent to it only if it knows their types; the types of a connection always. */
+function masksOf({ gateway, readsUnknown }: World): Pick<Checks, 'masking' | 'redaction'> {
+  if (gateway === undefined) return { masking: yes, redaction: yes };
+  const maybe: Ways = [readsUnknown, readsUnknown];
+  switch (gateway.provider) {
+    case '':
+      return { masking: no, redaction: no };
+    case 'gcp':
+      return { masking: no, redaction: yes };
+    case 'unreported':
+      return { masking: maybe, redaction: maybe };
+    case 'mspresidio':
+      return { masking: yes, redaction: yes };
+  }
+}
+
+/** Returns what commands and runbooks check: everything that they send, and what the provider finds in what they return. */
+export function commandChecks(world: World): Checks {
+  return { ...all, ...masksOf(world) };
 }
 
 /** Returns what native sessions check, as the public gateway does, or as far as the document of the interface says. */
@@ -40,28 +55,31 @@ export function nativeChecks(spec: Fields, world: World): Checks {
     if (by === 'tcp') return { ...all, input: no, output: no, masking: no, refuses: world.refuses };
     return { ...all, input: maybe, output: maybe, masking: by === 'ssh' ? no : maybe };
   }
-  const { isOld, ssh, sshInput, rdp } = gateway;
+  const { isOld, ssh, sshInput, rdp, provider } = gateway;
+  const found = { ...all, ...masksOf(world) };
+  // SSH checks by a provider that runs beside the gateway; with another one, the source says both that it does and that it does not.
+  const shell = (isOn: boolean): boolean => isOn && (provider === 'mspresidio' || world.readsUnknown);
   switch (by) {
     case 'mysql':
-      return isOld ? { ...all, input: no, output: no, redaction: no } : { ...all, redaction: no, refuses: world.refuses };
+      return isOld ? { ...found, input: no, output: no, redaction: no } : { ...found, redaction: no, refuses: world.refuses };
     case 'mssql':
-      return { ...all, input: isOld ? no : yes, output: isOld ? no : maybe, masking: no, redaction: no };
+      return { ...found, input: isOld ? no : yes, output: isOld ? no : maybe, masking: no, redaction: no };
     case 'ssh':
       // What runs as a command, and what people type; what returns by the shell, and by forwarded ports.
       return isOld
-        ? { ...all, input: no, output: no, masking: no, redaction: no }
-        : { ...all, input: [ssh, sshInput], output: [ssh, false], masking: no, redaction: no };
+        ? { ...found, input: no, output: no, masking: no, redaction: no }
+        : { ...found, input: [shell(ssh), shell(sshInput)], output: [shell(ssh), false], masking: no, redaction: no };
     case 'httpproxy':
     case 'grafana':
-      return { ...all, output: maybe, redaction: no };
+      return { ...found, output: maybe, redaction: no };
     case 'tcp':
-      return { ...all, input: no, output: no, masking: no, redaction: no, refuses: !isOld };
+      return { ...found, input: no, output: no, masking: no, redaction: no, refuses: !isOld };
     case 'rdp':
       // In the browser, and by other programs.
-      return { ...all, input: no, output: no, masking: [rdp, false], redaction: no };
+      return { ...found, input: no, output: no, masking: [rdp, false], redaction: no };
     case 'kafka':
-      return textOf(spec['type']) === 'custom' ? all : { ...all, input: maybe, output: maybe, masking: maybe, redaction: maybe };
+      return textOf(spec['type']) === 'custom' ? found : { ...found, input: maybe, output: maybe, masking: maybe, redaction: maybe };
     default:
-      return all;
+      return found;
   }
 }

@@ -46,9 +46,21 @@ test('what a gateway does not report makes what it enforces unclear, and never s
       };
       const [all, some] = [levelsOn(spec, known), levelsOn(spec, less)];
       expect(some).toHaveLength(all.length);
-      // Masking of another provider is the only thing that its absence leaves as it is.
       const changed = some.flatMap((level, index) => (level === all[index] || level === 'unclear' ? [] : [`${all[index]} to ${level}`]));
-      expect(changed.filter((text) => !(known.provider === 'gcp' && text.startsWith('unchecked to ')))).toEqual([]);
+      expect(changed).toEqual([]);
+    }),
+    { numRuns: runCount(500) },
+  );
+});
+
+test('a gateway with no provider enforces no mask, except one that the agent finds by itself', () => {
+  fc.assert(
+    fc.property(connection, gateway, (spec, known) => {
+      const { channels } = enforcementOf(spec, { ...known, provider: '' });
+      const masks = [...channels].flatMap(([name, { of }]) =>
+        name === 'native' && spec.subtype === 'rdp' ? [] : [of.masking, of.redaction],
+      );
+      expect(masks.filter((level) => !['unchecked', 'unclear'].includes(level))).toEqual([]);
     }),
     { numRuns: runCount(500) },
   );

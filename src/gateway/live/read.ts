@@ -20,7 +20,7 @@ import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-l
 export async function readAll(context: GatewayContext, registered: readonly string[]): Promise<Checked<LiveState>> {
   const { dialect, idIndex } = context;
   const kinds = registered.filter((kind) => dialect.kinds[kind] !== undefined);
-  const { seesAll, seesSecrets, role, longestAccess, accessLimits, version, provider } = await context.capabilities();
+  const { seesAll, seesSecrets, role, longestAccess, accessLimits, server } = await context.capabilities();
   if (!seesAll) return { diagnostics: [incompleteView(context.url, role)] };
   const budget = createAnswerBudget();
   const kept = kinds.flatMap((kind) => dialect.kinds[kind]?.rows ?? []);
@@ -78,7 +78,7 @@ export async function readAll(context: GatewayContext, registered: readonly stri
   const limits = {
     ...(longestAccess === undefined ? {} : { longestAccess }),
     ...(accessLimits === undefined ? {} : { accessLimits }),
-    ...(provider === undefined ? {} : { server: { ...(version === undefined ? {} : { version }), provider } }),
+    ...(server === undefined ? {} : { server }),
     ...(rows === undefined ? {} : { rowFields: rowFieldStates(kinds, dialect, typeof rows === 'string' ? rows : 'on') }),
   };
   const apart = {

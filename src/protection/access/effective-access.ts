@@ -26,6 +26,7 @@ export type ConnectionAccess = {
   readonly machines: readonly string[];
   /** The access control of the gateway decides the groups. */
   readonly isControlled: boolean;
+  /** The enabled modes that the gateway has for the type: it runs no commands where it only forwards. */
   readonly open: ReadonlySet<AccessMode>;
   /** The access-request rule that governs each step. */
   readonly rules: Readonly<Record<ReviewStep, AccessRequestRule | undefined>>;
@@ -51,6 +52,8 @@ export type AnalyzedCommand = { readonly action: string; readonly by: Approval |
 
 type AccessInput = {
   readonly spec: JsonObject;
+  /** The gateway runs commands and runbooks on connections of this type. */
+  readonly runsCommands: boolean;
   readonly own: Approval | undefined;
   readonly facts: AccessFacts;
   readonly license: AccessLimits | undefined;
@@ -74,14 +77,14 @@ export function stepOf(verb: AccessMode): ReviewStep {
 }
 
 /** Returns which groups can use a connection and what they need, as the public gateway decides it. */
-export function accessOf({ spec, own, facts, license, longest }: AccessInput): ConnectionAccess {
+export function accessOf({ spec, runsCommands, own, facts, license, longest }: AccessInput): ConnectionAccess {
   const { access_max_duration: limit } = spec;
   return {
     roles: facts.roles,
     groups: facts.granted?.filter((group) => !seeingAll([facts]).includes(group)),
     machines: facts.machines.map(({ name }) => name),
     isControlled: facts.isControlled,
-    open: new Set(accessModes.filter((mode) => spec[`access_mode_${mode}`] === 'enabled')),
+    open: new Set(accessModes.filter((mode) => (mode === 'connect' || runsCommands) && spec[`access_mode_${mode}`] === 'enabled')),
     rules: { jit: governing(facts, 'jit'), command: governing(facts, 'command') },
     own,
     license,

@@ -11,7 +11,7 @@ import {
   type Posture,
 } from './control-row.ts';
 import { type Enforcement, type EnforcedControl } from './enforcement-table.ts';
-import { checksAllOf, isSameEnforcement, sharedLevels } from './enforcement.ts';
+import { checksAllOf, isSameEnforcement, type SharedLevel, sharedLevels } from './enforcement.ts';
 
 /** Whether controls cover another one: certainly, certainly not, or nothing shows it. */
 type Coverage = 'yes' | 'no' | 'maybe';
@@ -204,7 +204,7 @@ export function compareEnforced(control: EnforcedControl, rule: CoverageRule): C
     const sets = compareSets(had, has, rule);
     const found = sets.incomparable.length === 0 ? sets : (withEvidence(sets, sides) ?? withCertainLosses(sets, sides, rule));
     const levels = sharedLevels(before.enforcement, after.enforcement, control);
-    if (levels.every((pair) => pair.every((level) => level === 'enforced'))) return found;
+    if (levels.every((pair) => pair.levels.every((level) => level === 'enforced'))) return found;
     const byLevel = levels.map((pair) => compareLevels(pair, { ...sides, found }, rule));
     const isAlike = isSameEnforcement(before.enforcement, after.enforcement, control);
     const texts = isAlike ? found : exclusiveTexts(enforcedTexts(before, control), enforcedTexts(after, control));
@@ -275,7 +275,7 @@ function passing(level: Enforcement, controls: readonly Control[], posture: Post
 
 /** Compares what sessions check that treat the controls of both sides in these ways. */
 function compareLevels(
-  [first, last]: readonly [Enforcement, Enforcement],
+  { levels: [first, last], isAlike }: SharedLevel,
   { control, before, after, found }: Sides & { readonly found: ControlComparison },
   rule: CoverageRule,
 ): ControlComparison {
@@ -287,7 +287,7 @@ function compareLevels(
   if (is === 'all') return was === 'unclear' ? { ...noDifference, incomparable: had } : compareSets(had, [], rule);
   if (was === 'all') return is === 'unclear' ? { ...noDifference, incomparable: has } : compareSets([], has, rule);
   const unclear = { ...noDifference, incomparable: [...new Set([...had, ...has])] };
-  if (was !== 'rest' || is !== 'rest') return first === last ? { ...noDifference, incomparable: differing } : unclear;
+  if (was !== 'rest' || is !== 'rest') return isAlike ? { ...noDifference, incomparable: differing } : unclear;
   const [isAsStrict, isAsLoose] = [checksAllOf(last, first), checksAllOf(first, last)];
   if (isAsStrict === true && isAsLoose === true) return found;
   if (isAsLoose === true) return compareSets(had, [], rule);

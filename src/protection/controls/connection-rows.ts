@@ -4,7 +4,7 @@ import { accessModes, type Approval } from '../access/effective-access.ts';
 import { approvalCount, movedDuration, movedForce, movedReview, reviewersPhrase, reviewTexts } from './moved-approvals.ts';
 import { byAttribute, ofRequestRules, requestRuleLimits } from './request-rule-fields.ts';
 import { byName, compareEnforced, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
-import { enforcingFields } from './enforcement.ts';
+import { enforcingFields, typeFields } from './enforcement.ts';
 import {
   accessControlRows,
   controlsOf,
@@ -44,7 +44,8 @@ function isEnabled(value: Json | undefined): boolean {
 /** The open access modes. */
 export const accessRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: accessModes.map((mode) => `access_mode_${mode}`) },
-  ofConnection: (spec) => controlsNamed(accessModes.filter((mode) => isEnabled(spec[`access_mode_${mode}`]))),
+  conditions: typeFields,
+  ofConnection: (_, { is: { open } }) => controlsNamed([...open]),
   moved: (sides, differences) =>
     namedMoves(sides, differences, {
       type: 'access',

@@ -185,7 +185,7 @@ export type ControlRow = ControlWording & {
   readonly isRead?: (spec: JsonObject) => boolean;
   /** Another control that does the same for what both name. */
   readonly coveredBy?: ControlType;
-  /** The fields of a connection that decide whether the gateway enforces it. */
+  /** The fields of a connection that decide whether the gateway enforces it, or has it. */
   readonly conditions?: readonly string[];
   /** The fields of a connection that decide whether it can have any. */
   readonly selects?: readonly string[];

@@ -17,7 +17,7 @@ export type EnforcementCase<Result = Enforcement> = {
   readonly undescribed?: true;
   /** Feature flags of the gateway, on or off. */
   readonly flags?: Readonly<Record<string, boolean>>;
-  /** The provider that finds what is masked is one of these. */
+  /** The provider that finds what is masked is one of these: '' where the gateway has none. A gateway that is not the public one has no such providers. */
   readonly provider?: readonly string[];
 };
 
@@ -33,7 +33,7 @@ export type EnforcementRow = {
   /** Types of which every other subtype is meant, too. */
   readonly types?: readonly string[];
   readonly native: Readonly<Record<EnforcedControl, EnforcementCell>>;
-  /** Whether the gateway runs commands and runbooks; absent: it does, and checks all of what they send and return. */
+  /** Whether the gateway runs commands and runbooks; absent: it does. */
   readonly commands?: EnforcementCell<'enforced' | 'none'>;
   /** The files of the public gateway that say so. */
   readonly source: readonly string[];
@@ -61,9 +61,21 @@ const refusingProtocol: EnforcementCell = [byInterface, ...refusingProxy];
 const onlyByInterface: EnforcementCell = [byInterface, { is: 'unchecked' }];
 /** The agent does not run programs for these types: `exec is not allowed`. */
 const onlyNative: EnforcementCell<'enforced' | 'none'> = [{ undescribed: true, is: 'enforced' }, { is: 'none' }];
+/** Sent to the agent for these providers alone. */
+const masked: readonly EnforcementCase[] = [{ provider: ['', 'gcp'], is: 'unchecked' }, { is: 'enforced' }];
+/** Sent to the agent with every provider. */
+const redacted: readonly EnforcementCase[] = [{ provider: [''], is: 'unchecked' }, { is: 'enforced' }];
 const ofHttp: Pick<EnforcementRow['native'], 'masking' | 'redaction'> = {
-  masking: [uncheckedBefore('1.49.3'), { is: 'enforced' }],
+  masking: [uncheckedBefore('1.49.3'), ...masked],
   redaction: onlyByInterface,
+};
+
+/** Commands and runbooks check all of what they send and return, where the gateway runs them. */
+export const ofCommands: Readonly<Record<EnforcedControl, EnforcementCell>> = {
+  input: 'enforced',
+  output: 'enforced',
+  masking: masked,
+  redaction: redacted,
 };
 
 /** Read in version 1.148 of the public gateway and its history. */
@@ -74,21 +86,21 @@ export const enforcementTable: readonly EnforcementRow[] = [
     native: {
       input: [byInterface, uncheckedBefore('1.42.3'), { is: 'enforced' }],
       output: [byInterface, uncheckedBefore('1.42.3'), { is: 'enforced' }],
-      masking: 'enforced',
-      redaction: 'enforced',
+      masking: masked,
+      redaction: redacted,
     },
     source: ['agent/controller/postgres.go'],
   },
   {
     subtypes: ['mysql'],
     of: ['database'],
-    native: { input: refusingProtocol, output: refusingProtocol, masking: 'enforced', redaction: onlyByInterface },
+    native: { input: refusingProtocol, output: refusingProtocol, masking: masked, redaction: onlyByInterface },
     source: ['agent/controller/mysql.go', 'gateway/transport/client.go'],
   },
   {
     subtypes: ['mongodb'],
     of: ['database'],
-    native: { input: refusingProtocol, output: refusingProtocol, masking: 'enforced', redaction: 'enforced' },
+    native: { input: refusingProtocol, output: refusingProtocol, masking: masked, redaction: redacted },
     source: ['agent/controller/mongodb.go', 'gateway/transport/client.go'],
   },
   {
@@ -106,7 +118,7 @@ export const enforcementTable: readonly EnforcementRow[] = [
   {
     subtypes: ['oracledb'],
     of: ['database'],
-    native: { input: 'enforced', output: 'enforced', masking: 'enforced', redaction: 'enforced' },
+    native: { input: 'enforced', output: 'enforced', masking: masked, redaction: redacted },
     source: ['agent/controller/oracle.go'],
   },
   {
@@ -115,14 +127,15 @@ export const enforcementTable: readonly EnforcementRow[] = [
     native: {
       input: [byInterface, uncheckedBefore('1.43.0'), { is: 'enforced' }],
       output: [byInterface, uncheckedBefore('1.43.0'), { is: 'enforced' }],
-      masking: 'enforced',
-      redaction: 'enforced',
+      masking: masked,
+      redaction: redacted,
     },
     source: ['agent/controller/terminal.go', 'client/cmd/connect.go', 'common/proto/types.go'],
   },
   {
     subtypes: ['ssh', 'ssh-local', 'git', 'github'],
     of: ['application'],
+    types: ['ssh'],
     native: {
       // Forwarded ports are never inspected.
       input: [
@@ -183,7 +196,7 @@ export const enforcementTable: readonly EnforcementRow[] = [
     native: {
       input: [notSaid, { before: '1.131.0', is: 'unclear' }, { is: 'enforced' }],
       output: 'unclear',
-      masking: [notSaid, { before: '1.131.0', is: 'unclear' }, { is: 'enforced' }],
+      masking: [notSaid, { before: '1.131.0', is: 'unclear' }, ...masked],
       redaction: onlyByInterface,
     },
     // The build without the library refuses such sessions.
@@ -193,6 +206,7 @@ export const enforcementTable: readonly EnforcementRow[] = [
   {
     subtypes: ['tcp'],
     of: ['application'],
+    types: ['tcp'],
     native: { input: refusing, output: refusing, masking: 'unchecked', redaction: onlyByInterface },
     commands: onlyNative,
     seen: ['bytes pass without a guardrail; with one, the session ends', 'exec is not allowed for tcp type connections'],
@@ -210,7 +224,7 @@ export const enforcementTable: readonly EnforcementRow[] = [
     source: ['agent/controller/ssm.go', 'gateway/transport/client.go'],
   },
   {
-    // No guardrail is sent to the agent; only sessions in the browser hold frames back.
+    // No guardrail is sent to the agent; only sessions in the browser hold frames back, which the agent reads by a provider of its own.
     subtypes: ['rdp'],
     of: ['custom'],
     native: {
@@ -233,8 +247,8 @@ export const enforcementTable: readonly EnforcementRow[] = [
     native: {
       input: [notSaid, uncheckedBefore('1.43.0'), { is: 'enforced' }],
       output: [notSaid, uncheckedBefore('1.43.0'), { is: 'enforced' }],
-      masking: [notSaid, { is: 'enforced' }],
-      redaction: 'enforced',
+      masking: [notSaid, ...masked],
+      redaction: redacted,
     },
     source: ['agent/controller/terminal.go', 'common/proto/types.go'],
   },
@@ -245,9 +259,4 @@ export const unknownType: EnforcementRow = {
   subtypes: [],
   native: { input: 'unclear', output: 'unclear', masking: 'unclear', redaction: [byInterface, { is: 'unclear' }] },
   source: [],
-};
-
-/** What holds for every type before its own row: the gateway sends masking rules to the agent only for these providers. */
-export const everyType: Readonly<Partial<Record<EnforcedControl, EnforcementCell<Enforcement | undefined>>>> = {
-  masking: [{ provider: ['gcp'], is: 'unchecked' }, { is: undefined }],
 };

@@ -9,8 +9,8 @@ import {
   type EnforcementCell,
   type EnforcementRow,
   enforcementTable,
-  everyType,
   flagsSince,
+  ofCommands,
   unknownType,
 } from './enforcement-table.ts';
 
@@ -18,7 +18,7 @@ import {
 export type EnforcingGateway = {
   /** Absent on a gateway that is not a public one. */
   readonly version?: string | undefined;
-  /** The provider that finds what is masked; absent where it is not known. */
+  /** The provider that finds what is masked: '' where there is none; absent where it is not known. */
   readonly provider?: string | undefined;
   /** The feature flags by name; absent where they are not known. */
   readonly flags?: ReadonlyMap<string, boolean> | undefined;
@@ -42,8 +42,11 @@ export function isEnforcedControl(control: string): control is EnforcedControl {
   return enforcedControls.some((one) => one === control);
 }
 
+/** The fields of a connection that have its type. */
+export const typeFields: readonly string[] = ['type', 'subtype'];
+
 /** The fields of a connection that decide how it enforces rules. */
-export const enforcingFields: readonly string[] = ['type', 'subtype', 'access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'];
+export const enforcingFields: readonly string[] = [...typeFields, 'access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'];
 
 const readers = new WeakMap<EnforcingGateway, (key: string) => ConnectionEnforcement>();
 
@@ -62,14 +65,16 @@ function readEnforcement([type = '', subtype = '', ...open]: readonly string[], 
   const by = subtype === '' ? type : subtype;
   const row = findEnforcementRow(type, by, gateway);
   const channelOf = (name: ChannelName, cellOf: (control: EnforcedControl) => EnforcementCell): Channel => {
-    const level = (control: EnforcedControl): Enforcement =>
-      decide(everyType[control] ?? undefined, gateway) ?? decide(cellOf(control), gateway) ?? 'unclear';
+    const level = (control: EnforcedControl): Enforcement => decide(cellOf(control), gateway) ?? 'unclear';
     const of = { input: level('input'), output: level('output'), masking: level('masking'), redaction: level('redaction') };
     return { name: name === 'native' ? `native ${by}` : name, isOpen: open.includes(name), of };
   };
   const native = channelOf('native', (control) => row.native[control]);
   const runs = decide(row.commands ?? 'enforced', gateway);
-  const commands = runs === 'none' ? [] : [['commands', channelOf('commands', () => runs ?? 'unclear')] as const];
+  const commands =
+    runs === 'none'
+      ? []
+      : [['commands', channelOf('commands', (control) => (runs === undefined ? 'unclear' : ofCommands[control]))] as const];
   const channels = new Map<ChannelName, Channel>([['native', native], ...commands]);
   return { by, channels, key: JSON.stringify([by, ...[...channels.values()].map(({ isOpen, of }) => [isOpen, of])]) };
 }
@@ -85,12 +90,9 @@ function findEnforcementRow(type: string, by: string, { version }: EnforcingGate
 }
 
 /** Returns the result of the first case that holds; undefined where cases that may hold have several results. */
-function decide<Result extends string>(
-  cell: EnforcementCell<Result | undefined> | undefined,
-  gateway: EnforcingGateway,
-): Result | undefined {
-  if (cell === undefined || typeof cell === 'string') return cell;
-  const possible = new Set<Result | undefined>();
+function decide<Result extends string>(cell: EnforcementCell<Result>, gateway: EnforcingGateway): Result | undefined {
+  if (typeof cell === 'string') return cell;
+  const possible = new Set<Result>();
   for (const one of cell) {
     const holds = doesHold(one, gateway);
     if (holds !== false) possible.add(one.is);
@@ -114,7 +116,9 @@ function doesHold(
       const found = gateway.flags?.get(name);
       return found === undefined ? undefined : found === isOn;
     }),
-    ...(provider === undefined ? [] : [gateway.provider === undefined ? undefined : provider.includes(gateway.provider)]),
+    ...(provider === undefined
+      ? []
+      : [gateway.version !== undefined && (gateway.provider === undefined ? undefined : provider.includes(gateway.provider))]),
   ];
   if (all.includes(false)) return false;
   return all.includes(undefined) ? undefined : true;
@@ -135,6 +139,11 @@ function isOlder(version: string | undefined, than: string): boolean | undefined
   if (own === undefined || other === undefined) return undefined;
   const index = own.findIndex((part, at) => part !== other[at]);
   return index >= 0 && (own[index] ?? 0) < (other[index] ?? 0);
+}
+
+/** Returns whether the gateway runs commands and runbooks on a connection, or may do so. */
+export function runsCommands({ channels }: ConnectionEnforcement): boolean {
+  return channels.has('commands');
 }
 
 /** Returns the ways to use a connection that are open; all of them where none is. */
@@ -158,7 +167,7 @@ export function sharedLevels(
   before: ConnectionEnforcement,
   after: ConnectionEnforcement,
   control: EnforcedControl,
-): readonly (readonly [Enforcement, Enforcement])[] {
+): readonly SharedLevel[] {
   const both = channelNames.flatMap((name) => {
     const [first, last] = [before.channels.get(name), after.channels.get(name)];
     return first === undefined || last === undefined ? [] : [{ first, last }];
@@ -166,13 +175,20 @@ export function sharedLevels(
   const open = both.filter(({ first, last }) => first.isOpen && last.isOpen);
   const either = both.filter(({ first, last }) => first.isOpen || last.isOpen);
   const chosen = open.length > 0 ? open : either.length > 0 ? either : both;
-  const pairs = chosen.map(({ first, last }) => [first.of[control], last.of[control]] as const);
-  return [...new Map(pairs.map((pair) => [pair.join('\n'), pair])).values()];
+  const pairs = chosen.map(({ first, last }): SharedLevel => {
+    const levels = [first.of[control], last.of[control]] as const;
+    // What is not known of one type may differ from what is not known of another one.
+    return { levels, isAlike: levels[0] === levels[1] && (levels[0] !== 'unclear' || first.name === last.name) };
+  });
+  return [...new Map(pairs.map((pair) => [[...pair.levels, pair.isAlike].join('\n'), pair])).values()];
 }
+
+/** What happens to a control before and after by one way to use a connection, and whether that is certainly the same. */
+export type SharedLevel = { readonly levels: readonly [Enforcement, Enforcement]; readonly isAlike: boolean };
 
 /** Returns whether a control is enforced alike before and after. */
 export function isSameEnforcement(before: ConnectionEnforcement, after: ConnectionEnforcement, control: EnforcedControl): boolean {
-  return before.key === after.key || sharedLevels(before, after, control).every(([first, last]) => first === last);
+  return before.key === after.key || sharedLevels(before, after, control).every(({ isAlike }) => isAlike);
 }
 
 /** Returns whether one level checks everything that another one checks; undefined where only a session shows it. */

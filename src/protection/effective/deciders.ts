@@ -13,6 +13,7 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
 import { reviewFor, stepOf } from '../access/effective-access.ts';
 import type { TermPart } from '../access/terms.ts';
+import { typeFields } from '../controls/enforcement.ts';
 import { everywhereIn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import type { Effective } from './effective.ts';
 
@@ -49,7 +50,7 @@ export function decidersOf(
         accessControl,
       ];
     case 'open':
-      return fieldDeciders(id, [`access_mode_${verb}`]);
+      return fieldDeciders(id, [`access_mode_${verb}`, ...(verb === 'connect' ? [] : typeFields)]);
     case 'runs':
     case 'files': {
       const own = (access.runbooks ?? []).map(({ name }) => runbookRuleId(name));

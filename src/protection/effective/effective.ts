@@ -18,6 +18,7 @@ import {
 import type { AccessFacts } from '../access/access-index.ts';
 import type { TermPart, Terms } from '../access/terms.ts';
 import { ownApproval } from '../controls/connection-rows.ts';
+import { enforcementOf, runsCommands } from '../controls/enforcement.ts';
 import { fieldsRead } from '../controls/control-table.ts';
 import { type ProtectionSnapshot, readAccessIn, rulesOn } from '../posture/protection-snapshot.ts';
 import { type EndedAccess, grantsByGroup, type GrantsByGroup, lastEnd } from '../posture/grant-ends.ts';
@@ -60,7 +61,7 @@ function onceForEach(read: (id: ResourceId) => Effective | undefined): typeof re
 }
 
 function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective | undefined {
-  const { lookup, license, longestAccess: longest } = readAccessIn(state);
+  const { lookup, license, longestAccess: longest, enforcing } = readAccessIn(state);
   // Where a rule keeps its attributes to itself, it may apply to every connection.
   const hidingRules = [...state.resources.keys()].filter((id) => kindOf(id) !== 'Connection' && isHidden(state, id, 'attributes'));
   return (id) => {
@@ -68,7 +69,14 @@ function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective 
     if (spec === undefined) return undefined;
     const found = lookup(nameOf(id), spec);
     const facts = { ...found, attributes: [...new Set([...textsIn(spec['attributes']), ...found.attributes])] };
-    const access = accessOf({ spec, own: ownApproval(spec), facts, license, longest });
+    const access = accessOf({
+      spec,
+      runsCommands: runsCommands(enforcementOf(spec, enforcing)),
+      own: ownApproval(spec),
+      facts,
+      license,
+      longest,
+    });
     const value = { id, state, access, facts };
     const unread = unreadOf(value, hidingRules);
     const grants = onFirstUse(() => grantsByGroup(state, id));

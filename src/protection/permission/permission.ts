@@ -16,7 +16,7 @@ import { termText } from '../../model/protection/timed-grants.ts';
 import { durationText } from '../../model/time.ts';
 import { accessModes, reviewFor, riskLevels, runbooksOf, seeingAll, seesConnection, stepOf } from '../access/effective-access.ts';
 import { controlsOf, effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
-import { enforcementNote, levelsOf } from '../controls/enforcement.ts';
+import { enforcementNote, levelsOf, runsCommands, typeFields } from '../controls/enforcement.ts';
 import { type EnforcedControl, enforcedControls } from '../controls/enforcement-table.ts';
 import { ruleControlTypes } from '../controls/control-table.ts';
 import { type ProtectionSnapshot, rolesIn } from '../posture/protection-snapshot.ts';
@@ -254,6 +254,15 @@ function openFact(subject: PermissionSubject, { groups, verb }: Question): Permi
   const { roles } = posture.access;
   if (verb === 'runbooks' && groups.includes(roles.auditor) && !groups.includes(roles.admin))
     return { part: 'open', answer: 'no', text: 'auditors run no runbooks', by: [] };
+  if (verb !== 'connect' && !runsCommands(posture.enforcement)) {
+    const none = verb === 'exec' ? 'commands' : 'runbooks';
+    return {
+      part: 'open',
+      answer: 'no',
+      text: `the gateway runs no ${none} on ${posture.enforcement.by}`,
+      by: typeFields.map((name) => ownField(id, name)),
+    };
+  }
   if (posture.access.open.has(verb)) return { part: 'open', answer: 'yes', text: `${verb} is enabled`, by };
   if (lacksField(effectiveOf(subject).unread.open, id, field))
     return { part: 'open', answer: 'unknown', text: `${field} is kept as it is on the gateway`, by };

@@ -9,7 +9,7 @@ import { decidesAccess } from '../access/deciding-kinds.ts';
 import { accessOf } from '../access/effective-access.ts';
 import { ownApproval } from '../controls/connection-rows.ts';
 import { controlRow, controlsOfRuleKind, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
-import { enforcementOf } from '../controls/enforcement.ts';
+import { enforcementOf, runsCommands } from '../controls/enforcement.ts';
 import { readAccessIn, rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
 
 const none: readonly Control[] = [];
@@ -149,7 +149,8 @@ function postureOf(
 ): Posture {
   const own = ownApproval(spec);
   const facts = lookup(nameOf(id), spec);
-  const access = accessOf({ spec, own, facts, license, longest });
+  const enforcement = enforcementOf(spec, enforcing);
+  const access = accessOf({ spec, runsCommands: runsCommands(enforcement), own, facts, license, longest });
   // Not a spread: on Node 20, each field added to its result makes another hidden class.
   const controls: Partial<Record<ControlType, readonly Control[]>> = Object.assign({}, rules.controls);
   for (const { type, ofConnection } of connectionRows) controls[type] = ofConnection(spec, { facts, is: access });
@@ -157,7 +158,7 @@ function postureOf(
     controls,
     approvals: own?.needed ?? 0,
     access,
-    enforcement: enforcementOf(spec, enforcing),
+    enforcement,
     samples: rules.samples,
     incomplete:
       unknown.length + rules.incomplete.length === 0

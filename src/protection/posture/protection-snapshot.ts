@@ -107,13 +107,15 @@ function flagsIn(watched: readonly LiveResource[] = []): ReadonlyMap<string, boo
 
 /** Returns what a gateway decides about access. Where watched kinds were not asked for, all that its dialect may add is missing. */
 function gatewayAccess(live: Partial<LiveState>, dialect: string): ListedAccess {
-  const { resources = [], longestAccess, accessLimits, watched, rowFields = {}, unread = [], server = {} } = live;
+  const { resources = [], longestAccess, accessLimits, watched, rowFields = {}, unread = [], server } = live;
   const described = describedVersions[dialect];
   const rows = Object.values(rowFields);
   // A connection does not list the attributes that the gateway manages; these list it.
   const managed = resources.filter(({ id, managedBy }) => managedBy !== undefined && isAttribute(id));
   const fixed = managed.length === 0 ? fixedObjects(live) : [...fixedObjects(live), ...managed];
-  const enforcing = { ...server, version: described && (server.version ?? described), flags: flagsIn(watched) };
+  // Without an answer of a gateway, it is taken to be the described one, with a provider: without one it rejects masking rules.
+  const reported = server === undefined ? { version: described, provider: 'mspresidio' } : { version: 'unknown', ...server };
+  const enforcing = { ...reported, version: described && reported.version, flags: flagsIn(watched) };
   const gateway = { longestAccess, license: accessLimits, fixed, isControlled: rows.includes('on'), enforcing };
   if (watched === undefined) return { ...gateway, incomplete: new Set(incompleteByDialect[dialect]) };
   const missing = new Set([...unread.map(({ kind }) => kind), ...(rows.includes('unreadable') ? [accessControlRows] : [])]);

@@ -6,7 +6,7 @@ import {
   type EnforcingGateway,
   isSameEnforcement,
 } from '../../../src/protection/controls/enforcement.ts';
-import { enforcedControls } from '../../../src/protection/controls/enforcement-table.ts';
+import { type EnforcedControl, enforcedControls } from '../../../src/protection/controls/enforcement-table.ts';
 
 const ssh = 'experimental.ssh_guardrails';
 const sshInput = 'experimental.ssh_input_guardrails';
@@ -21,12 +21,17 @@ test.each<readonly [string, EnforcingGateway, string]>([
   ['database postgres', today, 'enforced, enforced, enforced, enforced'],
   ['database postgres', { ...today, version: '1.42.2' }, 'unchecked, unchecked, enforced, enforced'],
   ['database postgres', { ...today, provider: 'gcp' }, 'enforced, enforced, unchecked, enforced'],
+  ['database postgres', { ...today, provider: '' }, 'enforced, enforced, unchecked, unchecked'],
+  ['database postgres', { ...today, provider: 'alcatraz' }, 'enforced, enforced, enforced, enforced'],
+  ['database postgres', { ...today, provider: undefined }, 'enforced, enforced, unclear, unclear'],
+  ['database mssql', { ...today, provider: undefined }, 'enforced, unclear, unchecked, unchecked'],
+  ['application httpproxy', { ...today, provider: 'gcp' }, 'enforced, unclear, unchecked, unchecked'],
   ['database postgres', undescribed, 'enforced, enforced, enforced, enforced'],
   ['database mysql', today, 'refused or enforced, refused or enforced, enforced, unchecked'],
   ['database mysql', { ...today, version: '1.108.2' }, 'unchecked, unchecked, enforced, unchecked'],
   ['database mysql', { ...today, version: 'unknown' }, 'unclear, unclear, enforced, unchecked'],
   ['database postgres', { ...today, version: 'unknown' }, 'enforced, enforced, enforced, enforced'],
-  ['database postgres', { version: 'unknown' }, 'unclear, unclear, enforced, enforced'],
+  ['database postgres', { version: 'unknown' }, 'unclear, unclear, unclear, unclear'],
   ['database mysql', undescribed, 'enforced, enforced, enforced, enforced'],
   ['database mongodb', today, 'refused or enforced, refused or enforced, enforced, enforced'],
   ['database mssql', today, 'enforced, unclear, unchecked, unchecked'],
@@ -65,6 +70,7 @@ test.each<readonly [string, EnforcingGateway, string]>([
   ['custom aws-ssm', today, 'refused or enforced, refused or enforced, unchecked, unchecked'],
   ['custom rdp', today, 'unchecked, unchecked, unchecked, unchecked'],
   ['custom rdp', { ...today, flags: flags(rdp) }, 'unchecked, unchecked, only sessions in the browser, unchecked'],
+  ['custom rdp', { ...today, flags: flags(rdp), provider: '' }, 'unchecked, unchecked, only sessions in the browser, unchecked'],
   ['custom rdp', { ...today, flags: flags(rdp), version: '1.97.0' }, 'unchecked, unchecked, unchecked, unchecked'],
 ])('native sessions of %s on %o', (kind, gateway, expected) => {
   const { channels } = enforcementOf({ ...typeOf(kind), access_mode_connect: 'enabled' }, gateway);
@@ -76,9 +82,20 @@ function typeOf(kind: string): { readonly type: string; readonly subtype: string
   return { type, subtype };
 }
 
-function commandsOf(kind: string, gateway: EnforcingGateway): string | undefined {
-  return enforcementOf({ ...typeOf(kind), access_mode_exec: 'enabled' }, gateway).channels.get('commands')?.of.input;
+function commandsOf(kind: string, gateway: EnforcingGateway, control: EnforcedControl = 'input'): string | undefined {
+  return enforcementOf({ ...typeOf(kind), access_mode_exec: 'enabled' }, gateway).channels.get('commands')?.of[control];
 }
+
+test.each([
+  ['mspresidio', 'enforced', 'enforced'],
+  ['alcatraz', 'enforced', 'enforced'],
+  ['gcp', 'unchecked', 'enforced'],
+  ['', 'unchecked', 'unchecked'],
+  [undefined, 'unclear', 'unclear'],
+])('commands with the provider %o: masking %s, redaction %s', (provider, masking, redaction) => {
+  const found = (control: EnforcedControl): string | undefined => commandsOf('custom rdp', { ...today, provider }, control);
+  expect([found('masking'), found('redaction')]).toEqual([masking, redaction]);
+});
 
 test('commands check all rules, and the gateway runs none where it only forwards', () => {
   expect(['application ssh', 'application tcp', 'custom rdp', 'database mysql'].map((kind) => commandsOf(kind, today))).toEqual([
@@ -117,6 +134,7 @@ test.each([
   ['native access that closes', 'application rdp', 'application rdp', open, closed, true],
   ['native access that opens', 'database mssql', 'database mssql', closed, open, true],
   ['another type behind closed native access', 'database postgres', 'custom rdp', closed, closed, true],
+  ['another type, of both of which nothing is known', 'database newdb', 'database otherdb', open, open, false],
 ])('enforcement of masking in both directions: %s', (_, one, other, before, after, isSame) => {
   const [first, last] = [enforcementOf({ ...typeOf(one), ...before }, today), enforcementOf({ ...typeOf(other), ...after }, today)];
   expect(isSameEnforcement(first, last, 'masking')).toBe(isSame);

@@ -1,4 +1,5 @@
-import { asObject, asText, isObject } from '../../../model/json.ts';
+import { asObject, isObject, type JsonObject } from '../../../model/json.ts';
+import type { ServerFacts } from '../../../model/live.ts';
 import type { Capabilities, Handshake } from '../../dialect.ts';
 import { nonEmptyText, readRole } from '../rest.ts';
 
@@ -19,12 +20,20 @@ export function readCapabilities(handshake: Handshake): Capabilities {
     ...(role === undefined ? {} : { role }),
     longestAccess,
     accessLimits: readServerFeatures(handshake).hasFreeLicense ? 'none' : 'reviewed',
-    provider: asText(server['redact_provider']),
+    server: { ...(version === undefined ? {} : { version }), ...providerIn(server) },
     keepsHiddenSecrets: true,
     keepsOmittedSecrets: false,
     seesAll: role === 'admin' || role === 'auditor',
     seesSecrets: role === 'admin',
   };
+}
+
+/** Returns the provider that finds what is masked, '' where none is configured; nothing where the gateway does not report it. */
+function providerIn({ redact_provider: provider, has_redact_credentials: isConfigured }: JsonObject): Pick<ServerFacts, 'provider'> {
+  if (isConfigured === false) return { provider: '' };
+  if (typeof provider !== 'string') return {};
+  // Without a name, the credentials are those of `gcp`.
+  return { provider: provider === '' && isConfigured === true ? 'gcp' : provider };
 }
 
 /** Returns the header for a token: organization keys have a header of their own; gateway keys and sign-in tokens are bearer tokens. */
