@@ -14,9 +14,9 @@ import {
 } from '../model/plan/plan.ts';
 import { findingRuns, type ReportDocument, type TargetFindings } from './document.ts';
 import { changedPosition, refusalDiagnostics, acceptedDiagnostics } from './subjects/findings.ts';
-import { blockedReason, changeNote, changeRows, risksText } from './rows/change-rows.ts';
+import { blockedReason, changeNote, changeRows } from './rows/change-rows.ts';
 import { orphanText } from './rows/groups.ts';
-import { shortList } from './wording/summary.ts';
+import { risksText, shortList } from './wording/summary.ts';
 import { escapeCommandData, escapeCommandProperty } from './escape.ts';
 import { isUnfinished, outcomeWord } from './subjects/apply.ts';
 import { clip } from './wrap.ts';

@@ -34,7 +34,7 @@ test('drift says first that people reach a guarded destination through a connect
   const alarm = 'contractors can reach what ledger leads to, without approval, through sandbox';
   expect([code, oneLine(stdout)]).toEqual([
     2,
-    expect.stringMatching(new RegExp(`^Drift on \\S+: Weakens protection of 1 connection\\. .*${alarm}`)),
+    expect.stringMatching(new RegExp(`^Drift on \\S+: ${alarm}; sandbox sends a kept credential`)),
   ]);
   expect((await access.run('drift --revert --yes')).code).toBe(0);
   expect((await access.run('drift')).code).toBe(0);

@@ -123,10 +123,12 @@ test('a flag that is switched off is a loss of every guardrail that it enforced,
   await setFlag(one, ssh, false);
   const off = await one.run('drift');
   expect(off.code).toBe(2);
-  expect(oneLine(off.stdout)).toContain('Weakens protection of 1 connection.');
+  expect(oneLine(off.stdout)).toContain('Drift on production: host no longer enforces guardrails: not enforced on native ssh.');
   expect(oneLine(off.stdout)).toContain('1 connection no longer enforces guardrails: not enforced on native ssh (host)');
   const { stdout } = await one.run('plan');
-  expect(oneLine(stdout)).toContain('1 change outside Ostiary that manifests do not declare: weakens protection of 1 connection.');
+  expect(oneLine(stdout)).toContain(
+    '1 change outside Ostiary that manifests do not declare: host no longer enforces guardrails: not enforced on native ssh.',
+  );
 });
 
 test('an older gateway enforces less, and what its version does not show is unclear', { timeout: 60_000 }, async () => {

@@ -63,16 +63,12 @@ describe('a change by hand of a federation is drift', () => {
   const lost = '1 connection loses its federation: everybody works in the cloud with the shared credential';
 
   test.each<readonly [string, (one: FederatedProject) => Promise<void>, readonly string[]]>([
-    [
-      'it is created',
-      put({}),
-      ['Strengthens protection of 1 connection.', '+ Federation/orders-bq: created', '1 connection gains a federation'],
-    ],
+    ['it is created', put({}), ['orders-bq gains a federation', '+ Federation/orders-bq: created', '1 connection gains a federation']],
     [
       'its fallback becomes the shared credential',
       put({ fallback_policy: 'static' }),
       [
-        'Weakens protection of 1 connection.',
+        'orders-bq opens with the shared credential for people without an identity in the cloud.',
         '~ Federation/orders-bq: changed fallback_policy deny → static',
         '1 connection opens with the shared credential for people without an identity in the cloud',
       ],
@@ -80,7 +76,7 @@ describe('a change by hand of a federation is drift', () => {
     [
       'its fallback becomes a refusal',
       put({}),
-      ['Strengthens protection of 1 connection.', 'fallback_policy static → deny', '1 connection no longer opens with the shared'],
+      ['orders-bq no longer opens with the shared', 'fallback_policy static → deny', '1 connection no longer opens with the shared'],
     ],
     [
       'people become another identity',
@@ -95,7 +91,7 @@ describe('a change by hand of a federation is drift', () => {
       put({ identity_target_template: 'admin@orders.example', builtin_provider: 'gcp_iam' }),
       ['builtin_provider gcp_oauth → gcp_iam', 'changes the identity of people in the cloud in a way that cannot be compared'],
     ],
-    ['it is removed', ({ send }) => send('DELETE', path), ['Weakens protection of 1 connection.', '- Federation/orders-bq: deleted', lost]],
+    ['it is removed', ({ send }) => send('DELETE', path), ['orders-bq loses its federation', '- Federation/orders-bq: deleted', lost]],
   ])('%s', { timeout: 60_000 }, async (_, change, texts) => {
     const { run } = project;
     await change(project);

@@ -6,7 +6,7 @@ export type Story = {
   /** The files that the change writes. */
   readonly after?: Files;
   readonly removed?: readonly string[];
-  /** What the verdict begins with, where it says more than `Weakens protection`. */
+  /** What the verdict begins with, where a sentence of its own says it. */
   readonly verdict?: string;
   /** The first line below the verdict, without positions. */
   readonly says: string;
@@ -144,6 +144,7 @@ export const common: Files = {
 export const stories: Readonly<Record<string, Story>> = {
   'a reviewer removed': {
     after: orders({ reviewers: ['dba'] }),
+    verdict: 'orders (env=prod) loses reviewer group security. 1 to update.',
     says: '1 connection loses reviewer group security (orders; env=prod)',
   },
   'reviewers reordered': { after: orders({ reviewers: ['security', 'dba'] }), verdict: 'No changes.', says: '' },
@@ -169,22 +170,22 @@ export const stories: Readonly<Record<string, Story>> = {
   },
   'another command': {
     after: shell(['sh', '-c', 'ssh bastion']),
-    verdict: 'Passes credentials of 1 connection to another command.',
+    verdict: 'shell passes a kept credential to another command or type. 1 to update.',
     says: '1 connection passes a kept credential to another command or type (shell)',
   },
   'another host': {
     after: orders({ secret: secretOf('attacker.example', 'OSTIARY_SECRET_ORDERS') }),
-    verdict: 'Sends credentials of 1 connection to another endpoint.',
+    verdict: 'orders (env=prod) sends a kept credential to another endpoint. 1 to update.',
     says: '1 connection sends a kept credential to another endpoint (orders; env=prod)',
   },
   'another runbook repository': {
     after: runbooks('mallory/runbooks'),
-    verdict: 'Runs code from another repository on 9 connections.',
+    verdict: '9 connections accept runbooks from another repository or server (shop-1, ',
     says: '9 connections accept runbooks from another repository or server (shop-1, shop-2, shop-3, shop-4, shop-5, and 4 more; all env=shop)',
   },
   'a connection deleted': {
     removed: ['access/billing.yaml'],
-    verdict: 'Blocks users of 1 connection.',
+    verdict: 'billing is deleted: dba loses access. 1 to delete.',
     says: '1 connection is deleted: dba loses access (billing)',
   },
   'an approver fewer in a rule': {
@@ -205,17 +206,17 @@ export const stories: Readonly<Record<string, Story>> = {
   },
   'all groups removed': {
     after: orders({ access_groups: [] }),
-    verdict: 'Blocks users of 1 connection.',
+    verdict: 'orders (env=prod) is visible to no group: dba loses access. 1 to update.',
     says: '1 connection is visible to no group: dba loses access (orders; env=prod)',
   },
   'the first runbook rule': {
     after: { 'access/nightly.yaml': runbookRule({}) },
-    verdict: '1 to create. Strengthens protection of 9 connections.',
+    verdict: '1 to create. 9 connections allow only the runbooks of rules: ',
     says: '9 connections allow only the runbooks of rules: there were no runbook rules before (shop-1, shop-2, shop-3, shop-4, shop-5, and 4 more; all env=shop)',
   },
   'a new connection without review': {
     after: { 'access/reports.yaml': connection('reports', { access_groups: ['dba', 'sre'] }) },
-    verdict: 'Gives access without review to 1 connection.',
+    verdict: 'reports becomes accessible to dba and sre without reviewers, guardrails or masking. 1 to create.',
     says: '1 connection becomes accessible to dba and sre without reviewers, guardrails or masking (reports)',
   },
 };

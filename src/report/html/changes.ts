@@ -1,13 +1,13 @@
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { EdgeChange } from '../../model/plan/plan.ts';
 import type { Cause, ConnectionRule, ControlChange, ControlColumn, PostureChange } from '../../model/protection/protection.ts';
-import { plural, shortList } from '../wording/summary.ts';
+import { plural, risksText, shortList } from '../wording/summary.ts';
 import { controlText, pathText, sampleChangeText, sampleSign } from '../wording/value.ts';
 import { foldSimilar, likenessOfChange, othersText, sortByRisk } from '../rows/fold-similar.ts';
 import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
 import type { PostureSides } from '../document.ts';
 import type { LinkOf } from '../links.ts';
-import { actionSymbols, type ChangeRow, changeRows, edgeChangeRows, edgeText, risksText } from '../rows/change-rows.ts';
+import { actionSymbols, type ChangeRow, changeRows, edgeChangeRows, edgeText } from '../rows/change-rows.ts';
 import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { columnOf, element, type Html, joinHtml, type PageVerdict, positionHtml, searchText, verdictBadge } from './markup.ts';
 import { parsePosition } from '../../model/diagnostic.ts';

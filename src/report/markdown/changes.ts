@@ -11,14 +11,13 @@ import {
   type DriftedObject,
   edgeChangeRows,
   edgeText,
-  risksText,
   type RowPart,
 } from '../rows/change-rows.ts';
 import { type AlikeChanges, mergeAlike } from '../rows/fold-similar.ts';
 import type { ChangeGroup, GroupedChange, GroupName } from '../rows/groups.ts';
 import type { OutsideObject } from '../rows/outside-rows.ts';
 import { clip } from '../wrap.ts';
-import { plural, shortList } from '../wording/summary.ts';
+import { plural, risksText, shortList } from '../wording/summary.ts';
 import { distinctParts, pathText, sampleChangeLine } from '../wording/value.ts';
 import { blank, type MarkdownBlock } from './fit-to-limit.ts';
 

@@ -11,8 +11,6 @@ import {
   isRestored,
   type Orphan,
   type Plan,
-  type Risk,
-  riskClasses,
   type SecretCause,
   type Value,
 } from '../../model/plan/plan.ts';
@@ -319,17 +317,6 @@ function deletionNote({ replacedBy, closed }: Change, orphan: Orphan | undefined
 /** Returns whether an applied object is missing on the gateway. */
 function isLost({ fields }: Change): boolean {
   return fields.some(({ origin }) => origin === 'drift' || origin === 'both');
-}
-
-/** Returns `weakens (review), strengthens (input)`, the most severe class first; empty text where all risks are neutral. */
-export function risksText(risks: readonly Risk[] | undefined): string {
-  return riskClasses
-    .toReversed()
-    .flatMap((one) => {
-      const names = (risks ?? []).flatMap(({ code, class: other }) => (other === one ? [code.slice('risk/'.length)] : []));
-      return one === 'neutral' || names.length === 0 ? [] : [`${one} (${[...new Set(names)].join(', ')})`];
-    })
-    .join(', ');
 }
 
 /** A drifted field with what the next apply does with it; escaped. */

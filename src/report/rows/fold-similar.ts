@@ -1,9 +1,9 @@
 import { addToGroup } from '../../model/collections.ts';
-import { type ChangeRow, changeRows, type DriftedObject, edgeChangeRows, type EdgeRow, risksText } from './change-rows.ts';
+import { type ChangeRow, changeRows, type DriftedObject, edgeChangeRows, type EdgeRow } from './change-rows.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type AssessedChange, highestRisk, riskClasses } from '../../model/plan/plan.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
-import { plural } from '../wording/summary.ts';
+import { plural, risksText } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 import type { GroupedChange } from './groups.ts';
 

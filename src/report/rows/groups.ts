@@ -22,9 +22,9 @@ import { addToGroup } from '../../model/collections.ts';
 import { notComparedText } from '../../model/plan/not-compared.ts';
 import { equal } from '../../model/json.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import { acceptedNote, blockedReason, changeNote, edgeText, groupEdges, risksText, secretSideText } from './change-rows.ts';
+import { acceptedNote, blockedReason, changeNote, edgeText, groupEdges, secretSideText } from './change-rows.ts';
 import { pathText, removalText, sampleChangesOf, shortPosition } from '../wording/value.ts';
-import { plural, shortList, unwrittenSecretsText, unwrittenText } from '../wording/summary.ts';
+import { plural, risksText, shortList, unwrittenSecretsText, unwrittenText } from '../wording/summary.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -312,7 +312,7 @@ function unwrittenTexts({ id, risks }: UnwrittenRisks): readonly string[] {
 /** Returns the list of secrets that changed in the manifests, and that no write changes. */
 function unwrittenSecretList({ unwrittenSecrets }: Pick<Plan, 'unwrittenSecrets'>): SideList {
   return {
-    title: `${unwrittenSecretsText(unwrittenSecrets.length)}: the gateway has the value, or keeps its own`,
+    title: unwrittenSecretsText(unwrittenSecrets.length),
     entries: unwrittenSecrets.map(
       ({ id, path, before, after }) => `${escapeTerminal(id)} ${pathText(path)} (${secretSideText(before)} → ${secretSideText(after)})`,
     ),

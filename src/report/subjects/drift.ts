@@ -3,7 +3,7 @@ import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/result/drift.ts';
 import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Plan, type Value } from '../../model/plan/plan.ts';
 import { combineVerdicts, effectOfPart } from '../../model/protection/part-effect.ts';
-import { type ControlColumn, type Headline, headlineOrder, type PartEffect } from '../../model/protection/protection.ts';
+import { type ControlColumn, type Headline, type PartEffect, sortHeadlines } from '../../model/protection/protection.ts';
 import { changeRows, type DriftedObject, type DriftedRow, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
 import { outsideBlocks, planObject, positionObject } from './plan.ts';
@@ -12,7 +12,8 @@ import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '..
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import { expiredAccess, expiryOf } from '../../model/plan/expired-access.ts';
 import { driftChoices } from '../rows/drift-choices.ts';
-import { plural, shortList, type Verdict, withEffect } from '../wording/summary.ts';
+import { plural, shortList, type Verdict } from '../wording/summary.ts';
+import { withEffect, worstEffectText } from '../wording/verdict.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { timeText } from '../../model/time.ts';
@@ -270,14 +271,8 @@ function differenceText(count: number, isKnown: boolean): string {
 /** Returns the count and the worst effect for a title: `: 2 objects, weakens protection of 1 connection`; empty text without drifted objects. */
 export function driftTitleEnd(drift: Drift): string {
   const { changed, outside } = driftCounts(drift);
-  const effect = effectOfDrift(drift);
+  const effect = worstEffectText(headlinesOf(drift));
   return changed + outside === 0 ? '' : `: ${plural(changed + outside, 'object')}${effect === '' ? '' : `, ${effect}`}`;
-}
-
-/** Returns the worst effect of a drift within a sentence: `weakens protection of 1 connection`; empty text if it has none. */
-function effectOfDrift(drift: Drift): string {
-  const effect = withEffect('', headlinesOf(drift)).join('');
-  return `${effect.charAt(0).toLowerCase()}${effect.slice(1)}`.replace(/\.$/, '');
 }
 
 /** Returns `by ada, 2026-11-20 03:12 UTC` of the last write to each object outside Ostiary; escaped. */
@@ -288,8 +283,7 @@ export function lastWriters(drift: Drift): ReadonlyMap<ResourceId, string> {
 
 /** Returns the headlines of a drift and of what changed in no manifest, the worst first. */
 function headlinesOf({ plan, protection }: Drift): readonly Headline[] {
-  const all = [...protection.headlines, ...(plan.outside?.headlines ?? [])];
-  return all.toSorted((left, right) => headlineOrder.indexOf(left.direction) - headlineOrder.indexOf(right.direction));
+  return sortHeadlines([...protection.headlines, ...(plan.outside?.headlines ?? [])]);
 }
 
 function unmergedText({ commit, branch, reason }: UnmergedApply): string {

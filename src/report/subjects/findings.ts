@@ -3,8 +3,8 @@ import { type AssessedChange, type FieldChange, fieldPosition, highestRisk, isRi
 import { isPointerWithin } from '../../model/pointer.ts';
 import type { ReportDocument, ReportSection, RunFindings } from '../document.ts';
 import { diagnosticsDocument } from '../wording/diagnostics.ts';
-import { shortList } from '../wording/summary.ts';
-import { acceptedNote, risksText } from '../rows/change-rows.ts';
+import { risksText, shortList } from '../wording/summary.ts';
+import { acceptedNote } from '../rows/change-rows.ts';
 
 /** Returns the document of what a run found, with a sentence about its result if one is given. */
 export function findingsDocument(run: RunFindings, sentence?: string): ReportDocument {

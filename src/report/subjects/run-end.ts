@@ -1,7 +1,8 @@
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
-import { planVerdict, type Verdict, verdictText } from '../wording/summary.ts';
+import { type Verdict, verdictText } from '../wording/summary.ts';
+import { planVerdict } from '../wording/verdict.ts';
 import { appliedText } from './apply.ts';
 import { driftDocument } from './drift.ts';
 

@@ -10,7 +10,6 @@ import {
   type DriftedObject,
   edgeChangeRows,
   edgeText,
-  risksText,
   type RowPart,
 } from '../rows/change-rows.ts';
 import { foldAlike, foldSimilar, likenessOfChange, likenessOfDrift, mostEntries, othersText } from '../rows/fold-similar.ts';
@@ -18,7 +17,7 @@ import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
 import type { ChangeWarnings } from '../document.ts';
 import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
 import type { OutsideSection } from '../rows/outside-rows.ts';
-import { plural, shortList } from '../wording/summary.ts';
+import { plural, risksText, shortList } from '../wording/summary.ts';
 import { distinctParts, pathText, sampleChangeLine, sampleSign, shortPosition } from '../wording/value.ts';
 import {
   clip,

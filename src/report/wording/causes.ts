@@ -29,11 +29,11 @@ export function causesText(causes: readonly Cause[], format: CauseFormat): strin
     const removed = place === undefined ? removalOf(by, format) : '';
     if (removed !== '') (removals.has(removed) ? repeated : removals).add(removed);
   }
-  const listed = (some: readonly Cause[]): string =>
+  const causesOf = (some: readonly Cause[]): string =>
     shortList([...new Set(some.map((cause) => causeText(cause, format, repeated)).filter((text) => text !== ''))], mostCauses).join(', ');
-  const written = listed(causes.filter(({ byHand }) => byHand !== true));
+  const written = causesOf(causes.filter(({ byHand }) => byHand !== true));
   const undone = causes.filter(({ byHand }) => byHand === true);
-  const places = listed(undone);
+  const places = causesOf(undone);
   const byHand = undone.length === 0 ? '' : driftCause(places);
   return [written, byHand].filter((text) => text !== '').join('; ');
 }
@@ -76,16 +76,47 @@ function isNamed(text: string, name: string): boolean {
 
 /** Returns in parentheses the names of the objects to list beside a headline, and the tags that all connections share; empty without any. */
 export function headlineConnections(headline: Headline, escape: (text: string) => string): string {
-  const listed = (texts: readonly string[], most: number): string =>
-    shortList(
-      texts.map((text) => escape(clip(text, longestName))),
-      most,
-    ).join(', ');
   const objects = headlineObjects(headline);
-  const shared = Object.entries(headline.tags).map(([key, value]) => `${key}=${tagText(value)}`);
-  const names = objects.length === 0 ? [] : [listed(objects.map(nameOf), mostConnections)];
-  const tags = shared.length === 0 ? [] : [`${objects.length > 1 ? 'all ' : ''}${listed(shared, mostSharedTags)}`];
-  return names.length + tags.length === 0 ? '' : `(${[...names, ...tags].join('; ')})`;
+  const tags = sharedTags(headline, escape);
+  const names = objects.length === 0 ? [] : [listed(objects.map(nameOf), mostConnections, escape)];
+  const parts = [...names, ...(tags === '' ? [] : [`${objects.length > 1 ? 'all ' : ''}${tags}`])];
+  return parts.length === 0 ? '' : `(${parts.join('; ')})`;
+}
+
+function sharedTags({ tags }: Headline, escape: (text: string) => string): string {
+  const shared = Object.entries(tags).map(([key, value]) => `${key}=${tagText(value)}`);
+  return listed(shared, mostSharedTags, escape);
+}
+
+function listed(texts: readonly string[], most: number, escape: (text: string) => string): string {
+  return shortList(
+    texts.map((text) => escape(clip(text, longestName))),
+    most,
+  ).join(', ');
+}
+
+/** Returns headlines without their causes: `orders-db (env=prod) loses review and disables exec; 2 connections lose masking (a, b)`. */
+export function headlineSentences(headlines: readonly Headline[]): string {
+  const parts = headlines.map(sentenceParts);
+  const subjects = [...new Set(parts.map(({ subject }) => subject))];
+  return subjects
+    .map((subject) => {
+      const all = parts.flatMap((one) => (one.subject === subject ? [one.predicate] : []));
+      return subject === '' ? all.join('; ') : `${subject} ${all.join(' and ')}`;
+    })
+    .join('; ');
+}
+
+/** Returns the only connection of a headline with its tags, and what happens to it; a headline about several has no subject. */
+function sentenceParts(headline: Headline): { readonly subject: string; readonly predicate: string } {
+  const { text, connections } = headline;
+  const [id, ...others] = connections;
+  const name = id === undefined || others.length > 0 ? undefined : nameOf(id);
+  const start = [`1 connection `, `1 replacement `, `${name} `].find((one) => name !== undefined && text.startsWith(one));
+  const tags = sharedTags(headline, String);
+  if (start !== undefined) return { subject: `${name}${tags === '' ? '' : ` (${tags})`}`, predicate: text.slice(start.length) };
+  const beside = headlineConnections(headline, String);
+  return { subject: '', predicate: beside === '' ? text : `${text} ${beside}` };
 }
 
 const mostConnections = 5;

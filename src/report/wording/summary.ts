@@ -1,5 +1,4 @@
-import type { Headline, HeadlineVerdict, RerouteTarget } from '../../model/protection/protection.ts';
-import { highestPlanRisk, remainingOrphans, type Action, type Plan, type RiskClass } from '../../model/plan/plan.ts';
+import { remainingOrphans, type Action, type Plan, type Risk, riskClasses } from '../../model/plan/plan.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { ChangedCheck } from '../../model/plan/changed-check.ts';
@@ -110,25 +109,37 @@ function isUnwritten(plan: Plan): boolean {
   return plan.changes.length === 0 && (plan.accepted.length > 0 || unwrittenParts(plan).length > 0);
 }
 
+/** Returns `1 to update, 1 drift accepted in the manifests.` of a plan with changes. */
+export function planCounts(plan: Plan): string {
+  return `${[countsText(countActions(plan)), ...unwrittenParts(plan), ...uncomparedParts(plan)].join(', ')}.`;
+}
+
 /** Returns everything that a plan counts: `1 to update, 1 manifest changed without a write, 3 unchanged`. */
 function planParts(plan: Plan, counts: ActionCounts): string {
   const parts = [countsText(counts), ...unwrittenParts(plan), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)];
   return parts.filter((text) => text !== '').join(', ');
 }
 
-/** Returns `1 manifest changed without a write`. */
+/** Returns `1 manifest that changes nothing on the gateway`. */
 export function unwrittenText(count: number): string {
-  return `${plural(count, 'manifest')} changed without a write`;
+  return `${plural(count, 'manifest')} that ${count === 1 ? 'changes' : 'change'} nothing on the gateway`;
 }
 
-/** Returns `1 secret changed in the manifests without a write`. */
+/** Returns `1 changed secret that the gateway has already, or keeps`. */
 export function unwrittenSecretsText(count: number): string {
-  return `${plural(count, 'secret')} changed in the manifests without a write`;
+  return `${plural(count, 'changed secret')} that the gateway has already, or keeps`;
 }
 
-function unwrittenParts({ unwritten, unwrittenSecrets }: Pick<Plan, 'unwritten' | 'unwrittenSecrets'>): readonly string[] {
+type Unwritten = Pick<Plan, 'unwritten' | 'unwrittenSecrets' | 'protection'>;
+
+/** Returns what the manifests change without a write: one or two risks by name, unless a headline states them, and the counts of the others. */
+function unwrittenParts({ unwritten, unwrittenSecrets, protection }: Unwritten): readonly string[] {
+  const stated = new Set(protection.headlines.flatMap(({ connections }) => connections));
+  const risky = unwritten.filter(({ id, risks }) => !stated.has(id) && risksText(risks) !== '');
+  const named = risky.length > 2 ? [] : risky;
   return [
-    ...(unwritten.length === 0 ? [] : [unwrittenText(unwritten.length)]),
+    ...named.map(({ id, risks }) => `${nameOf(id)} ${risksText(risks)}`),
+    ...(unwritten.length === named.length ? [] : [unwrittenText(unwritten.length - named.length)]),
     ...(unwrittenSecrets.length === 0 ? [] : [unwrittenSecretsText(unwrittenSecrets.length)]),
   ];
 }
@@ -143,6 +154,17 @@ export function stayingEdgesText({ edges }: Pick<Plan, 'edges'>): string {
     .map((word) => [edges.filter(({ action }) => action === word).length, word] as const)
     .flatMap(([count, word]) => (count === 0 ? [] : [` ${plural(count, 'attachment')} ${word}.`]))
     .join('');
+}
+
+/** Returns `weakens (review), strengthens (input)`, the most severe class first; empty text where all risks are neutral. */
+export function risksText(risks: readonly Risk[] | undefined): string {
+  return riskClasses
+    .toReversed()
+    .flatMap((one) => {
+      const names = (risks ?? []).flatMap(({ code, class: other }) => (other === one ? [code.slice('risk/'.length)] : []));
+      return one === 'neutral' || names.length === 0 ? [] : [`${one} (${[...new Set(names)].join(', ')})`];
+    })
+    .join(', ');
 }
 
 /** Returns a count with its noun: `1 error`, `2 errors`. */
@@ -184,37 +206,6 @@ export function verdictText({ before, name, after }: Verdict, nameText: (name: s
   return `${before}${name === '' ? '' : nameText(name)}${after}`;
 }
 
-/** Returns the verdict of a plan: the worst news first. */
-export function planVerdict(plan: Plan): Verdict {
-  const counts =
-    plan.changes.length === 0
-      ? planSummaryText(plan)
-      : `${[countsText(countActions(plan)), ...unwrittenParts(plan), ...uncomparedParts(plan)].join(', ')}.`;
-  const parts = [
-    ...(plan.refusals.length === 0 ? [] : ['Refused.']),
-    ...checksTexts(plan),
-    ...withEffect(counts, plan.protection.headlines, highestPlanRisk(plan)),
-  ];
-  return { before: 'Plan for ', name: plan.target.name, after: `: ${[...parts, ...outsideTexts(plan)].join(' ')}` };
-}
-
-/** Returns `Changes its checks: policy has-a-reviewer removed, limits.updates of target prod changed.` */
-function checksTexts({ checks = [] }: Pick<Plan, 'checks'>): readonly string[] {
-  if (checks.length === 0) return [];
-  return [`Changes its checks: ${shortList(checks.map(checkText), namedChecks).join(', ')}.`];
-}
-
-const namedChecks = 2;
-
-function checkText(one: ChangedCheck): string {
-  const name = clip(one.check, longestCheck);
-  return one.action === 'uncovered'
-    ? `${name} no longer covers ${shortList(one.connections.map(nameOf), 1).join(' ')}`
-    : `${name} ${one.action}`;
-}
-
-const longestCheck = 80;
-
 const mostChecks = 20;
 
 /** Returns a line for each check that a plan changes: `Check changed: limits.updates of target prod, from 0.3 to 1`. */
@@ -236,60 +227,4 @@ function valuesOfCheck(one: ChangedCheck): readonly string[] {
   const { before, after } = one;
   if (before !== undefined && after !== undefined) return [`from ${before} to ${after}`];
   return [before, after].filter((value) => value !== undefined);
-}
-
-/** Returns what is not part of the plan: `2 changes outside Ostiary that manifests do not declare: weakens protection of 1 connection.` */
-function outsideTexts({ outside }: Pick<Plan, 'outside'>): readonly string[] {
-  if (outside === undefined || outside.changes.length === 0) return [];
-  const { changes, headlines } = outside;
-  const effect = withEffect('', headlines).join('');
-  const end = headlines.length === 0 ? '.' : `: ${effect.charAt(0).toLowerCase()}${effect.slice(1)}`;
-  return [`${plural(changes.length, 'change')} outside Ostiary that manifests do not declare${end}`];
-}
-
-/** Returns counts beside the worst effect on protection; an effect that is not good comes first. */
-export function withEffect(counts: string, headlines: readonly Headline[], highest?: RiskClass): readonly string[] {
-  const direction = worstEffect(headlines, highest);
-  const connections = new Set(headlines.flatMap((headline) => (headline.direction === direction ? headline.connections : [])));
-  if (direction === 'strengthens' || direction === 'neutral')
-    return connections.size === 0 ? [counts] : [counts, effectText(direction, connections.size)];
-  const [target, ...others] = new Set(headlines.flatMap((headline) => (headline.direction === direction ? (headline.target ?? []) : [])));
-  const reroute = others.length > 0 || target === undefined || target === 'other' || connections.size === 0 ? undefined : reroutes[target];
-  return [reroute?.(plural(connections.size, 'connection')) ?? effectText(direction, connections.size), counts];
-}
-
-const reroutes: Readonly<Record<Exclude<RerouteTarget, 'other'>, (connections: string) => string>> = {
-  endpoint: (connections) => `Sends credentials of ${connections} to another endpoint.`,
-  agent: (connections) => `Sends credentials of ${connections} to another agent.`,
-  command: (connections) => `Passes credentials of ${connections} to another command.`,
-  code: (connections) => `Runs code from another repository on ${connections}.`,
-};
-
-/** Returns the worst effect; one that is certain comes before one that is unknown, and a deletion that no headline names is a count. */
-function worstEffect(headlines: readonly Headline[], highest: RiskClass | undefined): HeadlineVerdict {
-  const has = (verdict: HeadlineVerdict): boolean => headlines.some(({ direction }) => direction === verdict);
-  const risk = highest !== undefined && isEffect(highest) && (highest !== 'availability' || has(highest)) ? highest : 'strengthens';
-  // What is not enforced is said where nothing else is.
-  if (risk === 'strengthens') return (headlines.find((one) => one.direction !== 'neutral') ?? headlines[0])?.direction ?? risk;
-  const certain = (['reroutes', 'exposes'] as const).find(has);
-  return risk === 'unknown' && certain !== undefined ? certain : risk;
-}
-
-const effects: Readonly<Record<HeadlineVerdict, readonly [effect: string, object: string]>> = {
-  weakens: ['Weakens protection', ' of '],
-  unknown: ['Unknown effect on protection', ' of '],
-  exposes: ['Gives access without review', ' to '],
-  reroutes: ['Reroutes credentials or code', ' of '],
-  availability: ['Blocks users', ' of '],
-  neutral: ['Changes no enforced protection', ' of '],
-  strengthens: ['Strengthens protection', ' of '],
-};
-
-function isEffect(risk: RiskClass): risk is HeadlineVerdict {
-  return risk !== 'neutral' && Object.hasOwn(effects, risk);
-}
-
-function effectText(direction: HeadlineVerdict, connections: number): string {
-  const [effect, object] = effects[direction];
-  return `${effect}${connections === 0 ? '' : `${object}${plural(connections, 'connection')}`}.`;
 }

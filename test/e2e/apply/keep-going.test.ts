@@ -80,7 +80,7 @@ describe('--keep-going', () => {
     expect(plan.changes[0]?.error).toMatchObject({ code: 'plan/edge-cannot-move' });
     const text = await gateway.run('plan --keep-going --report markdown=plan.md', ours.folder);
     expect(flat(text.stdout)).toMatch(
-      /^Plan for production: Blocks users of 1 connection\. 1 to update, 1 to delete, 1 blocked \(not written\)\. http:\S+ config ostiary.yaml Digest \w+ Connection\/k1-new is blocked: DataMaskingRule\/k1-hand has no manifest/,
+      /^Plan for production: \S+ is deleted[^.]*\. 1 to update, 1 to delete, 1 blocked \(not written\)\. http:\S+ config ostiary.yaml Digest \w+ Connection\/k1-new is blocked: DataMaskingRule\/k1-hand has no manifest/,
     );
     expect(flat(text.stdout)).toContain('1 to update, 1 to delete, 1 blocked');
 

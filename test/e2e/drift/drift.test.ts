@@ -51,7 +51,9 @@ test('a drift lists the change, its author and time; pending changes are no drif
   expect(undone.stderr).not.toContain('git/applied-recorded');
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on production. 1 pending') });
   expect((await gateway.call('GET', '/connections/b')).body).toMatchObject({ reviewers: ['dba'], access_max_duration: null });
-  expect((await run('plan')).stdout).toContain(': 1 to update. Strengthens protection of 1 connection.');
+  expect((await run('plan')).stdout).toContain(
+    ': 1 to update. b gains reviewer group sre and allows only shorter access: 10 min (was 2 d).',
+  );
 });
 
 test('the drift of a rule with a pending rename is reported and adopted; the rename stays pending', async () => {
@@ -115,9 +117,7 @@ test('--adopt --new adopts drift and writes manifests of unmanaged objects; a se
   expect(more.stderr).toMatch(/adopt\/impossible[^\n]*Connection\/new-c[^\n]*managed by/);
   repository.git('merge', '--quiet', '--no-edit', branch);
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
-  expect((await run('plan')).stdout).toContain(
-    'Reroutes credentials or code of 2 connections. Nothing to write: 3 drifts accepted in the manifests, 4 unchanged.',
-  );
+  expect((await run('plan')).stdout).toContain('(New-b, new-b). Nothing to write: 3 drifts accepted in the manifests, 4 unchanged.');
   expect((await run('apply --yes')).code).toBe(0);
   expect(await run('plan')).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
   expect((await run('drift --adopt --no-commit --new Connection/new-c')).code).toBe(2);

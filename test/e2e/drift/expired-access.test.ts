@@ -112,7 +112,7 @@ test.each(Object.keys(dialects))('on %s a drift run removes the access that has 
   const later = (await run('plan --today 2027-01-02')).stdout;
   expect(later).toContain('contractors can reach orders-db');
   expect(later).toContain('access_groups  + contractors until 2027-06-30 (migration)');
-  expect(later).toContain('1 manifest changed without a write\n    Connection/only-db');
+  expect(later).toContain('1 manifest that changes nothing on the gateway\n    Connection/only-db');
 });
 
 test('neither access tests nor policies nor limits keep access that has ended', async () => {

@@ -45,7 +45,7 @@ describe('a connection that leaves the match of a policy', () => {
     const [markdown = '', html = ''] = ['plan.md', 'plan.html'].map((file) => readFileSync(join(cwd, file), 'utf8'));
     const sentence = `Check no longer covers ${name}: policy reviewed`;
     for (const report of [text, markdown, html]) expect(report.replaceAll('`', '').split(sentence)).toHaveLength(2);
-    expect(text).toContain(`Changes its checks: policy reviewed no longer covers ${name}. Weakens protection`);
+    expect(text).toContain(`Changes its checks: policy reviewed no longer covers ${name}. ${name} `);
     expect(text).toMatch(/risk\/check-uncovered access\/db\.yaml:15:\d+ exceeds --max-risk reroutes, because it weakens: Policy\/reviewed/);
     expect((await gateway.run('plan --today 2026-11-21 --out saved.json', cwd)).code).toBe(0);
     const saved = await gateway.run('apply --yes --plan saved.json --max-risk reroutes', cwd);

@@ -38,7 +38,7 @@ test('status: true sets a status for each target, with the verdict, on the head 
         ...ofRun,
         state: 'success',
         context: 'ostiary/plan: staging',
-        description: 'Plan for staging: Gives access without review to 1 connection. 1 to create.',
+        description: 'Plan for staging: with-status becomes accessible without reviewers, guardrails or masking. 1 to create.',
       },
     ],
     [pull.head, { ...ofRun, state: 'error', context: 'ostiary/plan: production', description: 'Failed: api/unreachable' }],

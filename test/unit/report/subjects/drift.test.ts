@@ -6,7 +6,7 @@ import { verdictText } from '../../../../src/report/wording/summary.ts';
 import { samplePlan } from '../sample-plan.ts';
 
 function headline(direction: Headline['direction'], name: string): Headline {
-  return { direction, text: '', connections: [`Connection/${name}`], tags: {}, causes: [] };
+  return { direction, text: '1 connection changes', connections: [`Connection/${name}`], tags: {}, causes: [] };
 }
 
 const outside: OutsideAccess = {
@@ -22,9 +22,9 @@ test.each<readonly [string, boolean, OutsideAccess | undefined, readonly Headlin
     true,
     outside,
     [headline('strengthens', 'a')],
-    ': Weakens protection of 1 connection. 1 object and 2 objects that no manifest declares changed outside Ostiary.',
+    ': b changes; a changes. 1 object and 2 objects that no manifest declares changed outside Ostiary.',
   ],
-  ['alone', false, outside, [], ': Weakens protection of 1 connection. 2 objects that no manifest declares changed outside Ostiary.'],
+  ['alone', false, outside, [], ': b changes. 2 objects that no manifest declares changed outside Ostiary.'],
   ['without an effect', false, { ...outside, headlines: [] }, [], ': 2 objects that no manifest declares changed outside Ostiary.'],
   ['not at all', false, undefined, [], '.'],
 ])('the first line counts what changed in no manifest: %s', (_, isDrifted, found, headlines, expected) => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { seal } from '../../../../src/model/secret.ts';
 import type { Headline } from '../../../../src/model/protection/protection.ts';
-import { planVerdict, verdictText, withEffect } from '../../../../src/report/wording/summary.ts';
+import { verdictText } from '../../../../src/report/wording/summary.ts';
+import { planVerdict, withEffect } from '../../../../src/report/wording/verdict.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest, liveAs } from '../../../support/risks.ts';
 import { runReconcile } from '../../../support/run-pipeline.ts';
@@ -14,7 +15,7 @@ test('a manifest that gives up a field is in the first line, where nothing is wr
   const { value: plan } = runReconcile({ desired, live: liveAs(before), base });
   expect(plan?.changes).toEqual([]);
   expect(plan && verdictText(planVerdict(plan))).toBe(
-    'Plan for test: Weakens protection of 1 connection. Nothing to write: 1 manifest changed without a write, 1 unchanged.',
+    'Plan for test: reviewers are no longer watched (db). Nothing to write: 1 manifest that changes nothing on the gateway, 1 unchanged.',
   );
 });
 
@@ -28,16 +29,35 @@ test('a secret that the manifests state and the gateway has already is in the fi
   const { value: plan } = runReconcile({ desired, live, base: { commit: 'a'.repeat(40), desired: before, removedIn: new Map() } });
   expect(plan?.changes).toEqual([]);
   expect(plan && verdictText(planVerdict(plan))).toBe(
-    'Plan for test: Nothing to write: 1 secret changed in the manifests without a write, 1 unchanged.',
+    'Plan for test: Nothing to write: 1 changed secret that the gateway has already, or keeps, 1 unchanged.',
+  );
+});
+
+test('one or two headlines are the first line; of more, the worst one and the connections by effect', () => {
+  const headline = { connections: ['Connection/a'], tags: { env: 'prod' }, causes: [] } as const;
+  const lost: Headline = { ...headline, direction: 'weakens', text: '1 connection loses review' };
+  const gained: Headline = { ...headline, direction: 'strengthens', text: '1 connection gains masking' };
+  const sent: Headline = {
+    ...headline,
+    direction: 'reroutes',
+    text: '2 connections run other code',
+    connections: ['Connection/a', 'Connection/b'],
+  };
+  expect(withEffect('1 to update.', [lost])).toEqual(['a (env=prod) loses review.', '1 to update.']);
+  expect(withEffect('1 to update.', [lost, gained])).toEqual(['a (env=prod) loses review and gains masking.', '1 to update.']);
+  expect(withEffect('1 to update.', [gained])).toEqual(['1 to update.', 'a (env=prod) gains masking.']);
+  expect(withEffect('3 to update.', [lost, sent, gained])[0]).toBe(
+    'a (env=prod) loses review. Weakens protection of 1 connection, reroutes credentials or code of 2 connections, strengthens protection of 1 connection.',
   );
 });
 
 test('a certain reroute comes before an unknown effect, and a deletion that no headline names is a count', () => {
-  const headline = { text: 'changes', connections: ['Connection/a'], tags: {}, causes: [] } as const;
-  const both: readonly Headline[] = [
-    { ...headline, direction: 'unknown' },
-    { ...headline, direction: 'reroutes' },
+  const headline = { connections: ['Connection/a'], tags: {}, causes: [] } as const;
+  const all: readonly Headline[] = [
+    { ...headline, direction: 'unknown', text: 'cannot be compared' },
+    { ...headline, direction: 'reroutes', text: '1 connection runs other code' },
+    { ...headline, direction: 'strengthens', text: 'gains' },
   ];
-  expect(withEffect('1 to update.', both, 'unknown')[0]).toBe('Reroutes credentials or code of 1 connection.');
+  expect(withEffect('1 to update.', all, 'unknown')[0]).toMatch(/^a runs other code\./);
   expect(withEffect('1 to delete.', [], 'availability')).toEqual(['1 to delete.']);
 });

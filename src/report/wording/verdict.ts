@@ -1,0 +1,106 @@
+import { type Headline, headlineOrder, type HeadlineVerdict } from '../../model/protection/protection.ts';
+import { highestPlanRisk, type Plan, type RiskClass } from '../../model/plan/plan.ts';
+import { nameOf } from '../../model/resource.ts';
+import type { ChangedCheck } from '../../model/plan/changed-check.ts';
+import { clip } from '../wrap.ts';
+import { headlineSentences } from './causes.ts';
+import { planCounts, plural, planSummaryText, shortList, type Verdict } from './summary.ts';
+
+/** Returns the verdict of a plan: what a reviewer has to know first. */
+export function planVerdict(plan: Plan): Verdict {
+  const counts = plan.changes.length === 0 ? planSummaryText(plan) : planCounts(plan);
+  const parts = [
+    ...(plan.refusals.length === 0 ? [] : ['Refused.']),
+    ...checksTexts(plan),
+    ...withEffect(counts, plan.protection.headlines, highestPlanRisk(plan)),
+  ];
+  return { before: 'Plan for ', name: plan.target.name, after: `: ${[...parts, ...outsideTexts(plan)].join(' ')}` };
+}
+
+/** Returns `Changes its checks: policy has-a-reviewer removed, limits.updates of target prod changed.` */
+function checksTexts({ checks = [] }: Pick<Plan, 'checks'>): readonly string[] {
+  if (checks.length === 0) return [];
+  return [`Changes its checks: ${shortList(checks.map(checkText), namedChecks).join(', ')}.`];
+}
+
+const namedChecks = 2;
+
+function checkText(one: ChangedCheck): string {
+  const name = clip(one.check, longestCheck);
+  return one.action === 'uncovered'
+    ? `${name} no longer covers ${shortList(one.connections.map(nameOf), 1).join(' ')}`
+    : `${name} ${one.action}`;
+}
+
+const longestCheck = 80;
+
+/** Returns what is not part of the plan: `2 changes outside Ostiary that manifests do not declare: orders-db loses review.` */
+function outsideTexts({ outside }: Pick<Plan, 'outside'>): readonly string[] {
+  if (outside === undefined || outside.changes.length === 0) return [];
+  const { changes, headlines } = outside;
+  const end = headlines.length === 0 ? '.' : `: ${withEffect('', headlines).join('')}`;
+  return [`${plural(changes.length, 'change')} outside Ostiary that manifests do not declare${end}`];
+}
+
+/** Returns counts beside what headlines state of protection; what is not good comes first. */
+export function withEffect(counts: string, headlines: readonly Headline[], highest?: RiskClass): readonly string[] {
+  const worst = worstEffect(headlines, highest);
+  const effect = effectText(headlines, worst);
+  const parts = worst === 'strengthens' || worst === 'neutral' ? [counts, effect] : [effect, counts];
+  return parts.filter((part) => part !== '');
+}
+
+/** Returns one or two headlines as they are; of more, the worst one and the connections by effect. An effect without a headline is alone. */
+function effectText(headlines: readonly Headline[], worst: HeadlineVerdict): string {
+  const [first] = headlines.filter(({ direction }) => direction === worst);
+  if (first === undefined) return worst === 'strengthens' || worst === 'neutral' ? '' : `${effects[worst][0]}.`;
+  if (headlines.length <= mostHeadlines) return `${headlineSentences(headlines)}.`;
+  return `${headlineSentences([first])}. ${classesText(headlines)}.`;
+}
+
+const mostHeadlines = 2;
+
+/** Returns the connections by effect, the worst first: `Weakens protection of 3 connections, strengthens protection of 1 connection`. */
+function classesText(headlines: readonly Headline[]): string {
+  const texts = headlineOrder.flatMap((direction) => {
+    const same = headlines.filter((headline) => headline.direction === direction);
+    const connections = new Set(same.flatMap((headline) => headline.connections));
+    const [effect, object] = effects[direction];
+    return same.length === 0 ? [] : [`${effect}${connections.size === 0 ? '' : `${object}${plural(connections.size, 'connection')}`}`];
+  });
+  return texts.map((text, index) => (index === 0 ? text : uncapitalized(text))).join(', ');
+}
+
+/** Returns the worst effect for a title: `weakens protection of 1 connection`; empty text without headlines. */
+export function worstEffectText(headlines: readonly Headline[]): string {
+  const worst = worstEffect(headlines, undefined);
+  return uncapitalized(classesText(headlines.filter(({ direction }) => direction === worst)));
+}
+
+function uncapitalized(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}
+
+/** Returns the worst effect; one that is certain comes before one that is unknown, and a deletion that no headline names is a count. */
+function worstEffect(headlines: readonly Headline[], highest: RiskClass | undefined): HeadlineVerdict {
+  const has = (verdict: HeadlineVerdict): boolean => headlines.some(({ direction }) => direction === verdict);
+  const risk = highest !== undefined && isEffect(highest) && (highest !== 'availability' || has(highest)) ? highest : 'strengthens';
+  // What is not enforced is said where nothing else is.
+  if (risk === 'strengthens') return (headlines.find((one) => one.direction !== 'neutral') ?? headlines[0])?.direction ?? risk;
+  const certain = (['reroutes', 'exposes'] as const).find(has);
+  return risk === 'unknown' && certain !== undefined ? certain : risk;
+}
+
+const effects: Readonly<Record<HeadlineVerdict, readonly [effect: string, object: string]>> = {
+  weakens: ['Weakens protection', ' of '],
+  unknown: ['Unknown effect on protection', ' of '],
+  exposes: ['Gives access without review', ' to '],
+  reroutes: ['Reroutes credentials or code', ' of '],
+  availability: ['Blocks users', ' of '],
+  neutral: ['Changes no enforced protection', ' of '],
+  strengthens: ['Strengthens protection', ' of '],
+};
+
+function isEffect(risk: RiskClass): risk is HeadlineVerdict {
+  return risk !== 'neutral' && Object.hasOwn(effects, risk);
+}
