@@ -1,16 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { bundledPackages } from './.github/bundled-packages.js';
 import { compiledSchemas } from './.github/compiled-schemas.js';
-import { fastSpreads } from './.github/fast-spreads.js';
-import {
-  onlyCalledEndpoints,
-  onlyNamedConstants,
-  withCompressedParser,
-  withCompressedSchemas,
-  withCompressedCatalog,
-  withoutUnusedParts,
-} from './.github/unused-code.js';
 
 const { version, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -23,19 +13,7 @@ export default {
   input: { action: 'src/action.ts', cli: 'src/cli.ts', index: 'src/index.ts' },
   platform: 'node',
   external: [/^@electric-sql\/pglite/, 'pg-native'],
-  // The same package as ES modules: it loads in half the time of its CommonJS build.
-  resolve: { alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)) } },
-  plugins: [
-    compiledSchemas(),
-    withoutUnusedParts(),
-    withCompressedParser(),
-    withCompressedSchemas(),
-    onlyCalledEndpoints(),
-    onlyNamedConstants(),
-    withCompressedCatalog(),
-    fastSpreads(),
-    bundledPackages(),
-  ],
+  plugins: [compiledSchemas(), bundledPackages()],
   transform: {
     define: {
       __OSTIARY_VERSION__: JSON.stringify(version),
@@ -52,7 +30,6 @@ export default {
         { name: 'plan', test: /commands.plan\.ts/, priority: 4 },
         { name: 'apply', test: /commands.apply\.ts/, priority: 3 },
         { name: 'pull', test: /commands.pull\.ts/, priority: 2 },
-        { name: 'http', test: /undici.lib.(dispatcher.agent|api.api-request)\.js/, priority: 1.5 },
         { name: 'pulled', test: /commands.pulling.pull-objects\.ts/, priority: 1 },
         { name: 'text', test: /src.report.text.text\.ts/, priority: 0.5 },
       ],

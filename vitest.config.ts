@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { compiledSchemas } from './.github/compiled-schemas.js';
-import { withSharedClasses } from './.github/fast-spreads.js';
 
 /** The main job end to end: load, plan, apply, drift and revert on the embedded gateway, and a pull request with the action. */
 const mainJob = ['main-job', 'action/pull-request-story'].map((name) => `test/e2e/${name}.test.ts`);
@@ -48,10 +47,7 @@ if (existsSync(memory) && process.env['TMPDIR'] === undefined) {
 
 export default defineConfig({
   // As in the bundle.
-  plugins: [
-    compiledSchemas(),
-    { name: 'fast-spreads', enforce: 'post', transform: (code, id) => (id.includes('/src/') ? withSharedClasses(code) : null) },
-  ],
+  plugins: [compiledSchemas()],
   test: {
     // Only a test that hangs takes this long, even on a busy machine.
     testTimeout: 120_000,

@@ -61,12 +61,9 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number, net
     const connect = { timeout: timeouts.connectMs, ...ca, ...client };
     const options = { connections: 64, connect, headersTimeout: timeouts.idleMs, bodyTimeout: timeouts.idleMs };
     if (proxies !== undefined) return openProxied(options, proxies);
-    const [agentModule, requestModule] = await Promise.all([
-      import('undici/lib/dispatcher/agent.js'),
-      import('undici/lib/api/api-request.js'),
-    ]);
-    const agent = new agentModule.default(options);
-    return { agent, send: (request) => requestModule.default.call(agent, request) };
+    const { Agent } = await import('undici');
+    const agent = new Agent(options);
+    return { agent, send: (request) => agent.request(request) };
   }
 
   return {
@@ -97,15 +94,8 @@ type AgentOptions = { readonly connections: number; readonly connect: ConnectOpt
 
 /** Opens connections through proxies: a tunnel for https, requests with the whole URL for http, as other programs do. */
 async function openProxied(options: AgentOptions, { http, https, exceptions }: NonNullable<NetworkOptions['proxies']>): Promise<Opened> {
-  const [proxyModule, dispatcherModule, requestModule, connectModule] = await Promise.all([
-    import('undici/lib/dispatcher/env-http-proxy-agent.js'),
-    import('undici/lib/dispatcher/dispatcher.js'),
-    import('undici/lib/api/api-request.js'),
-    import('undici/lib/api/api-connect.js'),
-  ]);
-  // As undici's own index does: a tunnel begins with the method `connect` of a dispatcher.
-  Object.assign(dispatcherModule.default.prototype, { connect: connectModule.default });
-  const agent = new proxyModule.default({
+  const { EnvHttpProxyAgent } = await import('undici');
+  const agent = new EnvHttpProxyAgent({
     ...options,
     requestTls: options.connect,
     // Only the gateway is shown who Ostiary is.
@@ -120,7 +110,7 @@ async function openProxied(options: AgentOptions, { http, https, exceptions }: N
     agent,
     async send(request) {
       try {
-        return await requestModule.default.call(agent, request);
+        return await agent.request(request);
       } catch (error) {
         throw proxyFailure(error, addresses) ?? error;
       }

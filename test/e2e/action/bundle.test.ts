@@ -53,10 +53,10 @@ describe('the bundle', () => {
     expect(words.filter((text) => text.includes('@electric-sql/pglite'))).toEqual([]);
   });
 
-  test('contains at most 2,120 kB, and no command that a workflow does not run', () => {
+  test('contains at most 2,900 kB, and no command that a workflow does not run', () => {
     const files = [...reach('action.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
     expect(files.filter((path) => /\/(?:serve|fmt|init|completion|review|search)-/.test(path))).toEqual([]);
-    expect(files.reduce((sum, path) => sum + statSync(join(dist, path)).size, 0)).toBeLessThanOrEqual(2_120_000);
+    expect(files.reduce((sum, path) => sum + statSync(join(dist, path)).size, 0)).toBeLessThanOrEqual(2_900_000);
   });
 
   test('keeps packages of the action out of all commands but ci, and the client for GitLab out of the action', () => {
