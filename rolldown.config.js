@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { bundledPackages } from './.github/bundled-packages.js';
-import { compiledSchemas } from './.github/compiled-schemas.js';
+import { bundledPackages } from './build/bundled-packages.js';
+import { compiledSchemas } from './build/compiled-schemas.js';
 
 const { version, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 

@@ -2,7 +2,7 @@ import { existsSync, statfsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { compiledSchemas } from './.github/compiled-schemas.js';
+import { compiledSchemas } from './build/compiled-schemas.js';
 
 /** The main job end to end: load, plan, apply, drift and revert on the embedded gateway, and a pull request with the action. */
 const mainJob = ['main-job', 'action/pull-request-story'].map((name) => `test/e2e/${name}.test.ts`);

@@ -213,7 +213,7 @@ test('every environment variable that the pages name is read, and every one that
   const named = pages.flatMap(({ path, text }) =>
     [
       ...text.matchAll(
-        /\b(?:OSTIARY_[A-Z_]+|GITHUB_[A-Z_]+|GITLAB_[A-Z_]+|CI_[A-Z0-9_]+|CI(?==true)|TRIGGER_PAYLOAD|RUNNER_TEMP|GIT_(?:ALLOW_PROTOCOL|CEILING_DIRECTORIES|CONFIG_COUNT|DISCOVERY_ACROSS_FILESYSTEM|SSH(?:_COMMAND)?)|NO_COLOR|FORCE_COLOR|TERM|COLUMNS|HOME|USERPROFILE|SUDO_UID|SSL_CERT_FILE|PGHOST|PGSSLMODE)\b/g,
+        /\b(?:OSTIARY_[A-Z_]+|GITHUB_[A-Z_]+|GITLAB_[A-Z_]+|CI_[A-Z0-9_]+|CI(?==true)|TRIGGER_PAYLOAD|RUNNER_TEMP|GIT_(?:ALLOW_PROTOCOL|CEILING_DIRECTORIES|CONFIG_COUNT|DISCOVERY_ACROSS_FILESYSTEM|SSH(?:_COMMAND)?)|NO_COLOR|FORCE_COLOR|DEBUG|TERM|COLUMNS|HOME|USERPROFILE|SUDO_UID|SSL_CERT_FILE|PGHOST|PGSSLMODE)\b/g,
       ),
     ].map(([name]) => ({
       path,
@@ -254,7 +254,7 @@ test('every relative link has a target', () => {
 });
 
 test('every page that code, schemas and examples name exists', () => {
-  const folders = ['src', 'schemas', 'examples', '.github'];
+  const folders = ['src', 'schemas', 'examples', 'build', '.github'];
   const paths = folders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)));
   const texts = [...paths.filter((path) => /\.(?:ts|json|ya?ml|js|md)$/.test(path)), 'action.yml'];
   const wrong = texts.flatMap((path) =>
@@ -315,7 +315,7 @@ test('nothing that people copy installs Ostiary by a name that others could clai
     'npx vitest run ostiary.test.ts',
   ])
     expect(line).not.toMatch(unscopedInstall);
-  const below = ['examples', '.github', 'deploy'].flatMap((folder) =>
+  const below = ['build', 'examples', '.github', 'deploy'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name)),

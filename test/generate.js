@@ -24,7 +24,7 @@ const outputs = {
   'src/gateway/dialects/index.ts': dialectsIndex,
   'schemas/documents/config.schema.json': configSchema,
   'schemas/documents/defaults.schema.json': defaultsSchema,
-  '.github/schemastore/src/schemas/json/ostiary.json': storeSchema,
+  'build/schemastore/src/schemas/json/ostiary.json': storeSchema,
   'src/project/templates/workflow-texts.ts': workflowTexts,
   'src/README.md': mapWithPicture,
 };
@@ -161,7 +161,7 @@ function storeSchema() {
     // Draft-07 ignores everything beside a reference.
     return Object.keys(rest).length === 0 ? reference : { ...rest, allOf: [reference] };
   };
-  const address = read('.github/schemastore/catalog-entry.json').url;
+  const address = read('build/schemastore/catalog-entry.json').url;
   const store = { $schema: 'http://json-schema.org/draft-07/schema#', $id: address, ...convert(schema), definitions: convert($defs) };
   return `${JSON.stringify(store, null, 2)}\n`;
 }

@@ -92,9 +92,9 @@ const parts = {
   executable: () =>
     withInstalled(
       installNode(26),
-      async (program) => (await run(program, ['.github/build-executable.js'])) || node('test/executable.js', 'dist/executable/ostiary'),
+      async (program) => (await run(program, ['build/executable.js'])) || node('test/executable.js', 'dist/executable/ostiary'),
     ),
-  workflows: () => node('.github/lint-workflows.js'),
+  workflows: () => node('build/lint-workflows.js'),
   spelling: () => withInstalled(installFromPypi('typos==1.52.0'), (bin) => run(join(bin, 'typos'), ['--format', 'brief'])),
   hooks: () => withInstalled(installFromPypi('pre-commit==4.7.0'), (bin) => node('test/pre-commit.js', join(bin, 'pre-commit'))),
   deployments: () =>

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { describe, expect, test } from 'vitest';
 
-const root = '.github/schemastore';
+const root = 'build/schemastore';
 const entry = JSON.parse(readFileSync(`${root}/catalog-entry.json`, 'utf8'));
 const schema = JSON.parse(readFileSync(`${root}/src/schemas/json/ostiary.json`, 'utf8'));
 

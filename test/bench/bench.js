@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
-import { compiledSchemas } from '../../.github/compiled-schemas.js';
+import { compiledSchemas } from '../../build/compiled-schemas.js';
 import { actionEnvironment } from './action.js';
 import { manifestOf, writeManifests } from './fixture.js';
 import { growthRows, orderRows } from './growth.js';

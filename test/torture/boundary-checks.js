@@ -84,7 +84,7 @@ export const boundaryChecks = [
   ],
   [
     'npm runs no script when it packs a release',
-    '../.github/publish.js',
+    '../build/publish.js',
     "'pack', '--ignore-scripts', ",
     "'pack', ",
     ['e2e/action/workflows.test.ts: a release publishes the files that jobs without permission to write made, and imports no package'],

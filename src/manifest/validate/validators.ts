@@ -1,4 +1,4 @@
-// The code of these validators is compiled from the schemas by the build and by the tests: .github/compiled-schemas.js.
+// The code of these validators is compiled from the schemas by the build and by the tests: build/compiled-schemas.js.
 import type { AppliedRecord, PendingWrites, RecordSignature } from '../../model/applied-record.ts';
 import type { ResourceId } from '../../model/resource.ts';
 

@@ -169,7 +169,7 @@ function byPermission(path: string): Readonly<Record<'writing' | 'reading', read
 
 /** Commands that install packages, or run scripts and programs of installed ones. */
 const runsPackages =
-  /\b(?:npm|npx|pnpm|yarn|corepack|bun|deno|pip|pipx|uv|cargo|go|make|rolldown|tsc|vitest|docker (?:build|run))\b|node_modules|\bnode (?!\.github\/publish\.js )/;
+  /\b(?:npm|npx|pnpm|yarn|corepack|bun|deno|pip|pipx|uv|cargo|go|make|rolldown|tsc|vitest|docker (?:build|run))\b|node_modules|\bnode (?!build\/publish\.js )/;
 
 // security: packages
 test.each(files)('a job of %s that may write installs and builds nothing', (path) => {
@@ -204,7 +204,7 @@ test('a release publishes the files that jobs without permission to write made, 
   ).toEqual(['npm ci', 'tar --create --file build.tar dist']);
   // What the job runs of the repository needs no package, and has npm run no script.
   for (const script of ['publish.js', 'release.js', 'release-commit.js']) {
-    const text = readFileSync(join('.github', script), 'utf8');
+    const text = readFileSync(join('build', script), 'utf8');
     expect(
       [...text.matchAll(/ from '([^']+)'/g)]
         .map(([, from = '']) => from)

@@ -11,10 +11,10 @@ import { useProjects } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
 const sources = [
-  '.github',
   '.gitignore',
   'LICENSE',
   'action.yml',
+  'build',
   'package-lock.json',
   'package.json',
   'rolldown.config.js',

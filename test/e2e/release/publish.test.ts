@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
 
 const { make, makeOrigin } = useRepositories();
-const script = resolve('.github/publish.js');
+const script = resolve('build/publish.js');
 const root = mkdtempSync(join(tmpdir(), 'ostiary-publish-test-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
 
 const { make } = useRepositories();
-const script = resolve('.github/release.js');
+const script = resolve('build/release.js');
 
 const files = {
   'package.json': JSON.stringify({ type: 'module', version: '1.2.3' }),

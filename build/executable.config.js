@@ -1,4 +1,4 @@
-import config from './rolldown.config.js';
+import config from '../rolldown.config.js';
 
 /** The command as one file, with the embedded database: what a single executable runs. */
 export default {

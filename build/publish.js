@@ -125,7 +125,7 @@ function notes() {
 }
 
 if (!existsSync(folder) || !existsSync(images))
-  fail('the folder of the executables or of the images is missing: node .github/publish.js FOLDER IMAGES [--dry-run]');
+  fail('the folder of the executables or of the images is missing: node build/publish.js FOLDER IMAGES [--dry-run]');
 if (!/^[\w.-]+\/[\w.-]+$/.test(repository)) fail('GITHUB_REPOSITORY does not name the repository: OWNER/NAME');
 const hadTag = succeeds('git', 'rev-parse', '--verify', `refs/tags/${tag}`);
 const commit = taggedCommit();

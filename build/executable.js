@@ -18,7 +18,7 @@ if (major < 25 || (major === 25 && minor < 7)) {
   process.exitCode = 3;
 } else {
   const rolldown = join('node_modules', 'rolldown', 'bin', 'cli.mjs');
-  execFileSync(process.execPath, [rolldown, '--config', 'rolldown.executable.config.js', '--logLevel', 'warn'], { stdio: 'inherit' });
+  execFileSync(process.execPath, [rolldown, '--config', 'build/executable.config.js', '--logLevel', 'warn'], { stdio: 'inherit' });
   const draft = mkdtempSync(join(tmpdir(), 'ostiary-executable-'));
   try {
     const settings = join(draft, 'sea.json');
