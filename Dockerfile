@@ -1,4 +1,4 @@
-# One image for the command and for `serve`: docs/how-to/containers.md. The build stage runs on the machine that builds; what it makes is the same
+# One image for the command and for `serve`: docs/how-to/serve.md. The build stage runs on the machine that builds; what it makes is the same
 # for all platforms. To pin the base images by digest: --build-arg NODE_IMAGE=…@sha256:… --build-arg BASE_IMAGE=…@sha256:…
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 ARG BASE_IMAGE=docker.io/library/debian:bookworm-slim

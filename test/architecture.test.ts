@@ -21,7 +21,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   forge: { rooms: ['model'], packages: [] },
   github: { rooms: ['model', 'forge'], packages: ['@octokit/rest'] },
   gitlab: { rooms: ['model', 'forge'], packages: [] },
-  server: { rooms: ['model', 'kinds', 'machine'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
+  server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
   project: { rooms: ['model', 'kinds', 'disk', 'machine', 'manifest', 'git', 'gateway'], packages: [] },
   pull: { rooms: ['model', 'kinds', 'disk', 'manifest', 'project', 'reconcile', 'report', 'gateway'], packages: [] },
   adopt: {
@@ -140,7 +140,7 @@ const inside: Readonly<Record<string, string>> = {
     'escape.ts wrap.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
     'formats.ts reports.ts',
   server:
-    'log.ts principal.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search monitoring app.ts process',
+    'log.ts principal.ts permissions.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search monitoring app.ts process',
   console: 'context options.ts output read-pem.ts connect.ts',
   planning:
     'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts create-plan.ts decided-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts',

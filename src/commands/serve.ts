@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError, UsageError } from '../model/errors.ts';
+import { UsageError } from '../model/errors.ts';
 import { cacheFolder, makeOwnFolder } from '../disk/cache.ts';
 import { textReader } from '../disk/text-file.ts';
 import { makeFolder } from '../disk/write.ts';
@@ -10,10 +10,8 @@ import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
 import { isRunbookPath } from '../server/runbooks/runbook-library.ts';
 import type { DatabaseOptions } from '../server/store/database.ts';
-import type { StoreOptions } from '../server/store/store.ts';
 import { createFirstAdminKey } from '../server/auth/api-keys.ts';
 import { createLog, type Log, type LogFormat } from '../server/log.ts';
-import { migrateDatabase, verifyAuditLog } from '../server/process/database-tasks.ts';
 import { findPlaintextHosts } from '../server/store/plaintext-hosts.ts';
 import { startServer } from '../server/process/start-server.ts';
 import { collect, defaultDatabase, type DefineCommand, type OutputFlags, wholeNumber } from '../console/options.ts';
@@ -29,12 +27,6 @@ type ServeFlags = OutputFlags & {
   readonly agent: readonly string[];
   /** Makes the first key instead of serving. */
   readonly init: boolean;
-  /** Migrates the database instead of serving. */
-  readonly migrate: boolean;
-  /** The role that may serve after `migrate`. */
-  readonly grant?: string;
-  /** Verifies the audit log instead of serving; a text is a hash that must be in it. */
-  readonly verifyAudit?: string | true;
   readonly trustProxy: boolean;
   readonly log?: LogFormat;
   readonly drain: number;
@@ -65,16 +57,6 @@ Environment variables:
     .option('--database <where>', `a folder for the embedded database, or postgres://… (default: ${defaultDatabase})`)
     .option('--agent <name>', 'register an agent with this name (repeatable)', collect, [])
     .option('--init', 'create the first admin key, print it and exit', false)
-    .addOption(
-      new Option('--migrate', 'migrate the database, prune the audit log (--audit-keep) and exit').conflicts('init').default(false),
-    )
-    .option('--grant <role>', 'with --migrate: allow this PostgreSQL role to serve; it cannot change or delete audit entries')
-    .addOption(
-      new Option('--verify-audit [hash]', 'verify the hash chain of the audit log, and that it contains this hash, and exit').conflicts([
-        'init',
-        'migrate',
-      ]),
-    )
     .option('--trust-proxy', 'read client addresses from X-Forwarded-For', false)
     .addOption(new Option('--log <form>', 'log format (default: text on a terminal, otherwise json)').choices(['text', 'json']))
     .option('--drain <seconds>', 'seconds to keep serving after SIGTERM while /readyz answers 503', wholeNumber(0, 3600), 0)
@@ -130,9 +112,8 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
   if (hosts.length > 0) log(insecureDatabase(hosts));
   // The default folder contains keys and data, so git ignores it, whatever the project's own .gitignore says.
   if (database === defaultDatabase) makeOwnFolder(join(context.cwd, cacheFolder));
-  const output = await runTask(flags, store);
-  if (output !== undefined) {
-    print(output);
+  if (flags.init) {
+    print(`${await createFirstAdminKey(store)}\n`);
     return 0;
   }
   const server = await startServer({
@@ -167,27 +148,6 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
 function insecureDatabase(hosts: readonly string[]): Parameters<Log>[0] {
   const message = `the data of the gateway can travel unencrypted to ${hosts.join(', ')}: end the URL of the database with ?sslmode=verify-full`;
   return { level: 'warn', message: `serve/insecure-database  ${message}`, details: { code: 'serve/insecure-database' } };
-}
-
-/** Runs a task on the database instead of serving, and returns its output; undefined when the flags name none. */
-async function runTask(flags: ServeFlags, store: StoreOptions): Promise<string | undefined> {
-  const { grant: servingRole, auditKeep: auditKeepDays, verifyAudit } = flags;
-  if (servingRole !== undefined && !flags.migrate) throw new UsageError('--grant requires --migrate', 'add --migrate');
-  if (servingRole !== undefined && !('url' in store.database))
-    throw new UsageError('--grant requires a PostgreSQL database', 'set OSTIARY_SERVE_DATABASE=postgres://…');
-  if (flags.init) return `${await createFirstAdminKey(store)}\n`;
-  if (flags.migrate) {
-    await migrateDatabase({ ...store, auditKeepDays, servingRole });
-    return 'the database is up to date\n';
-  }
-  if (verifyAudit === undefined) return undefined;
-  const { entries, last, found } = await verifyAuditLog(store, verifyAudit === true ? undefined : verifyAudit.toLowerCase());
-  const summary =
-    last === undefined ? '0 entries verified' : `${entries} entries verified; the last one is ${last.seq} with the hash ${last.hash}`;
-  if (found) return `${summary}\n`;
-  throw new AppError('serve/audit-broken', 2, `no entry of the audit log has the hash ${String(verifyAudit)} (${summary})`, {
-    hint: 'the log was truncated, replaced or pruned past this entry: compare it with a backup',
-  });
 }
 
 function networksOf(texts: readonly string[]): AllowedNetworks {

@@ -1,10 +1,10 @@
 import { type Context, type ErrorHandler, Hono, type MiddlewareHandler } from 'hono';
 import { agentSection, serveAgents, serveHeartbeat } from './agents/agents.openapi.ts';
 import type { ApiSection } from './api/api-section.ts';
-import { describeApi, requirePermission, serveDocument, serviceSection } from './api/openapi-document.ts';
+import { describeApi, serveDocument, serviceSection } from './api/openapi-document.ts';
 import { auditWrites } from './audit/audit-requests.ts';
 import { auditSection, serveAuditLog, serveEncryptionKeys } from './audit/audit.openapi.ts';
-import { authenticateRequest, createLoginRejection } from './auth/authenticate-request.ts';
+import { authenticateRequest, behindKey, createLoginRejection, requirePermission } from './auth/authenticate-request.ts';
 import { identitySection, serveApiKeys, serveIdentity } from './auth/identity.openapi.ts';
 import type { HashedKey } from './principal.ts';
 import type { Collection } from './collections.ts';
@@ -26,12 +26,9 @@ import { randomUUID } from 'node:crypto';
 import { databaseUnavailableReason } from './store/database-unavailable.ts';
 import { serveHealth } from './monitoring/health.ts';
 import { serveMetrics } from './monitoring/metrics.ts';
-import type { AuditWatch } from './audit/audit-watch.ts';
 import type { RequestMetrics } from './monitoring/request-metrics.ts';
-import { createWriteHealth, type WriteHealth } from './monitoring/write-health.ts';
 
-type AppOptions = Omit<ObserveOptions, 'writes'> & {
-  readonly auditWatch: AuditWatch;
+type AppOptions = ObserveOptions & {
   readonly store: Store;
   readonly collections: readonly Collection[];
   readonly library: RunbookLibrary;
@@ -47,15 +44,15 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   const { log } = options;
   const app = new Hono<AppEnv>();
   app.onError(answerErrors(log));
-  const writes = createWriteHealth(options);
-  app.use(observeRequests({ ...options, writes }));
+  app.use(observeRequests(options));
   if (options.intercept !== undefined) app.use(options.intercept);
 
-  serveHealth(app, { ...options, writes });
-  serveDocument(app, describeApi(apiSections(options.collections), options.version));
   const rejectLogin = createLoginRejection(options);
+  const guards = [authenticateRequest({ ...options, rejectLogin }), auditWrites(options), requirePermission, answerConditionalReads];
+  for (const guard of guards) app.use(behindKey(guard));
+  serveHealth(app, options);
+  serveDocument(app, describeApi(apiSections(options.collections), options.version));
   serveHeartbeat(app, { ...options, rejectLogin });
-  app.use(authenticateRequest({ ...options, rejectLogin }), auditWrites(options), requirePermission, answerConditionalReads);
   serveMetrics(app, options);
   serveIdentity(app, options);
   serveApiKeys(app, options);
@@ -104,7 +101,6 @@ type ObserveOptions = {
   readonly version: string;
   readonly log: Log;
   readonly requests: RequestMetrics;
-  readonly writes: WriteHealth;
   /** Whether the server is shutting down; responses then close their connections. */
   readonly closing: () => boolean;
   /** Whether the last address in `X-Forwarded-For` is the address of the caller. */
@@ -128,17 +124,9 @@ function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
     await next();
     if (closing()) outgoing.setHeader('Connection', 'close');
     const tookMs = performance.now() - started;
-    observeWrite(c, options.writes);
     options.requests.count({ method: c.req.method, route: servedRoute(c)?.path, status: c.res.status, seconds: tookMs / 1000 });
     logRequest(c, options, tookMs);
   };
-}
-
-/** Passes on whether the database accepted a write. */
-function observeWrite({ req: { method }, res: { status }, error }: Context<AppEnv>, writes: WriteHealth): void {
-  if (method === 'GET' || method === 'HEAD') return;
-  const reason = databaseUnavailableReason(error);
-  if (status < 400 || reason !== undefined) writes.observe(reason);
 }
 
 function logRequest(c: Context<AppEnv>, { log, trustProxy }: ObserveOptions, tookMs: number): void {

@@ -17,8 +17,6 @@ type KindRow = ServedRules & {
   readonly table: string;
   /** The table of the edges between a rule kind and connections. */
   readonly edges?: string;
-  /** The migration that creates the tables; a name that `migrations.ts` does not list becomes a migration of its own. */
-  readonly migration: string;
   /** The field that identifies an object; lists are sorted by it. `name` by default. */
   readonly identityField?: string;
   /** The field with the groups that may see and use an object; a replacement that omits it keeps it. */
@@ -37,7 +35,6 @@ const kindRows = {
   Connection: {
     path: '/connections',
     table: 'connections',
-    migration: '0001-objects',
     accessField: 'access_groups',
     computed: ['redact_enabled'],
     readOnly: {
@@ -64,7 +61,6 @@ A name with the form of an ID is rejected. \`agent_id\` and \`guardrail_rules\` 
     path: '/datamasking-rules',
     table: 'datamasking_rules',
     edges: 'datamasking_edges',
-    migration: '0001-objects',
     texts: {
       one: 'data masking rule',
       many: 'Data masking rules',
@@ -76,7 +72,6 @@ A name with the form of an ID is rejected. \`agent_id\` and \`guardrail_rules\` 
     path: '/guardrails',
     table: 'guardrails',
     edges: 'guardrail_edges',
-    migration: '0001-objects',
     texts: {
       one: 'guardrail rule',
       many: 'Guardrail rules',
@@ -87,7 +82,6 @@ A name with the form of an ID is rejected. \`agent_id\` and \`guardrail_rules\` 
   RunbookConfiguration: {
     path: '/runbooks/configurations',
     table: 'runbook_configurations',
-    migration: '0001-objects',
     identityField: 'git_url',
     localForms: { git_url: '^file:///\\S+$' },
     readOnly: {
@@ -114,8 +108,8 @@ export type ObjectTable = AnyKindRow['table'];
 /** The tables that store edges. */
 export type EdgeTable = Extract<AnyKindRow, { readonly edges: string }>['edges'];
 
-/** The tables of one kind, and the migration that creates them. */
-export type KindTables = { readonly table: ObjectTable; readonly edges?: EdgeTable; readonly migration: string };
+/** The tables of one kind. */
+type KindTables = { readonly table: ObjectTable; readonly edges?: EdgeTable };
 
 /** The tables of all kinds. */
 export const kindTables: readonly KindTables[] = Object.values(kindRows);

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { PGlite } from '@electric-sql/pglite';
-import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import { Pool } from 'pg';
 import { isObject } from '../../src/model/json.ts';
 import { registry } from '../../src/kinds/index.ts';
-import { createPreparedPool } from '../../src/server/store/embedded-database.ts';
-import type { Tables } from '../../src/server/store/migrations.ts';
+import { createLitePool } from '../../src/server/store/embedded-database.ts';
+import type { Tables } from '../../src/server/store/schema.ts';
 import { readingsOf } from './server-readings.ts';
 
 type Statement = { readonly text: string; readonly values: readonly unknown[] };
@@ -51,8 +50,7 @@ function responseText(row: unknown): string {
 /** The same pool as the gateway's. */
 async function openPool(): Promise<PostgresPool> {
   if (database.startsWith('postgres:')) return new Pool({ connectionString: database, max: 10 });
-  const lite = await PGlite.create({ dataDir: database });
-  return createPreparedPool(new Pool(Object.assign(createPgConfig(lite), { idleTimeoutMillis: 0 })));
+  return createLitePool(await PGlite.create({ dataDir: database }));
 }
 
 async function query({ text, values }: Statement): Promise<readonly unknown[]> {

@@ -8,7 +8,7 @@ import type { AppEnv } from '../../src/server/http/request-context.ts';
 import { findObject, listObjects, pageObjects } from '../../src/server/objects/object-reader.ts';
 import { serveSearch } from '../../src/server/search/search-routes.ts';
 import type { Store } from '../../src/server/store/store.ts';
-import type { Tables } from '../../src/server/store/migrations.ts';
+import type { Tables } from '../../src/server/store/schema.ts';
 
 const now = (): Date => new Date();
 const reader: Principal = { id: '', name: '', email: '', groups: [], role: 'admin', manager: '' };

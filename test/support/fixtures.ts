@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { Client } from 'pg';
 import { makeFolder } from '../../src/disk/write.ts';
 import { openDatabase } from '../../src/server/store/database.ts';
-import { migrate } from '../../src/server/store/migrations.ts';
+import { createSchema } from '../../src/server/store/schema.ts';
 import { startPostgres, type RunningPostgres } from './postgres.ts';
 import { snapshotFile } from './snapshot.ts';
 
@@ -47,7 +47,7 @@ function listening(server: Server): Promise<string> {
   });
 }
 
-/** Returns the name of an empty, migrated database. */
+/** Returns the name of a database with empty tables. */
 async function makeTemplate(maintenance: string): Promise<string> {
   const name = 'ostiary_template';
   const client = new Client({ connectionString: maintenance });
@@ -56,6 +56,6 @@ async function makeTemplate(maintenance: string): Promise<string> {
   const url = new URL(maintenance);
   url.pathname = `/${name}`;
   const { db, close } = await openDatabase({ database: { url: url.href }, encryptionKey: Buffer.alloc(32), makeFolder, log: () => {} });
-  await migrate(db).finally(close);
+  await createSchema(db).finally(close);
   return name;
 }

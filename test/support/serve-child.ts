@@ -15,8 +15,6 @@ const { url } = await startServer({
   registry,
   adminKey,
   ...(encryptionKey === '' ? {} : { encryptionKey }),
-  // A tenth of the times of production.
-  lockTimes: { beatMs: 200, trustMs: 800, takeoverMs: 1500 },
   now: () => new Date(),
   makeFolder,
   log: () => {},

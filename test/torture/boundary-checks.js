@@ -156,31 +156,10 @@ export const boundaryChecks = [
     body,
   ],
   [
-    'files of the database are closed to others',
-    'server/store/database-folder.ts',
-    'await chmod(path, stats.mode & 0o700);',
-    '',
-    ['server/store/database-folder.test.ts: files of the database that others could read or write are closed to them at the start'],
-  ],
-  [
-    'a folder that others can write is refused',
-    'server/store/database-folder.ts',
-    'if ((mode & 0o022) !== 0) throw',
-    'if (mode < 0) throw',
-    ['server/store/database-folder.test.ts: a folder that others can write is refused, with a reason and a hint, and stays as it is'],
-  ],
-  [
-    'the audit log is a chain',
-    'server/audit/audit-chain.ts',
-    'if (hash !== nextHash(last.hash, text)) throw',
-    'if (hash === null) throw',
-    ['server/audit/audit-chain.test.ts'],
-  ],
-  [
     'a folder serves one process',
     'server/store/folder-lock.ts',
-    'if (isProcessAlive(holder.pid, holder.start)) throw',
-    'if (holder.pid < 0) throw',
+    'if (await isAnswered(path)) throw',
+    'if (path === lockName) throw',
     ['server/process/folder-lock.test.ts: a folder keeps everything across restarts, and one process at a time can serve it'],
   ],
   [

@@ -152,20 +152,6 @@ export const decisionChecks = [
     ['server/store/undecryptable-rows.test.ts: rows that cannot be decrypted on PGlite a list has every object'],
   ],
   [
-    'ostiary serve is not ready while it refuses writes',
-    'server/monitoring/write-health.ts',
-    'if (failure !== undefined && performance.now() - failure.at < failureCountsMs) return failure.reason;',
-    'if (failure?.at === 0) return failure.reason;',
-    ['server/monitoring/health.test.ts: it is 503 while a write was refused for the database'],
-  ],
-  [
-    'a removed end of the audit log is drift',
-    'server/audit/audit-watch.ts',
-    'const isGone = end !== undefined && !found &&',
-    'const isGone = end !== undefined && !found && end.seq < 0 &&',
-    ['server/monitoring/metrics.test.ts: metrics on PGlite show a changed and a removed entry'],
-  ],
-  [
     'a decision of ostiary serve names the version that it is about',
     'server/reviews/reviews.openapi.ts',
     'requireAllowedTag(`the review ${review.id}`, entityTag(review), conditions);',

@@ -53,21 +53,17 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
 
 const machineCodes: ReadonlySet<string> = new Set(['EACCES', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOSPC', 'EPERM', 'EROFS']);
 
-/** Returns the error of a full disk, a read-only folder or an exhausted database in its own words: it is no bug. Other errors are unchanged. */
+/** Returns the error of a full disk or a read-only folder in its own words: it is no bug. Other errors are unchanged. */
 async function namedError(error: unknown): Promise<unknown> {
   const code = systemCodeOf(error);
   if (!(error instanceof Error) || error instanceof AppError || code === undefined) return error;
-  if (machineCodes.has(code)) {
-    const place = 'path' in error && typeof error.path === 'string' ? JSON.stringify(error.path) : 'a file';
-    const { reasonOf } = await import('../../disk/text-file.ts');
-    return new AppError('cli/disk', 3, `${place} cannot be read or written: ${reasonOf(error)}`, {
-      hint: 'check the disk and the permissions, then run the command again',
-      cause: error,
-    });
-  }
-  const { databaseUnavailableReason, exhaustedHint, isExhausted } = await import('../../server/store/database-unavailable.ts');
-  if (!isExhausted(error)) return error;
-  return new AppError('serve/database', 3, `${databaseUnavailableReason(error)}: ${error.message}`, { hint: exhaustedHint, cause: error });
+  if (!machineCodes.has(code)) return error;
+  const place = 'path' in error && typeof error.path === 'string' ? JSON.stringify(error.path) : 'a file';
+  const { reasonOf } = await import('../../disk/text-file.ts');
+  return new AppError('cli/disk', 3, `${place} cannot be read or written: ${reasonOf(error)}`, {
+    hint: 'check the disk and the permissions, then run the command again',
+    cause: error,
+  });
 }
 
 const mistake = 'internal error: this is a bug in Ostiary, not in your input';

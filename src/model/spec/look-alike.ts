@@ -27,20 +27,9 @@ const letters: ReadonlyMap<string, string> = new Map(
 );
 const mixedScripts = [/\p{sc=Latin}/u, /\p{sc=Cyrillic}/u, /\p{sc=Greek}/u, /\p{sc=Armenian}/u];
 
-/** Returns a text as it is read: without accents and invisible characters, in small letters. The fillers of Hangul and the blank Braille pattern look like spaces. */
-export function visibleForm(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replaceAll(/[\u115f\u1160]/g, ' ')
-    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}]/gu, '')
-    .replaceAll(/[\p{Z}\u2800]+/gu, ' ')
-    .trim()
-    .toLowerCase();
-}
-
-/** Returns the Latin letters that a visible form looks like. */
-export function latinForm(visible: string): string {
-  return visible.replaceAll(/[\p{L}01|]/gu, (letter) => letters.get(letter) ?? letter).replaceAll('rn', 'm');
+/** Returns the Latin letters that a text looks like. */
+export function latinForm(text: string): string {
+  return text.replaceAll(/[\p{L}01|]/gu, (letter) => letters.get(letter) ?? letter).replaceAll('rn', 'm');
 }
 
 /** Returns whether a word of a text has letters of several scripts. */

@@ -210,7 +210,6 @@ additional.`,
       summary: 'Record a heartbeat',
       description: `An agent is offline after \`timeout_seconds\` without a
 heartbeat; send about three heartbeats in that time. The body is optional; omitted fields become empty.`,
-      needsAgentToken: true,
       hasOptionalBody: true,
       body: schemaRef('HeartbeatBody'),
       responses: { 200: { description: 'The heartbeat is recorded.', schema: schemaRef('Heartbeat') } },

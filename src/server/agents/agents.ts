@@ -3,7 +3,7 @@ import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { AppError } from '../../model/errors.ts';
 import { Rejection } from '../rejection.ts';
 import { type Author, requireAllowedTag, type WriteTarget } from '../http/request-context.ts';
-import { type Tables, uuidPattern } from '../store/migrations.ts';
+import { type Tables, uuidPattern } from '../store/schema.ts';
 
 type RegisteredAgent = {
   readonly id: string;

@@ -31,10 +31,6 @@ export type ApiOperation = {
   readonly summary: string;
   /** Details beyond the summary, including choices that the interface leaves open. */
   readonly description?: string;
-  /** The operation needs no key. */
-  readonly isPublic?: true;
-  /** The operation requires an agent token instead of a key. */
-  readonly needsAgentToken?: true;
   readonly parameters?: readonly Parameter[];
   readonly body?: JsonObject;
   readonly hasOptionalBody?: true;

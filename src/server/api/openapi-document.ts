@@ -1,11 +1,8 @@
-import type { Hono, MiddlewareHandler } from 'hono';
-import { createHash } from 'node:crypto';
+import type { Hono } from 'hono';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { type ApiOperation, type ApiResponse, type ApiSection, type ErrorStatus, exactObject, schemaRef } from './api-section.ts';
-import { pageStyle, renderPage } from './document-page.ts';
-import type { Role } from '../principal.ts';
-import { Rejection } from '../rejection.ts';
-import { type AppEnv, servedRoute, type ServedRoute } from '../http/request-context.ts';
+import { accessTo, restrictedRoles, type ServedRoute } from '../permissions.ts';
+import type { AppEnv } from '../http/request-context.ts';
 
 const introduction = `Access to databases, applications and shells through named connections.
 
@@ -109,18 +106,9 @@ function pathsOf(chapters: readonly ApiSection[]): JsonObject {
 }
 
 function operationJson(tag: string, operation: ApiOperation): JsonObject {
-  const {
-    id,
-    summary,
-    description,
-    isPublic: open,
-    needsAgentToken: byAgent,
-    parameters = [],
-    body,
-    hasOptionalBody: bodyless,
-    responses: answers,
-  } = operation;
-  const roles = restrictedRoles(operation);
+  const { id, summary, description, parameters = [], body, hasOptionalBody: bodyless, responses: answers } = operation;
+  const access = accessTo(routeOf(operation));
+  const roles = restrictedRoles(routeOf(operation));
   const words = [description, roles === undefined ? undefined : `Roles: ${roles.join(', ')}.`].filter((text) => text !== undefined);
   const errors = errorStatuses(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }] as const);
   return {
@@ -128,8 +116,8 @@ function operationJson(tag: string, operation: ApiOperation): JsonObject {
     tags: [tag],
     summary,
     ...(words.length === 0 ? {} : { description: words.join('\n\n') }),
-    ...(open === true ? { security: [] } : {}),
-    ...(byAgent === true ? { security: [{ agent: [] }] } : {}),
+    ...(access === 'anyone' ? { security: [] } : {}),
+    ...(access === 'agent' ? { security: [{ agent: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: bodyless !== true, content: { 'application/json': { schema: body } } } }),
     responses: Object.fromEntries([...Object.entries(answers).map(([status, answer]) => [status, responseJson(answer)]), ...errors]),
@@ -138,21 +126,20 @@ function operationJson(tag: string, operation: ApiOperation): JsonObject {
 
 /** Returns the errors of an operation, including those that follow from its properties. */
 function errorStatuses(operation: ApiOperation): readonly ErrorStatus[] {
-  const { path, isPublic: open, body, errors: refuses = [] } = operation;
+  const { path, body, errors: refuses = [] } = operation;
+  const open = accessTo(routeOf(operation)) === 'anyone';
   const following: readonly ErrorStatus[] = [
-    ...(open === true ? [] : [401 as const, 429 as const]),
-    ...(restrictedRoles(operation) === undefined ? [] : [403 as const]),
+    ...(open ? [] : [401 as const, 429 as const]),
+    ...(restrictedRoles(routeOf(operation)) === undefined ? [] : [403 as const]),
     ...(path.includes(':') ? [404 as const] : []),
     ...(body === undefined ? [] : [400 as const, 413 as const, 415 as const, 422 as const]),
-    ...(open === true ? [] : [503 as const]),
+    ...(open ? [] : [503 as const]),
   ];
   return [...new Set<ErrorStatus>([...following, ...refuses, 500])].toSorted((left, right) => left - right);
 }
 
-/** Returns the roles that may use an operation; undefined when all may. */
-function restrictedRoles({ method, path, isPublic: open, needsAgentToken: byAgent }: ApiOperation): readonly Role[] | undefined {
-  const roles = allowedRoles({ method: method.toUpperCase(), path });
-  return open === true || byAgent === true || roles.length === allRoles.length ? undefined : roles;
+function routeOf({ method, path }: ApiOperation): ServedRoute {
+  return { method: method.toUpperCase(), path };
 }
 
 function responseJson({ description, schema, headers: names = [], contentType = 'application/json' }: ApiResponse): JsonObject {
@@ -212,59 +199,12 @@ function portablePatterns(schema: Json): Json {
   return Object.fromEntries(entries);
 }
 
-const allRoles: readonly Role[] = ['admin', 'auditor', 'standard'];
-
-/** The roles of routes that deviate from the default: admins and auditors read, admins write. */
-const exceptions: Readonly<Record<string, readonly Role[]>> = {
-  'GET /serverinfo': allRoles,
-  'GET /userinfo': allRoles,
-  'GET /users/groups': allRoles,
-  'GET /agents': allRoles,
-  'GET /agents/:id': allRoles,
-  'GET /connections': allRoles,
-  'GET /connections/:id': allRoles,
-  'GET /resources': allRoles,
-  'GET /resources/:name': allRoles,
-  'GET /search': allRoles,
-  'GET /runbooks': allRoles,
-  'GET /plugins/runbooks/templates': allRoles,
-  // Reviews restrict each caller further, see `reviews/transitions.ts`.
-  'GET /reviews': allRoles,
-  'GET /reviews/:id': allRoles,
-  'GET /sessions/:id': allRoles,
-  'POST /reviews': allRoles,
-  'PUT /reviews/:id': allRoles,
-  'POST /reviews/:id/execution': allRoles,
-  'GET /api-keys': ['admin'],
-  'GET /api-keys/:id': ['admin'],
-  'GET /encryption-keys': ['admin'],
-};
-
-/** Rejects a request with 403 when the role of the caller may not use the route. */
-export const requirePermission: MiddlewareHandler<AppEnv> = async (c, next) => {
-  const route = servedRoute(c);
-  const { role } = c.get('principal');
-  if (route !== undefined && !allowedRoles(route).includes(role)) {
-    throw new Rejection(403, `access denied: the role ${role} cannot ${c.req.method} ${route.path}`);
-  }
-  await next();
-};
-
-function allowedRoles({ method, path }: ServedRoute): readonly Role[] {
-  return exceptions[`${method} ${path}`] ?? (method === 'GET' ? ['admin', 'auditor'] : ['admin']);
-}
-
 /** The content type of metrics. */
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
 
-const styleHash = createHash('sha256').update(pageStyle).digest('base64');
-
-/** Serves the API document as JSON and as a page. */
+/** Serves the API document. */
 export function serveDocument(app: Hono<AppEnv>, document: JsonObject): void {
-  const page = renderPage(document);
-  const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
   app.get('/openapi.json', (c) => c.json(document));
-  app.get('/docs', (c) => c.html(page, 200, { 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff' }));
 }
 
 /** Describes the service itself. */
@@ -304,7 +244,6 @@ export const serviceSection: ApiSection = {
       id: 'readHealth',
       summary: 'Check liveness',
       description: 'It does not use the database.',
-      isPublic: true,
       responses: { 200: { description: 'The process is running.', schema: schemaRef('Health') } },
     },
     {
@@ -312,13 +251,15 @@ export const serviceSection: ApiSection = {
       path: '/readyz',
       id: 'readReadiness',
       summary: 'Check readiness',
-      isPublic: true,
       responses: {
         200: {
-          description: 'The database has the required version, and reads and writes within two seconds.',
+          description: 'The database answers within two seconds, and accepts the encryption key of this server.',
           schema: schemaRef('Health'),
         },
-        503: { description: 'The database is not ready, writes fail, or the server is stopping.', schema: schemaRef('Unavailable') },
+        503: {
+          description: 'The database does not answer, the encryption key is retired, or the server is stopping.',
+          schema: schemaRef('Unavailable'),
+        },
       },
     },
     {
@@ -326,9 +267,8 @@ export const serviceSection: ApiSection = {
       path: '/metrics',
       id: 'readMetrics',
       summary: 'Read metrics',
-      description: `In the text format of Prometheus: requests and their latency on this server since its start, by route and status; reviews that wait, agents
-that are online, and whether the audit log is still the chain that it was. What the database does not answer is left out, and
-\`ostiary_database_up\` is 0.`,
+      description: `In the text format of Prometheus: requests and their latency on this server since its start, by route and status; reviews that wait, and
+agents that are online. What the database does not answer is left out, and \`ostiary_database_up\` is 0.`,
       responses: { 200: { description: 'The metrics.', schema: { type: 'string' }, contentType: metricsContentType } },
     },
     {
@@ -336,22 +276,7 @@ that are online, and whether the audit log is still the chain that it was. What 
       path: '/openapi.json',
       id: 'readDocument',
       summary: 'Return the OpenAPI document',
-      isPublic: true,
       responses: { 200: { description: 'This document: OpenAPI 3.1.', schema: { type: 'object' } } },
-    },
-    {
-      method: 'get',
-      path: '/docs',
-      id: 'readPage',
-      summary: 'Show the documentation',
-      isPublic: true,
-      responses: {
-        200: {
-          description: 'A page without scripts and external assets.',
-          schema: { type: 'string' },
-          contentType: 'text/html; charset=UTF-8',
-        },
-      },
     },
   ],
 };

@@ -3,7 +3,8 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { findKeyHolder } from './api-keys.ts';
 import { findPrincipal, type HashedKey, keyFromHeaders } from '../principal.ts';
 import { Rejection } from '../rejection.ts';
-import { type AppEnv, clientAddress } from '../http/request-context.ts';
+import { type AppEnv, clientAddress, servedRoute } from '../http/request-context.ts';
+import { accessTo } from '../permissions.ts';
 import type { Store } from '../store/store.ts';
 
 type AuthenticationOptions = {
@@ -38,6 +39,24 @@ export function authenticateRequest({ store, keys, now, rejectLogin }: Authentic
     c.set('principal', principal);
     c.set('callerName', principal.name);
     await next();
+  };
+}
+
+/** Rejects a request with 403 when the role of the caller may not use the route. */
+export const requirePermission: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const route = servedRoute(c);
+  const { role } = c.get('principal');
+  if (route !== undefined && !accessTo(route).includes(role)) {
+    throw new Rejection(403, `access denied: the role ${role} cannot ${c.req.method} ${route.path}`);
+  }
+  await next();
+};
+
+/** Runs a middleware for every request but those to routes that need no key. */
+export function behindKey(middleware: MiddlewareHandler<AppEnv>): MiddlewareHandler<AppEnv> {
+  return (c, next) => {
+    const route = servedRoute(c);
+    return route !== undefined && typeof accessTo(route) === 'string' ? next() : middleware(c, next);
   };
 }
 

@@ -31,7 +31,7 @@ import { requireNoProblems } from '../rejection.ts';
 import { type BodyValidator, bodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import type { Store } from '../store/store.ts';
-import { uuidPattern } from '../store/migrations.ts';
+import { uuidPattern } from '../store/schema.ts';
 
 const text = { type: 'string' } as const;
 const texts = { type: 'array', items: text } as const;

@@ -4,6 +4,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { RecordWrite } from '../store/audit-log.ts';
+import type { ServedRoute } from '../permissions.ts';
 import type { Principal } from '../principal.ts';
 import { Rejection } from '../rejection.ts';
 
@@ -21,9 +22,6 @@ export type AppEnv = {
   readonly Bindings: HttpBindings;
   readonly Variables: { requestId: string; principal: Principal; callerName?: string; record: RecordWrite };
 };
-
-/** A route as it is registered: `GET` `/connections/:id`. */
-export type ServedRoute = { readonly method: string; readonly path: string };
 
 /** Returns the route that serves a request; undefined when no route has its path and method. */
 export function servedRoute(c: Context<AppEnv>): ServedRoute | undefined {

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { RequestError } from '@hono/node-server';
 
-/** Security headers of every response: no sniffing, caching, referrer or framing. A page may set its own policy. */
+/** Security headers of every response: no sniffing, caching, referrer or framing. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',

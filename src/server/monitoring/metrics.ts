@@ -2,7 +2,6 @@ import type { Hono } from 'hono';
 import { sql } from 'kysely';
 import { aliveSince } from '../agents/agents.ts';
 import { metricsContentType } from '../api/openapi-document.ts';
-import type { AuditWatch } from '../audit/audit-watch.ts';
 import type { AppEnv } from '../http/request-context.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
@@ -12,35 +11,22 @@ import { type Metric, metricsText, type RequestMetrics } from './request-metrics
 type MetricsOptions = {
   readonly store: Store;
   readonly requests: RequestMetrics;
-  readonly auditWatch: AuditWatch;
   readonly now: () => Date;
   readonly log: Log;
 };
 
 /** Serves `/metrics` for Prometheus. A value that cannot be read is left out: a number would be wrong. */
-export function serveMetrics(app: Hono<AppEnv>, { store, requests, auditWatch, now, log }: MetricsOptions): void {
+export function serveMetrics(app: Hono<AppEnv>, { store, requests, now, log }: MetricsOptions): void {
   app.get('/metrics', async (c) => {
     const counted = await withTimeout(countRows(store, now())).catch((error: unknown) => {
       log({ level: 'error', message: `metrics of the database cannot be read: ${String(error)}`, requestId: c.get('requestId') });
       return undefined;
     });
-    const chain = counted === undefined ? undefined : await auditWatch.state();
     const metrics = [
       ...requests.metrics(),
       gauge('ostiary_database_up', 'Whether the database answers.', counted === undefined ? 0 : 1),
       gauge('ostiary_reviews_waiting', 'Reviews that wait for a decision.', counted?.reviews),
       gauge('ostiary_agents_online', 'Agents with a heartbeat in the last minute.', counted?.agents),
-      gauge('ostiary_audit_entries', 'Entries of the audit log at its last check.', chain?.entries),
-      gauge(
-        'ostiary_audit_chain_drift',
-        '1 if an entry of the audit log was changed or removed, else 0.',
-        chain && Number(chain.hasDrifted),
-      ),
-      gauge(
-        'ostiary_audit_chain_checked_timestamp_seconds',
-        'End of the last check of the audit log.',
-        chain && chain.checkedAt.getTime() / 1000,
-      ),
     ];
     return c.body(metricsText(metrics), 200, { 'Content-Type': metricsContentType });
   });

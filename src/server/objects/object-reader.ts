@@ -5,7 +5,7 @@ import { agentIdsSince, aliveSince } from '../agents/agents.ts';
 import type { Collection, EdgeSide } from '../collections.ts';
 import { isReachable } from '../connection-access.ts';
 import type { PageRequest, Store } from '../store/store.ts';
-import { uuidPattern } from '../store/migrations.ts';
+import { uuidPattern } from '../store/schema.ts';
 
 /** An object as the database returns it: as JSON texts, which a response contains as they are. Reading ten columns of ten thousand rows takes three times as long. */
 export type ObjectRow = {

@@ -12,7 +12,7 @@ import { findObject, parseSpec } from './object-reader.ts';
 import { openObject, secretsPath, type StoredObject, type WrittenObject } from './stored-object.ts';
 import { changesSecrets, type GivenSecrets, readSecrets, resolveSecrets, sealSecrets } from '../secrets.ts';
 import { inWriteLock, type Store, withUniqueName } from '../store/store.ts';
-import type { Tables } from '../store/migrations.ts';
+import type { Tables } from '../store/schema.ts';
 import { objectBodySchema } from './objects.openapi.ts';
 import { identityProblem, resourceNameProblem } from '../../model/served-rules.ts';
 

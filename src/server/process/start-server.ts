@@ -5,8 +5,7 @@ import type { AppEnv } from '../http/request-context.ts';
 import { AppError } from '../../model/errors.ts';
 import type { Registry } from '../../model/kind.ts';
 import { registerAgents } from '../agents/agents.ts';
-import { requireRightToPrune, startAuditRetention } from '../audit/audit-chain.ts';
-import { type AuditWatch, watchAuditChain } from '../audit/audit-watch.ts';
+import { startAuditRetention } from '../audit/audit-retention.ts';
 import { createRequestMetrics } from '../monitoring/request-metrics.ts';
 import { createApp } from '../app.ts';
 import {
@@ -20,13 +19,12 @@ import { hasAdminKey } from '../auth/api-keys.ts';
 import { environmentKeys } from '../principal.ts';
 import { type Collection, collectionsOf } from '../collections.ts';
 import type { DatabaseOptions } from '../store/database.ts';
-import type { LockTimes } from '../store/folder-lock.ts';
 import type { Log } from '../log.ts';
 import { inWriteLock, openStore, type OpenStore, type Store, type StoreOptions } from '../store/store.ts';
 import { createRunbookLibrary, type RunbookSource } from '../runbooks/runbook-library.ts';
 import type { RunbookSearch } from '../search/search-routes.ts';
 import { sql } from 'kysely';
-import { type SealedColumn, sealedColumns } from '../store/migrations.ts';
+import { type SealedColumn, sealedColumns } from '../store/schema.ts';
 
 export type ServeOptions = {
   readonly database: DatabaseOptions;
@@ -57,8 +55,6 @@ export type ServeOptions = {
   readonly timeouts?: Partial<RequestTimeouts>;
   /** Waits after `close`, while the server still serves and `/readyz` fails; without it the server stops at once. */
   readonly drain?: () => Promise<void>;
-  /** For tests: how often the lock of a database folder is written, and when another server uses the folder. */
-  readonly lockTimes?: LockTimes;
   /** For tests: runs before the routes of each request. */
   readonly intercept?: MiddlewareHandler<AppEnv> | undefined;
   /** For tests: allows runbook configurations to name repositories on the disk of the server. */
@@ -103,7 +99,6 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     statementTimeoutMs: timeouts.statement,
     async check(db) {
       if (options.adminKey === undefined && !(await hasAdminKey(db))) throw noKeyError();
-      if (options.auditKeepDays !== undefined) await requireRightToPrune(db);
     },
   });
   const { store } = opened;
@@ -113,8 +108,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     let closing = false;
     const trustProxy = options.trustProxy ?? false;
     const requests = createRequestMetrics();
-    const auditWatch = watchAuditChain(store.db, options);
-    const app = createApp({ ...options, store, library, collections, keys, trustProxy, requests, auditWatch, closing: () => closing });
+    const app = createApp({ ...options, store, library, collections, keys, trustProxy, requests, closing: () => closing });
     const observe = (answer: UnroutedAnswer): void => {
       requests.count({ method: answer.method, route: undefined, status: answer.status });
       logUnrouted(options.log, answer);
@@ -134,7 +128,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       routes: [...new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))],
       close: () => {
         closing = true;
-        closed ??= stopServer(server, { ...options, opened, auditWatch, backgroundJobs });
+        closed ??= stopServer(server, { ...options, opened, backgroundJobs });
         return closed;
       },
     };
@@ -187,11 +181,10 @@ function serverOptions({ headers, request, keepAlive }: RequestTimeouts): Server
 
 type StopOptions = Pick<ServeOptions, 'runbooks' | 'drain'> & {
   readonly opened: OpenStore;
-  readonly auditWatch: AuditWatch;
   readonly backgroundJobs: { readonly stop: () => Promise<void> };
 };
 
-async function stopServer(server: Server, { opened, auditWatch, backgroundJobs, runbooks, drain }: StopOptions): Promise<void> {
+async function stopServer(server: Server, { opened, backgroundJobs, runbooks, drain }: StopOptions): Promise<void> {
   await drain?.();
   // Requests that wait for a repository are answered without it.
   await runbooks?.close?.();
@@ -201,7 +194,7 @@ async function stopServer(server: Server, { opened, auditWatch, backgroundJobs, 
     server.closeIdleConnections();
   });
   clearTimeout(cutOff);
-  await Promise.all([backgroundJobs.stop(), auditWatch.stop()]);
+  await backgroundJobs.stop();
   await opened.close();
 }
 

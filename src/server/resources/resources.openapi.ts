@@ -36,7 +36,7 @@ import { reportUndecryptable } from '../http/report-undecryptable.ts';
 import type { Log } from '../log.ts';
 import { Undecryptable } from '../secrets.ts';
 import { defaultPage, readPageRequest, type Store } from '../store/store.ts';
-import { uuidPattern } from '../store/migrations.ts';
+import { uuidPattern } from '../store/schema.ts';
 
 type ResourceRoutesOptions = { readonly store: Store; readonly now: () => Date; readonly log: Log };
 

@@ -17,7 +17,7 @@ import {
   type Secrets,
   type Undecryptable,
 } from '../secrets.ts';
-import { type Tables, uuidPattern } from '../store/migrations.ts';
+import { type Tables, uuidPattern } from '../store/schema.ts';
 
 /** A stored resource (a group of connections) with its secrets opened. */
 export type StoredResource = {

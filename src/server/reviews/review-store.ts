@@ -14,7 +14,7 @@ import {
   type StoredReview,
   type StoredTimeWindow,
 } from './transitions.ts';
-import { type Tables, uuidPattern } from '../store/migrations.ts';
+import { type Tables, uuidPattern } from '../store/schema.ts';
 import { type PageRequest, selectPage } from '../store/store.ts';
 
 /** The filters of a review list; undefined matches everything. */

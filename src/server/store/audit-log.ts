@@ -4,7 +4,7 @@ import type { FieldRule } from '../../model/kind.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { Principal } from '../principal.ts';
 import { type GivenSecrets, type Secrets, Undecryptable } from '../secrets.ts';
-import type { Tables } from './migrations.ts';
+import type { Tables } from './schema.ts';
 
 /** A request that writes: its caller, address and path. */
 export type WriteAttempt = {

@@ -1,5 +1,4 @@
 import { systemCodeOf } from '../../model/errors.ts';
-import { LockLost } from './folder-lock.ts';
 
 const networkErrorCodes: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -15,9 +14,6 @@ const busyCodes: ReadonlySet<string> = new Set(['57014', '55P03', '25P03', '25P0
 // Messages of `pg` for a broken or late connection; these errors have no code.
 const driverErrors = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
 
-/** What to do about a database without disk, memory or connections. */
-export const exhaustedHint = 'free its disk, its memory or its connections (max_connections, pg_stat_activity), then try again';
-
 /** Returns whether PostgreSQL has no disk, memory or connections left (SQLSTATE class 53). */
 export function isExhausted(error: unknown): boolean {
   return /^53[0-9A-Z]{3}$/.test(systemCodeOf(error) ?? '');
@@ -27,7 +23,6 @@ export function isExhausted(error: unknown): boolean {
 export function databaseUnavailableReason(error: unknown): string | undefined {
   if (error instanceof AggregateError) return error.errors.map((one) => databaseUnavailableReason(one)).find((why) => why !== undefined);
   if (!(error instanceof Error)) return undefined;
-  if (error instanceof LockLost) return error.message;
   const code = systemCodeOf(error) ?? '';
   // SQLSTATE classes: 53 is missing disk, memory or connections; 08 is the connection, 57P an operator.
   if (code === '53100') return 'the disk of the database is full';

@@ -1,216 +1,78 @@
-import { statfs } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { getAsset, getAssetAsBlob, isSea } from 'node:sea';
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
-import {
-  Kysely,
-  type PostgresCursor,
-  PostgresDialect,
-  type PostgresPool,
-  type PostgresPoolClient,
-  type PostgresQueryResult,
-  sql,
-} from 'kysely';
-import { Pool, type PoolClient } from 'pg';
+import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import { limitConcurrency } from '../../model/concurrency.ts';
 import { AppError, systemCodeOf } from '../../model/errors.ts';
-import type { Log } from '../log.ts';
-import type { Tables } from './migrations.ts';
+import { keyLength } from '../secrets.ts';
+import { isLockName, lockFolder } from './folder-lock.ts';
 
-type EmbeddedDatabase = { readonly db: Kysely<Tables>; readonly close: () => Promise<void> };
+const dataName = 'postgres';
+/** Where a first start creates the database, so that an interrupted one leaves nothing in its place. */
+const draftName = 'postgres.new';
+const keyName = 'encryption.key';
+/** What Ostiary writes into a database folder, and what a file system keeps at its top. */
+const knownNames: ReadonlySet<string> = new Set([dataName, draftName, keyName, '.gitignore', 'lost+found']);
 
-type EmbeddedOptions = {
-  readonly log: Log;
-  /** Runs before and after each statement; throws when the process may not use the files. */
-  readonly confirm: () => void;
-};
+/** An open database folder: its database, the text of its own encryption key, and the end of both. */
+type OpenFolder = { readonly lite: PGlite; readonly ownKey: () => Promise<string>; readonly close: () => Promise<void> };
 
-/** The embedded database has stopped, as PostgreSQL does when it cannot write its log. `code` is an SQLSTATE. */
-class DatabaseStopped extends Error {
-  readonly code: string;
-
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'DatabaseStopped';
-    // disk_full or crash_shutdown
-    this.code = /No space left|quota/i.test(reason) ? '53100' : '57P02';
+/** Opens the embedded database of a folder, which no other process can open until `close`; an empty folder gets a new one. */
+export async function openFolder(folder: string): Promise<OpenFolder> {
+  const { PGlite: Lite, parts } = await loadPglite();
+  const [data, draft] = [join(folder, dataName), join(folder, draftName)];
+  const strange = (await readdir(folder)).find((name) => !knownNames.has(name) && !isLockName(name));
+  if (strange !== undefined) {
+    throw new AppError('serve/folder-in-use', 3, `${folder} is not a database folder: it contains ${JSON.stringify(strange)}`, {
+      hint: 'use an empty or new folder for --database',
+    });
   }
-}
-
-/** Opens the files of an embedded database. When it stops, the next statement opens it again as soon as there is room. */
-export async function openEmbedded(dataDir: string, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  const pool = new ReopeningPool(dataDir, await startLite(dataDir), options);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  return { db, close: () => db.destroy() };
-}
-
-/** Creates the files of a new embedded database. */
-export async function createEmbedded(dataDir: string): Promise<void> {
-  await (await startLite(dataDir)).lite.close();
-}
-
-/** Uses an embedded database that the caller opens and closes. */
-export async function connectLite(lite: PGlite, log: Log): Promise<Kysely<Tables>> {
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPreparedPool(await poolOf(lite, log)) }) });
-}
-
-/** A running PGlite; `stopped` is set when it has ended by itself. */
-type RunningLite = { readonly lite: PGlite; stopped: DatabaseStopped | undefined };
-
-const keptLines = 20;
-
-async function startLite(dataDir: string): Promise<RunningLite> {
-  const [{ PGlite, parts }, { NodeFS }] = await Promise.all([loadPglite(), import('@electric-sql/pglite/nodefs')]);
-  const lines: string[] = [];
-  const onStderr = (line: string): boolean => {
-    lines.push(line);
-    if (lines.length > keptLines) lines.shift();
-    return false;
-  };
-  const fs = new NodeFS(dataDir);
-  const init = fs.init.bind(fs);
-  fs.init = async (lite, given) => {
-    const { emscriptenOpts } = await init(lite, given);
-    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), closeFilesToOthers] } };
-  };
+  const lock = await lockFolder(folder);
   try {
-    return superviseLite(await PGlite.create({ ...parts, fs, onStderr }), lines);
+    if (!(await readdir(folder)).includes(dataName)) {
+      await rm(draft, { recursive: true, force: true });
+      // Other users can reach none of the files in it, whatever their modes.
+      await mkdir(draft, { mode: 0o700 });
+      await (await Lite.create(draft, parts)).close();
+      await rename(draft, data);
+    }
+    const lite = await Lite.create(data, parts);
+    return { lite, ownKey: () => ownKeyOf(folder), close: () => lite.close().finally(lock.release) };
   } catch (error) {
-    const thrown = error instanceof Error ? error.message : 'PGlite did not start';
-    throw new DatabaseStopped(fatalReason(lines) ?? ((await hasRoom(dataDir)) ? thrown : `No space left on the disk of ${dataDir}`));
+    await lock.release();
+    throw error;
   }
 }
 
-/** Returns whether the disk of a folder has room for PostgreSQL to start. */
-async function hasRoom(folder: string): Promise<boolean> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize >= neededBytes;
+/** Returns the key file of a folder; the first start writes it before anything is sealed. */
+async function ownKeyOf(folder: string): Promise<string> {
+  const path = join(folder, keyName);
+  const made = randomBytes(keyLength).toString('base64');
+  await writeFile(path, `${made}\n`, { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+    if (systemCodeOf(error) !== 'EEXIST') throw error;
+  });
+  return readFile(path, 'utf8');
 }
 
-/** Lets PGlite give modes to the owner of a file only. It sets the mode of each file that it creates, whatever the umask of the process. */
-function closeFilesToOthers({ FS: files }: PGlite['Module']): void {
-  const { chmod } = files;
-  files.chmod = (path: string, mode: number, dontFollow?: boolean): void => void chmod.call(files, path, mode & 0o700, dontFollow);
+/** Returns a pool of the one connection to an embedded database: a transaction has it until it ends. */
+export function createLitePool(lite: PGlite): PostgresPool {
+  const one = limitConcurrency(1);
+  const connect = (): Promise<PostgresPoolClient> =>
+    new Promise((resolve) => {
+      void one(() => new Promise<void>((release) => resolve(new LiteClient(lite, release))));
+    });
+  return { connect, end: () => Promise.resolve() };
 }
 
-/** Returns what PostgreSQL reported before it ended, such as `could not open file "global/pg_control": No such file or directory`. */
-function fatalReason(lines: readonly string[]): string | undefined {
-  const found = lines.flatMap((line) => /\b(?:PANIC|FATAL|DETAIL): +(.+)$|^postgres: (.+)$/.exec(line)?.slice(1).find(Boolean) ?? []);
-  return found.length === 0 ? undefined : found.join('; ');
-}
+class LiteClient implements PostgresPoolClient {
+  readonly #lite: PGlite;
+  readonly release: () => void;
 
-// PGlite returns from the main loop by this status after a statement that failed.
-const statementFailed = 100;
-
-/** Makes statements fail once PostgreSQL has ended: PGlite catches the exception and calls PostgreSQL again without end. */
-function superviseLite(lite: PGlite, lines: readonly string[]): RunningLite {
-  const running: RunningLite = { lite, stopped: undefined };
-  const { Module: module } = lite;
-  const { _PostgresMainLoopOnce: runOnce, _PostgresSendReadyForQueryIfNecessary: sendReady, _pgl_pq_flush: flush, stackRestore } = module;
-  const unlessStopped = (act: () => void) => (): void => {
-    if (running.stopped === undefined) act();
-  };
-  module._PostgresMainLoopOnce = () => {
-    if (running.stopped !== undefined) throw running.stopped;
-    try {
-      runOnce();
-    } catch (error) {
-      const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
-      if (status !== statementFailed) running.stopped ??= new DatabaseStopped(fatalReason(lines) ?? String(error));
-      throw error;
-    }
-  };
-  // PGlite calls this function where it has caught an exception: an exception of this function ends its loop.
-  module.stackRestore = (pointer) => {
-    if (running.stopped !== undefined) throw running.stopped;
-    return stackRestore(pointer);
-  };
-  module._PostgresSendReadyForQueryIfNecessary = unlessStopped(sendReady);
-  module._pgl_pq_flush = unlessStopped(flush);
-  return running;
-}
-
-async function poolOf(lite: PGlite, log: Log): Promise<Pool> {
-  const { createPgConfig } = await import('@electric-sql/pglite/node-postgres');
-  // PGlite has a single connection: a transaction must never ask the pool for another one.
-  const pool = new Pool(Object.assign(createPgConfig(lite), { idleTimeoutMillis: 0 }));
-  logLostConnections(pool, log);
-  return pool;
-}
-
-/** Logs lost connections, which the pool replaces. Without listeners an error would end the process; the query in progress reports its own error. */
-export function logLostConnections(pool: Pool, log: Log): void {
-  pool.on('error', (error) => log({ level: 'warn', message: `database connection lost: ${error.message}` }));
-  pool.on('connect', (client) => void client.on('error', () => undefined));
-}
-
-// Two segments of PostgreSQL's log: starting after a crash can fill one, and the first statement begins the next one.
-const neededBytes = 2 * 16 * 1024 * 1024;
-const reopenPauseMs = 1000;
-
-/** A pool of the one connection to a PGlite that starts again after it has stopped. */
-class ReopeningPool implements PostgresPool {
-  readonly #dataDir: string;
-  readonly #options: EmbeddedOptions;
-  #running: RunningLite;
-  #pool: Promise<{ readonly all: Pool; readonly prepared: PostgresPool }>;
-  #reopening: Promise<void> | undefined;
-  #triedAt = 0;
-
-  constructor(dataDir: string, running: RunningLite, options: EmbeddedOptions) {
-    this.#dataDir = dataDir;
-    this.#options = options;
-    this.#running = running;
-    this.#pool = this.#connectTo(running);
-  }
-
-  async #connectTo({ lite }: RunningLite): Promise<{ readonly all: Pool; readonly prepared: PostgresPool }> {
-    const all = await poolOf(lite, this.#options.log);
-    return { all, prepared: createPreparedPool(all, this.#options.confirm) };
-  }
-
-  async connect(): Promise<PostgresPoolClient> {
-    this.#options.confirm();
-    if (this.#running.stopped !== undefined) {
-      this.#reopening ??= this.#reopen(this.#running.stopped).finally(() => {
-        this.#reopening = undefined;
-      });
-      await this.#reopening;
-    }
-    return (await this.#pool).prepared.connect();
-  }
-
-  async #reopen(stopped: DatabaseStopped): Promise<void> {
-    if (!(await hasRoom(this.#dataDir)) || performance.now() - this.#triedAt < reopenPauseMs) throw stopped;
-    this.#triedAt = performance.now();
-    this.#running = await startLite(this.#dataDir);
-    this.#pool = this.#connectTo(this.#running);
-    this.#options.log({ level: 'warn', message: `the embedded database is open again; it had stopped: ${stopped.message}` });
-  }
-
-  async end(): Promise<void> {
-    const { all } = await this.#pool;
-    await all.end();
-    // The files of a stopped database are left as they are: the next start repairs them.
-    if (this.#running.stopped === undefined) await this.#running.lite.close();
-  }
-}
-
-const writeCommands = ['UPDATE', 'DELETE', 'INSERT', 'MERGE'] as const;
-
-/** Returns a pool that prepares each statement once, which halves the cost of a small statement on PGlite. The number of distinct texts must stay small. */
-export function createPreparedPool(pool: Pool, confirm: () => void = () => undefined): PostgresPool {
-  const names = new Map<string, string>();
-  return { connect: async () => new PreparedClient(await pool.connect(), { names, confirm }), end: () => pool.end() };
-}
-
-type PreparedOptions = { readonly names: Map<string, string>; readonly confirm: () => void };
-
-class PreparedClient implements PostgresPoolClient {
-  readonly #client: PoolClient;
-  readonly #options: PreparedOptions;
-
-  constructor(client: PoolClient, options: PreparedOptions) {
-    this.#client = client;
-    this.#options = options;
+  constructor(lite: PGlite, release: () => void) {
+    this.#lite = lite;
+    this.release = release;
   }
 
   query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>;
@@ -220,59 +82,9 @@ class PreparedClient implements PostgresPoolClient {
   }
 
   async #run<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> {
-    const { names, confirm } = this.#options;
-    const name = names.get(text) ?? `s${names.size}`;
-    names.set(text, name);
-    confirm();
-    const { command, rowCount, rows } = await this.#client.query({ name, text, values: [...values] });
-    // An answer counts only if no other server could write meanwhile.
-    confirm();
-    return { command: writeCommands.find((write) => write === command) ?? 'SELECT', rowCount: rowCount ?? 0, rows };
+    const { rows } = await this.#lite.query<R>(text, [...values]);
+    return { command: 'SELECT', rowCount: rows.length, rows };
   }
-
-  release(): void {
-    this.#client.release();
-  }
-}
-
-/** Rows of one table that a start reads at most: enough for every table but the audit log, of which it reads the last ones. */
-const checkedRows = 20_000;
-
-/** Throws `AppError` when the files of a table are damaged or too short: reads its rows through its primary key, and through every other index. */
-export async function requireWholeTables(db: Kysely<Tables>): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    // Without these, PostgreSQL could read a table that was cut short and find no fault.
-    for (const name of ['enable_seqscan', 'enable_bitmapscan', 'enable_indexonlyscan', 'enable_sort']) {
-      await sql`select set_config(${name}, 'off', true)`.execute(trx);
-    }
-    const { rows } = await sql<{ readonly name: string; readonly read: string; readonly condition: string | null; readonly order: string }>`
-      select c.relname as name, case when i.indisprimary then 'sum(length(r::text))' else 'count(*)' end as read,
-      pg_get_expr(i.indpred, c.oid) as condition, string_agg(
-        pg_get_indexdef(i.indexrelid, k, true) || case when i.indoption[k - 1] & 1 = 1 then ' asc' else ' desc' end, ', ' order by k) as order
-      from pg_class c join pg_index i on i.indrelid = c.oid
-      join pg_class x on x.oid = i.indexrelid join pg_am a on a.oid = x.relam and a.amname = 'btree'
-      cross join lateral generate_series(1, i.indnkeyatts) as k
-      where c.relnamespace = 'public'::regnamespace group by c.oid, i.indexrelid, i.indisprimary, i.indpred order by c.relname, i.indisprimary desc`.execute(
-      trx,
-    );
-    for (const { name, read, condition, order } of rows) {
-      await sql`
-        select ${sql.raw(read)} from (
-          select * from ${sql.table(name)} where ${sql.raw(condition ?? 'true')} order by ${sql.raw(order)} limit ${sql.lit(checkedRows)}) r`
-        .execute(trx)
-        .catch((error: unknown) => {
-          throw damaged(name, error);
-        });
-    }
-  });
-}
-
-function damaged(table: string, error: unknown): AppError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new AppError('serve/database-damaged', 3, `the table ${table} is damaged: ${reason}`, {
-    cause: error,
-    hint: 'restore the whole folder from a backup',
-  });
 }
 
 declare const __PGLITE_VERSION__: string;
@@ -287,7 +99,7 @@ type LoadedPglite = { readonly PGlite: typeof PGlite; readonly parts: PGliteOpti
  * Loads the embedded database. It is an optional peer dependency of the package, because it is ten times as large as
  * everything else; the single executable contains it. Throws `AppError` with the command that installs it when it is missing.
  */
-export async function loadPglite(): Promise<LoadedPglite> {
+async function loadPglite(): Promise<LoadedPglite> {
   try {
     const module = await import('@electric-sql/pglite');
     return { PGlite: module.PGlite, parts: isSea() ? await partsOfExecutable() : {} };

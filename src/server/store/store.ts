@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { AppError, systemCodeOf } from '../../model/errors.ts';
-import { type Cipher, createCipher, parsePreviousKeys } from '../secrets.ts';
-import { openDatabase, type OpenOptions } from './database.ts';
-import { migrate, sealedColumns, type Tables } from './migrations.ts';
+import { type Cipher, createCipher, parseEncryptionKey, parsePreviousKeys } from '../secrets.ts';
+import { openDatabase, type OpenOptions, startError } from './database.ts';
+import { createSchema, sealedColumns, type Tables } from './schema.ts';
 import { type FieldProblem, Rejection, requireNoProblems } from '../rejection.ts';
 import type { HonoRequest } from 'hono';
 
@@ -12,28 +12,28 @@ export type Store = { readonly db: Kysely<Tables>; readonly cipher: Cipher; read
 export type StoreOptions = OpenOptions & {
   /** Earlier encryption keys, separated by commas. */
   readonly previousEncryptionKeys?: string | undefined;
-  /** Throws when this start is refused; runs before the start keeps an encryption key. */
+  /** Throws when this start is refused; runs before the database knows the encryption key. */
   readonly check?: (db: Kysely<Tables>) => Promise<void>;
   readonly now: () => Date;
 };
 
 export type OpenStore = { readonly store: Store; readonly close: () => Promise<void> };
 
-/** Opens and migrates the database. Throws `AppError` when the keys cannot open all of its secrets. */
+/** Opens the database; a new one gets its tables. Throws `AppError` when it cannot be used, or the keys cannot open all of its secrets. */
 export async function openStore(options: StoreOptions): Promise<OpenStore> {
   const earlier = parsePreviousKeys(options.previousEncryptionKeys ?? '');
-  const { db, encryptionKey, accept, close } = await openDatabase(options);
-  try {
-    const cipher = createCipher(encryptionKey, earlier);
-    await migrate(db);
+  const refuse = (error: unknown): never => {
+    throw startError(error, options);
+  };
+  const { db, encryptionKey, close } = await openDatabase(options).catch(refuse);
+  const open = async (): Promise<OpenStore> => {
+    const cipher = createCipher(parseEncryptionKey(encryptionKey), earlier);
+    await createSchema(db);
     await options.check?.(db);
     await registerEncryptionKey(db, cipher, options.now());
-    await accept();
     return { store: { db, cipher, now: options.now }, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  };
+  return open().catch((error: unknown) => close().then(() => refuse(error)));
 }
 
 /** An encryption key that the database knows, and the number of texts that it seals. */
@@ -73,6 +73,12 @@ export async function listEncryptionKeys(db: Kysely<Tables>): Promise<readonly E
     select k.id, k.created_at, (${sql.join(counts, sql` + `)})::integer as sealed
     from encryption_keys k order by k.created_at, k.id`.execute(db);
   return rows;
+}
+
+/** Returns whether the database accepts texts that this server seals. */
+export async function isKeyKnown({ db, cipher }: Store): Promise<boolean> {
+  const found = await db.selectFrom('encryption_keys').select('id').where('id', '=', cipher.keyId).executeTakeFirst();
+  return found !== undefined;
 }
 
 // An arbitrary number. Every version of the server must use the same one.

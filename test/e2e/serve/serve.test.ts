@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { callerOf, type CallServer } from '../../server/client.ts';
-import { addressOf, type Ended, ostiary, startOstiary, type Running } from '../../support/cli.ts';
+import { addressOf, ostiary, startOstiary, type Running } from '../../support/cli.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { createDatabase, encryptionKey as keyBytes, fixture } from '../../support/servers.ts';
 import { useProjects } from '../project.ts';
@@ -126,8 +126,7 @@ test('a PostgreSQL server on another host without TLS is a warning, in every tas
   };
   const place = 'postgres://gateway:canary@db.example.com:99999/gateway';
   const text = /^serve\/insecure-database {2}the data of the gateway can travel unencrypted to db\.example\.com: end the URL/m;
-  for (const flags of [[], ['--init'], ['--migrate'], ['--verify-audit'], ['--quiet']])
-    expect(await run(place, ['--log', 'text', ...flags])).toMatch(text);
+  for (const flags of [[], ['--init'], ['--quiet']]) expect(await run(place, ['--log', 'text', ...flags])).toMatch(text);
   const [line = ''] = (await run(place, ['--log', 'json'])).split('\n');
   expect(JSON.parse(line)).toMatchObject({ level: 'warn', code: 'serve/insecure-database' });
   expect(await run('postgres://:99999/gateway', [], { PGHOST: 'db.example.com' })).toContain('serve/insecure-database');
@@ -150,23 +149,4 @@ test.runIf(existsSync('/proc/self/cmdline'))('a password on the command line lea
   running.child.kill('SIGKILL');
   await running.ended;
   silent.close();
-});
-
-test('--verify-audit prints the last hash, and exits with 2 if a noted hash is missing; --migrate needs no server', async () => {
-  const cwd = makeProject({});
-  const { OSTIARY_SERVE_KEY: _, ...env } = await onPostgres();
-  const run = (...flags: readonly string[]): Promise<Ended> => ostiaryInProcess(['serve', ...flags], { cwd, env });
-  expect(await run('--migrate', '--audit-keep', '1')).toMatchObject({ code: 0, stdout: 'the database is up to date\n', stderr: '' });
-  expect(await run('--verify-audit')).toMatchObject({ code: 0, stdout: '0 entries verified\n' });
-  expect(await run('--init')).toMatchObject({ code: 0 });
-  const { code, stdout } = await run('--verify-audit');
-  const [, hash = ''] = /^1 entries verified; the last one is 1 with the hash ([0-9a-f]{64})\n$/.exec(stdout) ?? [];
-  expect({ code, length: hash.length }).toEqual({ code: 0, length: 64 });
-  expect(await run('--verify-audit', hash.toUpperCase())).toMatchObject({ code: 0 });
-  const missing = await run('--verify-audit', 'abc');
-  expect(missing.code).toBe(2);
-  expect(missing.stderr).toContain('no entry of the audit log has the hash abc (1 entries verified; the last one is 1 with the hash');
-  expect((await run('--grant', 'x')).stderr).toContain('--grant requires --migrate');
-  expect((await run('--database', 'db', '--migrate', '--grant', 'x')).stderr).toContain('--grant requires a PostgreSQL database');
-  expect((await run('--migrate', '--init')).code).toBe(3);
 });

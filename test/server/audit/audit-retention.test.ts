@@ -2,8 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeFolder as makeFolders } from '../../../src/disk/write.ts';
-import { verifyAuditLog } from '../../../src/server/process/database-tasks.ts';
 import { createDatabase, makeFolder, startTestServer } from '../../support/servers.ts';
 import { callerOf, rowsOf } from '../client.ts';
 
@@ -28,14 +26,11 @@ test.each([['a folder'], ['PostgreSQL']])('%s keeps audit entries forever, or fo
         removed: 1,
         older_than: '2026-01-02T00:00:00.000Z',
         keep_days: 7,
-        through: { seq: 1, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
       },
     },
     { resource_name: 'second' },
   ]);
   await server.close();
-  // The chain begins at the checkpoint.
-  expect(await verifyAuditLog({ database: place, makeFolder: makeFolders, log: () => {} })).toMatchObject({ entries: 2, last: { seq: 3 } });
   await database.drop();
   await rm(home, { recursive: true });
 });

@@ -1,8 +1,7 @@
 import { connect, type Socket } from 'node:net';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGate } from '../../support/chaos.ts';
-import { createDatabase, startPgliteServer, startTestServer, type TestServer } from '../../support/servers.ts';
+import { startPgliteServer, type TestServer } from '../../support/servers.ts';
 import { callerOf, databases } from '../client.ts';
 import { useServer } from '../use-server.ts';
 
@@ -75,33 +74,6 @@ describe.each(databases)('operations on %s', (_name, start) => {
       request_id: headers.get('X-Request-Id'),
       stack: expect.stringContaining('Error: cause\n'),
     });
-  });
-});
-
-describe('a database that becomes unavailable', () => {
-  test('leaves the server alive but not ready, and ready again later', async () => {
-    const { url, drop } = await createDatabase();
-    const server = await startTestServer({ database: { url } });
-    const call = callerOf(server);
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    const ready = async (): Promise<readonly unknown[]> => {
-      const { status, body } = await call('GET', '/readyz', { key: null });
-      return [status, body['message'] ?? ''];
-    };
-    await client.query("delete from kysely_migration where name > '0001-objects'");
-    expect(await ready()).toEqual([503, 'the database has another version']);
-    await client.query('begin; lock table kysely_migration in access exclusive mode');
-    expect(await ready()).toEqual([503, 'the database does not respond']);
-    expect((await call('GET', '/healthz', { key: null })).status).toBe(200);
-    await client.query('rollback; alter table kysely_migration rename to gone');
-    // The request that waited for the lock may get the earlier state.
-    await expect.poll(ready).toEqual([503, 'the database does not respond']);
-    expect((await call('GET', '/healthz', { key: null })).status).toBe(200);
-    expect(server.log.join('\n')).toMatch(/^not ready: .*kysely_migration/m);
-    await client.end();
-    await server.close();
-    await drop();
   });
 });
 
