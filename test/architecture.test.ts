@@ -21,7 +21,10 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   forge: { rooms: ['model'], packages: [] },
   github: { rooms: ['model', 'forge'], packages: ['@octokit/rest'] },
   gitlab: { rooms: ['model', 'forge'], packages: [] },
-  server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
+  server: {
+    rooms: ['model', 'kinds', 'git'],
+    packages: ['hono', '@hono/node-server', 'ajv', 'ipaddr.js', 'kysely', 'pg', '@electric-sql/pglite'],
+  },
   project: { rooms: ['model', 'kinds', 'disk', 'machine', 'manifest', 'git', 'gateway'], packages: [] },
   pull: { rooms: ['model', 'kinds', 'disk', 'manifest', 'project', 'reconcile', 'report', 'gateway'], packages: [] },
   adopt: {

@@ -4,10 +4,10 @@ import { UsageError } from '../model/errors.ts';
 import { cacheFolder, makeOwnFolder } from '../disk/cache.ts';
 import { textReader } from '../disk/text-file.ts';
 import { makeFolder } from '../disk/write.ts';
-import { type AllowedNetworks, parseNetworks } from '../git/check-host.ts';
 import { mayRevealSecret } from '../gateway/http/reveal-secrets.ts';
-import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
+import { type AllowedNetwork, parseNetwork } from '../server/runbooks/host-problem.ts';
+import { createRemoteReader } from '../server/runbooks/read-remote.ts';
 import { isRunbookPath } from '../server/runbooks/runbook-library.ts';
 import type { DatabaseOptions } from '../server/store/database.ts';
 import { createFirstAdminKey } from '../server/auth/api-keys.ts';
@@ -97,7 +97,7 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
     mayRevealSecret,
     knownHosts: knownHosts === undefined ? undefined : inFolder(context.cwd, knownHosts),
     ...(flags.localRepositories ? { allowLocal: true } : {}),
-    allowedNetworks: networksOf(flags.allowPrivateRepositories),
+    allowedNetworks: flags.allowPrivateRepositories.map(networkOf),
   });
   const store = {
     database: databaseOf(database, context.cwd),
@@ -150,11 +150,11 @@ function insecureDatabase(hosts: readonly string[]): Parameters<Log>[0] {
   return { level: 'warn', message: `serve/insecure-database  ${message}`, details: { code: 'serve/insecure-database' } };
 }
 
-function networksOf(texts: readonly string[]): AllowedNetworks {
-  const parsed = parseNetworks(texts);
-  if ('networks' in parsed) return parsed.networks;
+function networkOf(text: string): AllowedNetwork {
+  const network = parseNetwork(text);
+  if (network !== undefined) return network;
   throw new UsageError(
-    `invalid network ${JSON.stringify(parsed.problem)} for --allow-private-repositories`,
+    `invalid network ${JSON.stringify(text)} for --allow-private-repositories`,
     'expected a network such as 10.1.0.0/16, or an address',
   );
 }

@@ -164,10 +164,10 @@ export const boundaryChecks = [
   ],
   [
     'runbooks come from public addresses',
-    'git/check-host.ts',
-    'return addressClass(address) === undefined ||',
-    "return addressClass(address) !== '' ||",
-    ['git/private-addresses.test.ts: before git runs http://127.0.0.1:1/x with the addresses [] is refused'],
+    'server/runbooks/host-problem.ts',
+    "return address.range() === 'unicast' ||",
+    "return address.range() !== 'broadcast' ||",
+    ['server/runbooks/private-addresses.test.ts: before git runs http://127.0.0.1:1/x with the addresses [] is refused'],
   ],
   [
     'a list with holes proves nothing',

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { mayRevealSecret } from '../../../src/gateway/http/reveal-secrets.ts';
-import { createRemoteReader } from '../../../src/git/read-remote.ts';
+import { createRemoteReader } from '../../../src/server/runbooks/read-remote.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { isRunbookPath, type RunbookSource } from '../../../src/server/runbooks/runbook-library.ts';
 import { commitFiles, startGitServer, type GitServer } from '../../support/git-repository.ts';
-import { loopback } from '../../git/test-reader.ts';
+import { loopback } from './test-reader.ts';
 import { startPgliteServer, type TestServer } from '../../support/servers.ts';
 import { agentId, callerOf, connectionBody, createKey, databases, idOf, type CallServer } from '../client.ts';
 

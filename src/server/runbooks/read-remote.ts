@@ -1,18 +1,9 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AllowedNetworks } from './check-host.ts';
-import { checkHost, type CheckedHost, type ResolveHost } from './check-host.ts';
-import {
-  grantAccess,
-  redactSecrets,
-  type MayRevealSecret,
-  type RemoteAddress,
-  type RemoteSecrets,
-  readAddress,
-  usesProxy,
-} from './remote-access.ts';
-import { spawnGit, type GitOptions } from './run-git.ts';
+import { type AllowedNetwork, hostProblem, type ResolveHost } from './host-problem.ts';
+import { grantAccess, redactSecrets, type MayRevealSecret, type RemoteAddress, type RemoteSecrets, readAddress } from './remote-access.ts';
+import { spawnGit, type GitOptions } from '../../git/run-git.ts';
 
 /** A remote repository and its credentials; an empty text means that there is none. */
 export type Remote = RemoteSecrets & { readonly url: string };
@@ -50,7 +41,7 @@ export type RemoteOptions = {
   /** Allows `file://`: users who choose addresses can then read the disk. */
   readonly allowLocal?: true;
   /** Networks that are not public and may be read from nevertheless; none by default. */
-  readonly allowedNetworks?: AllowedNetworks;
+  readonly allowedNetworks?: readonly AllowedNetwork[];
   /** Resolves hosts; the resolver of the system by default. */
   readonly resolve?: ResolveHost;
   readonly limits?: Partial<RemoteLimits>;
@@ -135,7 +126,6 @@ type FetchOptions = {
 };
 
 const maxRedirects = 5;
-const noNetworks: AllowedNetworks = { has: () => false };
 const noSecrets: RemoteSecrets = { user: '', password: '', sshKey: '', sshKeyPassphrase: '' };
 
 /** Fetches the head into the folder; follows redirects and checks the host of each address before git connects to it. */
@@ -146,15 +136,15 @@ async function fetchHead(
 ): Promise<{ readonly git: GitOptions } | { readonly failure: string }> {
   let address = start;
   for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-    const check = await checkAddress(address, options, signal);
-    if ('problem' in check) return { failure: redirects === 0 ? check.problem : `it redirects to ${address.origin}: ${check.problem}` };
-    const { checked } = check;
+    const { resolve, allowedNetworks: allowed = [] } = options;
+    const problem = address.scheme === 'file' ? undefined : await hostProblem(address.origin, { resolve, allowed, signal });
+    if (problem !== undefined) return { failure: redirects === 0 ? problem : `it redirects to ${address.origin}: ${problem}` };
     const trace = join(folder, `headers-${redirects}`);
     // Another host gets no secret.
     const own = address.origin === start.origin ? secrets : noSecrets;
-    const env = await grantAccess(address, own, { env: options.env, folder, knownHosts, checked, trace });
+    const env = await grantAccess(address, own, { env: options.env, folder, knownHosts, trace });
     const git = { env, cwd: folder, maxOutputBytes: maxTreeBytes, signal };
-    const failure = await runFetch(address, checked, git);
+    const failure = await runFetch(address, git);
     if (failure === undefined) return { git };
     const next = signal.aborted ? undefined : await findRedirect(address, trace);
     if (next === undefined) return { failure };
@@ -164,38 +154,16 @@ async function fetchHead(
   return { failure: `it redirects more than ${maxRedirects} times` };
 }
 
-function checkAddress(
-  address: RemoteAddress,
-  { env, resolve, allowedNetworks: allowed = noNetworks }: RemoteOptions,
-  signal: AbortSignal,
-): Promise<{ readonly checked: CheckedHost | undefined } | { readonly problem: string }> {
-  if (address.scheme === 'file') return Promise.resolve({ checked: undefined });
-  return checkHost(address.origin, { resolve, allowed, proxied: usesProxy(env, address.scheme), signal });
-}
-
 /** Runs git; returns the reason of a failure. */
-async function runFetch(address: RemoteAddress, checked: CheckedHost | undefined, git: GitOptions): Promise<string | undefined> {
-  const { url, env } = pinDaemon(address, checked);
+async function runFetch({ url }: RemoteAddress, git: GitOptions): Promise<string | undefined> {
   for (const args of [
     ['init', '--quiet', '--bare', '.'],
     ['fetch', '--quiet', '--depth=1', '--no-tags', '--no-write-fetch-head', '--', url, `+HEAD:${fetchedRef}`],
   ]) {
-    const run = await spawnGit(args, { ...git, env: { ...git.env, ...env } });
+    const run = await spawnGit(args, git);
     if ('failure' in run) return run.failure;
   }
   return undefined;
-}
-
-/** Puts the checked address into a URL of the git protocol, which has no other way to pin it; the daemon still gets the name. */
-function pinDaemon(
-  { url, scheme }: RemoteAddress,
-  checked: CheckedHost | undefined,
-): { readonly url: string; readonly env: Readonly<Record<string, string>> } {
-  const [ip] = checked?.addresses ?? [];
-  if (scheme !== 'git' || checked === undefined || ip === undefined) return { url, env: {} };
-  const port = checked.port === undefined ? '' : `:${checked.port}`;
-  const pinned = url.replace(/^(git:\/\/)[^/]*/i, (_, start: string) => `${start}${ip.includes(':') ? `[${ip}]` : ip}${port}`);
-  return { url: pinned, env: { GIT_OVERRIDE_VIRTUAL_HOST: `${checked.host}${port}` } };
 }
 
 const infoRefs = '/info/refs?service=git-upload-pack';

@@ -1,22 +1,18 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseNetworks, type AllowedNetworks } from '../../src/git/check-host.ts';
-import { mayRevealSecret } from '../../src/gateway/http/reveal-secrets.ts';
-import { createRemoteReader, type Remote, type RemoteOptions, type RemoteRead } from '../../src/git/read-remote.ts';
+import { parseNetwork, type AllowedNetwork } from '../../../src/server/runbooks/host-problem.ts';
+import { mayRevealSecret } from '../../../src/gateway/http/reveal-secrets.ts';
+import { createRemoteReader, type Remote, type RemoteOptions, type RemoteRead } from '../../../src/server/runbooks/read-remote.ts';
 
 /** Empty credentials. */
 export const noSecrets: Omit<Remote, 'url'> = { user: '', password: '', sshKey: '', sshKeyPassphrase: '' };
 
-/** Returns the networks of these texts. */
-export function allow(...texts: readonly string[]): AllowedNetworks {
-  const parsed = parseNetworks(texts);
-  if ('networks' in parsed) return parsed.networks;
-  throw new Error(`not a network: ${parsed.problem}`);
-}
-
 /** Loopback, where the servers of the tests run. */
-export const loopback: AllowedNetworks = allow('127.0.0.0/8', '::1');
+export const loopback: readonly AllowedNetwork[] = ['127.0.0.0/8', '::1'].flatMap((text) => {
+  const network = parseNetwork(text);
+  return network === undefined ? [] : [network];
+});
 
 /** Gives `localhost` its address, and every other host a public one. */
 function resolve(host: string): Promise<readonly string[]> {

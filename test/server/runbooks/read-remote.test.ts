@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mayRevealSecret } from '../../src/gateway/http/reveal-secrets.ts';
-import { createRemoteReader } from '../../src/git/read-remote.ts';
-import { selfSigned } from '../support/certificate.ts';
-import { commitFiles, installProgram, startGitServer, type GitServer, type GitServerOptions } from '../support/git-repository.ts';
+import { mayRevealSecret } from '../../../src/gateway/http/reveal-secrets.ts';
+import { createRemoteReader } from '../../../src/server/runbooks/read-remote.ts';
+import { selfSigned } from '../../support/certificate.ts';
+import { commitFiles, installProgram, startGitServer, type GitServer, type GitServerOptions } from '../../support/git-repository.ts';
 import { failureOf, loopback, makeFolder, noSecrets, createTestReader } from './test-reader.ts';
 
 const folder = makeFolder();

@@ -1,8 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises';
-import { isIP } from 'node:net';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
-import type { CheckedHost } from './check-host.ts';
 
 const shorthandForm = /^([\w.-]+)@([\w.-]+):([\w./~-]+)$/;
 const longForm = /^([a-z][a-z+.-]*):\/\/(?:([^/@]*)@)?([^/@]*)(\/.*)?$/i;
@@ -65,8 +63,6 @@ type AccessOptions = {
   readonly folder: string;
   /** The file of host keys. If `pinned`, hosts that are not in the file are refused; otherwise their keys are added to it. */
   readonly knownHosts: { readonly file: string; readonly pinned: boolean };
-  /** The host of the address, if it has one. */
-  readonly checked: CheckedHost | undefined;
   /** The file that git lists the headers of responses in. */
   readonly trace: string;
 };
@@ -112,7 +108,7 @@ export async function grantAccess(
   secrets: RemoteSecrets,
   options: AccessOptions,
 ): Promise<Readonly<Record<string, string>>> {
-  const { env, folder, checked, trace } = options;
+  const { env, folder, trace } = options;
   const ask = join(folder, 'ask');
   const key = join(folder, 'key');
   await writeFile(ask, askPassScript, { mode: 0o700 });
@@ -120,7 +116,7 @@ export async function grantAccess(
   // ssh does not read a key without a final line break.
   if (secrets.sshKey !== '') await writeFile(key, `${secrets.sshKey.trimEnd()}\n`, { mode: 0o600 });
   return {
-    ...passVariables(env, checked),
+    ...Object.fromEntries(passedVariables.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     LC_ALL: 'C',
     HOME: folder,
     XDG_CONFIG_HOME: folder,
@@ -139,35 +135,9 @@ export async function grantAccess(
     SSH_ASKPASS_REQUIRE: 'force',
     GIT_SSH_VARIANT: 'ssh',
     GIT_SSH_COMMAND: sshCommand(address, secrets.sshKey === '' ? undefined : key, options),
-    ...settingVariables({ ...fixedSettings, ...pinHost(address, checked) }),
+    ...settingVariables(fixedSettings),
     ...promptVariables(address, secrets),
   };
-}
-
-/** Returns the variables that git gets from the process; a host that this machine could not resolve is reached by a proxy only. */
-function passVariables(env: AccessOptions['env'], checked: CheckedHost | undefined): Readonly<Record<string, string>> {
-  const isUnresolved = checked !== undefined && isIP(checked.host) === 0 && checked.addresses.length === 0;
-  const names = isUnresolved ? passedVariables.filter((name) => name.toLowerCase() !== 'no_proxy') : passedVariables;
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = env[name];
-      return value === undefined ? [] : [[name, value] as const];
-    }),
-  );
-}
-
-/** Returns whether git uses a proxy for addresses of the scheme. */
-export function usesProxy(env: AccessOptions['env'], scheme: string): boolean {
-  const names = { http: ['http_proxy'], https: ['https_proxy', 'HTTPS_PROXY'] }[scheme];
-  return names !== undefined && [...names, 'all_proxy', 'ALL_PROXY'].some((name) => (env[name] ?? '') !== '');
-}
-
-/** Makes git connect to the checked addresses of a host over http. */
-function pinHost({ scheme }: RemoteAddress, checked: CheckedHost | undefined): Readonly<Record<string, string>> {
-  const defaultPort = { http: 80, https: 443 }[scheme];
-  if (defaultPort === undefined || checked === undefined || checked.addresses.length === 0) return {};
-  const addresses = checked.addresses.map((address) => (address.includes(':') ? `[${address}]` : address));
-  return { 'http.curloptResolve': `${checked.host}:${checked.port ?? defaultPort}:${addresses.join(',')}` };
 }
 
 /** Returns whether a text may contain a part of a secret, in plain text or encoded. */
@@ -229,7 +199,7 @@ function percentEncode(text: string): string {
 }
 
 /** Returns the ssh command line, without the configuration and the keys of the user that runs the server. */
-function sshCommand({ user }: RemoteAddress, key: string | undefined, { knownHosts, checked }: AccessOptions): string {
+function sshCommand({ user }: RemoteAddress, key: string | undefined, { knownHosts }: AccessOptions): string {
   const options = [
     `IdentityFile=${key ?? 'none'}`,
     'IdentitiesOnly=yes',
@@ -247,17 +217,8 @@ function sshCommand({ user }: RemoteAddress, key: string | undefined, { knownHos
     'ConnectTimeout=10',
     'ServerAliveInterval=10',
     ...(user === undefined ? ['User=git'] : []),
-    ...pinSshHost(checked),
   ];
   return ['ssh', '-F', devNull, ...options.flatMap((option) => ['-o', quoteForShell(option)])].join(' ');
-}
-
-/** Makes ssh connect to the checked address of a host, and look up its key by its name. */
-function pinSshHost(checked: CheckedHost | undefined): readonly string[] {
-  const [address] = checked?.addresses ?? [];
-  if (checked === undefined || address === undefined) return [];
-  const isUsualPort = checked.port === undefined || checked.port === 22;
-  return [`HostName=${address}`, `HostKeyAlias=${isUsualPort ? checked.host : `[${checked.host}]:${checked.port}`}`];
 }
 
 function quoteForShell(text: string): string {

@@ -1,0 +1,48 @@
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import ipaddr from 'ipaddr.js';
+
+/** Returns all addresses of a host; rejects when it has none. */
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
+
+/** A network whose repositories are read although it is not public. */
+export type AllowedNetwork = ReturnType<typeof ipaddr.parseCIDR>;
+
+type HostCheck = {
+  readonly resolve?: ResolveHost | undefined;
+  readonly allowed: readonly AllowedNetwork[];
+  readonly signal: AbortSignal;
+};
+
+const resolveBySystem: ResolveHost = async (host) => {
+  const found = await lookup(host, { all: true, order: 'verbatim' });
+  return found.map(({ address }) => address);
+};
+
+/**
+ * Returns why nothing is read from the host of an origin such as `https://host:443`: one of its addresses is neither public nor allowed.
+ * A host that cannot be resolved here has none: git reports it, or its proxy knows it.
+ */
+export async function hostProblem(origin: string, { resolve = resolveBySystem, allowed, signal }: HostCheck): Promise<string | undefined> {
+  const host = new URL(origin).hostname.replaceAll(/^\[|\]$/g, '');
+  const late = once(signal, 'abort').then(() => []);
+  const addresses = ipaddr.isValid(host) ? [host] : await Promise.race([resolve(host).catch(() => []), late]);
+  const refused = addresses.find((address) => !isReadable(address, allowed));
+  if (refused === undefined) return undefined;
+  const subject = refused === host ? `the address ${refused} is` : `the address ${refused} of ${host} is`;
+  const kind = ipaddr.process(refused).range();
+  return `${subject} not public (${kind}); start the server with --allow-private-repositories ${refused} to read repositories there`;
+}
+
+function isReadable(text: string, allowed: readonly AllowedNetwork[]): boolean {
+  const address = ipaddr.process(text);
+  return address.range() === 'unicast' || allowed.some((network) => network[0].kind() === address.kind() && address.match(network));
+}
+
+/** Parses a network such as `10.0.0.0/8`, or a single address; undefined for another text. */
+export function parseNetwork(text: string): AllowedNetwork | undefined {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  if (!ipaddr.isValid(text)) return undefined;
+  const address = ipaddr.process(text);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}

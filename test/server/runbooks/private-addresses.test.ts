@@ -1,0 +1,146 @@
+import { existsSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hostProblem, parseNetwork, type ResolveHost } from '../../../src/server/runbooks/host-problem.ts';
+import { commitFiles, installProgram, startGitServer, type GitServer } from '../../support/git-repository.ts';
+import { createTestReader, failureOf, makeFolder, publicAddress } from './test-reader.ts';
+
+const folder = makeFolder();
+const tempFolder = makeFolder();
+const read = createTestReader(tempFolder);
+const login = { user: 'reader', password: 'canary' };
+let commit = '';
+let target = '';
+let server: GitServer;
+
+function redirect(response: ServerResponse): boolean {
+  response.writeHead(302, { Location: target }).end();
+  return true;
+}
+
+async function readMoved(resolve?: ResolveHost): Promise<string> {
+  const options = resolve === undefined ? {} : { resolve };
+  return failureOf(await read({ url: `${server.url}/moved.git`, ...login }, options));
+}
+
+const resolvePrivately: ResolveHost = () => Promise.resolve(['10.9.8.7']);
+
+beforeAll(async () => {
+  commit = await commitFiles(join(folder, 'ops.git'), { 'a.runbook.sh': 'echo a' });
+  server = await startGitServer({
+    root: folder,
+    login,
+    intercept: ({ url = '' }, response) => url.startsWith('/moved') && redirect(response),
+  });
+});
+afterAll(async () => {
+  await server.close();
+  for (const path of [folder, tempFolder]) rmSync(path, { recursive: true });
+});
+
+test.each(['10.0.0.0/33', 'host', '', '::1/129', '10.0.0.0/', '/8', '10.0.0.0/-1', '1.2.3.4/8/8'])('%j is no network', (text) => {
+  expect(parseNetwork(text)).toBeUndefined();
+});
+
+/** Checks a host that has this address. */
+function check(address: string, ...networks: readonly string[]): Promise<string | undefined> {
+  const allowed = networks.flatMap((text) => {
+    const network = parseNetwork(text);
+    return network === undefined ? [] : [network];
+  });
+  return hostProblem('https://git.example', { resolve: () => Promise.resolve([address]), allowed, signal: new AbortController().signal });
+}
+
+describe('the host of a repository', () => {
+  test.each([
+    ['127.0.0.1', 'loopback'],
+    ['127.255.255.254', 'loopback'],
+    ['::1', 'loopback'],
+    ['::ffff:127.0.0.1', 'loopback'],
+    ['::ffff:7f00:1', 'loopback'],
+    ['169.254.169.254', 'linkLocal'],
+    ['::ffff:a9fe:a9fe', 'linkLocal'],
+    ['fe80::1%eth0', 'linkLocal'],
+    ['64:ff9b::127.0.0.1', 'rfc6052'],
+    ['2002:7f00:1::', '6to4'],
+    ['172.31.255.255', 'private'],
+    ['fd00:ec2::254', 'uniqueLocal'],
+    ['100.100.100.200', 'carrierGradeNat'],
+    ['224.0.0.1', 'multicast'],
+    ['0.0.0.0', 'unspecified'],
+    ['255.255.255.255', 'broadcast'],
+  ])('with the address %s is refused: %s', async (address, kind) => {
+    expect(await check(address)).toContain(`the address ${address} of git.example is not public (${kind}); start the server with`);
+  });
+
+  test.each(['8.8.8.8', '172.15.255.255', '100.128.0.1', '169.253.0.1', '2606:4700::6810:85e5', '::ffff:8.8.8.8'])(
+    'with the public address %s is read',
+    async (address) => {
+      expect(await check(address)).toBeUndefined();
+    },
+  );
+
+  test.each([
+    ['10.0.0.0/8', '10.255.0.1', true],
+    ['10.0.0.0/8', '192.168.0.1', false],
+    ['127.0.0.1', '127.0.0.1', true],
+    ['127.0.0.1', '127.0.0.2', false],
+    ['fd00::/8', 'fd12::1', true],
+    ['fd00::/8', '10.1.2.3', false],
+  ])('in the allowed network %s with %s: %s', async (network, address, isRead) => {
+    expect((await check(address, network)) === undefined).toBe(isRead);
+  });
+});
+
+describe('before git runs', () => {
+  test.each([
+    ['http://127.0.0.1:1/x', [], 'the address 127.0.0.1 is not public (loopback)'],
+    ['https://[::1]/x', [], 'the address ::1 is not public (loopback)'],
+    ['https://[::ffff:169.254.169.254]/x', [], 'is not public (linkLocal)'],
+    ['https://2130706433/x', [], 'the address 127.0.0.1 is not public (loopback)'],
+    ['https://both.example/x', [publicAddress, 'fe80::1%eth0'], 'the address fe80::1%eth0 of both.example is not public (linkLocal)'],
+    ['ssh://git.corp:22/x', ['100.64.0.1'], 'the address 100.64.0.1 of git.corp is not public (carrierGradeNat)'],
+    ['git@git.corp:x', ['192.168.0.1'], 'the address 192.168.0.1 of git.corp is not public (private)'],
+    ['git://git.corp/x', ['224.0.0.1'], 'the address 224.0.0.1 of git.corp is not public (multicast)'],
+  ])('%s with the addresses %j is refused', async (url, addresses, failure) => {
+    const env = await installProgram(join(folder, 'never'), 'git', `touch '${folder}/ran'; exit 1`);
+    const options = { env, allowedNetworks: [], resolve: () => Promise.resolve(addresses) };
+    expect(failureOf(await read({ url }, options))).toContain(failure);
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  });
+});
+
+describe('a redirect', () => {
+  const info = 'info/refs?service=git-upload-pack';
+
+  test('on the same host is followed with the login', async () => {
+    target = `/ops.git/${info}`;
+    expect(await read({ url: `${server.url}/moved.git`, ...login })).toMatchObject({ head: { commit } });
+  });
+
+  test.each([
+    [
+      'a private address',
+      `http://10.0.0.1/ops.git/${info}`,
+      /^it redirects to http:\/\/10\.0\.0\.1: the address 10\.0\.0\.1 is not public \(private\); .* --allow-private-repositories/,
+    ],
+    ['a metadata address', `http://169.254.169.254/latest/${info}`, /linkLocal/],
+    ['an IPv4-mapped address', `http://[::ffff:10.0.0.1]/ops.git/${info}`, /private/],
+    ['something else', 'http://127.0.0.1/latest/meta-data', /^it redirects to an address that is not of a repository$/],
+    ['a file', `file:///etc/${info}`, /^it redirects: this server reads no repositories of its own disk$/],
+    ['another protocol', `git://127.0.0.1/x/${info}`, /^it redirects from http to git$/],
+    ['credentials', `http://a:b@127.0.0.1/x/${info}`, /^it redirects: the address contains credentials$/],
+    ['itself', `/moved.git/${info}`, /^it redirects more than 5 times$/],
+  ])('to %s is refused', async (_what, location, failure) => {
+    target = location;
+    expect(await readMoved()).toMatch(failure);
+  });
+
+  test('to a name is checked by the addresses of the name', async () => {
+    target = `http://inner.example/x/${info}`;
+    expect(await readMoved(resolvePrivately)).toContain(
+      'it redirects to http://inner.example: the address 10.9.8.7 of inner.example is not public (private)',
+    );
+  });
+});
