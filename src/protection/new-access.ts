@@ -2,18 +2,10 @@ import { nameOf } from '../model/resource.ts';
 import type { ControlType } from '../model/protection/protection.ts';
 import { joinNames, machineName } from './controls/access-rows.ts';
 import { joinModes } from './controls/connection-rows.ts';
-import {
-  controlsOf,
-  effectiveControls,
-  type Posture,
-  unreviewedModes,
-  useWithoutReview,
-  verbPhrase,
-  type VerbPhrase,
-} from './controls/control-row.ts';
+import { controlsOf, effectiveControls, type Posture, unreviewedModes, useWithoutReview } from './controls/control-row.ts';
 
 /** Returns what a headline states about a new connection with an access mode that requires no review; undefined if all require it. */
-export function newAccessPhrase(posture: Posture): VerbPhrase | undefined {
+export function newAccessPhrase(posture: Posture): string | undefined {
   const modes = unreviewedModes(posture);
   if (modes.length === 0) return undefined;
   const others = mitigations(posture);
@@ -27,9 +19,9 @@ export function newAccessPhrase(posture: Posture): VerbPhrase | undefined {
   const to = groups === undefined ? '' : ` to ${joinNames(names)}`;
   const by = `${to}${isEveryMode ? '' : ` by ${joinModes(modes)}`}`;
   const review = posture.incomplete.has('review') ? 'reviewers, with access-request rules that cannot be read' : 'review';
-  if (others.length > 0) return verbPhrase('becomes', 'become', `accessible${by} without ${review}, mitigated by ${others.join(', ')}`);
+  if (others.length > 0) return `becomes accessible${by} without ${review}, mitigated by ${others.join(', ')}`;
   const missing = posture.incomplete.has('review') ? 'guardrails or masking' : 'reviewers, guardrails or masking';
-  return verbPhrase('becomes', 'become', `accessible${by} without ${missing}`);
+  return `becomes accessible${by} without ${missing}`;
 }
 
 const shown = 3;

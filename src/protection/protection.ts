@@ -6,12 +6,12 @@ import {
   type ControlType,
   type Cause,
   type Headline,
+  headlineOrder,
   type HeadlineVerdict,
-  type ProtectionVerdict,
   type PartEffect,
   sortHeadlines,
 } from '../model/protection/protection.ts';
-import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
+import { pluralOf, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
 import { deletionPhrase, hiddenPhrase } from './controls/access-rows.ts';
 import { controlRow } from './controls/control-table.ts';
 import { extensionHeadlines } from './extension-headlines.ts';
@@ -67,7 +67,13 @@ function summarizeAffected(affected: readonly AffectedConnection[]): Protection 
 }
 
 /** One statement about one connection, before equal statements are grouped. */
-type Phrase = Wording & { readonly direction: HeadlineVerdict; readonly causes: readonly Cause[] };
+type Phrase = {
+  readonly direction: HeadlineVerdict;
+  readonly words: VerbPhrase;
+  /** A smaller weight is printed first. */
+  readonly weight: number;
+  readonly causes: readonly Cause[];
+};
 
 /** Builds the headlines of a plan. They are sorted by verdict (weakening first), then by the weight of the control. */
 function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[] {
@@ -77,7 +83,7 @@ function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[]
   >();
   for (const affected of all) {
     for (const phrase of phrasesOf(affected)) {
-      const key = canonical([phrase.direction, nounOf(affected), phrase.one]);
+      const key = canonical([phrase.direction, nounOf(affected), keyOf(phrase)]);
       const group = groups.get(key);
       const causes = group?.causes ?? new Map<string, Cause>();
       for (const cause of phrase.causes) if (!causes.has(causeKey(cause))) causes.set(causeKey(cause), cause);
@@ -88,10 +94,10 @@ function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[]
   return [...groups.values()]
     .toSorted(
       ({ phrase: left, members }, { phrase: right, members: others }) =>
-        verdictOrder.indexOf(left.direction) - verdictOrder.indexOf(right.direction) ||
+        headlineOrder.indexOf(left.direction) - headlineOrder.indexOf(right.direction) ||
         left.weight - right.weight ||
         others.length - members.length ||
-        compareText(left.one, right.one),
+        compareText(keyOf(left), keyOf(right)),
     )
     .map(({ phrase, members, causes }) => ({
       direction: phrase.direction,
@@ -103,28 +109,24 @@ function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[]
     }));
 }
 
-function headlineText({ one, many, sentence }: Phrase, members: readonly AffectedConnection[]): string {
+/** Returns what is said of one connection: equal phrases are one headline. */
+function keyOf({ words }: Phrase): string {
+  return typeof words === 'string' ? words : words.one;
+}
+
+function headlineText({ words }: Phrase, members: readonly AffectedConnection[]): string {
   const [first] = members;
-  const noun = nounOf(first);
-  if (sentence === undefined) return members.length === 1 ? `1 ${noun} ${one}` : `${members.length} ${noun}s ${many}`;
-  return `${sentence} ${members.length === 1 && first !== undefined ? nameOf(first.change.connection) : `${members.length} ${noun}s`}`;
+  const [noun, isOne] = [nounOf(first), members.length === 1];
+  const several = `${members.length} ${noun}s`;
+  if (typeof words === 'string') return isOne ? `1 ${noun} ${words}` : `${several} ${pluralOf(words)}`;
+  if ('many' in words) return isOne ? `1 ${noun} ${words.one}` : `${several} ${words.many}`;
+  return `${words.sentence} ${isOne && first !== undefined ? nameOf(first.change.connection) : several}`;
 }
 
 /** Returns how a headline calls a connection: one that replaces another is compared with that one. */
 function nounOf(affected: AffectedConnection | undefined): string {
   return affected?.change.replaces === undefined ? 'connection' : 'replacement';
 }
-
-const verdictOrder: readonly (HeadlineVerdict | ProtectionVerdict)[] = [
-  'weakens',
-  'both',
-  'reroutes',
-  'exposes',
-  'unknown',
-  'availability',
-  'neutral',
-  'strengthens',
-];
 
 function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
   if (affected.change.created === true && affected.change.replaces === undefined) return newAccessPhrases(affected);
@@ -134,7 +136,14 @@ function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
     const phrases = (direction: WordedVerdict, controls: readonly Control[]): readonly Phrase[] =>
       controls.length === 0
         ? []
-        : [{ direction, ...wordingFor(control, direction, { ...affected, controls }), causes: causesFor(affected, control, direction) }];
+        : [
+            {
+              direction,
+              words: wordingFor(control, direction, { ...affected, controls }),
+              weight: controlRow(control).weight,
+              causes: causesFor(affected, control, direction),
+            },
+          ];
     const hidden = control === 'who' && gained.length > 0 ? hiddenPhrase(affected.after, affected.before) : undefined;
     return [
       ...phrases('weakens', lost),
@@ -154,17 +163,17 @@ function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
   // Machine identities use also what no group sees.
   const phrase = newAccessPhrase(affected.after);
   return [
-    ...(phrase === undefined ? [] : [{ direction: 'exposes', weight: 0, ...phrase, causes } as const]),
+    ...(phrase === undefined ? [] : [{ direction: 'exposes', weight: 0, words: phrase, causes } as const]),
     ...(hidden === undefined ? [] : [hiddenHeadline(hidden, causes)]),
   ];
 }
 
 function deletionHeadline({ before, change: { connection } }: AffectedConnection): Phrase {
-  return { direction: 'availability', weight: 0, ...deletionPhrase(before), causes: [{ by: connection }] };
+  return { direction: 'availability', weight: 0, words: deletionPhrase(before), causes: [{ by: connection }] };
 }
 
-function hiddenHeadline(phrase: VerbPhrase, causes: readonly Cause[]): Phrase {
-  return { direction: 'availability', weight: 0, ...phrase, causes };
+function hiddenHeadline(words: string, causes: readonly Cause[]): Phrase {
+  return { direction: 'availability', weight: 0, words, causes };
 }
 
 /** Returns the causes of an effect on a control type, or all causes of it if nothing has that effect. */
@@ -351,50 +360,40 @@ function withRisksOfFields(change: AssessedChange): AssessedChange {
   return { ...change, risks: change.risks.filter(isPart) };
 }
 
-/** The wording for one connection and for several. A smaller weight is printed first. */
-type Wording = VerbPhrase & { readonly weight: number };
-
 /** The verdicts that have a wording; a mixed difference has two phrases. */
 type WordedVerdict = 'weakens' | 'strengthens' | 'unknown' | 'neutral';
 
 /** The controls that the phrase is about, and the postures of the connection. */
 type WordingContext = { readonly controls: readonly Control[]; readonly before: Posture; readonly after: Posture };
 
-/** Returns the verb phrase for a changed control type; it follows the number of connections. */
-function wordingFor(control: ControlType, direction: WordedVerdict, context: WordingContext): Wording {
+/** Returns the phrase for a changed control type. */
+function wordingFor(control: ControlType, direction: WordedVerdict, context: WordingContext): VerbPhrase {
   const { controls, before, after } = context;
-  const { weight, about, loses, gains } = controlRow(control);
+  const { about, loses, gains } = controlRow(control);
   const enforcement = enforcementPhrase(control, direction, context);
-  if (enforcement !== undefined) return { weight, ...enforcement };
+  if (enforcement !== undefined) return enforcement;
   // The controls on the other side decide whether all or some of them were lost or gained.
   const [lost, gained] = [(): VerbPhrase => loses(controls, after, before), (): VerbPhrase => gains(controls, before, after)];
   const isGone = controls.every((one) => !controlsOf(after, control).includes(one));
   const note = isEnforcedControl(control) ? enforcementNote((isGone ? before : after).enforcement, control) : undefined;
-  const noted = ({ one, many, ...rest }: VerbPhrase): VerbPhrase =>
-    note === undefined ? { one, many, ...rest } : { ...rest, one: `${one}, ${note}`, many: `${many}, ${note}` };
-  if (direction === 'neutral') return { weight, ...noted(isGone ? lost() : gained()) };
-  if (direction === 'weakens') return { weight, ...lost() };
-  if (direction === 'strengthens') return { weight, ...noted(gained()) };
+  const noted = (words: VerbPhrase): VerbPhrase => (note === undefined || typeof words !== 'string' ? words : `${words}, ${note}`);
+  if (direction === 'neutral') return noted(isGone ? lost() : gained());
+  if (direction === 'weakens') return lost();
+  if (direction === 'strengthens') return noted(gained());
   const isOnlyUnsure = note !== undefined && (isGone || controls.every((one) => !controlsOf(before, control).includes(one)));
-  return {
-    weight,
-    ...(isOnlyUnsure ? noted(isGone ? lost() : gained()) : verbPhrase('changes', 'change', `${about} in a way that cannot be compared`)),
-  };
+  return isOnlyUnsure ? noted(isGone ? lost() : gained()) : `changes ${about} in a way that cannot be compared`;
 }
 
 /** Returns the phrase for a connection that enforces a control otherwise than before. */
-function enforcementPhrase(control: ControlType, direction: WordedVerdict, { before, after }: WordingContext): VerbPhrase | undefined {
+function enforcementPhrase(control: ControlType, direction: WordedVerdict, { before, after }: WordingContext): string | undefined {
   if (!isEnforcedControl(control) || isSameEnforcement(before.enforcement, after.enforcement, control)) return undefined;
   const { about, enforced: what = about } = controlRow(control);
   const isOtherType = before.enforcement.by !== after.enforcement.by;
   if (direction === 'unknown')
-    return isOtherType
-      ? verbPhrase('changes', 'change', `to a type that may enforce ${what} differently`)
-      : verbPhrase('may enforce', 'may enforce', `${what} differently`);
+    return isOtherType ? `changes to a type that may enforce ${what} differently` : `may enforce ${what} differently`;
   const [former, latter] = [before, after].map(({ enforcement }) => enforcementNote(enforcement, control));
   const isMissing = controlsOf(direction === 'weakens' ? before : after, control).length === 0;
   if (isMissing || direction === 'neutral') return undefined;
-  if (direction === 'weakens')
-    return latter === undefined ? undefined : verbPhrase('no longer enforces', 'no longer enforce', `${what}: ${latter}`);
-  return former === undefined ? undefined : verbPhrase('starts', 'start', `to enforce ${what}: before, ${former}`);
+  if (direction === 'weakens') return latter === undefined ? undefined : `no longer enforces ${what}: ${latter}`;
+  return former === undefined ? undefined : `starts to enforce ${what}: before, ${former}`;
 }

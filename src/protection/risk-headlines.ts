@@ -3,7 +3,7 @@ import { type AssessedChange, liveKeyOf, type Risk, type UnwrittenRisks } from '
 import { isPointerWithin, type Pointer, tokensOf } from '../model/pointer.ts';
 import type { Headline } from '../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
-import { namesText, quoteName } from './controls/control-row.ts';
+import { namesText, pluralOf, quoteName } from './controls/control-row.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
 import { generalRisk, riskCode, reroutePhrase, rerouteTarget } from './risk/risk-codes.ts';
 import { sharedTags } from './common-tags.ts';
@@ -25,7 +25,7 @@ export function rerouteHeadlines(changes: readonly AssessedChange[], { postureBe
       {
         direction: first.class === 'unknown' || first.class === 'weakens' ? first.class : 'reroutes',
         ...(first.class === 'reroutes' ? { target: rerouteTarget(first.code) } : {}),
-        text: count === 1 ? `1 ${subject} ${phrase.one}` : `${count} ${subject}s ${phrase.many}`,
+        text: count === 1 ? `1 ${subject} ${phrase}` : `${count} ${subject}s ${pluralOf(phrase)}`,
         connections: ids,
         tags: sharedTags(ids.map((id) => (postureAfter(id) ?? postureBefore(id))?.tags ?? {})),
         causes: members.map(({ change, risk: { path, place } }) => ({

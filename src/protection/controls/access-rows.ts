@@ -16,7 +16,7 @@ import {
   namedOnce,
   namesText,
   quoteName,
-  verbPhrase,
+  pluralOf,
   type Control,
   type ControlRow,
   type Posture,
@@ -34,11 +34,11 @@ export function joinNames(controls: readonly Control[]): string {
 }
 
 /** Returns a phrase about people: it follows their number, and names the connection. */
-export function peoplePhrase(controls: readonly Control[], { one, many }: VerbPhrase): VerbPhrase {
+export function peoplePhrase(controls: readonly Control[], phrase: string): VerbPhrase {
   const isOne = controls.length === 1 && controls.every(({ name }) => name.startsWith('every') || name.startsWith('machine '));
-  const verb = isOne ? one : many;
+  const verb = isOne ? phrase : pluralOf(phrase);
   const people = joinNames(controls);
-  return { one: `${verb} ${people}`, many: `${verb} ${people}`, sentence: `${people} ${verb}` };
+  return { one: `${verb} ${people}`, sentence: `${people} ${verb}` };
 }
 
 /** All users. No group has an empty name, so a group that is called everybody is another control. */
@@ -76,10 +76,10 @@ function machineControl(name: string): Control {
 }
 
 /** Returns what a headline states about a connection that no group sees, and who loses it; undefined where one does. */
-export function hiddenPhrase({ access: { groups, isControlled }, incomplete }: Posture, before?: Posture): VerbPhrase | undefined {
+export function hiddenPhrase({ access: { groups, isControlled }, incomplete }: Posture, before?: Posture): string | undefined {
   if (groups?.length !== 0 || incomplete.has('who')) return undefined;
   const why = isControlled ? ': access control is on' : '';
-  return verbPhrase('is', 'are', `visible to no group${before === undefined ? why : losersText(before) || why}`);
+  return `is visible to no group${before === undefined ? why : losersText(before) || why}`;
 }
 
 /** Returns `: dba and sre lose access` for those who could reach a connection. */
@@ -90,8 +90,8 @@ function losersText({ access: { groups }, incomplete }: Posture): string {
 }
 
 /** Returns what a headline states about a deleted connection: who could reach it. */
-export function deletionPhrase(before: Posture): VerbPhrase {
-  return verbPhrase('is', 'are', `deleted${losersText(before)}`);
+export function deletionPhrase(before: Posture): string {
+  return `is deleted${losersText(before)}`;
 }
 
 /** Returns what reports call a machine identity. */
@@ -113,16 +113,14 @@ export const whoRow: Omit<ControlRow, 'type'> = {
   weight: 2,
   column: { heading: 'who', none: 'admins', all: everybody },
   about: 'access groups',
-  loses: (controls) => peoplePhrase(controls, { one: 'can reach', many: 'can reach' }),
+  loses: (controls) => peoplePhrase(controls, 'can reach'),
   gains: (controls, _, { access: { groups = [] } }) =>
-    controls.includes(everybodyControl)
-      ? onlyPhrase(groups)
-      : peoplePhrase(controls, { one: 'can no longer reach', many: 'can no longer reach' }),
+    controls.includes(everybodyControl) ? onlyPhrase(groups) : peoplePhrase(controls, 'can no longer reach'),
 };
 
 function onlyPhrase(groups: readonly string[]): VerbPhrase {
   const people = joinNames(groups.map((name) => ({ name })));
-  return { ...verbPhrase('can be', 'can be', `reached only by ${people}`), sentence: `only ${people} can reach` };
+  return { one: `can be reached only by ${people}`, sentence: `only ${people} can reach` };
 }
 
 /** Returns the requirement of an access-request rule as text. */
@@ -155,19 +153,16 @@ export const approvalRow: Omit<ControlRow, 'type'> = {
   column: { heading: 'approval by rules', isOptional: true },
   about: 'approval',
   loses: (controls, after, before) =>
-    approvalPhrase(controls, before, { one: 'loses', many: 'lose' }, { one: 'no longer needs', many: 'no longer need' }) ??
-    otherApprovalPhrase('easier', before, after),
+    approvalPhrase(controls, before, { all: 'loses', some: 'no longer needs' }) ?? otherApprovalPhrase('easier', before, after),
   gains: (controls, before, after) =>
-    approvalPhrase(controls, after, { one: 'gains', many: 'gain' }, { one: 'now needs', many: 'now need' }) ??
-    otherApprovalPhrase('harder', before, after),
+    approvalPhrase(controls, after, { all: 'gains', some: 'now needs' }) ?? otherApprovalPhrase('harder', before, after),
 };
 
 /** Names the people who need no approval on one side, and what for if they need one for the rest. */
 function approvalPhrase(
   controls: readonly Control[],
   { access: { open } }: Posture,
-  all: VerbPhrase,
-  some: VerbPhrase,
+  { all, some }: { readonly all: string; readonly some: string },
 ): VerbPhrase | undefined {
   const people = controls.filter(({ name }) => name !== otherApproval);
   const [first, ...others] = people;
@@ -175,14 +170,14 @@ function approvalPhrase(
   const step = first.content === undefined ? [] : modesOfStep[first.content === 'jit' ? 'jit' : 'command'];
   const modes = step.filter((mode) => open.has(mode)).map((name) => ({ name }));
   const approval = `approval${modes.length === 0 ? '' : ` for ${joinModes(modes)}`}`;
-  if (people.some(({ name }) => name === everybody)) return verbPhrase(all.one, all.many, approval);
+  if (people.some(({ name }) => name === everybody)) return `${all} ${approval}`;
   const isGroup = others.length === 0 && !/^(people |every|machine )/.test(first.name);
   const named = isGroup ? [{ name: `people in ${first.name}` }] : people;
-  return peoplePhrase(named, { one: `${some.one} ${approval} on`, many: `${some.many} ${approval} on` });
+  return peoplePhrase(named, `${some} ${approval} on`);
 }
 
 /** Names the reviewer groups, the number of approvals or the groups that can force one, if a rule changes them; otherwise only the direction. */
-function otherApprovalPhrase(direction: 'easier' | 'harder', { access: from }: Posture, { access: to }: Posture): VerbPhrase {
+function otherApprovalPhrase(direction: 'easier' | 'harder', { access: from }: Posture, { access: to }: Posture): string {
   const isLoss = direction === 'easier';
   for (const step of ['jit', 'command'] as const) {
     const [had, has] = [from.rules[step], to.rules[step]];
@@ -197,9 +192,9 @@ function otherApprovalPhrase(direction: 'easier' | 'harder', { access: from }: P
     if (phrase !== undefined) return phrase;
     const forced = fewer.force_approval_groups.filter((group) => !more.force_approval_groups.includes(group));
     const can = isLoss ? 'can be' : 'can no longer be';
-    if (forced.length > 0) return verbPhrase(can, can, `force-approved by ${namesText('group', forced.map(quoteName))}`);
+    if (forced.length > 0) return `${can} force-approved by ${namesText('group', forced.map(quoteName))}`;
   }
-  return verbPhrase('is', 'are', `${direction} to approve`);
+  return `is ${direction} to approve`;
 }
 
 /** Rulepacks with the same rules are equal. One that another of the same name replaces cannot be compared: no list contains its rules. */
@@ -220,8 +215,8 @@ export const rulepacksRow: Omit<ControlRow, 'type'> = {
   weight: 3,
   column: { heading: 'rulepacks', isOptional: true },
   about: 'rulepacks',
-  loses: (controls) => verbPhrase('loses', 'lose', `the rulepack${controls.length === 1 ? '' : 's'} ${joinNames(controls)}`),
-  gains: (controls) => verbPhrase('gains', 'gain', `the rulepack${controls.length === 1 ? '' : 's'} ${joinNames(controls)}`),
+  loses: (controls) => `loses the rulepack${controls.length === 1 ? '' : 's'} ${joinNames(controls)}`,
+  gains: (controls) => `gains the rulepack${controls.length === 1 ? '' : 's'} ${joinNames(controls)}`,
 };
 
 function analyzerControls(rule: AnalyzerRule | undefined): readonly Control[] {
@@ -242,12 +237,6 @@ export const analyzerRow: Omit<ControlRow, 'type'> = {
   weight: 3,
   column: { heading: 'analyzer', isOptional: true },
   about: 'the analyzer',
-  loses: (_, other) =>
-    controlsOf(other, 'analyzer').length === 0
-      ? verbPhrase('loses', 'lose', 'the analyzer')
-      : verbPhrase('is', 'are', 'less strict about risky commands'),
-  gains: (_, other) =>
-    controlsOf(other, 'analyzer').length === 0
-      ? verbPhrase('gains', 'gain', 'the analyzer')
-      : verbPhrase('is', 'are', 'stricter about risky commands'),
+  loses: (_, other) => (controlsOf(other, 'analyzer').length === 0 ? 'loses the analyzer' : 'is less strict about risky commands'),
+  gains: (_, other) => (controlsOf(other, 'analyzer').length === 0 ? 'gains the analyzer' : 'is stricter about risky commands'),
 };

@@ -15,9 +15,7 @@ import {
   namedOnce,
   namesText,
   quoteName,
-  verbPhrase,
   type ControlRow,
-  type VerbPhrase,
 } from './control-row.ts';
 
 /**
@@ -54,8 +52,8 @@ export const accessRow: Omit<ControlRow, 'type'> = {
   weight: 5,
   column: { heading: 'access modes', none: 'closed' },
   about: 'access modes',
-  loses: (controls) => verbPhrase('enables', 'enable', joinModes(controls)),
-  gains: (controls) => verbPhrase('disables', 'disable', joinModes(controls)),
+  loses: (controls) => `enables ${joinModes(controls)}`,
+  gains: (controls) => `disables ${joinModes(controls)}`,
 };
 
 /** The words of the field for access modes: `connect` is native access with the client of the database. */
@@ -76,8 +74,8 @@ export const reviewRow: Omit<ControlRow, 'type'> = {
   weight: 0,
   column: { heading: 'reviewers' },
   about: 'reviewers',
-  loses: (controls, after, before) => reviewPhrase(controls, { one: 'loses', many: 'lose' }, [before, after]),
-  gains: (controls, before, after) => reviewPhrase(controls, { one: 'gains', many: 'gain' }, [before, after]),
+  loses: (controls, after, before) => reviewPhrase(controls, 'loses', [before, after]),
+  gains: (controls, before, after) => reviewPhrase(controls, 'gains', [before, after]),
 };
 
 /** Lists groups; a blank name is no group, so it approves nothing. */
@@ -94,16 +92,12 @@ export function ownApproval(spec: JsonObject): Approval | undefined {
 }
 
 /** Returns the phrase for review: all of it, its groups, or the number of approvals where that is all that changes. */
-function reviewPhrase(
-  controls: readonly Control[],
-  { one, many }: VerbPhrase,
-  sides: readonly [before: Posture, after: Posture],
-): VerbPhrase {
-  if (sides.some((side) => controlsOf(side, 'review').length === 0)) return verbPhrase(one, many, 'review');
+function reviewPhrase(controls: readonly Control[], verb: 'loses' | 'gains', sides: readonly [before: Posture, after: Posture]): string {
+  if (sides.some((side) => controlsOf(side, 'review').length === 0)) return `${verb} review`;
   const [before, after] = sides.map(({ access: { own } }) => own);
   const groups = controlNames(controls).filter((name) => name !== approvalCount);
-  const isLoss = one === 'loses';
-  return reviewersPhrase(groups, isLoss, [before, after]) ?? verbPhrase('is', 'are', `${isLoss ? 'easier' : 'harder'} to approve`);
+  const isLoss = verb === 'loses';
+  return reviewersPhrase(groups, isLoss, [before, after]) ?? `is ${isLoss ? 'easier' : 'harder'} to approve`;
 }
 
 const redactionFields = ['redact_types', 'redact_enabled'];
@@ -122,10 +116,8 @@ export const redactionRow: Omit<ControlRow, 'type'> = {
   weight: 4,
   column: { heading: 'redacted' },
   about: 'redaction',
-  loses: (types, other) =>
-    isNone(other) ? verbPhrase('loses', 'lose', 'redaction') : verbPhrase('no longer redacts', 'no longer redact', typesText(types)),
-  gains: (types, other) =>
-    isNone(other) ? verbPhrase('gains', 'gain', 'redaction') : verbPhrase('now redacts', 'now redact', typesText(types)),
+  loses: (types, other) => (isNone(other) ? 'loses redaction' : `no longer redacts ${typesText(types)}`),
+  gains: (types, other) => (isNone(other) ? 'gains redaction' : `now redacts ${typesText(types)}`),
 };
 
 function typesText(controls: readonly Control[]): string {
@@ -148,9 +140,8 @@ export const forceRow: Omit<ControlRow, 'type'> = {
   weight: 1,
   column: { heading: 'force-approvers' },
   about: 'force-approvers',
-  loses: (groups) => verbPhrase('can be', 'can be', `force-approved by ${namesText('group', controlNames(groups).map(quoteName))}`),
-  gains: (groups) =>
-    verbPhrase('can no longer be', 'can no longer be', `force-approved by ${namesText('group', controlNames(groups).map(quoteName))}`),
+  loses: (groups) => `can be force-approved by ${namesText('group', controlNames(groups).map(quoteName))}`,
+  gains: (groups) => `can no longer be force-approved by ${namesText('group', controlNames(groups).map(quoteName))}`,
 };
 
 /** The longest access. */
@@ -164,8 +155,8 @@ export const durationRow: Omit<ControlRow, 'type'> = {
   weight: 6,
   column: { heading: 'longest session', isSingle: true, unit: 's' },
   about: 'the duration of access',
-  loses: (limits) => verbPhrase('allows', 'allow', `longer access${limitText(limits)}`),
-  gains: (limits) => verbPhrase('allows', 'allow', `only shorter access${limitText(limits)}`),
+  loses: (limits) => `allows longer access${limitText(limits)}`,
+  gains: (limits) => `allows only shorter access${limitText(limits)}`,
 };
 
 /** Returns `: 8 h (was 1 h)` where one limit changes. */
@@ -181,8 +172,8 @@ export const schemaRow: Omit<ControlRow, 'type'> = {
   weight: 7,
   column: { heading: 'schema', isSingle: true },
   about: 'schema access',
-  loses: () => verbPhrase('shows', 'show', 'the schema'),
-  gains: () => verbPhrase('hides', 'hide', 'the schema'),
+  loses: () => 'shows the schema',
+  gains: () => 'hides the schema',
 };
 
 /** The required metadata of a session. */
@@ -193,8 +184,8 @@ export const metadataRow: Omit<ControlRow, 'type'> = {
   weight: 8,
   column: { heading: 'required metadata', isOptional: true },
   about: 'required metadata',
-  loses: (fields) => verbPhrase('no longer requires', 'no longer require', namesText('metadata field', controlNames(fields))),
-  gains: (fields) => verbPhrase('now requires', 'now require', namesText('metadata field', controlNames(fields))),
+  loses: (fields) => `no longer requires ${namesText('metadata field', controlNames(fields))}`,
+  gains: (fields) => `now requires ${namesText('metadata field', controlNames(fields))}`,
 };
 
 /** The attributes, by which rules of every kind and access groups refer to connections. */
@@ -206,6 +197,6 @@ export const attributesRow: Omit<ControlRow, 'type'> = {
   weight: 9,
   column: { heading: 'attributes', isOptional: true },
   about: 'attributes',
-  loses: () => verbPhrase('loses', 'lose', 'an attribute'),
-  gains: () => verbPhrase('gains', 'gain', 'an attribute'),
+  loses: () => 'loses an attribute',
+  gains: () => 'gains an attribute',
 };

@@ -268,15 +268,19 @@ type ControlWording = {
   readonly gains: PhraseBuilder;
 };
 
-/** The phrase for one connection and for several; `sentence` is about people, and the connections follow it. */
-export type VerbPhrase = { readonly one: string; readonly many: string; readonly sentence?: string };
+/** What a headline says of one connection: `loses masking`; in another form of several connections if it has several verbs. A `sentence` is about people, and the connections follow it. */
+export type VerbPhrase = string | { readonly one: string; readonly many: string } | { readonly one: string; readonly sentence: string };
 
 /** Builds the phrase for controls that are lost or gained, from the posture without them and the one with them. */
 export type PhraseBuilder = (controls: readonly Control[], without: Posture, withThem: Posture) => VerbPhrase;
 
-/** Returns a verb phrase for one connection and for several. */
-export function verbPhrase(one: string, many: string, rest: string): VerbPhrase {
-  return { one: `${one} ${rest}`, many: `${many} ${rest}` };
+/** Returns what is said of one as it is said of several: `no longer masks` as `no longer mask`. */
+export function pluralOf(phrase: string): string {
+  return phrase.replace(/^((?:no longer |now )?)(\S+)/, (_, before: string, verb: string) => before + pluralVerb(verb));
+}
+
+function pluralVerb(verb: string): string {
+  return verb === 'is' ? 'are' : verb.replace(/(?<=ss)es$|s$/, '').replace(/ie$/, 'y');
 }
 
 const mostNames = 3;
@@ -302,7 +306,7 @@ export type RiskCode = {
   readonly name: string;
   readonly class: RiskClass;
   readonly means: string;
-  readonly headline?: VerbPhrase;
+  readonly headline?: string;
 };
 
 /** A risk before it has a position: its code, the path of its field, and its class if that is not the usual one of the code. */

@@ -9,7 +9,6 @@ import {
   controlTexts,
   exclusiveTexts,
   type Posture,
-  verbPhrase,
 } from './control-row.ts';
 
 const fallback = 'fallback';
@@ -67,10 +66,10 @@ export const federationRow: Omit<ControlRow, 'type'> = {
   about: 'the identity of people in the cloud',
   loses: (_, after) =>
     controlsOf(after, 'federation').length === 0
-      ? verbPhrase('loses', 'lose', 'its federation: everybody works in the cloud with the shared credential')
-      : verbPhrase('opens', 'open', 'with the shared credential for people without an identity in the cloud'),
+      ? 'loses its federation: everybody works in the cloud with the shared credential'
+      : 'opens with the shared credential for people without an identity in the cloud',
   gains: (_, before) =>
     controlsOf(before, 'federation').length === 0
-      ? verbPhrase('gains', 'gain', 'a federation: people work in the cloud with identities of their own')
-      : verbPhrase('no longer opens', 'no longer open', 'with the shared credential for people without an identity in the cloud'),
+      ? 'gains a federation: people work in the cloud with identities of their own'
+      : 'no longer opens with the shared credential for people without an identity in the cloud',
 };

@@ -27,8 +27,6 @@ import {
   type Posture,
   type ComparedPostures,
   quoteName,
-  verbPhrase,
-  type VerbPhrase,
 } from './control-row.ts';
 
 /** The name of the pseudo-control for the number of approvals when no group changes; no group has this name. */
@@ -79,26 +77,22 @@ export function reviewersPhrase(
   groups: readonly string[],
   isLoss: boolean,
   [before, after]: readonly (Quota | undefined)[],
-): VerbPhrase | undefined {
+): string | undefined {
   const quota = quotaPhrase(isLoss, before, after);
   if (groups.length === 0) return quota;
   const isFewer = isLoss && (after?.needed ?? 0) < Math.min(before?.needed ?? 0, after?.groups.length ?? 0);
   const names = namesText('reviewer group', groups.map(quoteName));
-  return verbPhrase(
-    isLoss ? 'loses' : 'gains',
-    isLoss ? 'lose' : 'gain',
-    isFewer && quota !== undefined ? `${names}, and ${quota.one}` : names,
-  );
+  return `${isLoss ? 'loses' : 'gains'} ${isFewer && quota !== undefined ? `${names}, and ${quota}` : names}`;
 }
 
 /** Returns `can be approved by any 1 of 3 groups (was 2 of 3)`; undefined unless the numbers show that approval is easier (a loss) or harder. */
-function quotaPhrase(isLoss: boolean, before: Quota | undefined, after: Quota | undefined): VerbPhrase | undefined {
+function quotaPhrase(isLoss: boolean, before: Quota | undefined, after: Quota | undefined): string | undefined {
   if (before === undefined || after === undefined) return undefined;
   const [fewer, more] = isLoss ? [after, before] : [before, after];
   if (fewer.needed > more.needed || (fewer.needed === more.needed && fewer.groups.length <= more.groups.length)) return undefined;
   const is = `${after.needed} of ${after.groups.length} group${after.groups.length === 1 ? '' : 's'}`;
   const rest = `${is} (was ${before.needed} of ${before.groups.length})`;
-  return isLoss ? verbPhrase('can be', 'can be', `approved by any ${rest}`) : verbPhrase('needs', 'need', `approval by ${rest}`);
+  return isLoss ? `can be approved by any ${rest}` : `needs approval by ${rest}`;
 }
 
 /** Names the groups that may approve alone on one side, and could not on the other one. */

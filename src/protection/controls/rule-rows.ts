@@ -2,16 +2,7 @@ import { asText, isObject, type JsonObject, objectsIn, textsIn } from '../../mod
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { byBlockedText, byMaskedText, compareEnforced } from './compare-controls.ts';
 import { enforcingFields } from './enforcement.ts';
-import {
-  controlsOf,
-  type Control,
-  verbPhrase,
-  type ControlRow,
-  namesText,
-  quoteName,
-  type PhraseBuilder,
-  type VerbPhrase,
-} from './control-row.ts';
+import { controlsOf, type Control, type ControlRow, namesText, quoteName, type PhraseBuilder } from './control-row.ts';
 
 /**
  * Returns what a masking rule masks. A registered type counts from the threshold on. A custom one has one score: it counts if the
@@ -68,8 +59,8 @@ function blockedRow(side: Side, wording: { readonly heading: string; readonly ve
     column: { heading: wording.heading },
     about: 'guardrail patterns',
     enforced: 'guardrails',
-    loses: guardrailPhrase({ one: 'loses', many: 'lose' }, { one: 'no longer blocks', many: 'no longer block' }),
-    gains: guardrailPhrase({ one: 'gains', many: 'gain' }, { one: 'now blocks', many: 'now block' }),
+    loses: guardrailPhrase('loses', 'no longer blocks'),
+    gains: guardrailPhrase('gains', 'now blocks'),
   };
 }
 
@@ -94,22 +85,18 @@ function entryControls(entry: JsonObject, rules: readonly ResourceId[]): readonl
 }
 
 /** Names the rules that are lost or gained completely, otherwise what they block. */
-function guardrailPhrase(whole: VerbPhrase, some: VerbPhrase): PhraseBuilder {
+function guardrailPhrase(whole: 'loses' | 'gains', some: string): PhraseBuilder {
   return (controls, other) => {
     const there = (['input', 'output'] as const).map((side) => rulesOf(controlsOf(other, side)));
     const rules = [...rulesOf(controls)].filter((rule) => there.every((known) => !known.has(rule)));
-    if (rules.length > 0) return verbPhrase(whole.one, whole.many, namesText('guardrail', rules.map(nameOf).map(quoteName)));
+    if (rules.length > 0) return `${whole} ${namesText('guardrail', rules.map(nameOf).map(quoteName))}`;
     const others = [...controlsOf(other, 'input'), ...controlsOf(other, 'output')];
-    const isPart = whole.one === 'loses' && others.some(({ form }) => form === 'pattern');
-    return verbPhrase(
-      some.one,
-      some.many,
-      namesText(
-        'text',
-        controls.map((one) => blockedName(one, isPart)),
-        false,
-      ),
-    );
+    const isPart = whole === 'loses' && others.some(({ form }) => form === 'pattern');
+    return `${some} ${namesText(
+      'text',
+      controls.map((one) => blockedName(one, isPart)),
+      false,
+    )}`;
   };
 }
 
@@ -146,8 +133,8 @@ export const maskingRow: Omit<ControlRow, 'type'> = {
   weight: 4,
   column: { heading: 'masked' },
   about: 'masking',
-  loses: maskingPhrase({ one: 'loses', many: 'lose' }, { one: 'no longer masks', many: 'no longer mask' }, 'less'),
-  gains: maskingPhrase({ one: 'gains', many: 'gain' }, { one: 'now masks', many: 'now mask' }, 'more'),
+  loses: maskingPhrase('loses', 'no longer masks', 'less'),
+  gains: maskingPhrase('gains', 'now masks', 'more'),
 };
 
 /** Returns the entity type of a control: a custom type has a control for each of its words and its pattern. */
@@ -156,19 +143,19 @@ function entityTypeOf({ name, entityType = name }: Control): string {
 }
 
 /** Names the entity types or the texts that the other side does not mask at all, otherwise the score from which it masks them. */
-function maskingPhrase(whole: VerbPhrase, some: VerbPhrase, direction: 'less' | 'more'): PhraseBuilder {
+function maskingPhrase(whole: string, some: string, direction: 'less' | 'more'): PhraseBuilder {
   return (controls, other) => {
     const others = controlsOf(other, 'masking');
     const gone = controls.map(entityTypeOf).filter((type) => others.every((one) => entityTypeOf(one) !== type));
-    if (others.length === 0) return verbPhrase(whole.one, whole.many, `masking of ${namesText('entity type', gone, false)}`);
+    if (others.length === 0) return `${whole} masking of ${namesText('entity type', gone, false)}`;
     if (gone.length > 0) {
       const rest = controls.filter((one) => !gone.includes(entityTypeOf(one)));
       const also = rest.length === 0 ? '' : `, and masks ${scoresText(rest, others, direction)}`;
-      return verbPhrase(some.one, some.many, `${namesText('entity type', gone, false)}${also}`);
+      return `${some} ${namesText('entity type', gone, false)}${also}`;
     }
     const texts = controls.filter((one) => one.form !== undefined && others.every(({ name }) => name !== one.name));
-    if (texts.length === controls.length) return verbPhrase(some.one, some.many, maskedNames(texts, direction === 'less'));
-    return verbPhrase('masks', 'mask', scoresText(controls, others, direction));
+    if (texts.length === controls.length) return `${some} ${maskedNames(texts, direction === 'less')}`;
+    return `masks ${scoresText(controls, others, direction)}`;
   };
 }
 

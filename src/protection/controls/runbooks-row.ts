@@ -5,7 +5,7 @@ import { coversRunbook, uncoveredFiles } from '../access/compare-terms.ts';
 import type { Difference } from '../access/terms.ts';
 import { namesOfSorts, peoplePhrase } from './access-rows.ts';
 import { everybody } from './moved-approvals.ts';
-import { type Control, type ControlRow, type MovedNaming, namedMoves, verbPhrase, type VerbPhrase } from './control-row.ts';
+import { type Control, type ControlRow, type MovedNaming, namedMoves, type VerbPhrase } from './control-row.ts';
 
 const everyRunbook = 'every runbook';
 
@@ -43,7 +43,7 @@ function runbookPhrase(controls: readonly Control[], verb: string, rest: string)
   const [text = '', ...others] = new Set(controls.map((one) => one.text));
   const isNamed = others.length === 0 && text !== '' && text.length <= longestRunbooks;
   const phrase = isNamed ? `${verb} ${text} on` : `can run ${rest} on`;
-  return peoplePhrase(controls, { one: phrase, many: phrase });
+  return peoplePhrase(controls, phrase);
 }
 
 const longestRunbooks = 80;
@@ -64,10 +64,10 @@ export const runbooksRow: Omit<ControlRow, 'type'> = {
   about: 'runbooks',
   loses: (controls, { access: { runbooks } }) =>
     runbooks === undefined
-      ? verbPhrase('lets', 'let', 'everybody with access run every runbook: no runbook rule is left')
+      ? 'lets everybody with access run every runbook: no runbook rule is left'
       : runbookPhrase(controls, 'can run', 'more runbooks'),
   gains: (controls, { access: { runbooks } }) =>
     runbooks === undefined
-      ? verbPhrase('allows', 'allow', 'only the runbooks of rules: there were no runbook rules before')
+      ? 'allows only the runbooks of rules: there were no runbook rules before'
       : runbookPhrase(controls, 'can no longer run', 'fewer runbooks'),
 };

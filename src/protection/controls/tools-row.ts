@@ -11,6 +11,7 @@ import {
   controlTexts,
   exclusiveTexts,
   namesText,
+  pluralOf,
   type Posture,
   quoteName,
   type VerbPhrase,
@@ -143,35 +144,34 @@ function opening(gone: readonly Control[], fresh: readonly Control[], after: rea
   return [...gone.filter((one) => entryOf(one).list !== 'allowed' || ends), ...fresh.filter((one) => entryOf(one).list === 'allowed')];
 }
 
-type ToolVerbs = Readonly<Record<'denied' | 'approval' | 'listed' | 'unlisted', VerbPhrase>>;
+type ToolVerbs = Readonly<Record<'denied' | 'approval' | 'listed' | 'unlisted', string>>;
 
 const opens: ToolVerbs = {
-  denied: { one: 'no longer denies', many: 'no longer deny' },
-  approval: { one: 'no longer asks for an approval of', many: 'no longer ask for an approval of' },
-  listed: { one: 'now allows', many: 'now allow' },
-  unlisted: { one: 'now allows every tool, not only', many: 'now allow every tool, not only' },
+  denied: 'no longer denies',
+  approval: 'no longer asks for an approval of',
+  listed: 'now allows',
+  unlisted: 'now allows every tool, not only',
 };
 
 const closes: ToolVerbs = {
-  denied: { one: 'now denies', many: 'now deny' },
-  approval: { one: 'now asks for an approval of', many: 'now ask for an approval of' },
-  listed: { one: 'no longer allows', many: 'no longer allow' },
-  unlisted: { one: 'now allows only', many: 'now allow only' },
+  denied: 'now denies',
+  approval: 'now asks for an approval of',
+  listed: 'no longer allows',
+  unlisted: 'now allows only',
 };
 
 /** Builds the phrase for entries; `open` is the side on which more tools go through. */
 function toolsPhrase(controls: readonly Control[], open: Posture, verbs: ToolVerbs): VerbPhrase {
   const isUnlisted = !controlsOf(open, 'tools').some((one) => entryOf(one).list === 'allowed');
-  const parts = toolLists.flatMap((list): readonly VerbPhrase[] => {
+  const parts = toolLists.flatMap((list): readonly string[] => {
     const globs = controls
       .map(entryOf)
       .flatMap((entry) => (entry.list === list ? [entry.isUnread ? `(${entry.glob})` : quoteName(entry.glob)] : []));
     if (globs.length === 0) return [];
-    const { one, many } = verbs[list === 'allowed' ? (isUnlisted ? 'unlisted' : 'listed') : list];
-    const names = namesText('tool', globs);
-    return [{ one: `${one} ${names}`, many: `${many} ${names}` }];
+    const verb = verbs[list === 'allowed' ? (isUnlisted ? 'unlisted' : 'listed') : list];
+    return [`${verb} ${namesText('tool', globs)}`];
   });
-  return { one: joinWords(parts.map(({ one }) => one)), many: joinWords(parts.map(({ many }) => many)) };
+  return { one: joinWords(parts), many: joinWords(parts.map(pluralOf)) };
 }
 
 /** Which tools of a server (MCP) people and agents may call, and which calls wait for an approval. */

@@ -12,7 +12,7 @@ import {
 import { type ControlType, controlTypes, type RerouteTarget } from '../../model/protection/protection.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { controlRow } from '../controls/control-table.ts';
-import { verbPhrase, type RiskCode, type VerbPhrase } from '../controls/control-row.ts';
+import type { RiskCode } from '../controls/control-row.ts';
 
 const codes = {
   'selector-narrowed': ['weakens', 'a selector no longer matches some connections'],
@@ -26,57 +26,53 @@ const codes = {
   'secret-inlined': ['weakens', 'a secret reference is replaced by a value in the manifest'],
   'secret-referenced': ['strengthens', 'a secret value in the manifest is replaced by a reference'],
   'secret-left': ['unknown', 'a secret is left to the gateway, whose value cannot be compared with the last applied one'],
-  'agent-rerouted': [
-    'reroutes',
-    'a kept or inherited credential is used by another agent',
-    ['sends', 'send', 'a kept credential to another agent'],
-  ],
+  'agent-rerouted': ['reroutes', 'a kept or inherited credential is used by another agent', 'sends a kept credential to another agent'],
   'command-rerouted': [
     'reroutes',
     'a kept or inherited credential is used by another command, type or subtype',
-    ['passes', 'pass', 'a kept credential to another command or type'],
+    'passes a kept credential to another command or type',
   ],
   'endpoint-rerouted': [
     'reroutes',
     'a kept or inherited credential is sent to another endpoint',
-    ['sends', 'send', 'a kept credential to another endpoint'],
+    'sends a kept credential to another endpoint',
   ],
   'resource-rerouted': [
     'reroutes',
     'the connection joins another resource and inherits its secrets',
-    ['joins', 'join', 'another resource, whose secrets the sessions inherit'],
+    'joins another resource, whose secrets the sessions inherit',
   ],
   'secret-inherited': [
     'reroutes',
     'an own credential is removed, so that sessions use the one of the resource',
-    ['uses', 'use', 'a credential of the resource instead of an own one'],
+    'uses a credential of the resource instead of an own one',
   ],
   'inheritance-unknown': [
     'unknown',
     'a credential of the resource may be sent to another endpoint: the gateway does not show the secrets of resources',
-    ['may send', 'may send', 'a credential of the resource to another endpoint; the gateway does not show which it has'],
+    'may send a credential of the resource to another endpoint; the gateway does not show which it has',
   ],
   'secret-reused': [
     'reroutes',
     'a credential is used under another key, or by another object with another endpoint',
-    ['uses', 'use', 'an existing credential under another key or at another endpoint'],
+    'uses an existing credential under another key or at another endpoint',
   ],
   'program-changed': [
     'reroutes',
     'a connection that people use without review runs another command',
-    ['runs', 'run', 'another program, which people use without review'],
+    'runs another program, which people use without review',
   ],
   'agent-opened': [
     'weakens',
     'a connection that people use without review and that leads to no server runs another command, or on another agent',
-    ['runs', 'run', 'code on its agent itself by another command or agent, which people use without review'],
+    'runs code on its agent itself by another command or agent, which people use without review',
   ],
   'destination-opened': ['weakens', 'people reach what another connection leads to, more easily than before'],
   'destination-unknown': ['unknown', 'a connection leads elsewhere, and where cannot be read'],
   'runbooks-rerouted': [
     'reroutes',
     'runbooks from another repository or server can be run on connections, with their credentials',
-    ['accepts', 'accept', 'runbooks from another repository or server'],
+    'accepts runbooks from another repository or server',
   ],
   exposed: ['exposes', 'a new connection has an open access mode that requires no review'],
   unenforceable: ['availability', 'the proxy of this type cannot enforce a guardrail, so it refuses sessions'],
@@ -94,7 +90,7 @@ export type GeneralRiskName = keyof typeof codes;
 /** Returns a code that belongs to no control: of credentials, of manifests, and of whole objects. */
 export function generalRisk(name: GeneralRiskName): RiskCode {
   const [usual, means, headline] = codes[name];
-  return { name, class: usual, means, ...(headline === undefined ? {} : { headline: verbPhrase(headline[0], headline[1], headline[2]) }) };
+  return { name, class: usual, means, ...(headline === undefined ? {} : { headline }) };
 }
 
 /** Returns the code of a control: the comparison of what it does decides the class. */
@@ -111,8 +107,8 @@ function isGeneralRisk(name: string): name is GeneralRiskName {
   return Object.hasOwn(codes, name);
 }
 
-/** Returns the phrase of the headline of a reroute, for one connection and for several. */
-export function reroutePhrase(code: Risk['code']): VerbPhrase | undefined {
+/** Returns the phrase of the headline of a reroute. */
+export function reroutePhrase(code: Risk['code']): string | undefined {
   return riskCodes[code.slice('risk/'.length)]?.headline;
 }
 

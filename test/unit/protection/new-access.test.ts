@@ -28,7 +28,7 @@ function phraseOf(
 ): string | undefined {
   const state = withAccess(stateOf(connection('a', spec), ...others), { 'access-request-rules': rules, ...more });
   const posture = readPostures(liveSnapshot(state, registry, 'hoop'))('Connection/a');
-  return posture && newAccessPhrase(posture)?.one;
+  return posture && newAccessPhrase(posture);
 }
 
 const modes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
