@@ -4,7 +4,6 @@ import {
   type ProtectionMatrixRow,
   type ControlColumn,
   controlTypes,
-  type ControlType,
   type PostureChange,
 } from '../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
@@ -60,15 +59,11 @@ function rowOf(
       const atLeast = first.incomplete.has(control) || last.incomplete.has(control);
       return {
         control,
-        before: had === undefined ? [] : textsOf(had, control),
-        after: has === undefined ? [] : textsOf(has, control),
+        before: had === undefined ? [] : enforcedTexts(had, control),
+        after: has === undefined ? [] : enforcedTexts(has, control),
         ...(direction === undefined ? {} : { direction }),
         ...(atLeast ? { atLeast: true } : {}),
       };
     }),
   };
-}
-
-function textsOf(posture: Posture, control: ControlType): readonly string[] {
-  return enforcedTexts(posture, control);
 }

@@ -13,18 +13,11 @@ import {
   effectsOfDifferences,
   type ProtectionEffect,
 } from '../controls/compare-protection.ts';
-import {
-  type ControlRow,
-  controlsOf,
-  controlTexts,
-  emptyPosture,
-  exclusiveTexts,
-  type Posture,
-  type ComparedPostures,
-} from '../controls/control-row.ts';
+import { controlsOf, controlTexts, emptyPosture, enforcedTexts, type Posture, type ComparedPostures } from '../controls/control-row.ts';
 import { everybodyControl } from '../controls/access-rows.ts';
 import { noDifference } from '../controls/compare-controls.ts';
-import { aspectTypes, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import { aspectTypes, controlRow, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import { isEnforcedControl, isSameEnforcement } from '../controls/enforcement.ts';
 import { decidersFor } from '../effective/deciders.ts';
 import { firstsOfAlike } from '../posture/alike-connections.ts';
 import { isFirstOpening, type PlannedWrites, type PlanSnapshots, rulesOnEither } from '../posture/diff-postures.ts';
@@ -170,28 +163,32 @@ function orderedDifferences(
     const about = row.moved === undefined ? [] : aboutOn(id, row.type);
     const found = about.length === 0 ? undefined : row.moved?.(sides, about);
     if (found === undefined || Object.values(found).every(({ length }) => length === 0)) return [];
-    return [{ ...noDifference, control: row.type, ...found, ...movedTexts(row, sides) }];
+    return [{ ...noDifference, control: row.type, ...found }];
   });
 }
 
-function movedTexts(
-  { type, textsOf = (posture) => controlTexts(controlsOf(posture, type)) }: ControlRow,
-  { before, after }: ComparedPostures,
-): Pick<ControlDifference, 'before' | 'after'> {
-  return exclusiveTexts(textsOf(before), textsOf(after));
+/** Returns the texts of a control that only one side has, as reports print them. */
+export function changedTexts(control: ControlType, { before, after }: ComparedPostures): Pick<ControlChange, 'before' | 'after'> {
+  const { textsOf = (posture: Posture) => controlTexts(controlsOf(posture, control)) } = controlRow(control);
+  const isAlike = !isEnforcedControl(control) || isSameEnforcement(before.enforcement, after.enforcement, control);
+  const [had, has] = [before, after].map((posture) => (isAlike ? textsOf(posture) : enforcedTexts(posture, control)));
+  return { before: textsMissing(had, has), after: textsMissing(has, had) };
+}
+
+function textsMissing(texts: readonly string[] = [], others: readonly string[] = []): readonly string[] {
+  const known = new Set(others);
+  return texts.filter((text) => !known.has(text));
 }
 
 /** Lists the controls of a connection that only one state has, without an order. */
 function unorderedDifferences(sides: ComparedPostures): readonly ControlDifference[] {
   const compared = new Map(compareProtection(sides.before, sides.after).map((one) => [one.control, one]));
-  return controlTable.flatMap((row): readonly ControlDifference[] => {
-    const aspect = compared.get(row.type);
-    if (row.moved === undefined) return aspect === undefined ? [] : [aspect];
+  return controlTable.flatMap(({ type, moved }): readonly ControlDifference[] => {
+    if (moved === undefined) return [compared.get(type) ?? []].flat();
     // That everybody sees a connection is no control of it.
-    const texts = controlsOf(sides.before, row.type).concat(controlsOf(sides.after, row.type)).includes(everybodyControl)
-      ? { before: [], after: [] }
-      : movedTexts(row, sides);
-    return texts.before.length + texts.after.length === 0 ? [] : [{ ...noDifference, control: row.type, ...texts }];
+    if (controlsOf(sides.before, type).concat(controlsOf(sides.after, type)).includes(everybodyControl)) return [];
+    const texts = changedTexts(type, sides);
+    return texts.before.length + texts.after.length === 0 ? [] : [{ ...noDifference, control: type }];
   });
 }
 
@@ -212,12 +209,11 @@ function affectedConnection(sides: Sides): AffectedConnection | undefined {
     ? new Map((['access', ...controls] as const).map((control) => [control, new Map([['weakens', whole] as const])] as const))
     : new Map(isDeleted ? [] : differences.map((one) => [one.control, causesOfDifference(id, one, lookup)] as const));
   const controlChanges = differences.map((difference): ControlChange => {
-    const { control, before: lostTexts, after: gainedTexts } = difference;
+    const { control } = difference;
     return {
       control,
       direction: isOrdered ? combineEffects(effectsOfDifferences([difference])) : 'neutral',
-      before: lostTexts,
-      after: gainedTexts,
+      ...changedTexts(control, ends),
       ...(first.incomplete.has(control) || last.incomplete.has(control) ? { atLeast: true } : {}),
       causes: isCreated && replaced === undefined ? [] : [...new Set([...(causes.get(control)?.values() ?? [])].flat())],
     };

@@ -1,15 +1,6 @@
 import type { ControlType } from '../../model/protection/protection.ts';
 import { blocksText, coversAllTexts, type TextMatcher } from '../pattern/coverage.ts';
-import {
-  controlsOf,
-  controlTexts,
-  effectiveControls,
-  enforcedTexts,
-  exclusiveTexts,
-  type Control,
-  type ControlComparison,
-  type Posture,
-} from './control-row.ts';
+import { controlsOf, effectiveControls, type Control, type ControlComparison, type Posture } from './control-row.ts';
 import { type Enforcement, type EnforcedControl } from './enforcement-table.ts';
 import { checksAllOf, isSameEnforcement, type SharedLevel, sharedLevels } from './enforcement.ts';
 
@@ -45,7 +36,6 @@ export function compareSets(
     incomparable: onlyAdds ? [] : [...doubtful, ...doubtfulToo],
     coexisting: onlyAdds ? doubtfulToo : [],
     unenforced: [],
-    ...exclusiveTexts(controlTexts(before), controlTexts(after)),
   };
 }
 
@@ -56,8 +46,6 @@ export const noDifference: ControlComparison = {
   incomparable: [],
   coexisting: [],
   unenforced: [],
-  before: [],
-  after: [],
 };
 
 /** Returns whether two lists certainly have the same controls with the same texts, in the same order, as most do. */
@@ -206,9 +194,7 @@ export function compareEnforced(control: EnforcedControl, rule: CoverageRule): C
     const levels = sharedLevels(before.enforcement, after.enforcement, control);
     if (levels.every((pair) => pair.levels.every((level) => level === 'enforced'))) return found;
     const byLevel = levels.map((pair) => compareLevels(pair, { ...sides, found }, rule));
-    const isAlike = isSameEnforcement(before.enforcement, after.enforcement, control);
-    const texts = isAlike ? found : exclusiveTexts(enforcedTexts(before, control), enforcedTexts(after, control));
-    return { ...joinComparisons(byLevel, isAlike), before: texts.before, after: texts.after };
+    return joinComparisons(byLevel, isSameEnforcement(before.enforcement, after.enforcement, control));
   };
 }
 
@@ -221,7 +207,6 @@ function joinComparisons(all: readonly ControlComparison[], isAlike: boolean): C
   const incomparable = listOf('incomparable').filter((one) => !isAlike || !certain.has(one));
   const known = new Set([...certain, ...incomparable]);
   return {
-    ...noDifference,
     lost: listOf('lost'),
     gained: listOf('gained'),
     coexisting: listOf('coexisting'),

@@ -158,20 +158,11 @@ export type ControlComparison = {
   readonly coexisting: readonly Control[];
   /** Added and removed controls that no session enforces. */
   readonly unenforced: readonly Control[];
-  /** The texts that only one side has, as reports print them. */
-  readonly before: readonly string[];
-  readonly after: readonly string[];
 };
 
 /** Returns the texts of controls as reports print them. */
 export function controlTexts(controls: readonly Control[]): readonly string[] {
   return controls.map(({ name, text }) => text ?? name);
-}
-
-/** Returns the texts that only one of two lists has. */
-export function exclusiveTexts(before: readonly string[], after: readonly string[]): Pick<ControlComparison, 'before' | 'after'> {
-  const [first, last] = [new Set(before), new Set(after)];
-  return { before: before.filter((text) => !last.has(text)), after: after.filter((text) => !first.has(text)) };
 }
 
 /** Everything that Ostiary knows about one control type. */

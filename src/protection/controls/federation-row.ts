@@ -1,15 +1,7 @@
 import { canonical } from '../../model/json.ts';
 import type { Federation } from '../../model/protection/access-objects.ts';
 import { noDifference } from './compare-controls.ts';
-import {
-  type Control,
-  type ControlComparison,
-  type ControlRow,
-  controlsOf,
-  controlTexts,
-  exclusiveTexts,
-  type Posture,
-} from './control-row.ts';
+import { type Control, type ControlComparison, type ControlRow, controlsOf, type Posture } from './control-row.ts';
 
 const fallback = 'fallback';
 
@@ -32,8 +24,7 @@ function strictness({ content }: Control): number {
 /** Compares as whom people work. Without a federation all share one credential; which of two identities may do more is not known. */
 function compareFederation(before: Posture, after: Posture): ControlComparison {
   const [had, has] = [controlsOf(before, 'federation'), controlsOf(after, 'federation')];
-  const texts = exclusiveTexts(controlTexts(had), controlTexts(has));
-  if (had.length === 0 || has.length === 0) return { ...noDifference, lost: had, gained: has, ...texts };
+  if (had.length === 0 || has.length === 0) return { ...noDifference, lost: had, gained: has };
   const changed = has.flatMap((is) => had.flatMap((was) => (was.name === is.name && was.content !== is.content ? [{ was, is }] : [])));
   const directed = changed.map(({ was, is }) => ({ is, direction: is.name === fallback ? strictness(is) - strictness(was) : 0 }));
   return {
@@ -41,7 +32,6 @@ function compareFederation(before: Posture, after: Posture): ControlComparison {
     lost: directed.flatMap(({ is, direction }) => (direction < 0 ? [is] : [])),
     gained: directed.flatMap(({ is, direction }) => (direction > 0 ? [is] : [])),
     incomparable: directed.flatMap(({ is, direction }) => (direction === 0 ? [is] : [])),
-    ...texts,
   };
 }
 

@@ -8,8 +8,7 @@ import {
   type ControlComparison,
   type ControlRow,
   controlsOf,
-  controlTexts,
-  exclusiveTexts,
+  missingFrom,
   namesText,
   pluralOf,
   type Posture,
@@ -103,7 +102,7 @@ export function unmetTools(
 type Directions = { readonly opens: boolean; readonly closes: boolean; readonly isUnclear: boolean };
 
 /** Compares what happens to each tool, whatever its name. */
-function directionsOf(had: readonly Entry[], has: readonly Entry[]): Directions {
+function compareEntries(had: readonly Entry[], has: readonly Entry[]): Directions {
   const cases = casesOf([...had, ...has]);
   if (cases === undefined) return { opens: false, closes: false, isUnclear: true };
   const found = cases.map(({ choices }) => {
@@ -117,24 +116,17 @@ function directionsOf(had: readonly Entry[], has: readonly Entry[]): Directions 
   };
 }
 
-function without(some: readonly Control[], others: readonly Control[]): readonly Control[] {
-  const names = new Set(others.map(({ name }) => name));
-  return some.filter(({ name }) => !names.has(name));
-}
-
 /** Compares the lists of tools by what the agent does with each tool. */
 export function compareTools(before: Posture, after: Posture): ControlComparison {
   const [had, has] = [controlsOf(before, 'tools'), controlsOf(after, 'tools')];
-  const texts = exclusiveTexts(controlTexts(had), controlTexts(has));
-  if (texts.before.length + texts.after.length === 0) return noDifference;
-  const { opens, closes, isUnclear } = directionsOf(had.map(entryOf), has.map(entryOf));
-  const [removed, added] = [without(had, has), without(has, had)];
+  const [removed, added] = [missingFrom(had, has), missingFrom(has, had)];
+  if (removed.length + added.length === 0) return noDifference;
+  const { opens, closes, isUnclear } = compareEntries(had.map(entryOf), has.map(entryOf));
   return {
     ...noDifference,
     lost: opens ? opening(removed, added, has) : none,
     gained: closes ? opening(added, removed, had) : none,
     incomparable: isUnclear && !opens ? [...removed, ...added] : none,
-    ...texts,
   };
 }
 
