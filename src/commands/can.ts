@@ -10,7 +10,6 @@ import { namedGroups } from '../model/protection/access-test.ts';
 import { groupsNamedBy } from '../protection/permission/named-groups.ts';
 import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permission/permission.ts';
 import { accessModes, seeingAll } from '../protection/access/effective-access.ts';
-import { readPostures } from '../protection/posture/posture.ts';
 import { allConnections, rolesIn } from '../protection/posture/protection-snapshot.ts';
 import { renderMatrixPage } from '../report/html/matrix-page.ts';
 import { tableText } from '../report/text/listings.ts';
@@ -159,9 +158,7 @@ function permissionIn(
   { view }: Asked,
   { groups: people, verb, id }: Pick<Permission, 'groups' | 'verb'> & { readonly id: ResourceId },
 ): Permission {
-  const posture = readPostures(view.snapshot)(id);
-  if (posture === undefined) throw new Error(`no posture of ${id}`);
-  return permissionOf({ id, posture, snapshot: view.snapshot }, { groups: people, verb });
+  return permissionOf({ id, snapshot: view.snapshot }, { groups: people, verb });
 }
 
 /** Returns the permission of a user who cannot sign in: none. */
@@ -244,12 +241,10 @@ function printWho(connections: readonly ResourceId[], asked: Asked, format: Acce
   const { printer, placeOf, target, groups: named, view } = asked;
   const { source, snapshot } = view;
   const known = [...named, ...seeingAll([{ roles: rolesIn(snapshot) }])];
-  const postures = readPostures(snapshot);
   const all = connections.map((id) => {
-    const posture = postures(id);
     const tags = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
-    if (posture === undefined) return { tags, people: [] };
-    const { byGroup, others } = permissionsByGroup({ id, posture, snapshot }, known);
+    if (!snapshot.resources.has(id)) return { tags, people: [] };
+    const { byGroup, others } = permissionsByGroup({ id, snapshot }, known);
     return { tags, people: [others, ...known.map((group) => byGroup.get(group) ?? others.map((one) => ({ ...one, groups: [group] })))] };
   });
   const flat = all.flatMap(({ people }) => people.flat());

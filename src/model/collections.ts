@@ -36,6 +36,23 @@ export function memoizeByList<T, Result>(make: (list: readonly T[]) => Result): 
   };
 }
 
+/** Returns a function that answers each question about an object once, and reads the object itself once; objects must not change. */
+export function onceInEach<Owner extends object, Result>(
+  read: (owner: Owner) => (id: ResourceId) => Result,
+): (owner: Owner, id: ResourceId) => Result {
+  const readers = new WeakMap<
+    Owner,
+    { readonly ask: (id: ResourceId) => Result; readonly known: Map<ResourceId, { readonly result: Result }> }
+  >();
+  return (owner, id) => {
+    const { ask, known } = readers.get(owner) ?? { ask: read(owner), known: new Map<ResourceId, { readonly result: Result }>() };
+    readers.set(owner, { ask, known });
+    const found = known.get(id) ?? { result: ask(id) };
+    known.set(id, found);
+    return found.result;
+  };
+}
+
 /** Returns a function that indexes lists by key; the last entry of a key wins. Lists must not change. */
 export function memoizeIndex<T>(keyOf: (entry: T) => ResourceId): (list: readonly T[]) => ReadonlyMap<ResourceId, T> {
   return memoizeByList((list) => {

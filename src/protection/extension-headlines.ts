@@ -46,7 +46,7 @@ export function extensionHeadlines(
       direction: 'weakens',
       text: `${who} ${connections.length === 1 ? first : `${connections.length} connections`} ${end}`,
       connections,
-      tags: sharedTags(connections.map((id) => snapshots.postureAfter(id)?.tags ?? {})),
+      tags: sharedTags(connections, snapshots),
       causes: [...causes.values()],
       weight: controlRow('who').weight,
     };

@@ -8,19 +8,17 @@ import {
 } from '../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
+import { postureIn } from './posture/posture.ts';
 import { controlColumns } from './controls/control-table.ts';
 import { emptyPosture, enforcedTexts, type Posture } from './controls/control-row.ts';
 
 /** Builds one row per connection with its controls before and after a plan, including unchanged connections; sorted by id. There are no rows without snapshots. */
-export function buildProtectionMatrix(
-  plan: Plan,
-  snapshots: Pick<PlanSnapshots, 'before' | 'after' | 'postureBefore' | 'postureAfter'> | undefined,
-): ProtectionMatrix {
+export function buildProtectionMatrix(plan: Plan, snapshots: Pick<PlanSnapshots, 'before' | 'after'> | undefined): ProtectionMatrix {
   if (snapshots === undefined) return { columns: controlColumns, rows: [] };
-  const { before, after, postureBefore: had, postureAfter: has } = snapshots;
+  const { before, after } = snapshots;
   const changed = new Map(plan.protection.connections.map((change) => [change.connection, change]));
   const ids = new Set([...before.resources.keys(), ...after.resources.keys()].filter((id) => kindOf(id) === 'Connection'));
-  const rows = [...ids].toSorted().map((id) => rowOf(id, had(id), has(id), changed.get(id)));
+  const rows = [...ids].toSorted().map((id) => rowOf(id, postureIn(before, id), postureIn(after, id), changed.get(id)));
   const empty = new Set(controlColumns.filter((column) => isLeftOut(column, rows)).map(({ type }) => type));
   return {
     columns: controlColumns.filter(({ type }) => !empty.has(type)),

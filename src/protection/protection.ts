@@ -11,7 +11,7 @@ import {
   type PartEffect,
   sortHeadlines,
 } from '../model/protection/protection.ts';
-import { pluralOf, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
+import { ofSeveral, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
 import { deletionPhrase, hiddenPhrase } from './controls/access-rows.ts';
 import { controlRow } from './controls/control-table.ts';
 import { extensionHeadlines } from './extension-headlines.ts';
@@ -21,7 +21,6 @@ import { newAccessPhrase } from './new-access.ts';
 import { sharedTags } from './common-tags.ts';
 import { enforcementNote, isEnforcedControl, isSameEnforcement } from './controls/enforcement.ts';
 import { snapshotPlan, type PlannedWrites, type PlanSnapshots, reverseSnapshots, type AttachmentSources } from './posture/diff-postures.ts';
-import { readPostures } from './posture/posture.ts';
 import { allConnections, liveSnapshot } from './posture/protection-snapshot.ts';
 import { causeKey, createPlanCauses, lookUpAttachments, type PlanCauses } from './compare/plan-causes.ts';
 import { combineEffects, type ProtectionEffect } from './controls/compare-protection.ts';
@@ -52,15 +51,16 @@ export function protectionOf(plan: PlannedWrites, live: LiveState, registry: Reg
   if (plan.changes.length === 0) return noProtectionChange;
   const snapshots = snapshotPlan(plan, live, registry);
   const differences = differencesOfPlan(plan, snapshots);
-  return summarizeAffected(affectedConnections({ plan, snapshots, differences, ...createPlanCauses(plan, { registry, snapshots }) }));
+  const affected = affectedConnections({ plan, snapshots, differences, ...createPlanCauses(plan, { registry, snapshots }) });
+  return summarizeAffected(affected, snapshots);
 }
 
 /** The result for a plan that changes no protection. */
 const noProtectionChange: Protection = { headlines: [], connections: [], losing: [] };
 
-function summarizeAffected(affected: readonly AffectedConnection[]): Protection {
+function summarizeAffected(affected: readonly AffectedConnection[], snapshots: PlanSnapshots): Protection {
   return {
-    headlines: buildHeadlines(affected),
+    headlines: buildHeadlines(affected, snapshots),
     connections: affected.map(({ change }) => change),
     losing: affected.flatMap(({ change, differences }) => (differences.some(({ lost }) => lost.length > 0) ? [change.connection] : [])),
   };
@@ -76,7 +76,7 @@ type Phrase = {
 };
 
 /** Builds the headlines of a plan. They are sorted by verdict (weakening first), then by the weight of the control. */
-function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[] {
+function buildHeadlines(all: readonly AffectedConnection[], snapshots: PlanSnapshots): readonly Headline[] {
   const groups = new Map<
     string,
     { readonly phrase: Phrase; readonly members: AffectedConnection[]; readonly causes: Map<string, Cause> }
@@ -99,14 +99,17 @@ function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[]
         others.length - members.length ||
         compareText(keyOf(left), keyOf(right)),
     )
-    .map(({ phrase, members, causes }) => ({
-      direction: phrase.direction,
-      text: headlineText(phrase, members),
-      connections: members.map(({ change }): ResourceId => change.connection),
-      tags: sharedTags(members.map(({ change }) => change.tags)),
-      causes: [...causes.values()],
-      weight: phrase.weight,
-    }));
+    .map(({ phrase, members, causes }) => {
+      const connections = members.map(({ change }) => change.connection);
+      return {
+        direction: phrase.direction,
+        text: headlineText(phrase, members),
+        connections,
+        tags: sharedTags(connections, snapshots),
+        causes: [...causes.values()],
+        weight: phrase.weight,
+      };
+    });
 }
 
 /** Returns what is said of one connection: equal phrases are one headline. */
@@ -118,7 +121,7 @@ function headlineText({ words }: Phrase, members: readonly AffectedConnection[])
   const [first] = members;
   const [noun, isOne] = [nounOf(first), members.length === 1];
   const several = `${members.length} ${noun}s`;
-  if (typeof words === 'string') return isOne ? `1 ${noun} ${words}` : `${several} ${pluralOf(words)}`;
+  if (typeof words === 'string') return isOne ? `1 ${noun} ${words}` : `${several} ${ofSeveral(words)}`;
   if ('many' in words) return isOne ? `1 ${noun} ${words.one}` : `${several} ${words.many}`;
   return `${words.sentence} ${isOne && first !== undefined ? nameOf(first.change.connection) : several}`;
 }
@@ -225,10 +228,8 @@ export function assessProtection(diff: PlannedWrites, input: AssessInput): Prote
   const effects = findEffects(diff, input);
   const changes = diff.changes.map((change) => ({ ...change, risks: effects.byChange.get(liveKeyOf(change)) ?? [] }));
   const summarize = (): Protection => {
-    const protection = withOwnHeadlines(summarizeAffected(affectedConnections({ plan: diff, ...effects, ...effects.causes })), changes, {
-      ...effects,
-      desired: input.desired,
-    });
+    const affected = affectedConnections({ plan: diff, ...effects, ...effects.causes });
+    const protection = withOwnHeadlines(summarizeAffected(affected, effects.snapshots), changes, { ...effects, desired: input.desired });
     const { access: differences } = effects.differences;
     const more = [
       ...extensionHeadlines(differences, effects.snapshots, deciderPositions(input.desired)),
@@ -271,7 +272,10 @@ export function assessAcceptedDrift(diff: PlannedWrites, input: AssessInput, sta
     const key = liveKeyOf(change);
     return { ...change, risks: risksOf(key, effects.byChange.get(key) ?? []) };
   });
-  const { headlines, losing } = withOwnHeadlines(summarizeAffected(losses), changes, { ...effects, desired: input.desired });
+  const { headlines, losing } = withOwnHeadlines(summarizeAffected(losses, effects.snapshots), changes, {
+    ...effects,
+    desired: input.desired,
+  });
   return { risks: new Map(changes.map((change) => [liveKeyOf(change), change.risks])), headlines, losing };
 }
 
@@ -322,10 +326,10 @@ export function protectionOfAccess(before: LiveState, live: LiveState, { registr
   const had = liveSnapshot(before, registry, dialect);
   const has = liveSnapshot(live, registry, dialect);
   const ids = allConnections(has).filter((id) => had.resources.has(id));
-  const shared = { compared: new Map(), postureBefore: readPostures(had), postureAfter: readPostures(has) };
-  const snapshots = { before: had, after: has, ...shared, predecessors: new Map<ResourceId, ResourceId>() };
-  const differences = differencesBetween(had, has, ids, { compared: shared.compared });
-  return summarizeAffected(affectedConnections({ plan: { changes: [], edges: [] }, snapshots, differences, causesOf: () => [] }));
+  const snapshots = { before: had, after: has, predecessors: new Map<ResourceId, ResourceId>() };
+  const differences = differencesBetween(had, has, ids);
+  const affected = affectedConnections({ plan: { changes: [], edges: [] }, snapshots, differences, causesOf: () => [] });
+  return summarizeAffected(affected, snapshots);
 }
 
 type AccessTarget = { readonly registry: Registry; readonly dialect: string };
@@ -350,7 +354,7 @@ export function protectionOfDrift(
   const named = withNames(live, renamesOf(changes));
   const gains = findDriftedGains({ ...snapshots, plan: revert, live: named, desired, formerOf: (id) => id });
   const more = [...destinationHeadlines(gains, reversed, desired), ...rerouteHeadlines(onLive, reversed)];
-  const protection = summarizeAffected(affected);
+  const protection = summarizeAffected(affected, reversed);
   return { ...protection, headlines: sortHeadlines([...protection.headlines, ...more]), parts: partEffects(affected) };
 }
 

@@ -3,13 +3,13 @@ import { type AssessedChange, liveKeyOf, type Risk, type UnwrittenRisks } from '
 import { isPointerWithin, type Pointer, tokensOf } from '../model/pointer.ts';
 import type { Headline } from '../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
-import { namesText, pluralOf, quoteName } from './controls/control-row.ts';
+import { namesText, ofSeveral, quoteName } from './controls/control-row.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
 import { generalRisk, riskCode, reroutePhrase, rerouteTarget } from './risk/risk-codes.ts';
 import { sharedTags } from './common-tags.ts';
 
 /** Builds one headline for each way in which credentials are or may be redirected, by connections and by other objects that name none. */
-export function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, postureAfter }: PlanSnapshots): readonly Headline[] {
+export function rerouteHeadlines(changes: readonly AssessedChange[], snapshots: PlanSnapshots): readonly Headline[] {
   const groups = new Map<string, { readonly change: AssessedChange; readonly risk: Risk }[]>();
   for (const change of changes)
     for (const risk of change.risks)
@@ -25,9 +25,9 @@ export function rerouteHeadlines(changes: readonly AssessedChange[], { postureBe
       {
         direction: first.class === 'unknown' || first.class === 'weakens' ? first.class : 'reroutes',
         ...(first.class === 'reroutes' ? { target: rerouteTarget(first.code) } : {}),
-        text: count === 1 ? `1 ${subject} ${phrase}` : `${count} ${subject}s ${pluralOf(phrase)}`,
+        text: count === 1 ? `1 ${subject} ${phrase}` : `${count} ${subject}s ${ofSeveral(phrase)}`,
         connections: ids,
-        tags: sharedTags(ids.map((id) => (postureAfter(id) ?? postureBefore(id))?.tags ?? {})),
+        tags: sharedTags(ids, snapshots),
         causes: members.map(({ change, risk: { path, place } }) => ({
           by: change.id,
           ...(path === undefined ? {} : { path }),
@@ -52,7 +52,7 @@ function revertsDrift({ fields }: AssessedChange, path: Pointer | undefined): bo
 }
 
 /** Builds headlines of what manifests alone change: protecting fields and secrets that they no longer watch, and secrets that they contain. */
-export function manifestHeadlines(all: readonly UnwrittenRisks[], { postureAfter }: PlanSnapshots): readonly Headline[] {
+export function manifestHeadlines(all: readonly UnwrittenRisks[], snapshots: PlanSnapshots): readonly Headline[] {
   const groups = new Map<
     string,
     { readonly id: UnwrittenRisks['id']; readonly direction: Headline['direction']; readonly risks: readonly Risk[] }[]
@@ -78,7 +78,7 @@ export function manifestHeadlines(all: readonly UnwrittenRisks[], { postureAfter
         direction: first.direction,
         text,
         connections: [...new Set(ids)],
-        tags: sharedTags(ids.map((id) => postureAfter(id)?.tags ?? {})),
+        tags: sharedTags(ids, snapshots),
         causes: members.flatMap(({ id, risks }) =>
           risks.map(({ path, place }) => ({ by: id, ...(path === undefined ? {} : { path }), ...(place === undefined ? {} : { place }) })),
         ),

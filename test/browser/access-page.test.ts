@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import { asObject } from '../../src/model/json.ts';
 import { groupsIn, permissionsByGroup } from '../../src/protection/permission/permission.ts';
-import { readPostures } from '../../src/protection/posture/posture.ts';
 import { allConnections, desiredSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { renderAccessPage } from '../../src/report/html/access-page.ts';
 import { renderMatrixPage } from '../../src/report/html/matrix-page.ts';
@@ -20,12 +19,9 @@ type Reported = { readonly all: readonly ReportedConnection[]; readonly groups: 
 
 function reported(manifests: readonly Manifest[]): Reported {
   const snapshot = desiredSnapshot(desiredState(manifests), registry, 'interface');
-  const postures = readPostures(snapshot);
   const groups = groupsIn(snapshot);
   const all = allConnections(snapshot).flatMap((id) => {
-    const posture = postures(id);
-    if (posture === undefined) return [];
-    const { byGroup, others } = permissionsByGroup({ id, posture, snapshot }, groups);
+    const { byGroup, others } = permissionsByGroup({ id, snapshot }, groups);
     return [{ id, tags: asObject(snapshot.resources.get(id)?.spec['connection_tags']), people: [others, ...byGroup.values()] }];
   });
   return { all, groups };

@@ -6,7 +6,6 @@ import type { ResourceId } from '../../src/model/resource.ts';
 import { compareAspects } from '../../src/protection/compare/compare-aspects.ts';
 import { compare } from '../../src/protection/compare/compare.ts';
 import { directionsOf } from '../../src/protection/compare/plan-differences.ts';
-import { readPostures } from '../../src/protection/posture/posture.ts';
 import { liveSnapshot, plannedSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { runCount } from '../support/property-runs.ts';
@@ -61,8 +60,7 @@ test('what an apply leaves weaker than the base is a risk of a change, or of dri
       });
       fc.pre(plan !== undefined);
       const [had, has] = [liveSnapshot(liveAs(base), registry, 'interface'), plannedSnapshot(plan, live, registry)];
-      const readers = { postureBefore: readPostures(had), postureAfter: readPostures(has), compared: new Map() };
-      const sides = { before: had, after: has, formerOf: (id: ResourceId) => id, ...readers };
+      const sides = { before: had, after: has, formerOf: (id: ResourceId) => id };
       for (const id of ['Connection/one', 'Connection/two'] as const) {
         if (!had.resources.has(id) || !has.resources.has(id)) continue;
         const differences = [...compare(sides, [id]), ...compareAspects(sides, [id])];

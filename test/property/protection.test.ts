@@ -15,7 +15,7 @@ import { compareProtection, type ControlDifference } from '../../src/protection/
 import { decidesAccess } from '../../src/protection/access/deciding-kinds.ts';
 import { conditionedTypesOf, controlTable, controlTypesOf } from '../../src/protection/controls/control-table.ts';
 import { compareOwn, ownDirections } from '../../src/protection/compare/own-effects.ts';
-import { readPostures } from '../../src/protection/posture/posture.ts';
+import { postureIn } from '../../src/protection/posture/posture.ts';
 import { protectionOf } from '../../src/protection/protection.ts';
 import { desiredSnapshot, liveSnapshot, plannedSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { runCount } from '../support/property-runs.ts';
@@ -38,12 +38,12 @@ test('the snapshot after a plan equals the live snapshot after apply', async () 
       const gateway = gatewayOf(one);
       const desired = desiredState(one.manifests);
       const { plan, live } = await planAgainst(gateway, desired);
-      const foreseen = readPostures(plannedSnapshot(plan, live, registry));
+      const foreseen = plannedSnapshot(plan, live, registry);
       await applyPlan({ gateway, plan, live, desired });
       const { value: found } = await gateway.readAll([...registry.keys()]);
       if (found === undefined) throw new Error('incomplete listing');
-      const real = readPostures(liveSnapshot(found, registry, 'interface'));
-      for (const id of connectionsOf(found)) expect([id, foreseen(id)]).toEqual([id, real(id)]);
+      const real = liveSnapshot(found, registry, 'interface');
+      for (const id of connectionsOf(found)) expect([id, postureIn(foreseen, id)]).toEqual([id, postureIn(real, id)]);
     }),
     { numRuns: runCount(8) },
   );
@@ -56,10 +56,10 @@ test('the snapshot of manifests equals the live snapshot after apply to an empty
       const { value: live } = await memoryGateway({ registry, agents: ['default', 'other'], resources: [] }).readAll([...registry.keys()]);
       const plan = live === undefined ? undefined : checkedPlan(desired, live).value;
       fc.pre(live !== undefined && plan !== undefined);
-      const wished = readPostures(desiredSnapshot(desired, registry, 'interface'));
-      const foreseen = readPostures(plannedSnapshot(plan, live, registry));
+      const wished = desiredSnapshot(desired, registry, 'interface');
+      const foreseen = plannedSnapshot(plan, live, registry);
       const ids = desired.resources.map(({ id }) => id).filter((id) => kindOf(id) === 'Connection');
-      for (const id of ids) expect([id, wished(id)?.controls]).toEqual([id, foreseen(id)?.controls]);
+      for (const id of ids) expect([id, postureIn(wished, id)?.controls]).toEqual([id, postureIn(foreseen, id)?.controls]);
     }),
     { numRuns: runCount(8) },
   );
@@ -119,11 +119,11 @@ test('a change and its inverse swap weakening and strengthening', () => {
         });
         return {
           live: { resources, lookups: {} },
-          postures: readPostures(liveSnapshot({ resources, lookups: {} }, registry, 'interface')),
+          state: liveSnapshot({ resources, lookups: {} }, registry, 'interface'),
         };
       });
       for (const id of connectionsOf(before?.live ?? { resources: [], lookups: {} })) {
-        const [had, has] = [before?.postures(id), after?.postures(id)];
+        const [had, has] = [before, after].map((side) => side && postureIn(side.state, id));
         if (had === undefined || has === undefined) continue;
         const there = compareProtection(had, has);
         const back = compareProtection(has, had);

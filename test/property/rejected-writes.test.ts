@@ -9,8 +9,7 @@ import { isWithinAny, pointer } from '../../src/model/pointer.ts';
 import { kindOf, type Spec } from '../../src/model/resource.ts';
 import { normalizeObject } from '../../src/model/spec/normalize.ts';
 import { isLessProtected } from '../../src/protection/compare/plan-differences.ts';
-import { createPostureBuilder } from '../../src/protection/posture/posture.ts';
-import { afterWrites, type ProtectionSnapshot, readAccessIn } from '../../src/protection/posture/protection-snapshot.ts';
+import { afterWrites, type ProtectionSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { isOpen } from '../../src/reconcile/order/forms.ts';
 import { reconcile, rescheduleSteps } from '../../src/reconcile/reconcile.ts';
 import { desiredState } from '../support/desired-state.ts';
@@ -103,10 +102,6 @@ async function exposuresOf([before, after]: SmallPlan, counts: Counts): Promise<
   const named = new Set(plan.singleWrites.flatMap(({ windows }) => windows.flatMap(({ connections }) => connections)));
   const sides = snapshots();
   const kind = registry.get('Connection');
-  const shared = {
-    build: createPostureBuilder({ access: readAccessIn(sides.before), samples: undefined }),
-    compared: new Map(),
-  };
   const selections = selectionsOf(steps);
   counts.plans += 1;
   counts.states += selections.length;
@@ -115,7 +110,7 @@ async function exposuresOf([before, after]: SmallPlan, counts: Counts): Promise<
     return [...state.resources].flatMap(([id, { spec }]) => {
       if (kindOf(id) !== 'Connection' || named.has(id) || kind === undefined || !isOpen(kind, spec)) return [];
       const ends = [sides.before, sides.after].filter(({ resources }) => resources.has(id));
-      if (!ends.every((end) => isLessProtected(end, state, id, shared))) return [];
+      if (!ends.every((end) => isLessProtected(end, state, id))) return [];
       return [`${id} after ${accepted.map(({ step, isHalf }) => `${isHalf ? 'half of ' : ''}${textOf(step)}`).join('; ')}`];
     });
   });

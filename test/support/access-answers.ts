@@ -4,7 +4,7 @@ import { resourceId } from '../../src/model/resource.ts';
 import { canUse, reviewFor, runbooksOf, seesConnection } from '../../src/protection/access/effective-access.ts';
 import type { AllowedRunbook, Permission } from '../../src/model/protection/permission.ts';
 import { permissionOf } from '../../src/protection/permission/permission.ts';
-import { readPostures } from '../../src/protection/posture/posture.ts';
+import { postureIn } from '../../src/protection/posture/posture.ts';
 import { liveSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 
 /** What Ostiary finds that a person with some groups can do on a connection of the public gateway. */
@@ -20,10 +20,9 @@ export type FoundAccess = {
 /** Returns a function that finds what a person can do, from the state that a plan compares. */
 export function findAccess(live: LiveState): (connection: string, groups: readonly string[]) => FoundAccess {
   const snapshot = liveSnapshot(live, registry, 'hoop');
-  const read = readPostures(snapshot);
   return (connection, groups) => {
     const id = resourceId('Connection', connection);
-    const posture = read(id);
+    const posture = postureIn(snapshot, id);
     if (posture === undefined) throw new Error(`${connection} does not exist`);
     const { access } = posture;
     return {
@@ -31,7 +30,7 @@ export function findAccess(live: LiveState): (connection: string, groups: readon
       uses: (mode) => canUse(access, groups, mode),
       review: (step) => reviewFor(access, groups, step),
       runbooks: runbooksOf(access, groups),
-      can: (verb) => permissionOf({ id, posture, snapshot }, { groups, verb }),
+      can: (verb) => permissionOf({ id, snapshot }, { groups, verb }),
     };
   };
 }

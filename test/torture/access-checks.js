@@ -156,7 +156,7 @@ export const accessChecks = [
   [
     'writes are ordered by the states between them',
     'reconcile/order/moments.ts',
-    'if (ends.every((end) => isLessProtected(end, moment, id, shared))) return true;',
+    'if (ends.every((end) => isLessProtected(end, moment, id))) return true;',
     'if (ends.length === 0) return true;',
     ['hoop/exposure-windows.test.ts: if no order avoids an exposure window, the plan names it'],
   ],

@@ -8,7 +8,6 @@ import { grantedSnapshot } from '../../planning/access-view.ts';
 import { timeOf } from '../../planning/target-policies.ts';
 import { type PlanBase, readPlanBase } from '../../project/plan-base.ts';
 import { groupsDeciding, groupsIn, permissionTerms } from '../../protection/permission/permission.ts';
-import { readPostures } from '../../protection/posture/posture.ts';
 import { allConnections } from '../../protection/posture/protection-snapshot.ts';
 import type { AccessFlags, Asked } from '../can.ts';
 
@@ -50,21 +49,18 @@ export async function readAppliedAccess(asked: Asked, flags: AccessFlags, contex
     removed: removed.length === 0 ? undefined : removed.map(nameOf).toSorted(),
   });
   if (base.desired === desired) return { summary, isApplied: () => true, groupsOf: () => [] };
-  const postures = readPostures(snapshot);
   const groups = groupsIn(snapshot);
   return {
     summary,
     groupsOf(id) {
-      const posture = postures(id);
-      if (posture === undefined) return [];
-      const deciding = groupsDeciding({ id, posture, snapshot });
+      if (!snapshot.resources.has(id)) return [];
+      const deciding = groupsDeciding({ id, snapshot });
       return groups.filter((group) => deciding.has(group));
     },
     isApplied: (permissions) =>
       permissions.every((now) => {
-        const posture = postures(now.connection);
-        if (posture === undefined) return false;
-        const then = permissionTerms({ id: now.connection, posture, snapshot }, now);
+        if (!snapshot.resources.has(now.connection)) return false;
+        const then = permissionTerms({ id: now.connection, snapshot }, now);
         return termsText(then) === termsText(now);
       }),
   };

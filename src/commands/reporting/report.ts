@@ -5,7 +5,6 @@ import { AppError, UsageError } from '../../model/errors.ts';
 import { asObject, asText, isObject, type JsonObject, parseJson } from '../../model/json.ts';
 import { type AppliedAccess, readAppliedAccess } from './applied-access.ts';
 import { type OriginOf, readManifestOrigins } from './manifest-origins.ts';
-import { readPostures } from '../../protection/posture/posture.ts';
 import { permissionsByGroup } from '../../protection/permission/permission.ts';
 import { renderAccessPage, reportInPage } from '../../report/html/access-page.ts';
 import { toJsonText } from '../../report/serialize.ts';
@@ -84,11 +83,9 @@ function reportedConnections(
   { view: { snapshot }, connections, groups }: Asked,
   applied: AppliedAccess | undefined,
 ): readonly ReportedConnection[] {
-  const postures = readPostures(snapshot);
   return connections.flatMap((id): readonly ReportedConnection[] => {
-    const posture = postures(id);
-    if (posture === undefined) return [];
-    const { byGroup, others } = permissionsByGroup({ id, posture, snapshot }, groups);
+    if (!snapshot.resources.has(id)) return [];
+    const { byGroup, others } = permissionsByGroup({ id, snapshot }, groups);
     const tags = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
     // What the manifests no longer grant is live until it is applied.
     const former = (applied?.groupsOf(id) ?? []).filter((group) => !byGroup.has(group));

@@ -21,6 +21,7 @@ import { isEnforcedControl, isSameEnforcement } from '../controls/enforcement.ts
 import { decidersFor } from '../effective/deciders.ts';
 import { firstsOfAlike } from '../posture/alike-connections.ts';
 import { isFirstOpening, type PlannedWrites, type PlanSnapshots, rulesOnEither } from '../posture/diff-postures.ts';
+import { postureIn } from '../posture/posture.ts';
 import type { AspectDifference } from './compare-aspects.ts';
 import type { PlanCauses } from './plan-causes.ts';
 import { controlsAbout, directionsOf, type PlanDifferences } from './plan-differences.ts';
@@ -43,32 +44,32 @@ type CausesByEffect = ReadonlyMap<ProtectionEffect | 'neutral', readonly Cause[]
 /** What a plan writes, and two states of a gateway with what differs between them. */
 type DiffedStates = {
   readonly plan: Pick<PlannedWrites, 'changes' | 'edges'>;
-  readonly snapshots: Omit<PlanSnapshots, 'build'>;
+  readonly snapshots: PlanSnapshots;
   readonly differences: PlanDifferences;
   readonly causesOf: PlanCauses['causesOf'];
 };
 
 /** Lists the connections whose protection differs, directly or through a rule, and in which words; sorted by id. */
 export function affectedConnections({ plan, snapshots, differences, causesOf }: DiffedStates): readonly AffectedConnection[] {
-  const { postureBefore, postureAfter, predecessors } = snapshots;
+  const { before, after, predecessors } = snapshots;
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   const attached = new Set(plan.edges.map(({ connection }) => connection));
   const lookup = lookUpDifferences(differences, causesOf);
   const whole = [...changes].flatMap(([id, change]) =>
     kindOf(id) === 'Connection' &&
     isWritten(change) &&
-    (change.action === 'create' || change.action === 'delete' || isFirstOpening(change, postureBefore(id)))
+    (change.action === 'create' || change.action === 'delete' || isFirstOpening(change, before.resources.has(id)))
       ? [id]
       : [],
   );
   const ids = [...new Set([...whole, ...lookup.ids])].toSorted(compareText);
   const known = new Map<ResourceId, AffectedConnection | undefined>();
   const firstOf = firstsOfAlike(
-    ids.filter((id) => !changes.has(id) && !attached.has(id) && postureBefore(id) !== undefined && postureAfter(id) !== undefined),
+    ids.filter((id) => !changes.has(id) && !attached.has(id) && before.resources.has(id) && after.resources.has(id)),
     snapshots,
   );
   return ids.flatMap((id) => {
-    const [had, has] = [postureBefore(id), postureAfter(id)];
+    const [had, has] = [postureIn(before, id), postureIn(after, id)];
     const first = firstOf.get(id);
     if (first !== undefined && first !== id && had !== undefined && has !== undefined) {
       const one = known.get(first);
@@ -76,7 +77,7 @@ export function affectedConnections({ plan, snapshots, differences, causesOf }: 
     }
     const predecessor = predecessors.get(id);
     const replaced =
-      predecessor === undefined ? {} : { replaced: { id: predecessor, posture: postureBefore(predecessor) ?? emptyPosture } };
+      predecessor === undefined ? {} : { replaced: { id: predecessor, posture: postureIn(before, predecessor) ?? emptyPosture } };
     const found = affectedConnection({ id, own: changes.get(id), before: had, after: has, ...replaced, lookup });
     known.set(id, found);
     return found ?? [];
@@ -195,7 +196,7 @@ function unorderedDifferences(sides: ComparedPostures): readonly ControlDifferen
 function affectedConnection(sides: Sides): AffectedConnection | undefined {
   const { id, own, before, after, lookup } = sides;
   // Opening a connection that an interrupted apply created closed removes no protection from anyone.
-  const isCreated = isFirstOpening(own, before);
+  const isCreated = isFirstOpening(own, before !== undefined);
   const replaced = isCreated ? sides.replaced : undefined;
   const isDeleted = after === undefined;
   const [first, last] = [(isCreated ? replaced?.posture : before) ?? emptyPosture, after ?? emptyPosture];

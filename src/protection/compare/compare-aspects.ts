@@ -5,15 +5,16 @@ import type { ControlType } from '../../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
 import type { Difference } from '../access/terms.ts';
-import { type ComparisonCache, compareProtection, type ControlDifference } from '../controls/compare-protection.ts';
-import { type Control, type Posture } from '../controls/control-row.ts';
+import { compareProtection, type ControlDifference } from '../controls/compare-protection.ts';
+import type { Control } from '../controls/control-row.ts';
 import { controlRow } from '../controls/control-table.ts';
 import { isEnforcedControl, isSameEnforcement } from '../controls/enforcement.ts';
 import { attaching } from '../effective/deciders.ts';
 import { effective } from '../effective/effective.ts';
 import { firstsOfAlike } from '../posture/alike-connections.ts';
+import { postureIn } from '../posture/posture.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import { differing } from './compare.ts';
+import { type Compared, differing } from './compare.ts';
 
 /** One control that differs on a connection, whoever uses it, and in the same way on others: their own fields and edges are causes as its own are. */
 export type AspectDifference = Pick<Difference, 'connection' | 'former' | 'causes'> & {
@@ -26,31 +27,22 @@ export type AspectDifference = Pick<Difference, 'connection' | 'former' | 'cause
   readonly alike: readonly ResourceId[];
 };
 
-/** Two states of a gateway, and readers of what protects a connection in each. */
-export type ComparedAspects = {
-  readonly before: ProtectionSnapshot;
-  readonly after: ProtectionSnapshot;
-  readonly postureBefore: (id: ResourceId) => Posture | undefined;
-  readonly postureAfter: (id: ResourceId) => Posture | undefined;
-  readonly compared: ComparisonCache;
-  readonly formerOf: (id: ResourceId) => ResourceId | undefined;
-};
-
 /** Compares what protects connections from whoever uses them in two states. A connection that is new or gone has no order. */
-export function compareAspects(states: ComparedAspects, connections: readonly ResourceId[]): readonly AspectDifference[] {
-  const isOnBoth = (id: ResourceId): boolean => states.postureBefore(id) !== undefined && states.postureAfter(id) !== undefined;
+export function compareAspects(states: Compared, connections: readonly ResourceId[]): readonly AspectDifference[] {
+  const { before, after, formerOf } = states;
+  const isOnBoth = (id: ResourceId): boolean => before.resources.has(id) && after.resources.has(id);
   const firsts = firstsOfAlike(
-    connections.filter((id) => states.formerOf(id) === id && isOnBoth(id)),
+    connections.filter((id) => formerOf(id) === id && isOnBoth(id)),
     states,
   );
   const alikeOf = new Map<ResourceId, ResourceId[]>();
   for (const [id, first] of firsts) addToGroup(alikeOf, first, id);
   return connections.flatMap((id): readonly AspectDifference[] => {
-    const former = states.formerOf(id);
+    const former = formerOf(id);
     if ((firsts.get(id) ?? id) !== id) return [];
-    const [had, has] = [former === undefined ? undefined : states.postureBefore(former), states.postureAfter(id)];
+    const [had, has] = [former === undefined ? undefined : postureIn(before, former), postureIn(after, id)];
     if (had === undefined || has === undefined || former === undefined) return [];
-    return compareProtection(had, has, states.compared).map((compared) => {
+    return compareProtection(had, has).map((compared) => {
       const { control, lost, gained, incomparable, coexisting, unenforced } = compared;
       const isAlike = !isEnforcedControl(control) || isSameEnforcement(had.enforcement, has.enforcement, control);
       const lists = { more: lost, unclear: incomparable, less: [...gained, ...coexisting] };
@@ -65,8 +57,8 @@ export function compareAspects(states: ComparedAspects, connections: readonly Re
         }));
         const by = (some: readonly Control[]): readonly Decider[] =>
           differing(sides, [
-            ...decidersOfAspect(states.before, former, { control, controls: some, isAlike }),
-            ...decidersOfAspect(states.after, id, { control, controls: some, isAlike }),
+            ...decidersOfAspect(before, former, { control, controls: some, isAlike }),
+            ...decidersOfAspect(after, id, { control, controls: some, isAlike }),
           ]);
         const found = by(known);
         return [...whole, ...(found.length > 0 ? found : by(controls))];

@@ -16,7 +16,7 @@ import { aspectRows } from '../controls/control-table.ts';
 import type { Posture } from '../controls/control-row.ts';
 import { effective, type Effective } from '../effective/effective.ts';
 import type { PlannedWrites } from '../posture/diff-postures.ts';
-import type { PostureReader } from '../posture/posture.ts';
+import { postureIn } from '../posture/posture.ts';
 import type { Compared } from './compare.ts';
 import { isSameLead, type Lead, leadOf, leadsToSame, placesOf } from './leads.ts';
 
@@ -42,8 +42,6 @@ export type DestinationGains = {
 
 /** The plan, both of its sides, and the manifests that say where secrets come from: now, and as they were applied. */
 export type DestinationInput = Compared & {
-  readonly postureBefore: PostureReader;
-  readonly postureAfter: PostureReader;
   readonly plan: PlannedWrites;
   /** With the names after the plan. */
   readonly live: LiveState;
@@ -69,8 +67,7 @@ export function findDriftedGains(revert: Omit<DestinationInput, 'applied'>): rea
   if (restored.length === 0) return [];
   const leads = leadsBefore(sides);
   const moved = [...leads].filter(([id]) => restored.some(([other]) => other === id));
-  const { before, after, postureBefore, postureAfter } = revert;
-  const reversed = { ...sides, before: after, after: before, postureBefore: postureAfter, postureAfter: postureBefore };
+  const reversed = { ...sides, before: revert.after, after: revert.before };
   return compareDestinations({ moved, led: new Map([...leads, ...restored]) }, reversed).gains;
 }
 
@@ -248,15 +245,11 @@ function approverLists(values: readonly Effective[]): readonly (readonly string[
 type Before = { readonly had: Effective; readonly without: readonly ControlType[] };
 
 /** Returns what the connections gave that led there, each once, with the controls that they had and the new one has not. */
-function distinctBefore(
-  guarded: readonly ResourceId[],
-  id: ResourceId,
-  { before, postureBefore, postureAfter }: DestinationInput,
-): readonly Before[] {
+function distinctBefore(guarded: readonly ResourceId[], id: ResourceId, { before, after }: DestinationInput): readonly Before[] {
   const all = guarded.flatMap((one): readonly (readonly [string, Before])[] => {
     const had = effective(before, one);
     if (had === undefined) return [];
-    const without = missingControls(postureBefore(one), postureAfter(id));
+    const without = missingControls(postureIn(before, one), postureIn(after, id));
     return [[`${had.key} ${without.join(' ')}`, { had, without }]];
   });
   return [...new Map(all).values()];

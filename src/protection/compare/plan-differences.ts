@@ -4,10 +4,8 @@ import type { ResourceId } from '../../model/resource.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
 import type { Difference } from '../access/terms.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
-import type { ComparisonCache } from '../controls/compare-protection.ts';
 import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
 import { movedEndsBetween } from '../posture/grant-ends.ts';
-import { type PostureBuilder, readPostures } from '../posture/posture.ts';
 import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { type AspectDifference, compareAspects } from './compare-aspects.ts';
 import { compare, type Compared } from './compare.ts';
@@ -20,35 +18,34 @@ export type PlanDifferences = { readonly access: readonly Difference[]; readonly
  * written change can affect are not read.
  */
 export function differencesOfPlan(plan: PlannedWrites, snapshots: PlanSnapshots): PlanDifferences {
-  const { before, after, postureBefore, predecessors } = snapshots;
+  const { before, after, predecessors } = snapshots;
   const affected = plan.changes.some(isWritten) ? affectedIds(plan, before, after) : [];
   const moved = allConnections(after).filter(movedEndsBetween(before, after));
   const ids = [...new Set([...affected, ...moved])].toSorted(compareText);
   if (ids.length === 0) return { access: [], aspects: [] };
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   const formerOf = (id: ResourceId): ResourceId | undefined =>
-    isFirstOpening(changes.get(id), postureBefore(id)) ? predecessors.get(id) : id;
-  return { access: compare({ before, after, formerOf }, ids), aspects: compareAspects({ ...snapshots, formerOf }, ids) };
+    isFirstOpening(changes.get(id), before.resources.has(id)) ? predecessors.get(id) : id;
+  return compareStates({ before, after, formerOf }, ids);
 }
 
-/** What several comparisons share: what they have read of rules, and what they found. */
-type Shared = { readonly build?: PostureBuilder; readonly compared?: ComparisonCache };
+function compareStates(states: Compared, ids: readonly ResourceId[]): PlanDifferences {
+  return { access: compare(states, ids), aspects: compareAspects(states, ids) };
+}
 
 /** Compares connections of two states of a gateway; without `formerOf` none replaces another one. */
 export function differencesBetween(
   before: ProtectionSnapshot,
   after: ProtectionSnapshot,
   ids: readonly ResourceId[],
-  { build, compared = new Map(), formerOf = (id) => id }: Shared & Partial<Pick<Compared, 'formerOf'>> = {},
+  formerOf: Compared['formerOf'] = (id) => id,
 ): PlanDifferences {
-  const [postureBefore, postureAfter] = [readPostures(before, build), readPostures(after, build)];
-  const aspects = compareAspects({ before, after, postureBefore, postureAfter, compared, formerOf }, ids);
-  return { access: compare({ before, after, formerOf }, ids), aspects };
+  return compareStates({ before, after, formerOf }, ids);
 }
 
 /** Returns whether a connection of two states gives more, or protects less, in the second one, or whether that cannot be known. */
-export function isLessProtected(before: ProtectionSnapshot, after: ProtectionSnapshot, id: ResourceId, shared: Shared): boolean {
-  const { access, aspects } = differencesBetween(before, after, [id], shared);
+export function isLessProtected(before: ProtectionSnapshot, after: ProtectionSnapshot, id: ResourceId): boolean {
+  const { access, aspects } = differencesBetween(before, after, [id]);
   return [...access, ...aspects].some(({ causes }) => causes.more !== undefined || causes.unclear !== undefined);
 }
 

@@ -16,7 +16,7 @@ import {
   namedOnce,
   namesText,
   quoteName,
-  pluralOf,
+  ofSeveral,
   type Control,
   type ControlRow,
   type Posture,
@@ -36,7 +36,7 @@ export function joinNames(controls: readonly Control[]): string {
 /** Returns a phrase about people: it follows their number, and names the connection. */
 export function peoplePhrase(controls: readonly Control[], phrase: string): VerbPhrase {
   const isOne = controls.length === 1 && controls.every(({ name }) => name.startsWith('every') || name.startsWith('machine '));
-  const verb = isOne ? phrase : pluralOf(phrase);
+  const verb = isOne ? phrase : ofSeveral(phrase);
   const people = joinNames(controls);
   return { one: `${verb} ${people}`, sentence: `${people} ${verb}` };
 }

@@ -1,6 +1,6 @@
 import type { ControlType } from '../../model/protection/protection.ts';
 import { blocksText, coversAllTexts, type TextMatcher } from '../pattern/coverage.ts';
-import { controlsOf, effectiveControls, type Control, type ControlComparison, type Posture } from './control-row.ts';
+import { controlsOf, effectiveControls, type Control, type ControlComparison, type Posture, type SampleText } from './control-row.ts';
 import { type Enforcement, type EnforcedControl } from './enforcement-table.ts';
 import { checksAllOf, isSameEnforcement, type SharedLevel, sharedLevels } from './enforcement.ts';
 
@@ -222,7 +222,7 @@ type Sides = { readonly control: EnforcedControl; readonly before: Posture; read
  * if no sample is.
  */
 function withEvidence(found: ControlComparison, { control, before, after }: Sides): ControlComparison | undefined {
-  const texts = [...before.samples, ...after.samples].filter((sample) => sample.control === control);
+  const texts = [before, after].flatMap(samplesOn).filter((sample) => sample.control === control);
   if (texts.length === 0) return undefined;
   const [had, has] = [before, after].map((posture) =>
     controlsOf(posture, control)
@@ -248,6 +248,11 @@ function withCertainLosses(found: ControlComparison, { control, before, after }:
   const lost = found.incomparable.filter((one) => had.includes(one) && covers(one, has) === 'no');
   if (lost.length === 0) return found;
   return { ...found, lost: [...found.lost, ...lost], incomparable: found.incomparable.filter((one) => !lost.includes(one)) };
+}
+
+/** Lists the samples that the rules on a connection must block or mask. */
+function samplesOn({ rules, samples }: Posture): readonly SampleText[] {
+  return samples === undefined ? [] : [...rules.keys()].flatMap((rule) => samples.get(rule) ?? []);
 }
 
 /** What a session lets through of what the controls of a side are about: `all` of it, nothing, what they let through, or that is not known. */

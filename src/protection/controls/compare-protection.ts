@@ -6,15 +6,12 @@ import { controlsOf, type Control, type ControlComparison, type Posture } from '
 /** The difference of one control type between two states of a connection. */
 export type ControlDifference = ControlComparison & { readonly control: ControlType };
 
-/** Comparisons of the controls of rules, which connections share. */
-export type ComparisonCache = Map<string, WeakMap<readonly Control[], WeakMap<readonly Control[], ControlComparison>>>;
-
 /** Lists the controls, of those that protect from whoever uses a connection, in which two of its states differ. */
-export function compareProtection(before: Posture, after: Posture, known: ComparisonCache = new Map()): readonly ControlDifference[] {
+export function compareProtection(before: Posture, after: Posture): readonly ControlDifference[] {
   if (before === after) return [];
   return aspectRows.flatMap((row) => {
     if (controlsOf(before, row.type).length + controlsOf(after, row.type).length === 0) return [];
-    const compared = compareCached(row, { before, after, known });
+    const compared = compareCached(row, before, after);
     const found = row.coveredBy === undefined ? compared : withoutCovered(compared, { before, after, by: row.coveredBy });
     const { lost, gained, incomparable, coexisting, unenforced } = found;
     if (lost.length + gained.length + incomparable.length + coexisting.length + unenforced.length === 0) return [];
@@ -27,18 +24,22 @@ export function compareProtection(before: Posture, after: Posture, known: Compar
   });
 }
 
-type CacheInput = { readonly before: Posture; readonly after: Posture; readonly known: ComparisonCache };
+type Comparisons = WeakMap<readonly Control[], WeakMap<readonly Control[], Map<string, ControlComparison>>>;
+const known = new WeakMap<object, Comparisons>();
+const noSamples = {};
 
-/** Compares the controls of rules once for all connections with the same rules and the same enforcement. */
-function compareCached({ type, ofRules, compare }: AspectRow, { before, after, known }: CacheInput): ControlComparison {
-  if (ofRules === undefined) return compare(before, after);
+/** Compares the controls of rules once for all connections with the same rules, the same enforcement and the same samples. */
+function compareCached({ type, ofRules, compare }: AspectRow, before: Posture, after: Posture): ControlComparison {
+  if (ofRules === undefined || before.samples !== after.samples) return compare(before, after);
   const [had, has] = [controlsOf(before, type), controlsOf(after, type)];
   const isGuarded = [before, after].map((posture) => (['input', 'output'] as const).some((one) => controlsOf(posture, one).length > 0));
   const key = [type, before.enforcement.key, after.enforcement.key, ...isGuarded].join('\u0000');
-  const byBefore = known.get(key) ?? new WeakMap<readonly Control[], WeakMap<readonly Control[], ControlComparison>>();
-  const byAfter = byBefore.get(had) ?? new WeakMap<readonly Control[], ControlComparison>();
-  const found = byAfter.get(has) ?? compare(before, after);
-  known.set(key, byBefore.set(had, byAfter.set(has, found)));
+  const samples = before.samples ?? noSamples;
+  const bySamples: Comparisons = known.get(samples) ?? new WeakMap();
+  const byBefore = bySamples.get(had) ?? new WeakMap<readonly Control[], Map<string, ControlComparison>>();
+  const byAfter = byBefore.get(has) ?? new Map<string, ControlComparison>();
+  const found = byAfter.get(key) ?? compare(before, after);
+  known.set(samples, bySamples.set(had, byBefore.set(has, byAfter.set(key, found))));
   return found;
 }
 

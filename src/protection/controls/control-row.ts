@@ -63,14 +63,12 @@ export type SampleText = { readonly control: ControlType; readonly text: string 
 /** Everything between people and one connection. */
 export type Posture = {
   readonly controls: Readonly<Partial<Record<ControlType, readonly Control[]>>>;
-  /** The number of reviewer groups that must approve. */
-  readonly approvals: number;
   /** Which groups can use it, and what they need. */
   readonly access: ConnectionAccess;
   /** How its sessions enforce rules. */
   readonly enforcement: ConnectionEnforcement;
-  /** Samples that the rules on the connection must block or mask. */
-  readonly samples: readonly SampleText[];
+  /** Samples that rules must block or mask, by rule. */
+  readonly samples: ReadonlyMap<ResourceId, readonly SampleText[]> | undefined;
   /** Control types that may have more controls than can be read. */
   readonly incomplete: ReadonlySet<ControlType>;
   readonly tags: JsonObject;
@@ -81,7 +79,6 @@ export type Posture = {
 /** The posture of a connection that does not exist. */
 export const emptyPosture: Posture = {
   controls: {},
-  approvals: 0,
   access: {
     roles: defaultRoles,
     groups: undefined,
@@ -97,7 +94,7 @@ export const emptyPosture: Posture = {
     runbooks: undefined,
   },
   enforcement: enforcementOf({ access_mode_connect: 'enabled', access_mode_exec: 'enabled' }, {}),
-  samples: [],
+  samples: undefined,
   incomplete: new Set(),
   tags: {},
   rules: new Map(),
@@ -266,7 +263,7 @@ export type VerbPhrase = string | { readonly one: string; readonly many: string 
 export type PhraseBuilder = (controls: readonly Control[], without: Posture, withThem: Posture) => VerbPhrase;
 
 /** Returns what is said of one as it is said of several: `no longer masks` as `no longer mask`. */
-export function pluralOf(phrase: string): string {
+export function ofSeveral(phrase: string): string {
   return phrase.replace(/^((?:no longer |now )?)(\S+)/, (_, before: string, verb: string) => before + pluralVerb(verb));
 }
 

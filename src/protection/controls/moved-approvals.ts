@@ -215,6 +215,6 @@ function orApprovals(groups: readonly Control[]): readonly Control[] {
 /** Returns the texts of the reviewers, and how many of them must approve. */
 export function reviewTexts(posture: Posture): readonly string[] {
   const groups = controlsOf(posture, 'review');
-  const isFewer = posture.approvals < groups.length;
-  return isFewer ? [...controlTexts(groups), `${posture.approvals} of ${groups.length} must approve`] : controlTexts(groups);
+  const { needed = 0 } = posture.access.own ?? {};
+  return needed < groups.length ? [...controlTexts(groups), `${needed} of ${groups.length} must approve`] : controlTexts(groups);
 }

@@ -10,7 +10,7 @@ import {
   controlsOf,
   missingFrom,
   namesText,
-  pluralOf,
+  ofSeveral,
   type Posture,
   quoteName,
   type VerbPhrase,
@@ -163,7 +163,7 @@ function toolsPhrase(controls: readonly Control[], open: Posture, verbs: ToolVer
     const verb = verbs[list === 'allowed' ? (isUnlisted ? 'unlisted' : 'listed') : list];
     return [`${verb} ${namesText('tool', globs)}`];
   });
-  return { one: joinWords(parts), many: joinWords(parts.map(pluralOf)) };
+  return { one: joinWords(parts), many: joinWords(parts.map(ofSeveral)) };
 }
 
 /** Which tools of a server (MCP) people and agents may call, and which calls wait for an approval. */

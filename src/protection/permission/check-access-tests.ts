@@ -4,7 +4,6 @@ import type { AccessExpectation, AccessTest, AccessTestResult } from '../../mode
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { accessModes } from '../access/effective-access.ts';
 import { matchesGlob } from '../pattern/glob.ts';
-import { readPostures } from '../posture/posture.ts';
 import { allConnections, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { checkExpectation, type ExpectationResult, type TestTools } from './check-expectation.ts';
 import { expectedText, statedText, tagsText } from './expectation-texts.ts';
@@ -57,13 +56,9 @@ export function checkAccessTests(
 }
 
 function subjectsIn(snapshot: ProtectionSnapshot): readonly PermissionSubject[] {
-  const postures = readPostures(snapshot);
   return allConnections(snapshot)
     .toSorted()
-    .flatMap((id): readonly PermissionSubject[] => {
-      const posture = postures(id);
-      return posture === undefined ? [] : [{ id, posture, snapshot }];
-    });
+    .map((id) => ({ id, snapshot }));
 }
 
 type TestedConnection = {
@@ -128,11 +123,9 @@ export function checkOtherWays(
   snapshot: ProtectionSnapshot,
   tools: TestTools,
 ): readonly AccessTestResult[] {
-  const postures = readPostures(snapshot);
   return ways.flatMap(({ guarded, through }): readonly AccessTestResult[] => {
-    const posture = postures(through);
-    if (posture === undefined) return [];
-    const subject: PermissionSubject = { id: through, posture, snapshot };
+    if (!snapshot.resources.has(through)) return [];
+    const subject: PermissionSubject = { id: through, snapshot };
     const about = tests.flatMap(({ name, expectations }) => expectations.map((expectation) => ({ name, expectation })));
     return about.flatMap(({ name, expectation }): readonly AccessTestResult[] => {
       const { on, verbs = accessModes, at } = expectation;

@@ -16,7 +16,7 @@ import type { PatternCompiler } from '../pattern/compile.ts';
 import { rulesOn } from '../posture/protection-snapshot.ts';
 import { guardrailEntries, simulateGuardrail } from '../samples/simulate.ts';
 import { hiddenLimits } from './hidden-fields.ts';
-import { approvalText, decidingFacts, permissionOf, type PermissionSubject, permissionTerms } from './permission.ts';
+import { approvalText, decidingFacts, permissionOf, type PermissionSubject, permissionTerms, postureOf } from './permission.ts';
 
 /** What results need: `newPatterns` makes a compiler for each text that should be blocked, and only tests that have such texts need it. */
 export type TestTools = { readonly textOf: (decider: Decider) => string; readonly newPatterns: (() => PatternCompiler) | undefined };
@@ -142,11 +142,11 @@ function problemOf(permission: Permission, expectation: AccessExpectation, subje
 }
 
 /** Returns what is otherwise than an entry says about tools; a connection that leads to no server of tools has no lists that could say it. */
-function toolsProblem(tools: readonly string[], { id, posture, snapshot }: SimulatedSubject): Problem | undefined {
+function toolsProblem(tools: readonly string[], subject: SimulatedSubject): Problem | undefined {
   if (tools.length === 0) return undefined;
   const parts: Problem['parts'] = ['tools'];
-  if (!hasTools(snapshot.resources.get(id)?.spec ?? {})) return { found: 'it leads to no server of tools', parts };
-  const { unmet, unsure } = unmetTools(posture, tools);
+  if (!hasTools(subject.snapshot.resources.get(subject.id)?.spec ?? {})) return { found: 'it leads to no server of tools', parts };
+  const { unmet, unsure } = unmetTools(postureOf(subject), tools);
   if (unmet.length > 0) return { found: `tools not ${unmet.join(', ')}`, parts };
   return unsure.length === 0 ? undefined : { found: `not known whether tools are ${unsure.join(', ')}`, parts, outcome: 'unknown' };
 }
@@ -188,9 +188,11 @@ function approvalProblem({ approval }: PermissionTerms, { from, atLeast, forcedB
 /** Returns whether a guardrail on the connection certainly blocks an input. A session that is refused passes none. */
 function isBlocked(
   { text, verb }: { readonly text: string; readonly verb: AccessMode },
-  { id, snapshot, posture, newPatterns }: SimulatedSubject,
+  subject: SimulatedSubject,
   isHidden: (rule: ResourceId) => boolean,
 ): boolean {
+  const { id, snapshot, newPatterns } = subject;
+  const posture = postureOf(subject);
   if (verb === 'connect' && refusesSessions(posture)) return true;
   if (!levelsOf(posture.enforcement, 'input', verb).every(isChecked)) return false;
   if (newPatterns === undefined) throw new Error('the pattern compiler is not loaded');

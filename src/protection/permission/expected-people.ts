@@ -1,6 +1,7 @@
 import type { AccessExpectation } from '../../model/protection/access-test.ts';
 import { membersText, mostGroups } from '../../model/protection/permission.ts';
 import { accessModes, type MemberSort, seeingAll, sortPlaces, sortsByLists } from '../access/effective-access.ts';
+import { effective } from '../effective/effective.ts';
 import { listsDeciding, type PermissionSubject } from './permission.ts';
 
 /** People of an expectation: all of their groups, their name where an expectation has several, and in which deciding lists they are. */
@@ -20,9 +21,9 @@ export function listExpectedPeople(
     .flatMap((state) => verbs.flatMap((verb) => listsDeciding(state, verb)))
     .map((groups) => groups.filter((group) => !outside.has(group)));
   const distinct = new Map(lists.map((groups) => [groups.join('\n'), groups]));
-  return sortsByLists([...distinct.values()], { without: seeingAll(states.map(({ posture }) => posture.access)) }).map(
-    ({ bits, sort }) => ({ groups: sort.member, who: whoText(sort), bits }),
-  );
+  return sortsByLists([...distinct.values()], {
+    without: seeingAll(states.map(({ id, snapshot }) => effective(snapshot, id)?.access)),
+  }).map(({ bits, sort }) => ({ groups: sort.member, who: whoText(sort), bits }));
 }
 
 function whoText({ member, groups, places }: MemberSort): string {

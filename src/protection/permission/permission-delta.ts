@@ -20,7 +20,7 @@ import type { AccessPart, Difference } from '../access/terms.ts';
 import { decidersOf } from '../effective/deciders.ts';
 import { type Effective, effective } from '../effective/effective.ts';
 import { type DeciderPosition, deciderPositions } from './decider-positions.ts';
-import { groupsIn, permissionTerms } from './permission.ts';
+import { groupsIn, permissionTerms, type Question } from './permission.ts';
 import type { PlanSnapshots } from '../posture/diff-postures.ts';
 import { allConnections, type ProtectionSnapshot, rolesIn } from '../posture/protection-snapshot.ts';
 
@@ -84,23 +84,19 @@ type Sides = {
 /** What people need before and after. */
 type TermsOfSides = readonly [PermissionTerms, PermissionTerms];
 
-const nothing: PermissionTerms = { answer: 'no' };
+function termsIn(snapshot: ProtectionSnapshot, id: ResourceId | undefined, question: Question): PermissionTerms {
+  return id === undefined || !snapshot.resources.has(id) ? { answer: 'no' } : permissionTerms({ id, snapshot }, question);
+}
 
-function linesOf(differences: readonly Difference[], { before, after, postureBefore, postureAfter }: PlanSnapshots): readonly Line[] {
+function linesOf(differences: readonly Difference[], { before, after }: PlanSnapshots): readonly Line[] {
   const [first] = differences;
   if (first === undefined) return [];
   const { connection: id, former } = first;
-  const [posture, was] = [postureAfter(id), former === undefined ? undefined : postureBefore(former)];
   const sides: Sides = {
     id,
     had: former === undefined ? undefined : effective(before, former),
     has: effective(after, id),
-    termsOf: (groups, verb) => [
-      former === undefined || was === undefined
-        ? nothing
-        : permissionTerms({ id: former, posture: was, snapshot: before }, { groups, verb }),
-      posture === undefined ? nothing : permissionTerms({ id, posture, snapshot: after }, { groups, verb }),
-    ],
+    termsOf: (groups, verb) => [termsIn(before, former, { groups, verb }), termsIn(after, id, { groups, verb })],
   };
   const lines = new Map<string, Line>();
   for (const verb of accessModes) {

@@ -15,20 +15,17 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
 import { durationText } from '../../model/time.ts';
 import { accessModes, reviewFor, riskLevels, runbooksOf, seeingAll, seesConnection, stepOf } from '../access/effective-access.ts';
-import { controlsOf, effectiveControls, type Control, type Posture } from '../controls/control-row.ts';
+import { controlsOf, effectiveControls, emptyPosture, type Control, type Posture } from '../controls/control-row.ts';
 import { enforcementNote, levelsOf, runsCommands, typeFields } from '../controls/enforcement.ts';
 import { type EnforcedControl, enforcedControls } from '../controls/enforcement-table.ts';
 import { ruleControlTypes } from '../controls/control-table.ts';
+import { postureIn } from '../posture/posture.ts';
 import { type ProtectionSnapshot, rolesIn } from '../posture/protection-snapshot.ts';
 import { type Effective, effective, type Unread } from '../effective/effective.ts';
 import { hiddenLimits } from './hidden-fields.ts';
 
-/** A connection in one state of a gateway. */
-export type PermissionSubject = {
-  readonly id: ResourceId;
-  readonly posture: Posture;
-  readonly snapshot: ProtectionSnapshot;
-};
+/** A connection that a state of a gateway has. */
+export type PermissionSubject = { readonly id: ResourceId; readonly snapshot: ProtectionSnapshot };
 
 /** People, and what they want to do. */
 export type Question = { readonly groups: readonly string[]; readonly verb: AccessMode };
@@ -41,10 +38,15 @@ type Decision = PermissionTerms & {
 };
 
 /** Returns what the state of a gateway does for a connection that it has. */
-function effectiveOf({ id, snapshot }: Pick<PermissionSubject, 'id' | 'snapshot'>): Effective {
+function effectiveOf({ id, snapshot }: PermissionSubject): Effective {
   const value = effective(snapshot, id);
   if (value === undefined) throw new Error(`${id} does not exist`);
   return value;
+}
+
+/** Returns everything between people and a connection. */
+export function postureOf({ id, snapshot }: PermissionSubject): Posture {
+  return postureIn(snapshot, id) ?? emptyPosture;
 }
 
 function lacksField({ fields }: Unread, of: ResourceId, field: string): boolean {
@@ -52,7 +54,7 @@ function lacksField({ fields }: Unread, of: ResourceId, field: string): boolean 
 }
 
 function decide(subject: PermissionSubject, { groups, verb }: Question): Decision {
-  const { access } = subject.posture;
+  const { access } = effectiveOf(subject);
   const step = stepOf(verb);
   const review = reviewFor(access, groups, step);
   const entry = [
@@ -101,18 +103,19 @@ function factsOf(
 type Limits = Pick<Permission, 'blocked' | 'masked' | 'tools' | 'facts'>;
 
 function limitsOf(subject: PermissionSubject, verb: AccessMode): Limits {
+  const posture = postureOf(subject);
   const hidden = hiddenLimits(subject.snapshot, subject.id);
   // A control without a rule is the connection's own.
   const isKnown = ({ rules = [subject.id] }: Control, part: 'blocked' | 'masked'): boolean =>
     rules.some((rule) => !hidden[part].some(({ id }) => id === rule));
   const controls = (type: ControlType, part: 'blocked' | 'masked'): readonly Control[] =>
-    effectiveControls(subject.posture, type, verb).filter((control) => isKnown(control, part));
+    effectiveControls(posture, type, verb).filter((control) => isKnown(control, part));
   const [input, output] = [controls('input', 'blocked'), controls('output', 'blocked')];
   const [masking, redaction] = [controls('masking', 'masked'), controls('redaction', 'masked')];
   return {
     blocked: controlNames([...input, ...output]),
     masked: controlNames([...masking, ...redaction]),
-    tools: controlNames(controlsOf(subject.posture, 'tools')),
+    tools: controlNames(controlsOf(posture, 'tools')),
     facts: [
       ...controlFacts(subject, input, 'input'),
       ...controlFacts(subject, output, 'output'),
@@ -177,12 +180,13 @@ export function groupsDeciding(subject: PermissionSubject): ReadonlySet<string> 
 }
 
 /** Lists the groups that decide about a verb: people who are in the same of these lists have the same permission. */
-export function listsDeciding({ id, posture: { access }, snapshot }: PermissionSubject, verb: AccessMode): readonly (readonly string[])[] {
+export function listsDeciding(subject: PermissionSubject, verb: AccessMode): readonly (readonly string[])[] {
+  const { access, grants } = effectiveOf(subject);
   const rule = access.rules[stepOf(verb)];
   return [
     ...seeingAll([access]).map((group) => [group]),
     access.groups ?? [],
-    [...effectiveOf({ id, snapshot }).grants().keys()],
+    [...grants().keys()],
     rule?.approval_required_groups ?? [],
     rule?.skip_review_groups ?? [],
     verb === 'runbooks' ? (access.runbooks ?? []).flatMap(({ groups }) => groups) : [],
@@ -207,18 +211,17 @@ function worst(answers: readonly Answer[]): Answer {
 const ownField = (id: ResourceId, field: string): Decider => ({ id, path: pointer(field) });
 
 function seesFact(subject: PermissionSubject, member: readonly string[]): PermissionFact {
-  const { id, posture, snapshot } = subject;
-  const { access } = posture;
+  const { id, snapshot } = subject;
+  const { access, unread, endFor } = effectiveOf(subject);
   const part = 'sees it';
   const all = member.filter((group) => seeingAll([access]).includes(group));
   if (all.length > 0) return { part, answer: 'yes', text: `${all.join(', ')}: sees every connection`, by: [] };
   const seeing = member.filter((group) => seesConnection(access, [group]));
-  const { unread, endFor } = effectiveOf(subject);
   const isUnsure = unread.sees.key !== '';
   const stated = snapshot.resources.get(id)?.spec['access_groups'];
   const own: readonly Decider[] = stated === undefined ? [] : [ownField(id, 'access_groups')];
   if (access.groups === undefined) {
-    const granted = grantsOf({ id, snapshot }, member);
+    const granted = grantsOf(subject, member);
     if (granted.length > 0) return { part, answer: 'yes', text: member.join(', '), by: granted };
     if (isUnsure) return { part, answer: 'unknown', text: 'the groups that see it are kept as they are on the gateway', by: own };
     return { part, answer: 'yes', text: access.isControlled ? 'every group' : 'everybody: no groups restrict it', by: own };
@@ -229,50 +232,51 @@ function seesFact(subject: PermissionSubject, member: readonly string[]): Permis
   }
   const those = access.groups.length === 0 ? 'only admins and auditors' : `only ${access.groups.join(', ')}`;
   if (isUnsure) return { part, answer: 'unknown', text: `${those}, and groups that are not known`, by: own };
-  return { part, answer: 'no', text: those, by: own.length > 0 ? own : grantsOf({ id, snapshot }, access.groups) };
+  return { part, answer: 'no', text: those, by: own.length > 0 ? own : grantsOf(subject, access.groups) };
 }
 
 /** Returns what grants a connection to some of the groups: its own list, and its attributes. */
-function grantsOf({ id, snapshot }: Pick<PermissionSubject, 'id' | 'snapshot'>, groups: readonly string[]): readonly Decider[] {
-  const { grants, facts } = effectiveOf({ id, snapshot });
+function grantsOf(subject: PermissionSubject, groups: readonly string[]): readonly Decider[] {
+  const { grants, facts } = effectiveOf(subject);
   const found = groups.flatMap((group) => grants().get(group) ?? []);
-  const order = [id, ...facts.attributes.map((name) => attributeId(name))];
+  const order = [subject.id, ...facts.attributes.map((name) => attributeId(name))];
   return found.toSorted((one, other) => order.indexOf(one.id) - order.indexOf(other.id));
 }
 
 /** Returns the only runbooks that people may run. */
-function runbookTerms({ posture: { access } }: PermissionSubject, { groups, verb }: Question): Pick<PermissionTerms, 'runbooks'> {
+function runbookTerms(subject: PermissionSubject, { groups, verb }: Question): Pick<PermissionTerms, 'runbooks'> {
   if (verb !== 'runbooks') return {};
-  const runbooks = runbooksOf(access, groups);
+  const runbooks = runbooksOf(effectiveOf(subject).access, groups);
   return runbooks.some(({ repository }) => repository === undefined) ? {} : { runbooks };
 }
 
 function openFact(subject: PermissionSubject, { groups, verb }: Question): PermissionFact {
-  const { id, posture } = subject;
+  const { id } = subject;
   const field = `access_mode_${verb}`;
   const by = [ownField(id, field)];
-  const { roles } = posture.access;
+  const { access, unread } = effectiveOf(subject);
+  const { roles } = access;
   if (verb === 'runbooks' && groups.includes(roles.auditor) && !groups.includes(roles.admin))
     return { part: 'open', answer: 'no', text: 'auditors run no runbooks', by: [] };
-  if (verb !== 'connect' && !runsCommands(posture.enforcement)) {
+  const { enforcement } = postureOf(subject);
+  if (verb !== 'connect' && !runsCommands(enforcement)) {
     const none = verb === 'exec' ? 'commands' : 'runbooks';
     return {
       part: 'open',
       answer: 'no',
-      text: `the gateway runs no ${none} on ${posture.enforcement.by}`,
+      text: `the gateway runs no ${none} on ${enforcement.by}`,
       by: typeFields.map((name) => ownField(id, name)),
     };
   }
-  if (posture.access.open.has(verb)) return { part: 'open', answer: 'yes', text: `${verb} is enabled`, by };
-  if (lacksField(effectiveOf(subject).unread.open, id, field))
-    return { part: 'open', answer: 'unknown', text: `${field} is kept as it is on the gateway`, by };
+  if (access.open.has(verb)) return { part: 'open', answer: 'yes', text: `${verb} is enabled`, by };
+  if (lacksField(unread.open, id, field)) return { part: 'open', answer: 'unknown', text: `${field} is kept as it is on the gateway`, by };
   return { part: 'open', answer: 'no', text: `${verb} is disabled`, by };
 }
 
 function runbooksFact(subject: PermissionSubject, member: readonly string[]): PermissionFact {
-  const { access, incomplete } = subject.posture;
+  const { access, unread } = effectiveOf(subject);
   const part = 'runbooks';
-  const { fields } = effectiveOf(subject).unread.runs;
+  const { fields } = unread.runs;
   const isKnown = ({ name }: RunbookRule): boolean => !fields.some(({ id }) => id === runbookRuleId(name));
   const known = access.runbooks?.filter(isKnown);
   const allowed = runbooksOf({ ...access, runbooks: known }, member);
@@ -281,7 +285,7 @@ function runbooksFact(subject: PermissionSubject, member: readonly string[]): Pe
   const by = having.map(({ name }) => ({ id: runbookRuleId(name), path: pointer('runbooks') }));
   if (allowed.length === 0) {
     const all = rules.map(({ name }) => ({ id: runbookRuleId(name), path: pointer('user_groups') }));
-    if (incomplete.has('runbooks') || known?.length !== access.runbooks?.length)
+    if (postureOf(subject).incomplete.has('runbooks') || known?.length !== access.runbooks?.length)
       return { part, answer: 'unknown', text: 'no runbook rule that is known lets them run one here', by: all };
     return { part, answer: 'no', text: 'no runbook rule lets them run one here', by: all };
   }
@@ -352,29 +356,30 @@ type Limited = {
 
 /** Returns whether what limits native access is not known; without a review and without a rule, nothing does. */
 function isDurationHidden(subject: PermissionSubject, { by }: Pick<Reviewing, 'by'>): boolean {
-  const { jit } = subject.posture.access.rules;
+  const { access, unread } = effectiveOf(subject);
+  const { jit } = access.rules;
   if (by === undefined && jit === undefined) return false;
   const limiting = jit === undefined ? subject.id : requestRuleId(jit.name);
-  return lacksField(effectiveOf(subject).unread.longest, limiting, 'access_max_duration');
+  return lacksField(unread.longest, limiting, 'access_max_duration');
 }
 
-function durationFacts({ id, posture }: PermissionSubject, { limit, isLimitUnknown, rule, verb }: Limited): readonly PermissionFact[] {
+function durationFacts(subject: PermissionSubject, { limit, isLimitUnknown, rule, verb }: Limited): readonly PermissionFact[] {
   if (verb !== 'connect') return [];
   if (isLimitUnknown) return [{ part: 'longest', answer: 'yes', text: 'not known', by: [] }];
   if (limit === undefined) return [{ part: 'longest', answer: 'yes', text: 'no limit', by: [] }];
-  const { rules, ownLimit } = posture.access;
+  const { rules, ownLimit } = effectiveOf(subject).access;
   // The rule that governs limits those, too, whose review it skips.
   const by: readonly Decider[] =
     rule === undefined && ownLimit === limit
-      ? [ownField(id, 'access_max_duration')]
+      ? [ownField(subject.id, 'access_max_duration')]
       : rules.jit?.access_max_duration === limit
         ? [{ id: requestRuleId(rules.jit.name), path: pointer('access_max_duration') }]
         : [];
   return [{ part: 'longest', answer: 'yes', text: `${durationText(limit)}${by.length === 0 ? ', the limit of the gateway' : ''}`, by }];
 }
 
-function analyzerFacts({ posture }: PermissionSubject, verb: AccessMode): readonly PermissionFact[] {
-  const { analyzer } = posture.access;
+function analyzerFacts(subject: PermissionSubject, verb: AccessMode): readonly PermissionFact[] {
+  const { analyzer } = effectiveOf(subject).access;
   if (analyzer === undefined || verb === 'connect') return [];
   const texts = riskLevels.flatMap((level) => {
     const { action, by } = analyzer[level];
@@ -402,13 +407,14 @@ function controlFacts({ id, snapshot }: PermissionSubject, controls: readonly Co
 }
 
 /** Returns a fact about the rules of a control that sessions by a verb do not certainly check. */
-function unenforcedFacts({ id, posture }: PermissionSubject, control: EnforcedControl, verb: AccessMode): readonly PermissionFact[] {
+function unenforcedFacts(subject: PermissionSubject, control: EnforcedControl, verb: AccessMode): readonly PermissionFact[] {
+  const posture = postureOf(subject);
   const controls = controlsOf(posture, control);
   const note = controls.length === 0 ? undefined : enforcementNote(posture.enforcement, control, verb);
   if (note === undefined) return [];
   const isUnclear = levelsOf(posture.enforcement, control, verb).includes('unclear');
   const rules = [...new Set(controls.flatMap((one) => one.rules ?? []))];
-  const by = rules.length === 0 ? [ownField(id, 'redact_types')] : rules.map((rule): Decider => ({ id: rule, path: '' }));
+  const by = rules.length === 0 ? [ownField(subject.id, 'redact_types')] : rules.map((rule): Decider => ({ id: rule, path: '' }));
   return [{ part: partOf(control), answer: isUnclear ? 'unknown' : 'no', text: `${control}: ${note}`, by }];
 }
 
@@ -417,7 +423,8 @@ function partOf(control: EnforcedControl): 'blocked' | 'masked' {
 }
 
 /** Returns a fact about the lists of tools of a connection. */
-function toolFacts({ id, posture }: PermissionSubject): readonly PermissionFact[] {
+function toolFacts(subject: PermissionSubject): readonly PermissionFact[] {
+  const posture = postureOf(subject);
   const [texts, isUnread] = [controlNames(controlsOf(posture, 'tools')), posture.incomplete.has('tools')];
   if (texts.length === 0 && !isUnread) return [];
   return [
@@ -425,7 +432,7 @@ function toolFacts({ id, posture }: PermissionSubject): readonly PermissionFact[
       part: 'tools',
       answer: isUnread ? 'unknown' : 'yes',
       text: isUnread ? 'not all is known' : texts.join(', '),
-      by: [ownField(id, 'secret')],
+      by: [ownField(subject.id, 'secret')],
     },
   ];
 }

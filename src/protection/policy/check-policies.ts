@@ -5,7 +5,7 @@ import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { readPostures } from '../posture/posture.ts';
+import { postureIn } from '../posture/posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
 import { policyMatches } from './match.ts';
 import { matchesGlob } from '../pattern/glob.ts';
@@ -70,7 +70,6 @@ export type PolicyCheckInput = {
 export function checkPolicies(checking: PolicyCheckInput): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
   const { rules, snapshot, resources, live, registry, today, unselected = [], unmanaged = [] } = checking;
   const liveResources = new Map(live?.map((resource) => [resource.id, resource]));
-  const postures = readPostures(snapshot);
   const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
   const findings: PolicyFinding[] = [];
   const waived: WaivedFinding[] = [];
@@ -78,7 +77,7 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
   const declared = resources.map((desired) => ({ id: desired.id, key: desired.key, desired }));
   const others = unmanaged.map((id) => ({ id, key: id, desired: undefined }));
   for (const { id, key, desired } of [...declared, ...others]) {
-    const posture = kindOf(key) === 'Connection' ? postures(key) : undefined;
+    const posture = kindOf(key) === 'Connection' ? postureIn(snapshot, key) : undefined;
     if (posture === undefined) continue;
     const subject: PolicySubject = {
       id: key,
@@ -116,7 +115,7 @@ export function policiesOn(
   { rules, snapshot, resources, live, registry, today }: PolicyCheckInput,
 ): readonly PolicyResult[] {
   const desired = resources.find((resource) => resource.key === id);
-  const posture = kindOf(id) === 'Connection' && desired !== undefined ? readPostures(snapshot)(id) : undefined;
+  const posture = kindOf(id) === 'Connection' && desired !== undefined ? postureIn(snapshot, id) : undefined;
   if (posture === undefined || desired === undefined) return [];
   const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
   const subject: PolicySubject = {

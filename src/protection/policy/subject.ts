@@ -291,7 +291,7 @@ function postureRead(posture: Posture, spend: Spend): FieldReader {
   return (field) => {
     if (field === 'approvals') {
       if (posture.incomplete.has('review')) throw new UnavailableError('posture.approvals cannot be seen');
-      return BigInt(posture.approvals);
+      return BigInt(posture.access.own?.needed ?? 0);
     }
     const control = controlTypes.find((one) => one === field);
     if (control === undefined) return undefined;

@@ -3,39 +3,27 @@ import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { AccessFacts } from '../access/access-index.ts';
 import { protectingFields } from '../controls/control-table.ts';
 import type { Posture } from '../controls/control-row.ts';
-import type { PostureReader } from './posture.ts';
+import { postureIn } from './posture.ts';
 import { readAccessIn, type ProtectionSnapshot } from './protection-snapshot.ts';
 
-/** The protection before and after a plan, with readers of the postures. */
-type BothSides = {
-  readonly before: ProtectionSnapshot;
-  readonly after: ProtectionSnapshot;
-  readonly postureBefore: PostureReader;
-  readonly postureAfter: PostureReader;
-};
+/** The states before and after a plan. */
+type BothSides = { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
 
 /**
  * Returns for each connection the first of those that a plan treats alike in everything that protects: each set of rules needs to be compared once
  * only, however many connections share it. All of them must exist before and after the plan, without a change of their own.
  */
-export function firstsOfAlike(
-  ids: readonly ResourceId[],
-  { before, after, postureBefore, postureAfter }: BothSides,
-): ReadonlyMap<ResourceId, ResourceId> {
+export function firstsOfAlike(ids: readonly ResourceId[], { before, after }: BothSides): ReadonlyMap<ResourceId, ResourceId> {
   const numberOf = createNumbering();
-  const sides = [
-    { snapshot: before, lookup: readAccessIn(before).lookup, read: postureBefore },
-    { snapshot: after, lookup: readAccessIn(after).lookup, read: postureAfter },
-  ];
   const firsts = new Map<string, ResourceId>();
   return new Map(
     ids.map((id) => {
-      const states = sides.map(({ snapshot, lookup, read }) => {
+      const states = [before, after].map((snapshot) => {
         const spec = snapshot.resources.get(id)?.spec ?? {};
-        const facts = lookup(nameOf(id), spec);
+        const facts = readAccessIn(snapshot).lookup(nameOf(id), spec);
         return [
           ruleKey(id, snapshot, numberOf),
-          enforcementKey(read(id)),
+          enforcementKey(postureIn(snapshot, id)),
           facts.attributes,
           protectionKey(spec),
           factsKey(facts, numberOf),

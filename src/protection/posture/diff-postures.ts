@@ -12,30 +12,23 @@ import {
   connectionsAsking,
   liveSnapshot,
   plannedSnapshot,
-  readAccessIn,
   rulesOn,
   samplesOf,
   type ProtectionSnapshot,
 } from './protection-snapshot.ts';
-import type { ComparisonCache } from '../controls/compare-protection.ts';
 import { controlRow } from '../controls/control-table.ts';
 import { emptyPosture, type Posture } from '../controls/control-row.ts';
 import { grantEnds } from './grant-ends.ts';
 import { placeAttachments, readDeclaredAttachments } from './declared-attachments.ts';
-import { createPostureBuilder, readPostures, type PostureBuilder, type PostureReader } from './posture.ts';
+import { postureIn } from './posture.ts';
 
 /** The part of a plan that affects protection. */
 export type PlannedWrites = Pick<Diff, 'target' | 'changes' | 'edges'>;
 
-/** The protection before and after a plan, with readers of the postures. */
+/** The states of a gateway before and after a plan. */
 export type PlanSnapshots = {
   readonly before: ProtectionSnapshot;
   readonly after: ProtectionSnapshot;
-  readonly postureBefore: PostureReader;
-  readonly postureAfter: PostureReader;
-  /** Builds other states of connections; it shares what the readers have read. */
-  readonly build: PostureBuilder;
-  readonly compared: ComparisonCache;
   /** The live predecessors by the connections that replace them. */
   readonly predecessors: ReadonlyMap<ResourceId, ResourceId>;
 };
@@ -58,18 +51,7 @@ export function snapshotPlan(
   const before = base === undefined ? snapshot : { ...snapshot, declaredAttachments: readDeclaredAttachments(base) };
   const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : snapshot;
   const stated = desired && { declaredAttachments: readDeclaredAttachments(desired), ends: desired === since ? ends : grantEnds(desired) };
-  const after = { ...planned, ...stated };
-  const build = createPostureBuilder({ access: readAccessIn(before), samples });
-  const predecessors = predecessorsIn(desired, before);
-  return {
-    before,
-    after,
-    postureBefore: readOnce(readPostures(before, build)),
-    postureAfter: readOnce(readPostures(after, build)),
-    build,
-    compared: new Map(),
-    predecessors,
-  };
+  return { before, after: { ...planned, samples, ...stated }, predecessors: predecessorsIn(desired, before) };
 }
 
 type EarlierState = Pick<PlannedWrites, 'target'> & {
@@ -88,32 +70,19 @@ export function snapshotsSince(
   const { samples, ends, declaredAttachments } = planned.before;
   const taken = { ...liveSnapshot(earlier, registry, target.dialect), samples, ends };
   const before = declaredAttachments === undefined ? taken : { ...taken, declaredAttachments };
-  const build = createPostureBuilder({ access: readAccessIn(before), samples });
-  const postureBefore = readOnce(readPostures(before, build));
-  const since = { ...planned, before, build, postureBefore, predecessors: predecessorsIn(desired, before) };
+  const since = { ...planned, before, predecessors: predecessorsIn(desired, before) };
   if (gone.length === 0) return since;
   const { declaredAttachments: declared, ends: after } = planned.after;
   const left = afterWrites(
     planned.after,
     gone.map((id) => ({ id, spec: undefined, stated: new Set(), edges: [] })),
   );
-  const state = { ...left, ends: after, ...(declared === undefined ? {} : { declaredAttachments: declared }) };
-  return { ...since, after: state, postureAfter: readOnce(readPostures(state, build)) };
+  return { ...since, after: { ...left, samples, ends: after, ...(declared === undefined ? {} : { declaredAttachments: declared }) } };
 }
 
 /** Returns whether a plan leaves the access control of the gateway on or off. */
 function isSameControl({ listed: before }: ProtectionSnapshot, { listed: after }: ProtectionSnapshot): boolean {
   return before.isControlled === after.isControlled;
-}
-
-/** Returns a reader that keeps what it has read: several stages ask for the same connections, and a snapshot of a plan does not change. */
-function readOnce(read: PostureReader): PostureReader {
-  const known = new Map<ResourceId, Posture>();
-  return (connection) => {
-    const posture = known.get(connection) ?? read(connection);
-    if (posture !== undefined) known.set(connection, posture);
-    return posture;
-  };
 }
 
 function predecessorsIn(desired: DesiredState | undefined, before: ProtectionSnapshot): PlanSnapshots['predecessors'] {
@@ -126,9 +95,8 @@ function predecessorsIn(desired: DesiredState | undefined, before: ProtectionSna
 }
 
 /** Swaps both sides: from the planned state to the live state. */
-export function reverseSnapshots(snapshots: PlanSnapshots): PlanSnapshots {
-  const { before, after, postureBefore, postureAfter } = snapshots;
-  return { ...snapshots, before: after, after: before, postureBefore: postureAfter, postureAfter: postureBefore, predecessors: new Map() };
+export function reverseSnapshots({ before, after }: PlanSnapshots): PlanSnapshots {
+  return { before: after, after: before, predecessors: new Map() };
 }
 
 /** Lists the connections that a written change, an attachment, a changed rule or the access control of the gateway may affect; sorted by id. */
@@ -158,18 +126,18 @@ export function affectingEvery({ changes }: PlannedWrites, before: ProtectionSna
 }
 
 /** Returns whether a change opens a connection for the first time: it is created, or its interrupted creation is completed. */
-export function isFirstOpening(change: Pick<Change, 'unfinished'> | undefined, before: Posture | undefined): boolean {
-  return before === undefined || change?.unfinished === true;
+export function isFirstOpening(change: Pick<Change, 'unfinished'> | undefined, isLive: boolean): boolean {
+  return !isLive || change?.unfinished === true;
 }
 
 /** Lists the rules on one connection before and after, what each does, and where the manifests attach it. */
 export function connectionRules(
   id: ResourceId,
-  { postureBefore, postureAfter }: PlanSnapshots,
+  { before, after: planned }: PlanSnapshots,
   desired: Pick<DesiredState, 'edges' | 'resources'>,
 ): readonly ExplainedRule[] {
   const placed = placeAttachments(desired, id);
-  return rulesOnEither(postureBefore(id) ?? emptyPosture, postureAfter(id) ?? emptyPosture).map((one) => {
+  return rulesOnEither(postureIn(before, id) ?? emptyPosture, postureIn(planned, id) ?? emptyPosture).map((one) => {
     const controls = (one.after ?? one.before)?.controls ?? [];
     const verbs = controls.map((control) => {
       const { ofRules, ofAccess } = controlRow(control);

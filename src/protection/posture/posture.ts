@@ -1,10 +1,10 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, onceInEach } from '../../model/collections.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject, sortedKeys, textsIn } from '../../model/json.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
 import { isAttribute } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import type { Control, GatewayAccess, Posture, SampleText } from '../controls/control-row.ts';
+import type { Control, GatewayAccess, Posture } from '../controls/control-row.ts';
 import { decidesAccess } from '../access/deciding-kinds.ts';
 import { accessOf } from '../access/effective-access.ts';
 import { ownApproval } from '../controls/connection-rows.ts';
@@ -16,25 +16,6 @@ const none: readonly Control[] = [];
 
 const connectionRows = controlTable.flatMap(({ type, ofConnection }) => (ofConnection === undefined ? [] : [{ type, ofConnection }]));
 const ruleRows = controlTable.filter(({ ofRules }) => ofRules !== undefined);
-
-/** Returns the posture of a connection; undefined when it does not exist. */
-export type PostureReader = (connection: ResourceId) => Posture | undefined;
-
-/** One connection with the rules on it, as one moment or one step of a plan has them. */
-type ConnectionState = {
-  readonly id: ResourceId;
-  readonly resource: ResourceSnapshot;
-  readonly rules: ReadonlyMap<ResourceId, ResourceSnapshot | undefined>;
-  readonly attachments?: ReadonlyMap<ResourceId, readonly Attachment[]>;
-  /** What the gateway decides about access, if that is not what the builder knows. */
-  readonly access?: GatewayAccess;
-};
-
-/** What is the same for all connections of a gateway. */
-type PostureContext = Pick<ProtectionSnapshot, 'samples'> & { readonly access: GatewayAccess };
-
-/** Builds the posture of one state of a connection. */
-export type PostureBuilder = (state: ConnectionState) => Posture;
 
 /** More sets of rules are not remembered: states that need the same set follow each other. */
 const mostSets = 4096;
@@ -49,53 +30,67 @@ function remember<Value>(known: Map<string, Value>, key: string, make: () => Val
   return made;
 }
 
-/** Returns a builder of postures. Each rule is read once, and states with the same rules share their controls. */
-export function createPostureBuilder({ access: usual, samples }: PostureContext): PostureBuilder {
-  const single = new Map<ResourceId, Map<ResourceSnapshot | undefined, RuleControls>>();
-  const joint = new Map<string, Omit<RuleControls, 'key'>>();
-  const listed = new Map<string, Posture['rules']>();
-  const numbers = new WeakMap<readonly Attachment[], number>();
-  let count = 0;
-  const numberOf = (list: readonly Attachment[]): number => {
-    const found = numbers.get(list);
-    if (found !== undefined) return found;
-    numbers.set(list, (count += 1));
-    return count;
-  };
-  const ofRule = (id: ResourceId, resource: ResourceSnapshot | undefined): RuleControls => {
-    const known = single.get(id) ?? new Map<ResourceSnapshot | undefined, RuleControls>();
-    const found = known.get(resource);
-    if (found !== undefined) return found;
-    const controls = { ...controlsOfRule(id, resource), key: (count += 1) };
-    single.set(id, known.set(resource, controls));
-    return controls;
-  };
-  return ({ id, resource, rules, attachments, access = usual }) => {
-    const all = new Map<ResourceId, RuleControls>();
-    const by = (rule: ResourceId): readonly Attachment[] => attachments?.get(rule) ?? noAttachments;
-    let [key, attachedKey] = ['', ''];
-    for (const [rule, own] of rules) {
-      const one = ofRule(rule, own);
-      all.set(rule, one);
-      key += `${one.key} `;
-      attachedKey += `${numberOf(by(rule))} `;
-    }
-    const combined = remember(joint, key, () => combineRules(all, samples));
-    const effects = remember(listed, `${key}${attachedKey}`, () => effectsOf(all, { rules, by }));
-    return postureOf({ id, ...resource }, { ...combined, effects }, access);
-  };
+const numbers = new WeakMap<object, number>();
+let count = 0;
+
+/** Returns a number that is the same for the same object. */
+function numberOf(value: object): number {
+  const found = numbers.get(value) ?? (count += 1);
+  numbers.set(value, found);
+  return found;
 }
 
-type AttachedRules = Pick<ConnectionState, 'rules'> & { readonly by: (rule: ResourceId) => readonly Attachment[] };
+const knownRules = new WeakMap<ResourceSnapshot, { readonly id: ResourceId; readonly controls: RuleControls }>();
+const missing = new Map<string, RuleControls>();
+
+/** Returns the controls of a rule, read once for all connections and states that have it. */
+function readRule(id: ResourceId, resource: ResourceSnapshot | undefined): RuleControls {
+  if (resource === undefined) return remember(missing, id, () => controlsOfRule(id, resource));
+  const known = knownRules.get(resource);
+  if (known?.id === id) return known.controls;
+  const controls = controlsOfRule(id, resource);
+  knownRules.set(resource, { id, controls });
+  return controls;
+}
+
+const joint = new Map<string, RuleControls>();
+const listed = new Map<string, Posture['rules']>();
+
+/** Returns the posture of a connection in a state; undefined when it does not exist. States with the same rules share their controls. */
+export const postureIn: (state: ProtectionSnapshot, connection: ResourceId) => Posture | undefined = onceInEach(
+  (state: ProtectionSnapshot) => {
+    const access = readAccessIn(state);
+    return (id) => {
+      const resource = state.resources.get(id);
+      if (resource === undefined) return undefined;
+      const rules = [...attachmentsOn(state, id)].map(([rule, by]): AttachedRule => {
+        const own = state.resources.get(rule);
+        return { rule, by, resource: own, controls: readRule(rule, own) };
+      });
+      const key = rules.map(({ controls }) => numberOf(controls)).join(' ');
+      const combined = remember(joint, key, () => combineRules(rules));
+      const effects = remember(listed, `${key} by ${rules.map(({ by }) => numberOf(by)).join(' ')}`, () => effectsOf(rules));
+      return postureOf({ id, ...resource }, { ...combined, effects, samples: state.samples }, access);
+    };
+  },
+);
+
+/** A rule on a connection, and what attaches it. */
+type AttachedRule = {
+  readonly rule: ResourceId;
+  readonly resource: ResourceSnapshot | undefined;
+  readonly by: readonly Attachment[];
+  readonly controls: RuleControls;
+};
 
 /** Lists what each rule on a connection does there, and what attaches it. */
-function effectsOf(all: ReadonlyMap<ResourceId, RuleControls>, { rules, by }: AttachedRules): Posture['rules'] {
+function effectsOf(rules: readonly AttachedRule[]): Posture['rules'] {
   return new Map(
-    [...all]
-      .filter(([rule]) => isEffectiveRule(rule, rules.get(rule)))
-      .map(([rule, one]) => [
+    rules
+      .filter(({ rule, resource }) => isEffectiveRule(rule, resource))
+      .map(({ rule, controls, by }) => [
         rule,
-        { controls: decidesAccess(kindOf(rule)) ? ruleControlTypes(kindOf(rule)) : controlTypesIn(one), by: by(rule) },
+        { controls: decidesAccess(kindOf(rule)) ? ruleControlTypes(kindOf(rule)) : controlTypesIn(controls), by },
       ]),
   );
 }
@@ -105,42 +100,18 @@ export function isEffectiveRule(id: ResourceId, resource: ResourceSnapshot | und
   return !isAttribute(id) || textsIn(resource?.spec['access_groups']).length > 0;
 }
 
-/** Returns a reader of postures. Readers with the same builder share what they read. */
-export function readPostures(
-  snapshot: ProtectionSnapshot,
-  shared?: PostureBuilder,
-  access: GatewayAccess = readAccessIn(snapshot),
-): PostureReader {
-  const build = shared ?? createPostureBuilder({ access, samples: snapshot.samples });
-  return (connection) => {
-    const resource = snapshot.resources.get(connection);
-    if (resource === undefined) return undefined;
-    const attachments = attachmentsOn(snapshot, connection);
-    const rules = new Map<ResourceId, ResourceSnapshot | undefined>();
-    for (const id of attachments.keys()) rules.set(id, snapshot.resources.get(id));
-    return build({ id: connection, resource, rules, attachments, access });
-  };
-}
+type RuleControls = Pick<Posture, 'controls'> & { readonly incomplete: readonly ControlType[] };
 
-type RuleControls = Pick<Posture, 'controls' | 'samples'> & { readonly incomplete: readonly ControlType[]; readonly key: number };
-
-function controlTypesIn({ controls }: Pick<RuleControls, 'controls'>): readonly ControlType[] {
+function controlTypesIn({ controls }: RuleControls): readonly ControlType[] {
   return controlTypes.filter((control) => (controls[control] ?? none).length > 0);
 }
 
-function combineRules(byRule: ReadonlyMap<ResourceId, RuleControls>, samples: ProtectionSnapshot['samples']): Omit<RuleControls, 'key'> {
-  const rules = [...byRule];
-  const all = ruleRows.map(({ type }) => [type, mergeControls(rules.flatMap(([, { controls }]) => controls[type] ?? []))]);
-  return {
-    controls: Object.fromEntries(all),
-    incomplete: rules.flatMap(([, { incomplete }]) => incomplete),
-    samples: samples === undefined ? noSamples : rules.flatMap(([id]) => samples.get(id) ?? noSamples),
-  };
+function combineRules(rules: readonly AttachedRule[]): RuleControls {
+  const all = ruleRows.map(({ type }) => [type, mergeControls(rules.flatMap(({ controls: { controls } }) => controls[type] ?? []))]);
+  return { controls: Object.fromEntries(all), incomplete: rules.flatMap(({ controls: { incomplete } }) => incomplete) };
 }
 
-const noSamples: readonly SampleText[] = [];
-
-type StateOfRules = Omit<RuleControls, 'key'> & { readonly effects: Posture['rules'] };
+type StateOfRules = RuleControls & { readonly effects: Posture['rules'] } & Pick<Posture, 'samples'>;
 
 function postureOf(
   { id, spec, unknown }: ResourceSnapshot & { readonly id: ResourceId },
@@ -156,7 +127,6 @@ function postureOf(
   for (const { type, ofConnection } of connectionRows) controls[type] = ofConnection(spec, { facts, is: access });
   return {
     controls,
-    approvals: own?.needed ?? 0,
     access,
     enforcement,
     samples: rules.samples,
@@ -192,17 +162,17 @@ function mergeControls(controls: readonly Control[]): readonly Control[] {
 }
 
 /** Reads the controls of a rule. A rule that cannot be read counts as one unknown control of each of its types. */
-function controlsOfRule(id: ResourceId, resource: ResourceSnapshot | undefined): Omit<RuleControls, 'key'> {
+function controlsOfRule(id: ResourceId, resource: ResourceSnapshot | undefined): RuleControls {
   const kind = kindOf(id);
   if (resource === undefined) {
     const every = controlsOfRuleKind(kind).map(({ type }) => type);
     const control = { name: `(${nameOf(id)})`, rules: [id] };
-    return { controls: Object.fromEntries(every.map((type) => [type, [control]])), incomplete: every, samples: noSamples };
+    return { controls: Object.fromEntries(every.map((type) => [type, [control]])), incomplete: every };
   }
   const { spec, unknown } = resource;
   const incomplete = unknown.flatMap((path) => (tokensOf(path).length === 0 ? ruleControlTypes(kind) : controlTypesOf(kind, path)));
   const controls = Object.fromEntries(controlsOfRuleKind(kind).map(({ type, read }) => [type, read(spec, [id])]));
-  return { controls, incomplete, samples: noSamples };
+  return { controls, incomplete };
 }
 
 /** The attachment of an edge that no known manifest declares. */

@@ -32,7 +32,7 @@ export function destinationTerms({ terms: { approval }, without }: DestinationGa
 /** Builds one headline for the people who reach a destination in the same way. */
 export function destinationHeadlines(
   gains: readonly DestinationGain[],
-  { postureAfter }: Pick<PlanSnapshots, 'postureAfter'>,
+  snapshots: PlanSnapshots,
   desired: DesiredState,
 ): readonly Headline[] {
   const manifests = desiredByKey(desired.resources);
@@ -50,7 +50,7 @@ export function destinationHeadlines(
         direction: 'weakens',
         text: `${who} can reach ${destinationText(first)}, ${destinationTerms(first)}, through ${connections.map(nameOf).slice(0, mostNames).join(', ')}`,
         connections,
-        tags: sharedTags(connections.map((id) => postureAfter(id)?.tags ?? {})),
+        tags: sharedTags(connections, snapshots),
         causes: connections.map((by) => {
           const manifest = manifests.get(by);
           return { by, ...(manifest === undefined ? {} : { place: formatPosition(manifest.locate('/secret')) }) };

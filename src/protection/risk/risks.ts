@@ -38,6 +38,7 @@ import {
   sourceRisks,
   sourceUsers,
 } from './secret-risks.ts';
+import { postureIn } from '../posture/posture.ts';
 import { rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
 /** The input of the risk assessment: the plan, the snapshots before and after it, and the manifests now and at the base. */
@@ -183,7 +184,7 @@ function controlRisks(placing: PlacingInput & { readonly change: Change }, { cau
 
 /** Finds risks that are no effects on protection: credentials that move, hidden values, deletions, and new access. */
 function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
-  const { liveResources, resources, postureBefore, postureAfter, predecessors, baseResources, destinations } = context;
+  const { before, after: planned, liveResources, resources, predecessors, baseResources, destinations } = context;
   const key = liveKeyOf(change);
   const isConnection = kindOf(key) === 'Connection';
   if (change.action === 'delete') return isConnection ? [{ code: generalRisk('deleted'), fields: [] }] : [];
@@ -193,19 +194,19 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
     subject: liveResources.get(key),
     predecessor: predecessor === undefined ? undefined : liveResources.get(predecessor),
     desired: resources.get(change.id),
-    after: specIn(context.after, key),
+    after: specIn(planned, key),
     applied: baseResources.get(change.id) ?? (predecessor === undefined ? undefined : baseResources.get(predecessor)),
   };
   const moved = isConnection ? rerouteRisks(change, owners) : repositoryRisks(change, owners);
-  const after = isConnection ? postureAfter(key) : undefined;
+  const after = isConnection ? postureIn(planned, key) : undefined;
   const program = moved.length > 0 ? [] : programRisks(change, after, destinations.bare.has(key));
   const reroutes = [...moved, ...program, ...destinationRisks(key, destinations)];
-  const had = isConnection ? postureBefore(key) : undefined;
-  const hadAccess = predecessor === undefined ? had : postureBefore(predecessor);
+  const had = isConnection ? postureIn(before, key) : undefined;
+  const hadAccess = predecessor === undefined ? had : postureIn(before, predecessor);
   const isHidden =
     after !== undefined && hiddenPhrase(after) !== undefined && (hadAccess === undefined || hiddenPhrase(hadAccess) === undefined);
   const hiding = isHidden ? [{ code: generalRisk('hidden'), fields: [] }] : [];
-  if (isConnection && isFirstOpening(change, had)) {
+  if (isConnection && isFirstOpening(change, had !== undefined)) {
     const isExposed = after !== undefined && !predecessors.has(key) && unreviewedModes(after).length > 0;
     return [...reroutes, ...hiding, ...(isExposed ? [{ code: generalRisk('exposed'), fields: [] }] : [])];
   }
@@ -238,7 +239,7 @@ function statedRisks(resource: DesiredResource, { baseResources, liveResources, 
 }
 
 /** Finds guardrails that are attached to connections whose proxy cannot enforce them and therefore refuses every session. */
-function unenforceableRisks(change: Change, { postureBefore, postureAfter, edgesBy, connectionsOf }: RiskContext): readonly Risk[] {
+function unenforceableRisks(change: Change, { before, after, edgesBy, connectionsOf }: RiskContext): readonly Risk[] {
   const key = liveKeyOf(change);
   if (change.action === 'delete') return [];
   const own = kindOf(key) === 'Connection' ? [key] : kindOf(key) === 'GuardrailRule' ? (connectionsOf(key) ?? []) : [];
@@ -246,7 +247,7 @@ function unenforceableRisks(change: Change, { postureBefore, postureAfter, edges
     ...own,
     ...(edgesBy.get(key) ?? []).filter(({ rule }) => kindOf(rule) === 'GuardrailRule').map(({ connection }) => connection),
   ]);
-  const connections = [...ids].filter((id) => refusesSessions(postureAfter(id)) && !refusesSessions(postureBefore(id)));
+  const connections = [...ids].filter((id) => refusesSessions(postureIn(after, id)) && !refusesSessions(postureIn(before, id)));
   if (connections.length === 0) return [];
   const place = change.at === undefined ? {} : { place: formatPosition(change.at) };
   return [

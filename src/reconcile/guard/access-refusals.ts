@@ -4,6 +4,7 @@ import { rowFieldsOf } from '../../model/live.ts';
 import { isRunbookRule } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
 import { runbookRulesOf } from '../../protection/access/deciding-kinds.ts';
+import { postureIn } from '../../protection/posture/posture.ts';
 import { decidingStateOf } from '../../protection/posture/protection-snapshot.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
@@ -34,12 +35,12 @@ function lastRuleRefusals({ diff, snapshots }: PlannedStates): readonly Refusal[
 function accessControlRefusals({ named: { live } }: Prepared, { diff, snapshots }: PlannedStates): readonly Refusal[] {
   const planned = accessRowsOf(diff.changes, live);
   if (planned === undefined) return [];
-  const { after, postureAfter } = snapshots();
+  const { after } = snapshots();
   const fields = rowFieldsOf(live, planned.kind).map(({ name }) => name);
   const hidden = live.resources.filter(({ id }) => {
     const spec = after.resources.get(id)?.spec;
     const isStated = spec === undefined || fields.some((field) => Array.isArray(spec[field]));
-    return kindOf(id) === planned.kind && !isStated && postureAfter(id)?.access.groups?.length === 0;
+    return kindOf(id) === planned.kind && !isStated && postureIn(after, id)?.access.groups?.length === 0;
   });
   const names = hidden.map(({ id }) => nameOf(id)).toSorted();
   const count = `${names.length} connection${names.length === 1 ? '' : 's'}`;

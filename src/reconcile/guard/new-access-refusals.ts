@@ -13,8 +13,7 @@ import { findDestinationGains } from '../../protection/compare/destinations.ts';
 import { destinationTerms, destinationText } from '../../protection/questions/destination-texts.ts';
 import { type AccessGain, gainerOf, gainerText, gainsIn } from '../../protection/questions/new-access.ts';
 import { toolGains } from '../../protection/questions/tool-gains.ts';
-import { neededText, permissionOf, type PermissionSubject } from '../../protection/permission/permission.ts';
-import { readPostures } from '../../protection/posture/posture.ts';
+import { neededText, permissionOf, type PermissionSubject, postureOf } from '../../protection/permission/permission.ts';
 import { allConnections, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import type { AcceptedDiff } from '../accepted/accepted-drift.ts';
 import type { Prepared } from '../prepare/prepare.ts';
@@ -85,14 +84,9 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
     .toSorted(compareText)
     .filter((id) => counts(id, formerOf(id)));
   const isCounted = new Set(counted);
-  const { access, aspects } = known ?? differencesBetween(before, after, counted, { formerOf });
+  const { access, aspects } = known ?? differencesBetween(before, after, counted, formerOf);
   const { gains, unknown } = gainsIn(access.filter(({ connection }) => isCounted.has(connection)));
-  const [postureBefore, postureAfter] = [readPostures(before), readPostures(after)];
-  const subjectIn = (snapshot: ProtectionSnapshot, id: ResourceId | undefined): PermissionSubject | undefined => {
-    const posture = id === undefined ? undefined : (snapshot === after ? postureAfter : postureBefore)(id);
-    return id === undefined || posture === undefined ? undefined : { id, posture, snapshot };
-  };
-  const found = findDestinationGains({ ...state, desired: state.stated, before, after, formerOf, postureBefore, postureAfter });
+  const found = findDestinationGains({ ...state, desired: state.stated, before, after, formerOf });
   const leading = found.gains.filter(({ connection }) => isCounted.has(connection));
   const locate = ({ id, path }: Decider): Position | undefined => manifests.get(id)?.locate(path);
   return [
@@ -132,10 +126,14 @@ function newAccessSince(before: ProtectionSnapshot, { after, diff, limit, desire
   ];
 }
 
+function subjectIn(snapshot: ProtectionSnapshot, id: ResourceId | undefined): PermissionSubject | undefined {
+  return id === undefined || !snapshot.resources.has(id) ? undefined : { id, snapshot };
+}
+
 /** Returns what the people of a gain may do; machine identities act as admins. */
 function askedOf(subject: PermissionSubject | undefined, { who, verb }: AccessGain): Permission | undefined {
   if (subject === undefined) return undefined;
-  const { access } = subject.posture;
+  const { access } = postureOf(subject);
   if ('machine' in who)
     return access.machines.includes(who.machine) ? permissionOf(subject, { groups: [access.roles.admin], verb }) : undefined;
   return permissionOf(subject, { groups: who.groups, verb });

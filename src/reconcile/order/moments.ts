@@ -10,7 +10,6 @@ import { sharesStep } from '../../protection/access/rule-moves.ts';
 import { isLessProtected } from '../../protection/compare/plan-differences.ts';
 import { firstsOfAlike } from '../../protection/posture/alike-connections.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
-import { createPostureBuilder } from '../../protection/posture/posture.ts';
 import {
   afterWrites,
   everywhereIn,
@@ -107,13 +106,8 @@ function exposureIn(sides: PlanSnapshots, { affecting, firsts, registry }: Expos
   const answers = new Map<string, boolean>();
   const numberOf = createNumbering();
   const kept = keptRunbookRule(sides);
-  // Samples of manifests prove nothing about a moment in between.
-  const shared = {
-    build: createPostureBuilder({ access: readAccessIn(sides.before), samples: undefined }),
-    compared: new Map(),
-  };
   const worldOf = (id: ResourceId): World => {
-    const found = worlds.get(id) ?? { ...worldFor(id, sides, affecting.get(id) ?? [], kept), kind: registry.get(kindOf(id)), shared };
+    const found = worlds.get(id) ?? { ...worldFor(id, sides, affecting.get(id) ?? [], kept), kind: registry.get(kindOf(id)) };
     worlds.set(id, found);
     return found;
   };
@@ -133,12 +127,8 @@ function exposureIn(sides: PlanSnapshots, { affecting, firsts, registry }: Expos
   return isExposed;
 }
 
-/** What all comparisons of moments share. */
-type Shared = Parameters<typeof isLessProtected>[3];
-
 /** One connection before and after a plan, with everything that decides about it at any moment. */
 type World = Pick<PlanSnapshots, 'before' | 'after'> & {
-  readonly shared: Shared;
   readonly kind: Kind | undefined;
   readonly id: ResourceId;
   /** The rules that include every connection after the plan. */
@@ -150,7 +140,7 @@ function worldFor(
   { before, after }: PlanSnapshots,
   units: readonly Unit[],
   kept: readonly ResourceId[],
-): Omit<World, 'kind' | 'shared'> {
+): Omit<World, 'kind'> {
   const ids = new Set<ResourceId>([...units.map(({ effect }) => liveKeyOf(effect.change)), ...kept]);
   for (const state of [before, after]) {
     const spec = state.resources.get(id)?.spec ?? {};
@@ -181,13 +171,13 @@ function keptRunbookRule({ before, after }: PlanSnapshots): readonly ResourceId[
 }
 
 function isExposedIn(world: World, written: readonly Written[]): boolean {
-  const { id, kind, before, after, shared } = world;
+  const { id, kind, before, after } = world;
   const moment = momentIn(world, written);
   const spec = moment.resources.get(id)?.spec;
   // What is closed exposes nothing, whatever its rules.
   if (spec === undefined || (kind !== undefined && !isOpen(kind, spec))) return false;
   const ends = [before, after].filter(({ resources }) => resources.has(id));
-  if (ends.every((end) => isLessProtected(end, moment, id, shared))) return true;
+  if (ends.every((end) => isLessProtected(end, moment, id))) return true;
   const undecided = rivalsIn(after, id, written);
   return rivalsIn(moment, id, written).some((rule) => {
     const others = written.filter(({ form }) => form.key.id !== rule);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { access } from '../../../src/gateway/dialects/hoop/access.ts';
 import { newAccessPhrase } from '../../../src/protection/new-access.ts';
-import { readPostures } from '../../../src/protection/posture/posture.ts';
+import { postureIn } from '../../../src/protection/posture/posture.ts';
 import { liveSnapshot } from '../../../src/protection/posture/protection-snapshot.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import { type AccessLists, withAccess, runbookRule } from '../../support/access-objects.ts';
@@ -27,7 +27,7 @@ function phraseOf(
   more: AccessLists = {},
 ): string | undefined {
   const state = withAccess(stateOf(connection('a', spec), ...others), { 'access-request-rules': rules, ...more });
-  const posture = readPostures(liveSnapshot(state, registry, 'hoop'))('Connection/a');
+  const posture = postureIn(liveSnapshot(state, registry, 'hoop'), 'Connection/a');
   return posture && newAccessPhrase(posture);
 }
 

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import { firstsOfAlike } from '../../../../src/protection/posture/alike-connections.ts';
-import { readPostures } from '../../../../src/protection/posture/posture.ts';
 import { desiredSnapshot } from '../../../../src/protection/posture/protection-snapshot.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest, guardrailManifest, words } from '../../../support/risks.ts';
@@ -20,7 +19,7 @@ function firstsOf(specs: readonly JsonObject[], matching: JsonObject): ReadonlyM
     );
   const [before, after] = [snapshotWith('DROP'), snapshotWith('TRUNCATE')];
   const ids = specs.map((_, index) => `Connection/db-${index}` as const);
-  return firstsOfAlike(ids, { before, after, postureBefore: readPostures(before), postureAfter: readPostures(after) });
+  return firstsOfAlike(ids, { before, after });
 }
 
 const prod = { env: 'prod' };
