@@ -281,9 +281,9 @@ function namesKind(text: string, name: string): boolean {
 
 /** The kinds of access objects: how source names them beside their name, and in how many files at most, without the kind itself, messages and examples. */
 const accessKinds = {
-  AccessRequestRule: { by: /\b(?:isRequestRule|readRequestRule|requestRuleId)\b/, most: 12 },
-  RunbookRule: { by: /\b(?:isRunbookRule|readRunbookRule|runbookRuleId)\b/, most: 13 },
-  Attribute: { by: /\b(?:isAttribute|attributeId)\b/, most: 20 },
+  AccessRequestRule: { by: /\b(?:isRequestRule|readRequestRule|requestRuleId)\b/, most: 8 },
+  RunbookRule: { by: /\b(?:isRunbookRule|readRunbookRule)\b/, most: 8 },
+  Attribute: { by: /\b(?:isAttribute|attributeId)\b/, most: 8 },
 } as const;
 
 test.each(Object.entries(accessKinds))('few files name %s', (name, { by, most }) => {

@@ -5,7 +5,7 @@ import { catalogSections } from '../../src/model/catalog/diagnostic-catalog.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { watchedKinds } from '../../src/kinds/watched.ts';
 import { type DialectFields, hasField } from '../../src/model/gateway.ts';
-import { controlTable } from '../../src/protection/controls/control-table.ts';
+import { controlTable, decidingKindsOf } from '../../src/protection/controls/control-table.ts';
 import { controlTypes } from '../../src/model/protection/protection.ts';
 import { riskCodes } from '../../src/protection/risk/risk-codes.ts';
 import { addToGroup } from '../../src/model/collections.ts';
@@ -117,7 +117,9 @@ function borrowedFields(): readonly string[] {
 
 /** Returns the page of what is covered on which gateway, from the table of controls. */
 export function coveragePage(): string {
-  const rows = controlTable.map(({ type, column, fields, decidedBy = [] }) => {
+  const rows = controlTable.map((row) => {
+    const { type, column, fields } = row;
+    const decidedBy = [...new Set(decidingKindsOf(row))];
     const covered = gateways.map((gateway) => {
       const declared = Object.entries(fields).flatMap(([kind, names]) => {
         const { dialect = gateway.dialect, fields: known = [] } = registry.get(kind) ?? {};

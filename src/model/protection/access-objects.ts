@@ -323,10 +323,5 @@ export function requestRuleId(name: string): ResourceId {
   return `AccessRequestRule/${name}`;
 }
 
-/** Returns the id of a runbook rule. */
-export function runbookRuleId(name: string): ResourceId {
-  return `RunbookRule/${name}`;
-}
-
 /** One of the lists of what decides access. */
 export type AccessList = keyof AccessObjects;

@@ -1,11 +1,10 @@
 import { addToGroup, memoizeByList } from '../../model/collections.ts';
-import { asText, compareText, textsIn, type JsonObject } from '../../model/json.ts';
+import { asText, compareText, type Json, textsIn, type JsonObject } from '../../model/json.ts';
 import { connectionsOf, type LiveResource } from '../../model/live.ts';
 import {
   type AccessRequestRule,
   type AnalyzerRule,
   type Federation,
-  attributeId,
   isAnalyzerRule,
   isAttribute,
   isAuthSetting,
@@ -29,14 +28,17 @@ import {
   type RunbookRule,
 } from '../../model/protection/access-objects.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import { type DecidingObject, type DecidingState, rulesEverywhere } from './deciding-kinds.ts';
+import { attributesIn, type DecidingObject, type DecidingState, rulesEverywhere } from './deciding-kinds.ts';
+
+/** A rule with the id of its object. */
+export type Keyed<Rule> = Rule & { readonly key: ResourceId };
 
 /** The objects of a gateway that decide access to one connection. */
 export type AccessFacts = {
   /** What the gateway calls the groups of admins and auditors. */
   readonly roles: RoleNames;
   /** The attributes that it has, those that the gateway manages included. */
-  readonly attributes: readonly string[];
+  readonly attributes: readonly ResourceId[];
   /** The groups of its own row, without those that attributes grant; undefined without access control. */
   readonly row: readonly string[] | undefined;
   /** The groups that see it; undefined: everybody. */
@@ -44,15 +46,15 @@ export type AccessFacts = {
   /** The access control of the gateway is on: rows and attributes grant groups, and no row grants none. */
   readonly isControlled: boolean;
   /** The access-request rules by an attribute of it, the lowest id first. */
-  readonly byAttribute: readonly AccessRequestRule[];
+  readonly byAttribute: readonly Keyed<AccessRequestRule>[];
   /** Those that name it, the lowest id first. */
-  readonly byName: readonly AccessRequestRule[];
+  readonly byName: readonly Keyed<AccessRequestRule>[];
   /** The runbook rules that include it; undefined where the gateway has no runbook rule at all. */
-  readonly runbookRules: readonly RunbookRule[] | undefined;
+  readonly runbookRules: readonly Keyed<RunbookRule>[] | undefined;
   readonly rulepacks: readonly Rulepack[];
   readonly analyzer: AnalyzerRule | undefined;
   /** Finds an access-request rule by its name, as the analyzer does. */
-  readonly ruleNamed: (name: string) => AccessRequestRule | undefined;
+  readonly ruleNamed: (name: string) => Keyed<AccessRequestRule> | undefined;
   readonly machines: readonly MachineIdentity[];
   /** As whom people work in the cloud; undefined: with the shared credential. */
   readonly federation: Federation | undefined;
@@ -68,8 +70,9 @@ export function accessLookup(state: DecidingState): AccessLookup {
   const ids = [...resources.keys()];
   const requestRules = ids.filter(isRequestRule);
   const runbookIds = ids.filter(isRunbookRule);
-  const requestRuleOf = (id: ResourceId): readonly AccessRequestRule[] => viewOf(requestViews, id, resources.get(id), readRequestRule);
-  const runbookRuleOf = (id: ResourceId): readonly RunbookRule[] => viewOf(runbookViews, id, resources.get(id), readRunbookRule);
+  const requestRuleOf = (id: ResourceId): readonly Keyed<AccessRequestRule>[] =>
+    viewOf(requestViews, id, resources.get(id), readRequestRule);
+  const runbookRuleOf = (id: ResourceId): readonly Keyed<RunbookRule>[] => viewOf(runbookViews, id, resources.get(id), readRunbookRule);
   const rulesByAttribute = groupBy(requestRules.flatMap(requestRuleOf), ({ attributes }) => attributes);
   const everywhere = [
     ...(runbookIds.length === 0 ? [] : [...(state.everywhere ?? rulesEverywhere(state))].flatMap(runbookRuleOf)),
@@ -78,13 +81,12 @@ export function accessLookup(state: DecidingState): AccessLookup {
   const hasRunbookRules = runbookIds.length > 0 || fixed.hasRunbookRules;
   const hasNamedRules = requestRules.length + runbookIds.length > 0;
   return (name, spec) => {
-    const attributes = [...new Set([...textsIn(spec['attributes']), ...(fixed.managedAttributes.get(name) ?? [])])];
+    const attributes = [...new Set([...attributesIn(spec), ...(fixed.managedAttributes.get(name) ?? [])])];
+    const names = attributes.map(nameOf);
     // The groups of a row are in the spec; a new connection has none.
     const { access_groups: stated } = spec;
     const row = Array.isArray(stated) ? textsIn(stated) : isControlled ? [] : undefined;
-    const granting = attributes.flatMap((one) =>
-      textsIn((resources.get(attributeId(one)) ?? fixed.attributes.get(one))?.spec['access_groups']),
-    );
+    const granting = attributes.flatMap((id) => textsIn((resources.get(id) ?? fixed.attributes.get(id))?.spec['access_groups']));
     const naming = hasNamedRules ? [...(edges.get(`Connection/${name}`) ?? [])] : [];
     const runbookRules = [
       ...everywhere,
@@ -97,7 +99,7 @@ export function accessLookup(state: DecidingState): AccessLookup {
       row,
       granted: row && [...new Set([...row, ...granting])].toSorted(compareText),
       isControlled,
-      byAttribute: [...distinct(attributes, rulesByAttribute), ...distinct(attributes, fixed.requestRulesByAttribute)].toSorted(byId),
+      byAttribute: [...distinct(names, rulesByAttribute), ...distinct(names, fixed.requestRulesByAttribute)].toSorted(byId),
       byName: [...naming.flatMap((id) => (isRequestRule(id) ? requestRuleOf(id) : [])), ...(fixed.requestRules.get(name) ?? [])].toSorted(
         byId,
       ),
@@ -105,24 +107,24 @@ export function accessLookup(state: DecidingState): AccessLookup {
       rulepacks: fixed.rulepacks.get(name) ?? [],
       analyzer: fixed.analyzers.get(name)?.[0],
       ruleNamed: (rule) => requestRuleOf(requestRuleId(rule))[0] ?? fixed.requestRulesNamed.get(rule),
-      machines: [...new Set([...(fixed.machines.get(name) ?? []), ...distinct(attributes, fixed.machinesByAttribute)])],
+      machines: [...new Set([...(fixed.machines.get(name) ?? []), ...distinct(names, fixed.machinesByAttribute)])],
       federation: fixed.federations.get(name)?.[0],
     };
   };
 }
 
-const requestViews = new WeakMap<DecidingObject, AccessRequestRule>();
-const runbookViews = new WeakMap<DecidingObject, RunbookRule>();
+const requestViews = new WeakMap<DecidingObject, Keyed<AccessRequestRule>>();
+const runbookViews = new WeakMap<DecidingObject, Keyed<RunbookRule>>();
 
 /** Returns what an object decides, read once: objects that are the same decide the same. */
 function viewOf<View>(
-  known: WeakMap<DecidingObject, View>,
+  known: WeakMap<DecidingObject, Keyed<View>>,
   id: ResourceId,
   object: DecidingObject | undefined,
   read: (spec: JsonObject, identity: ObjectIdentity) => View,
-): readonly View[] {
+): readonly Keyed<View>[] {
   if (object === undefined) return [];
-  const view = known.get(object) ?? read(object.spec, { id: object.uid ?? '', name: nameOf(id) });
+  const view = known.get(object) ?? { ...read(object.spec, { id: object.uid ?? '', name: nameOf(id) }), key: id };
   known.set(object, view);
   return [view];
 }
@@ -145,9 +147,9 @@ const indexFixed = memoizeByList((fixed: readonly LiveResource[]) => {
     runbookRules: byConnection(runbookRules),
     runbooksEverywhere: runbookRules.flatMap(([rule, connections]) => (connections.length === 0 ? [rule] : [])),
     hasRunbookRules: runbookRules.length > 0,
-    attributes: new Map(attributes.map((one) => [nameOf(one.id), one])),
+    attributes: new Map(attributes.map((one) => [one.id, one])),
     managedAttributes: byConnection(
-      attributes.flatMap((one) => (one.managedBy === undefined ? [] : [[nameOf(one.id), connectionsOf(one)] as const])),
+      attributes.flatMap((one) => (one.managedBy === undefined ? [] : [[one.id, connectionsOf(one)] as const])),
     ),
     rulepacks: byConnection(readViews(ofKind(isRulepack), readRulepack)),
     analyzers: byConnection(readViews(ofKind(isAnalyzerRule), readAnalyzerRule)),
@@ -165,13 +167,24 @@ export function roleNamesOf({ fixed }: Pick<DecidingState, 'fixed'>): RoleNames 
   return indexFixed(fixed).roles;
 }
 
+/** Lists the connections whose analyzer asks for an access-request rule by its name, which need not be attached to them. */
+export function connectionsAsking(rule: ResourceId, { fixed }: Pick<DecidingState, 'fixed'>): readonly ResourceId[] {
+  if (!isRequestRule(rule)) return [];
+  const isAsked = (value: Json): boolean => asText(value).split(':').slice(1).join(':') === nameOf(rule);
+  const asking = fixed.filter(({ id, spec }) => isAnalyzerRule(id) && Object.values(spec).some(isAsked));
+  return asking.flatMap((one) => connectionsOf(one).map((name): ResourceId => `Connection/${name}`));
+}
+
 /** Reads objects, each with the connections that it names, the lowest id first. */
 function readViews<View extends ObjectIdentity>(
   objects: readonly LiveResource[],
   read: (spec: JsonObject, identity: ObjectIdentity) => View,
-): readonly (readonly [View, readonly string[]])[] {
+): readonly (readonly [Keyed<View>, readonly string[]])[] {
   return objects
-    .map((one) => [read(one.spec, { id: one.uid, name: nameOf(one.id) }), connectionsOf(one)] as const)
+    .map((one): readonly [Keyed<View>, readonly string[]] => [
+      { ...read(one.spec, { id: one.uid, name: nameOf(one.id) }), key: one.id },
+      connectionsOf(one),
+    ])
     .toSorted(([left], [right]) => byId(left, right));
 }
 

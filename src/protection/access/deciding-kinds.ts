@@ -1,7 +1,9 @@
 import { textsIn, type JsonObject } from '../../model/json.ts';
-import { connectionsOf, type LiveResource } from '../../model/live.ts';
-import { decidingLists, isAttribute, isRunbookRule } from '../../model/protection/access-objects.ts';
-import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { connectionsOf, fixedObjects, type LiveResource, type LiveState } from '../../model/live.ts';
+import { tokensOf } from '../../model/pointer.ts';
+import { attributeId, decidingLists, isAttribute, isMachineIdentity, isRunbookRule } from '../../model/protection/access-objects.ts';
+import type { Decider } from '../../model/protection/permission.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 
 /** An object of manifests or of the gateway; without the gateway's id, the gateway does not have it yet. */
 export type DecidingObject = { readonly spec: JsonObject; readonly uid?: string | undefined };
@@ -24,6 +26,52 @@ export function attachingAttributes(id: ResourceId, spec: JsonObject = {}): read
   return isAttribute(id) ? [nameOf(id)] : textsIn(spec['attributes']);
 }
 
+/** Returns the attributes that a spec names. */
+export function attributesIn({ attributes }: JsonObject): readonly ResourceId[] {
+  return textsIn(attributes).map((name) => attributeId(name));
+}
+
+/** Returns the attribute that an element of a list of attributes names; undefined for other deciders. */
+export function attributeOf({ path }: Pick<Decider, 'path'>): ResourceId | undefined {
+  const [field, name] = tokensOf(path);
+  return field === 'attributes' && name !== undefined ? attributeId(name) : undefined;
+}
+
+/** Returns whether an object on a connection may do something: an attribute without groups grants nothing. */
+export function isEffectiveRule(id: ResourceId, spec: JsonObject = {}): boolean {
+  return !isAttribute(id) || textsIn(spec['access_groups']).length > 0;
+}
+
+/** The kind of attributes, which attach what has a field for them. */
+export const attachingKind: string = kindOf(attributeId(''));
+
+/** Lists the objects that no plan writes: those of watched kinds, those that share their name, and attributes that the gateway manages, which list what has them. */
+export function fixedIn(live: Partial<LiveState>): readonly LiveResource[] {
+  const managed = (live.resources ?? []).filter(({ id, managedBy }) => managedBy !== undefined && isAttribute(id));
+  return managed.length === 0 ? fixedObjects(live) : [...fixedObjects(live), ...managed];
+}
+
+/** Takes a deleted attribute from everything that has it, as the gateway does; machines keep the credentials that they got by it. */
+export function withoutAttribute<Object extends DecidingObject>(
+  deleted: ResourceId,
+  resources: Map<ResourceId, Object>,
+  fixed: readonly LiveResource[],
+): readonly LiveResource[] {
+  if (!isAttribute(deleted)) return fixed;
+  const having: string[] = [];
+  for (const [id, resource] of resources) {
+    const names = textsIn(resource.spec['attributes']);
+    if (!names.includes(nameOf(deleted))) continue;
+    resources.set(id, { ...resource, spec: { ...resource.spec, attributes: names.filter((name) => name !== nameOf(deleted)) } });
+    having.push(nameOf(id));
+  }
+  return fixed.map((one) =>
+    isMachineIdentity(one.id) && textsIn(one.spec['attributes']).includes(nameOf(deleted))
+      ? { ...one, links: [...(one.links ?? []), ...having] }
+      : one,
+  );
+}
+
 /** Returns whether the objects of a kind decide access together: what one does to a connection depends on the others. */
 export function decidesAccess(kind: string): boolean {
   return decidingLists[kind] !== undefined;
@@ -31,9 +79,14 @@ export function decidesAccess(kind: string): boolean {
 
 const noRules: ReadonlySet<never> = new Set();
 
+/** Returns whether a rule includes every connection while it names none. */
+export function mayIncludeEvery(rule: ResourceId): boolean {
+  return isRunbookRule(rule);
+}
+
 /** Returns whether a rule includes every connection, because it names none. */
 export function includesEvery(rule: ResourceId, { resources, edges }: Pick<DecidingState, 'resources' | 'edges'>): boolean {
-  if (!isRunbookRule(rule) || !resources.has(rule)) return false;
+  if (!mayIncludeEvery(rule) || !resources.has(rule)) return false;
   return [...edges.values()].every((rules) => !rules.has(rule));
 }
 

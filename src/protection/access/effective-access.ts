@@ -2,7 +2,8 @@ import type { AccessMode, AccessRequestRule, RoleNames, RunbookRule } from '../.
 import { compareText, type JsonObject } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
 import type { AllowedRunbook } from '../../model/protection/permission.ts';
-import type { AccessFacts } from './access-index.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import type { AccessFacts, Keyed } from './access-index.ts';
 
 /** Who approves: as many of the groups as are needed, or one that forces it. */
 export type Approval = { readonly groups: readonly string[]; readonly needed: number; readonly force: readonly string[] };
@@ -29,7 +30,7 @@ export type ConnectionAccess = {
   /** The enabled modes that the gateway has for the type: it runs no commands where it only forwards. */
   readonly open: ReadonlySet<AccessMode>;
   /** The access-request rule that governs each step. */
-  readonly rules: Readonly<Record<ReviewStep, AccessRequestRule | undefined>>;
+  readonly rules: Readonly<Record<ReviewStep, Keyed<AccessRequestRule> | undefined>>;
   /** The reviewers of the connection; undefined: it needs no review of its own. */
   readonly own: Approval | undefined;
   /** What the own reviewers are for: the free license refuses commands, and native access has its longest duration alone. */
@@ -40,7 +41,7 @@ export type ConnectionAccess = {
   /** What the analyzer does with commands of each level of risk; undefined: they all run. */
   readonly analyzer: (Readonly<Record<RiskLevel, AnalyzedCommand>> & { readonly prompt: string | undefined }) | undefined;
   /** The runbook rules that include the connection; undefined: everybody runs every runbook. */
-  readonly runbooks: readonly RunbookRule[] | undefined;
+  readonly runbooks: readonly Keyed<RunbookRule>[] | undefined;
 };
 
 /** The levels of risk of an analyzer. */
@@ -116,7 +117,7 @@ export function approvalsFor(rule: AccessRequestRule, { own }: Pick<ConnectionAc
 }
 
 /** Returns the one rule of a step: by an attribute before by name, and the lowest id of several. */
-function governing({ byAttribute, byName }: AccessFacts, step: ReviewStep): AccessRequestRule | undefined {
+function governing({ byAttribute, byName }: AccessFacts, step: ReviewStep): Keyed<AccessRequestRule> | undefined {
   const decides = ({ access_type: type }: AccessRequestRule): boolean => type === step || type === 'jit_command';
   return byAttribute.find(decides) ?? byName.find(decides);
 }
@@ -147,7 +148,7 @@ export type NeededReview = {
   /** Undefined: no review. */
   readonly by: Approval | 'refused' | undefined;
   /** The access-request rule that asks for it; undefined: the reviewers of the connection, or no one. */
-  readonly rule: string | undefined;
+  readonly rule: ResourceId | undefined;
   /** The longest native access in seconds; infinity without a limit. */
   readonly longest: number;
 };
@@ -164,7 +165,7 @@ export function reviewFor(access: ConnectionAccess, member: readonly string[], s
     return { ...own, longest: Math.min(own.longest, longest) };
   }
   const approval = approvalBy(rule, approvalsFor(rule, access, step));
-  return { by: approval.needed > 0 ? approval : undefined, rule: rule.name, longest };
+  return { by: approval.needed > 0 ? approval : undefined, rule: rule.key, longest };
 }
 
 /** Returns the review by the reviewers of the connection itself. */

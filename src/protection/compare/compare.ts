@@ -1,12 +1,14 @@
 import { canonical, compareText, equal } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { pointer } from '../../model/pointer.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { attributeOf } from '../access/deciding-kinds.ts';
 import { type AccessDirection, accessModes, type MemberSort } from '../access/effective-access.ts';
 import { compareAnalyzers, compareEnds, compareTerms, type TermDifference } from '../access/compare-terms.ts';
 import { peopleIn } from '../access/people.ts';
 import { type Difference, isUsable, type TermPart, type Terms } from '../access/terms.ts';
-import { attributeOf, decidersFor, decidersOf, valueOf } from '../effective/deciders.ts';
+import { decidersFor, decidersOf, valueOf } from '../effective/deciders.ts';
 import { type Effective, effective } from '../effective/effective.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
@@ -167,7 +169,7 @@ function compareMachines(sides: Sides): readonly Difference[] {
     const terms: Difference['terms'] = [machineTerms(had, machine), machineTerms(has, machine)];
     if (terms[0] !== undefined && terms[1] !== undefined) return [];
     const attributes = [had, has].flatMap((side) =>
-      (side?.facts.attributes ?? []).map((name): Decider => ({ id, path: `/attributes/${name}` })),
+      (side?.facts.attributes ?? []).map((one): Decider => ({ id, path: pointer('attributes', nameOf(one)) })),
     );
     const by = [...differing(sides, attributes), ...(former === id && had !== undefined ? [] : [{ id, path: '' as const }])];
     return compareTerms(terms).map(({ part, directions }) => ({

@@ -9,7 +9,6 @@ import { compareSets, type CoverageRule } from './compare-controls.ts';
 import { joinModes } from './connection-rows.ts';
 import { ofRequestRules } from './request-rule-fields.ts';
 import {
-  accessControlRows,
   controlsOf,
   type MovedNaming,
   namedMoves,
@@ -101,7 +100,6 @@ export function machineName(name: string): string {
 
 /** The groups that can reach the connection, and the machine identities that get a credential for it. */
 export const whoRow: Omit<ControlRow, 'type'> = {
-  decidedBy: [accessControlRows, 'Attribute', 'MachineIdentity'],
   fields: { Connection: ['access_groups', 'attributes'], Attribute: ['access_groups'], MachineIdentity: ['attributes'] },
   ofAccess: {
     Attribute: {
@@ -207,7 +205,6 @@ const byRulepack: CoverageRule = {
 
 /** The rulepacks that are applied to the connection. */
 export const rulepacksRow: Omit<ControlRow, 'type'> = {
-  decidedBy: ['Rulepack'],
   fields: { Rulepack: ['digest', 'guardrail_rules', 'masking_rules', 'managed'] },
   ofConnection: (_, { facts: { rulepacks } }) =>
     rulepacks.map(({ name, digest }) => ({ name, content: digest, text: `${name} (unmanaged)` })),
@@ -226,7 +223,6 @@ function analyzerControls(rule: AnalyzerRule | undefined): readonly Control[] {
 
 /** What the analyzer does with commands by their risk. */
 export const analyzerRow: Omit<ControlRow, 'type'> = {
-  decidedBy: ['AnalyzerRule'],
   fields: { AnalyzerRule: ['low_risk', 'medium_risk', 'high_risk', 'prompt'] },
   ofConnection: (_, { facts: { analyzer } }) => analyzerControls(analyzer),
   moved: (_, differences) => {

@@ -2,11 +2,10 @@ import { joinWords } from '../../model/collections.ts';
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { accessModes, type Approval } from '../access/effective-access.ts';
 import { approvalCount, movedDuration, movedForce, movedReview, reviewersPhrase, reviewTexts } from './moved-approvals.ts';
-import { byAttribute, ofRequestRules, requestRuleLimits } from './request-rule-fields.ts';
+import { ofRequestRules, requestRuleLimits } from './request-rule-fields.ts';
 import { byName, compareEnforced, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import { enforcingFields, typeFields } from './enforcement.ts';
 import {
-  accessControlRows,
   controlsOf,
   type Control,
   type Posture,
@@ -190,7 +189,7 @@ export const metadataRow: Omit<ControlRow, 'type'> = {
 
 /** The attributes, by which rules of every kind and access groups refer to connections. */
 export const attributesRow: Omit<ControlRow, 'type'> = {
-  decidedBy: [accessControlRows, ...byAttribute],
+  decidedWith: ['who', 'approval'],
   fields: { Connection: ['attributes'] },
   ofConnection: ({ attributes }) => controlsNamed(attributes),
   compare: compareAttributes,

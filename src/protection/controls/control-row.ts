@@ -177,8 +177,8 @@ export type ControlRow = ControlWording & {
   readonly conditions?: readonly string[];
   /** The fields of a connection that decide whether it can have any. */
   readonly selects?: readonly string[];
-  /** The kinds whose objects decide it, in manifests or not; where one cannot be read, the control may have more. */
-  readonly decidedBy?: readonly string[];
+  /** Other controls that it brings: what may be unread of one is unread of it. */
+  readonly decidedWith?: readonly ControlType[];
   /** The field of a connection that decides what the entries of the others are worth, so that they are held only together. */
   readonly decides?: string;
   /** Reads the controls that a connection itself has. */

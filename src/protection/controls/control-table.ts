@@ -2,7 +2,8 @@ import { overlaps, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type ControlColumn, type ControlType } from '../../model/protection/protection.ts';
 import { analyzerRow, approvalRow, rulepacksRow, whoRow } from './access-rows.ts';
 import { accessRow, attributesRow, durationRow, forceRow, metadataRow, redactionRow, reviewRow, schemaRow } from './connection-rows.ts';
-import type { ControlRow, RuleControls } from './control-row.ts';
+import { attachingKind } from '../access/deciding-kinds.ts';
+import { accessControlRows, type ControlRow, type RuleControls } from './control-row.ts';
 import { runbooksRow } from './runbooks-row.ts';
 import { federationRow } from './federation-row.ts';
 import { toolsRow } from './tools-row.ts';
@@ -50,6 +51,18 @@ export const controlColumns: readonly ControlColumn[] = controlTable.map(({ type
 /** Returns the row of a control type. */
 export function controlRow(type: ControlType): ControlRow {
   return { type, ...rows[type] };
+}
+
+/** Returns the kinds whose objects decide a control with others; where one cannot be read, the control may have more. */
+export function decidingKindsOf({ fields, ofRules, decidedWith = [] }: ControlRow): readonly string[] {
+  if (ofRules !== undefined) return [];
+  const { Connection: own = [], ...others } = fields;
+  return [
+    ...(own.includes('access_groups') ? [accessControlRows] : []),
+    ...Object.keys(others),
+    ...([own, ...Object.values(others)].flat().includes('attributes') ? [attachingKind] : []),
+    ...decidedWith.flatMap((type) => decidingKindsOf(controlRow(type))),
+  ];
 }
 
 /** Returns the names of the fields of a kind that some controls read. */

@@ -37,7 +37,6 @@ function compareFederation(before: Posture, after: Posture): ControlComparison {
 
 /** As whom people work in the cloud. */
 export const federationRow: Omit<ControlRow, 'type'> = {
-  decidedBy: ['Federation'],
   fields: {
     Federation: [
       'fallback_policy',

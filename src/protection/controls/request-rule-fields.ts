@@ -19,13 +19,9 @@ export const requestRuleLimits: readonly string[] = [...requestRuleFields, 'acce
 export function ofRequestRules(
   own: readonly string[],
   fields: readonly string[] = requestRuleFields,
-): Pick<ControlRow, 'decidedBy' | 'fields' | 'ofAccess'> {
+): Pick<ControlRow, 'fields' | 'ofAccess'> {
   return {
-    decidedBy: ['AccessRequestRule', 'Attribute'],
     fields: { Connection: own, AccessRequestRule: fields },
     ofAccess: { AccessRequestRule: { verb: 'asks for approval' } },
   };
 }
-
-/** The kinds whose objects an attribute attaches and no control of its own shows. */
-export const byAttribute: readonly string[] = ['Attribute', 'AccessRequestRule', 'MachineIdentity'];

@@ -53,7 +53,6 @@ const noRunbooks: Control = { name: '', text: 'none' };
 
 /** The runbooks that rules of the gateway allow, to which groups. */
 export const runbooksRow: Omit<ControlRow, 'type'> = {
-  decidedBy: ['RunbookRule'],
   fields: { RunbookRule: ['runbooks', 'user_groups'] },
   ofAccess: { RunbookRule: { verb: 'allows runbooks' } },
   ofConnection: (_, { facts: { runbookRules } }) =>

@@ -1,16 +1,9 @@
 import { type Json, textsIn } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
-import {
-  accessControlId,
-  type AccessMode,
-  attributeId,
-  isRunbookRule,
-  requestRuleId,
-  runbookRuleId,
-} from '../../model/protection/access-objects.ts';
+import { accessControlId, type AccessMode } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { attachingAttributes, decidesAccess } from '../access/deciding-kinds.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { attachingAttributes, decidesAccess, runbookRulesOf } from '../access/deciding-kinds.ts';
 import { reviewFor, stepOf } from '../access/effective-access.ts';
 import type { TermPart } from '../access/terms.ts';
 import { typeFields } from '../controls/enforcement.ts';
@@ -39,28 +32,25 @@ export function decidersOf(
     case 'sees':
       return [
         ...elements(id, ['access_groups']),
-        ...facts.attributes.flatMap((name) => {
-          const attribute = attributeId(name);
-          return [
-            ...elements(attribute, ['access_groups']),
-            { id: attribute, path: '' as const },
-            { id, path: pointer('attributes', name) },
-          ];
-        }),
+        ...facts.attributes.flatMap((attribute): readonly Decider[] => [
+          ...elements(attribute, ['access_groups']),
+          { id: attribute, path: '' },
+          { id, path: pointer('attributes', nameOf(attribute)) },
+        ]),
         accessControl,
       ];
     case 'open':
       return fieldDeciders(id, [`access_mode_${verb}`, ...(verb === 'connect' ? [] : typeFields)]);
     case 'runs':
     case 'files': {
-      const own = (access.runbooks ?? []).map(({ name }) => runbookRuleId(name));
+      const own = (access.runbooks ?? []).map(({ key }) => key);
       const deciding = own.flatMap((rule) => [
         ...elements(rule, ['user_groups']),
         ...fieldDeciders(rule, ['runbooks']),
         ...attaching(value, rule),
       ]);
       // The first rule of a gateway closes what it does not name.
-      return own.length > 0 ? deciding : [...state.resources.keys()].flatMap((one) => (isRunbookRule(one) ? [{ id: one, path: '' }] : []));
+      return own.length > 0 ? deciding : runbookRulesOf({ resources: state.resources, fixed: [] }).map((one) => ({ id: one, path: '' }));
     }
     case 'approval':
     case 'longest': {
@@ -69,7 +59,7 @@ export function decidersOf(
       const own = fieldDeciders(id, isLimit ? ['access_max_duration'] : ownApprovalFields);
       const rule = access.rules[step];
       if (rule === undefined) return own;
-      const ruling = requestRuleId(rule.name);
+      const ruling = rule.key;
       // The reviewers of the connection decide only for those whom no rule asks.
       const isAsked = reviewFor(access, member, step).rule !== undefined;
       const terms = isAsked || isLimit ? fieldDeciders(ruling, isLimit ? ['access_max_duration'] : approvingFields) : [];
@@ -94,7 +84,8 @@ function fieldDeciders(id: ResourceId, names: readonly string[]): readonly Decid
 
 /** Lists what attaches a rule to a connection: its existence, an edge, and an attribute of both. */
 export function attaching({ id, state, facts }: Effective, rule: ResourceId): readonly Decider[] {
-  const shared = attachingAttributes(rule, state.resources.get(rule)?.spec).filter((one) => facts.attributes.includes(one));
+  const names = new Set(facts.attributes.map(nameOf));
+  const shared = attachingAttributes(rule, state.resources.get(rule)?.spec).filter((one) => names.has(one));
   return [
     { id: rule, path: '', edge: id },
     { id: rule, path: '' },
@@ -123,10 +114,4 @@ export function decidersFor(connection: ResourceId, by: readonly Decider[], of: 
   if (connection === of) return by;
   const own = (id: ResourceId): ResourceId => (id === of ? connection : id);
   return by.map((one) => ({ ...one, id: own(one.id), ...(one.edge === undefined ? {} : { edge: own(one.edge) }) }));
-}
-
-/** Returns the attribute that an element of a list of attributes names; undefined for other deciders. */
-export function attributeOf({ path }: Decider): ResourceId | undefined {
-  const [field, name] = tokensOf(path);
-  return field === 'attributes' && name !== undefined ? attributeId(name) : undefined;
 }

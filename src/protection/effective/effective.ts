@@ -1,7 +1,6 @@
-import { onFirstUse } from '../../model/collections.ts';
-import { textsIn } from '../../model/json.ts';
+import { onceInEach, onFirstUse } from '../../model/collections.ts';
 import { pointer } from '../../model/pointer.ts';
-import { type AccessMode, attributeId } from '../../model/protection/access-objects.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
@@ -43,22 +42,8 @@ export type Effective = {
   readonly key: string;
 };
 
-const readers = new WeakMap<ProtectionSnapshot, (id: ResourceId) => Effective | undefined>();
-
 /** Returns what a state does for a connection; undefined without it. The same object for each question about one state, which does not change. */
-export function effective(state: ProtectionSnapshot, id: ResourceId): Effective | undefined {
-  const read = readers.get(state) ?? onceForEach(createReader(state));
-  readers.set(state, read);
-  return read(id);
-}
-
-function onceForEach(read: (id: ResourceId) => Effective | undefined): typeof read {
-  const known = new Map<ResourceId, Effective | undefined>();
-  return (id) => {
-    if (!known.has(id)) known.set(id, read(id));
-    return known.get(id);
-  };
-}
+export const effective: (state: ProtectionSnapshot, id: ResourceId) => Effective | undefined = onceInEach(createReader);
 
 function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective | undefined {
   const { lookup, license, longestAccess: longest, enforcing } = readAccessIn(state);
@@ -67,8 +52,7 @@ function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective 
   return (id) => {
     const spec = state.resources.get(id)?.spec;
     if (spec === undefined) return undefined;
-    const found = lookup(nameOf(id), spec);
-    const facts = { ...found, attributes: [...new Set([...textsIn(spec['attributes']), ...found.attributes])] };
+    const facts = lookup(nameOf(id), spec);
     const access = accessOf({
       spec,
       runsCommands: runsCommands(enforcementOf(spec, enforcing)),
@@ -79,7 +63,7 @@ function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective 
     });
     const value = { id, state, access, facts };
     const unread = unreadOf(value, hidingRules);
-    const grants = onFirstUse(() => grantsByGroup(state, id));
+    const grants = onFirstUse(() => grantsByGroup(state, [id, ...facts.attributes]));
     const endFor: Effective['endFor'] = (member) => {
       const isLimited =
         (state.ends?.size ?? 0) > 0 && access.groups !== undefined && !member.some((group) => seeingAll([access]).includes(group));
@@ -137,7 +121,7 @@ const controlsOfPart: Readonly<Record<TermPart, readonly ControlType[]>> = {
 
 /** Returns what is unread of a part: lists of the gateway, and fields of everything that may decide it, with the attributes by which they apply. */
 function unreadOf({ id, state, facts }: Read, hidingRules: readonly ResourceId[]): Effective['unread'] {
-  const objects = [id, ...facts.attributes.map((name) => attributeId(name)), ...rulesOn(state, id)];
+  const objects = [id, ...facts.attributes, ...rulesOn(state, id)];
   const hiding = [...new Set(objects)].filter((one) => (state.resources.get(one)?.unknown ?? []).length > 0);
   const inPart = (controls: readonly ControlType[]): Unread => {
     const lists = controls.filter((control) => state.listed.incomplete.has(control));
@@ -176,7 +160,7 @@ function accessKey(
   { id, state, access: { open, ...access }, facts, grants }: Read & Pick<Effective, 'grants'>,
   unread: Effective['unread'],
 ): string {
-  const granting = facts.attributes.filter((name) => state.resources.has(attributeId(name)));
+  const granting = facts.attributes.filter((attribute) => state.resources.has(attribute));
   const all = (state.ends?.size ?? 0) === 0 ? [] : [...grants().values()].flat();
   const ends = all.flatMap((grant) => {
     const { until } = lastEnd(state.ends, [grant]);

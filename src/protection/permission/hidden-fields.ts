@@ -1,8 +1,8 @@
 import { overlaps, pointer, type Pointer } from '../../model/pointer.ts';
 import type { Decider } from '../../model/protection/permission.ts';
-import { isAttribute } from '../../model/protection/access-objects.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
+import { attachingAttributes } from '../access/deciding-kinds.ts';
 import { fieldsRead, ruleControlTypes } from '../controls/control-table.ts';
 import { hiddenFields } from '../effective/effective.ts';
 import { type ProtectionSnapshot, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
@@ -13,7 +13,7 @@ export function withoutIgnored(resource: ResourceSnapshot, id: ResourceId, ignor
   const hidden = fields.filter((field) => ignore.some((path) => overlaps(path, pointer(field))));
   if (hidden.length === 0) return resource;
   const unknown = [...resource.unknown, ...hidden.map((field) => pointer(field))];
-  if (ruleControlTypes(kindOf(id)).length > 0 && !isAttribute(id)) return { ...resource, unknown };
+  if (ruleControlTypes(kindOf(id)).length > 0 && attachingAttributes(id).length === 0) return { ...resource, unknown };
   return { unknown, spec: Object.fromEntries(Object.entries(resource.spec).filter(([field]) => !hidden.includes(field))) };
 }
 

@@ -1,11 +1,4 @@
-import {
-  type AccessMode,
-  type AccessRequestRule,
-  attributeId,
-  requestRuleId,
-  type RunbookRule,
-  runbookRuleId,
-} from '../../model/protection/access-objects.ts';
+import type { AccessMode, AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { compareText, type Json, textsIn } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
@@ -14,6 +7,7 @@ import type { ControlType } from '../../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
 import { durationText } from '../../model/time.ts';
+import type { Keyed } from '../access/access-index.ts';
 import { accessModes, reviewFor, riskLevels, runbooksOf, seeingAll, seesConnection, stepOf } from '../access/effective-access.ts';
 import { controlsOf, effectiveControls, emptyPosture, type Control, type Posture } from '../controls/control-row.ts';
 import { enforcementNote, levelsOf, runsCommands, typeFields } from '../controls/enforcement.ts';
@@ -34,7 +28,7 @@ export type Question = { readonly groups: readonly string[]; readonly verb: Acce
 type Decision = PermissionTerms & {
   readonly entry: readonly PermissionFact[];
   readonly approvedBy: PermissionFact;
-  readonly rule: string | undefined;
+  readonly rule: ResourceId | undefined;
 };
 
 /** Returns what the state of a gateway does for a connection that it has. */
@@ -239,7 +233,7 @@ function seesFact(subject: PermissionSubject, member: readonly string[]): Permis
 function grantsOf(subject: PermissionSubject, groups: readonly string[]): readonly Decider[] {
   const { grants, facts } = effectiveOf(subject);
   const found = groups.flatMap((group) => grants().get(group) ?? []);
-  const order = [subject.id, ...facts.attributes.map((name) => attributeId(name))];
+  const order = [subject.id, ...facts.attributes];
   return found.toSorted((one, other) => order.indexOf(one.id) - order.indexOf(other.id));
 }
 
@@ -277,14 +271,14 @@ function runbooksFact(subject: PermissionSubject, member: readonly string[]): Pe
   const { access, unread } = effectiveOf(subject);
   const part = 'runbooks';
   const { fields } = unread.runs;
-  const isKnown = ({ name }: RunbookRule): boolean => !fields.some(({ id }) => id === runbookRuleId(name));
+  const isKnown = ({ key }: Keyed<RunbookRule>): boolean => !fields.some(({ id }) => id === key);
   const known = access.runbooks?.filter(isKnown);
   const allowed = runbooksOf({ ...access, runbooks: known }, member);
   const rules = known ?? [];
   const having = rules.filter(({ groups }) => groups.length === 0 || groups.some((group) => member.includes(group)));
-  const by = having.map(({ name }) => ({ id: runbookRuleId(name), path: pointer('runbooks') }));
+  const by = having.map(({ key }) => ownField(key, 'runbooks'));
   if (allowed.length === 0) {
-    const all = rules.map(({ name }) => ({ id: runbookRuleId(name), path: pointer('user_groups') }));
+    const all = rules.map(({ key }) => ownField(key, 'user_groups'));
     if (postureOf(subject).incomplete.has('runbooks') || known?.length !== access.runbooks?.length)
       return { part, answer: 'unknown', text: 'no runbook rule that is known lets them run one here', by: all };
     return { part, answer: 'no', text: 'no runbook rule lets them run one here', by: all };
@@ -293,7 +287,7 @@ function runbooksFact(subject: PermissionSubject, member: readonly string[]): Pe
   return { part, answer: 'yes', text: [...new Set(files)].toSorted(compareText).join(', '), by };
 }
 
-type Reviewing = { readonly by: NeededApproval | undefined; readonly rule: string | undefined };
+type Reviewing = { readonly by: NeededApproval | undefined; readonly rule: ResourceId | undefined };
 
 /** Returns the approval as far as it is known: what a manifest keeps as it is on the gateway may ask for more. */
 function knownApproval(subject: PermissionSubject, { by, rule }: Reviewing): Permission['approval'] {
@@ -310,20 +304,20 @@ function asksByAttribute({ rulesByAttribute }: ProtectionSnapshot): boolean {
   return [...rulesByAttribute.values()].some((rules) => [...rules].some((rule) => ruleControlTypes(kindOf(rule)).includes('approval')));
 }
 
-type Needed = { readonly rule: string | undefined; readonly governing: AccessRequestRule | undefined };
+type Needed = { readonly rule: ResourceId | undefined; readonly governing: Keyed<AccessRequestRule> | undefined };
 
 function approvalFact({ id, snapshot }: PermissionSubject, { rule, governing }: Needed, approval: Permission['approval']): PermissionFact {
   const part = 'approval';
   if (approval === undefined) {
     if (governing === undefined) return { part, answer: 'yes', text: 'none', by: [] };
-    const { name, approval_required_groups: asked } = governing;
+    const { name, key, approval_required_groups: asked } = governing;
     const field = asked.length === 0 ? 'skip_review_groups' : 'approval_required_groups';
-    const by = [{ id: requestRuleId(name), path: pointer(field) }];
+    const by = [ownField(key, field)];
     return { part, answer: 'yes', text: `none: ${name} asks ${asked.length === 0 ? 'others' : `only ${asked.join(', ')}`}`, by };
   }
   if (approval === 'unknown') return { part, answer: 'yes', text: 'not known', by: [] };
   const [reviewing, groups, counts] =
-    rule === undefined ? ([id, 'reviewers', ownCounts] as const) : ([requestRuleId(rule), 'reviewers_groups', ruleCounts] as const);
+    rule === undefined ? ([id, 'reviewers', ownCounts] as const) : ([rule, 'reviewers_groups', ruleCounts] as const);
   const by = ownField(reviewing, groups);
   if (approval === 'refused')
     return { part, answer: 'no', text: 'the free license reviews no commands: the gateway refuses them', by: [by] };
@@ -350,7 +344,7 @@ export function approvalText({ groups, needed, force, atLeast }: Exclude<NeededA
 type Limited = {
   readonly limit: number | undefined;
   readonly isLimitUnknown: boolean | undefined;
-  readonly rule: string | undefined;
+  readonly rule: ResourceId | undefined;
   readonly verb: AccessMode;
 };
 
@@ -359,7 +353,7 @@ function isDurationHidden(subject: PermissionSubject, { by }: Pick<Reviewing, 'b
   const { access, unread } = effectiveOf(subject);
   const { jit } = access.rules;
   if (by === undefined && jit === undefined) return false;
-  const limiting = jit === undefined ? subject.id : requestRuleId(jit.name);
+  const limiting = jit === undefined ? subject.id : jit.key;
   return lacksField(unread.longest, limiting, 'access_max_duration');
 }
 
@@ -373,7 +367,7 @@ function durationFacts(subject: PermissionSubject, { limit, isLimitUnknown, rule
     rule === undefined && ownLimit === limit
       ? [ownField(subject.id, 'access_max_duration')]
       : rules.jit?.access_max_duration === limit
-        ? [{ id: requestRuleId(rules.jit.name), path: pointer('access_max_duration') }]
+        ? [ownField(rules.jit.key, 'access_max_duration')]
         : [];
   return [{ part: 'longest', answer: 'yes', text: `${durationText(limit)}${by.length === 0 ? ', the limit of the gateway' : ''}`, by }];
 }

@@ -2,11 +2,11 @@ import { addToGroup } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { type JsonObject, textsIn } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
-import { attributeId } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { TimedGrant } from '../../model/protection/timed-grants.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { endsLater } from '../../model/time.ts';
+import { attributesIn } from '../access/deciding-kinds.ts';
 
 /** The ends of grants, by the object and the path of the grant in it. */
 export type GrantEnds = ReadonlyMap<ResourceId, ReadonlyMap<Pointer, TimedGrant>>;
@@ -30,11 +30,10 @@ export function grantEnds({ resources }: Pick<DesiredState, 'resources'>): Grant
 /** What grants a connection to each group, its own list first. */
 export type GrantsByGroup = ReadonlyMap<string, readonly Decider[]>;
 
-/** Lists what grants a connection to each group: its own list, and those of its attributes. */
-export function grantsByGroup({ resources }: Granting, id: ResourceId): GrantsByGroup {
+/** Lists what grants a connection to each group, of itself and its attributes. */
+export function grantsByGroup({ resources }: Granting, by: readonly ResourceId[]): GrantsByGroup {
   const found = new Map<string, Decider[]>();
-  const attributes = textsIn(resources.get(id)?.spec['attributes']).map((name) => attributeId(name));
-  for (const granting of [id, ...attributes])
+  for (const granting of by)
     for (const group of textsIn(resources.get(granting)?.spec['access_groups']))
       addToGroup(found, group, { id: granting, path: pointer('access_groups', group) });
   return found;
@@ -52,7 +51,7 @@ export function movedEndsBetween(before: Granting, after: Granting): (connection
   const [had, has] = [before.ends ?? noEnds, after.ends ?? noEnds];
   const moved = new Set([...had.keys(), ...has.keys()].filter((id) => endsText(had.get(id)) !== endsText(has.get(id))));
   if (moved.size === 0) return () => false;
-  return (id) => moved.has(id) || textsIn(after.resources.get(id)?.spec['attributes']).some((name) => moved.has(attributeId(name)));
+  return (id) => moved.has(id) || attributesIn(after.resources.get(id)?.spec ?? {}).some((attribute) => moved.has(attribute));
 }
 
 const noEnds: GrantEnds = new Map();

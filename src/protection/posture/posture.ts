@@ -2,10 +2,9 @@ import { addToGroup, onceInEach } from '../../model/collections.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject, sortedKeys, textsIn } from '../../model/json.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
-import { isAttribute } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { Control, GatewayAccess, Posture } from '../controls/control-row.ts';
-import { decidesAccess } from '../access/deciding-kinds.ts';
+import { decidesAccess, isEffectiveRule } from '../access/deciding-kinds.ts';
 import { accessOf } from '../access/effective-access.ts';
 import { ownApproval } from '../controls/connection-rows.ts';
 import { controlRow, controlsOfRuleKind, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
@@ -87,17 +86,12 @@ type AttachedRule = {
 function effectsOf(rules: readonly AttachedRule[]): Posture['rules'] {
   return new Map(
     rules
-      .filter(({ rule, resource }) => isEffectiveRule(rule, resource))
+      .filter(({ rule, resource }) => isEffectiveRule(rule, resource?.spec))
       .map(({ rule, controls, by }) => [
         rule,
         { controls: decidesAccess(kindOf(rule)) ? ruleControlTypes(kindOf(rule)) : controlTypesIn(controls), by },
       ]),
   );
-}
-
-/** Returns whether an object on a connection may do something: an attribute without groups grants nothing. */
-export function isEffectiveRule(id: ResourceId, resource: ResourceSnapshot | undefined): boolean {
-  return !isAttribute(id) || textsIn(resource?.spec['access_groups']).length > 0;
 }
 
 type RuleControls = Pick<Posture, 'controls'> & { readonly incomplete: readonly ControlType[] };

@@ -1,30 +1,31 @@
 import { accessLookup, roleNamesOf } from '../access/access-index.ts';
-import { affectsEvery, attachingAttributes, decidesAccess, type DecidingState, rulesEverywhere } from '../access/deciding-kinds.ts';
+import {
+  affectsEvery,
+  attachingAttributes,
+  decidesAccess,
+  type DecidingState,
+  fixedIn,
+  rulesEverywhere,
+  withoutAttribute,
+} from '../access/deciding-kinds.ts';
 import { describedVersions, hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample } from '../../model/desired.ts';
 import { memoizeByList } from '../../model/collections.ts';
-import { asText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
+import { equal, type JsonObject, textsIn } from '../../model/json.ts';
 import type { FieldRule, Registry } from '../../model/kind.ts';
-import { connectionsOf, fixedObjects, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
+import { liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { type Diff, type EdgeChange, isWritten, liveKeyOf, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import {
-  isAnalyzerRule,
-  isAttribute,
-  isFeatureFlag,
-  isMachineIdentity,
-  isRequestRule,
-  type RoleNames,
-} from '../../model/protection/access-objects.ts';
+import { isFeatureFlag, type RoleNames } from '../../model/protection/access-objects.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
-import { type EdgeEnds, type ResourceId, kindOf, nameOf, resourceId } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import { type DeclaredAttachments, readDeclaredAttachments } from './declared-attachments.ts';
 import { grantEnds, type GrantEnds } from './grant-ends.ts';
 import { accessControlRows, type GatewayAccess, type SampleText } from '../controls/control-row.ts';
-import { controlTable } from '../controls/control-table.ts';
+import { controlTable, decidingKindsOf } from '../controls/control-table.ts';
 
 /** One resource: its spec, the paths that cannot be read, and the gateway's id; without one, the gateway does not have it yet. */
 export type ResourceSnapshot = { readonly spec: JsonObject; readonly unknown: readonly Pointer[]; readonly uid?: string | undefined };
@@ -71,14 +72,6 @@ export function affectsEveryConnection(
   return affectsEvery(id, decidingStateOf(before), decidingStateOf(after));
 }
 
-/** Lists the connections whose analyzer asks for an access-request rule by its name, which need not be attached to them. */
-export function connectionsAsking(rule: ResourceId, { listed }: Pick<ProtectionSnapshot, 'listed'>): readonly ResourceId[] {
-  if (!isRequestRule(rule)) return [];
-  const isAsked = (value: Json): boolean => asText(value).split(':').slice(1).join(':') === nameOf(rule);
-  const asking = listed.fixed.filter(({ id, spec }) => isAnalyzerRule(id) && Object.values(spec).some(isAsked));
-  return asking.flatMap((one) => connectionsOf(one).map((name) => resourceId('Connection', name)));
-}
-
 /** Lists the connections that some of the snapshots have. */
 export function allConnections(...snapshots: readonly Pick<ProtectionSnapshot, 'resources'>[]): readonly ResourceId[] {
   const ids = snapshots.flatMap(({ resources }) => [...resources.keys()].filter((id) => kindOf(id) === 'Connection'));
@@ -107,19 +100,16 @@ function flagsIn(watched: readonly LiveResource[] = []): ReadonlyMap<string, boo
 
 /** Returns what a gateway decides about access. Where watched kinds were not asked for, all that its dialect may add is missing. */
 function gatewayAccess(live: Partial<LiveState>, dialect: string): ListedAccess {
-  const { resources = [], longestAccess, accessLimits, watched, rowFields = {}, unread = [], server } = live;
+  const { longestAccess, accessLimits, watched, rowFields = {}, unread = [], server } = live;
   const described = describedVersions[dialect];
   const rows = Object.values(rowFields);
-  // A connection does not list the attributes that the gateway manages; these list it.
-  const managed = resources.filter(({ id, managedBy }) => managedBy !== undefined && isAttribute(id));
-  const fixed = managed.length === 0 ? fixedObjects(live) : [...fixedObjects(live), ...managed];
   // Without an answer of a gateway, it is taken to be the described one, with a provider: without one it rejects masking rules.
   const reported = server === undefined ? { version: described, provider: 'mspresidio' } : { version: 'unknown', ...server };
   const enforcing = { ...reported, version: described && reported.version, flags: flagsIn(watched) };
-  const gateway = { longestAccess, license: accessLimits, fixed, isControlled: rows.includes('on'), enforcing };
+  const gateway = { longestAccess, license: accessLimits, fixed: fixedIn(live), isControlled: rows.includes('on'), enforcing };
   if (watched === undefined) return { ...gateway, incomplete: new Set(incompleteByDialect[dialect]) };
   const missing = new Set([...unread.map(({ kind }) => kind), ...(rows.includes('unreadable') ? [accessControlRows] : [])]);
-  const unreadable = controlTable.filter(({ decidedBy = [] }) => decidedBy.some((kind) => missing.has(kind)));
+  const unreadable = controlTable.filter((row) => decidingKindsOf(row).some((kind) => missing.has(kind)));
   return { ...gateway, incomplete: new Set(unreadable.map(({ type }) => type)) };
 }
 
@@ -167,7 +157,7 @@ export function afterWrites(state: ProtectionSnapshot, writes: readonly ObjectWr
   const resources = new Map(state.resources);
   const { edges, rulesOf } = editableEdges(state.edges);
   const everywhere = state.everywhere === undefined ? undefined : new Set(state.everywhere);
-  const detached = new Map<string, readonly ResourceId[]>();
+  let { fixed } = state.listed;
   for (const { id, spec, stated, includesEvery } of writes) {
     if (includesEvery === true) everywhere?.add(id);
     if (includesEvery === false || spec === undefined) everywhere?.delete(id);
@@ -176,7 +166,7 @@ export function afterWrites(state: ProtectionSnapshot, writes: readonly ObjectWr
       // Rules by name keep the name of a connection that is gone.
       for (const rule of edges.get(id) ?? []) if (!decidesAccess(kindOf(rule))) rulesOf(id).delete(rule);
       for (const [connection, rules] of edges) if (rules.has(id)) rulesOf(connection).delete(id);
-      if (isAttribute(id)) detached.set(nameOf(id), detachAttribute(resources, id));
+      fixed = withoutAttribute(id, resources, fixed);
     } else {
       const { unknown = [], uid } = resources.get(id) ?? {};
       resources.set(id, { spec, unknown: unknown.filter((path) => !stated.has(path)), uid });
@@ -186,8 +176,7 @@ export function afterWrites(state: ProtectionSnapshot, writes: readonly ObjectWr
     if (action === 'attach') rulesOf(connection).add(rule);
     if (action === 'detach') rulesOf(connection).delete(rule);
   }
-  const { listed } = state;
-  const made = createSnapshot(resources, edges, { ...listed, fixed: withCredentials(listed.fixed, detached) });
+  const made = createSnapshot(resources, edges, { ...state.listed, fixed });
   return everywhere === undefined ? made : { ...made, everywhere };
 }
 
@@ -227,29 +216,6 @@ export function restrictedTo(state: ProtectionSnapshot, connection: ResourceId, 
   }
   const edges = new Map([[connection, state.edges.get(connection) ?? noRules]]);
   return { ...createSnapshot(resources, edges, state.listed), everywhere: everywhereIn(state) };
-}
-
-/** Returns the objects that no plan writes when attributes are deleted, with the objects that have them: machines keep the credentials that they got by them. */
-function withCredentials(fixed: readonly LiveResource[], deleted: ReadonlyMap<string, readonly ResourceId[]>): readonly LiveResource[] {
-  if (deleted.size === 0) return fixed;
-  return fixed.map((one) => {
-    if (!isMachineIdentity(one.id)) return one;
-    const kept = textsIn(one.spec['attributes']).flatMap((name) => (deleted.get(name) ?? []).map(nameOf));
-    return { ...one, links: [...(one.links ?? []), ...kept] };
-  });
-}
-
-/** Takes a deleted attribute from everything that has it, as the gateway does, and lists what had it. */
-function detachAttribute(resources: Map<ResourceId, ResourceSnapshot>, key: ResourceId): readonly ResourceId[] {
-  const deleted = nameOf(key);
-  const having: ResourceId[] = [];
-  for (const [id, resource] of resources) {
-    const names = textsIn(resource.spec['attributes']);
-    if (!names.includes(deleted)) continue;
-    resources.set(id, { ...resource, spec: { ...resource.spec, attributes: names.filter((name) => name !== deleted) } });
-    having.push(id);
-  }
-  return having;
 }
 
 /** Returns a snapshot in which one object has another spec. What the object does not decide is shared with the given one. */

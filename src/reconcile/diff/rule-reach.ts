@@ -1,11 +1,11 @@
 import type { LiveResource } from '../../model/live.ts';
 import { type Change, type EdgeChange, liveKeyOf } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { isRunbookRule } from '../../model/protection/access-objects.ts';
+import { mayIncludeEvery } from '../../protection/access/deciding-kinds.ts';
 
 /** Adds that a rule will include every connection because it names none, or only those that it names from now on. */
 export function withReach(change: Change, edges: readonly EdgeChange[], live: ReadonlyMap<ResourceId, LiveResource>): Change {
-  if (!isRunbookRule(change.id) || change.action === 'delete') return change;
+  if (!mayIncludeEvery(change.id) || change.action === 'delete') return change;
   const key = liveKeyOf(change);
   const found = live.get(key);
   const before = Object.values(found?.edges ?? {}).flat();

@@ -1,9 +1,8 @@
 import type { Refusal } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { rowFieldsOf } from '../../model/live.ts';
-import { isRunbookRule } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
-import { runbookRulesOf } from '../../protection/access/deciding-kinds.ts';
+import { mayIncludeEvery, runbookRulesOf } from '../../protection/access/deciding-kinds.ts';
 import { postureIn } from '../../protection/posture/posture.ts';
 import { decidingStateOf } from '../../protection/posture/protection-snapshot.ts';
 import type { Prepared } from '../prepare/prepare.ts';
@@ -16,8 +15,7 @@ export function accessRefusals(prepared: Prepared, planned: PlannedStates): read
 
 /** Refuses to delete the last runbook rule: without rules, everybody can run every runbook. */
 function lastRuleRefusals({ diff, snapshots }: PlannedStates): readonly Refusal[] {
-  const deleted = diff.changes.filter(({ id, action }) => action === 'delete' && isRunbookRule(id));
-  const [last] = deleted;
+  const last = diff.changes.find(({ id, action }) => action === 'delete' && mayIncludeEvery(id));
   if (last === undefined || runbookRulesOf(decidingStateOf(snapshots().after)).length > 0) return [];
   return [
     {

@@ -6,11 +6,12 @@ import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type JsonObject, textsIn } from '../../model/json.ts';
 import { isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { connectionsAsking } from '../../protection/access/access-index.ts';
 import { attachingAttributes, decidesAccess } from '../../protection/access/deciding-kinds.ts';
 import { controlTypesOf } from '../../protection/controls/control-table.ts';
 import { ownDirections } from '../../protection/compare/own-effects.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
-import { affectsEveryConnection, allConnections, connectionsAsking } from '../../protection/posture/protection-snapshot.ts';
+import { affectsEveryConnection, allConnections } from '../../protection/posture/protection-snapshot.ts';
 
 /** What a write may do to protection. Where both states cannot be compared, it may do both. */
 export type Direction = { readonly strengthens: boolean; readonly weakens: boolean };
@@ -68,7 +69,7 @@ export function effectsOf(
     const isJoint = isGoverned || (change.action === 'delete' && linksRules(key, snapshots()));
     const content = isJoint ? anyEffect : contentDirection(change, kind, { live: byId.get(key), edges });
     const everywhere = decidesAccess(kindOf(key)) ? affectsEveryConnection(key, snapshots().before, snapshots().after) : undefined;
-    const asking = isGoverned ? connectionsAsking(key, snapshots().before) : [];
+    const asking = isGoverned ? connectionsAsking(key, snapshots().before.listed) : [];
     const named = isRule(kind) ? new Set([...(protects.get(key) ?? []), ...asking]) : new Set(closableFields(kind).length > 0 ? [key] : []);
     return {
       change,

@@ -1,13 +1,13 @@
 import { addToGroup } from '../../model/collections.ts';
-import { equal, textsIn } from '../../model/json.ts';
+import { equal } from '../../model/json.ts';
 import { closableFields, type Kind } from '../../model/kind.ts';
 import { liveById, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { type FieldChange, liveKeyOf, otherEnd } from '../../model/plan/plan.ts';
 import { type Step, type StepKey, stepKeyText, uniqueStepKeys } from '../../model/plan/schedule.ts';
 import { specAfterStep } from '../../model/plan/step-spec.ts';
 import { isWithinAny, pointer, tokensOf } from '../../model/pointer.ts';
-import { attributeId, isAttribute } from '../../model/protection/access-objects.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
+import { attributesIn } from '../../protection/access/deciding-kinds.ts';
 import { sharesSlot } from '../../protection/access/rule-moves.ts';
 import { anyEffect, type Direction, type Effect, effectOn, isRule, noEffect, writesLate } from './effects.ts';
 import type { RuleMoves } from './rule-moves.ts';
@@ -69,7 +69,11 @@ function addForms(unit: Unit, spec: Spec | undefined, { live, moves }: FormInput
   if (release !== undefined && release.change.action !== 'delete')
     add('release', 'whole', 'write', { change: release.change, edges: release.edges });
   if (change.action === 'delete')
-    add('main', 'delete', isAttribute(id) ? 'delete-attributes' : isRule(kind) ? (release ? 'write' : 'delete-rules') : 'delete-objects');
+    add(
+      'main',
+      'delete',
+      kind.combines === 'granted' ? 'delete-attributes' : isRule(kind) ? (release ? 'write' : 'delete-rules') : 'delete-objects',
+    );
   else if (change.closed === 'between') {
     if (isMore(modes)) add('main', 'closed', 'write');
     add('open', 'open', 'reopen');
@@ -111,8 +115,8 @@ function addDemands(units: readonly Unit[], { moves, live }: FormInput): void {
   // The gateway would take an attribute that is deleted before from what has it, which is then not as planned.
   const deletedWith = new Map<ResourceId, StepKey[]>();
   for (const { effect, forms } of units)
-    for (const name of effect.change.action === 'delete' ? textsIn(found.get(liveKeyOf(effect.change))?.spec['attributes']) : [])
-      for (const { key, part } of forms) if (part === 'delete') addToGroup(deletedWith, attributeId(name), key);
+    for (const attribute of effect.change.action === 'delete' ? attributesIn(found.get(liveKeyOf(effect.change))?.spec ?? {}) : [])
+      for (const { key, part } of forms) if (part === 'delete') addToGroup(deletedWith, attribute, key);
   for (const unit of units) {
     const { change, connections, kind } = unit.effect;
     const id = liveKeyOf(change);
@@ -175,9 +179,7 @@ function lastKeys(forms: readonly Form[]): readonly StepKey[] {
 /** Returns the attributes that an object gets, which the gateway may have to create first. */
 function gainedAttributes({ change }: Form): readonly ResourceId[] {
   return change.fields.flatMap(({ path, after }) =>
-    tokensOf(path)[0] === 'attributes' && 'value' in after
-      ? [after.value].flat().flatMap((name) => (typeof name === 'string' ? [attributeId(name)] : []))
-      : [],
+    tokensOf(path)[0] === 'attributes' && 'value' in after ? attributesIn({ attributes: [after.value].flat() }) : [],
   );
 }
 

@@ -2,10 +2,11 @@ import { addToGroup } from '../../model/collections.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveKeyOf } from '../../model/plan/plan.ts';
 import { specAfterStep } from '../../model/plan/step-spec.ts';
-import { attributeId, isRequestRule, isRunbookRule } from '../../model/protection/access-objects.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, type Spec } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
+import { connectionsAsking } from '../../protection/access/access-index.ts';
+import { runbookRulesOf } from '../../protection/access/deciding-kinds.ts';
 import { sharesStep } from '../../protection/access/rule-moves.ts';
 import { isLessProtected } from '../../protection/compare/plan-differences.ts';
 import { firstsOfAlike } from '../../protection/posture/alike-connections.ts';
@@ -146,12 +147,14 @@ function worldFor(
     const spec = state.resources.get(id)?.spec ?? {};
     const { attributes, analyzer } = readAccessIn(state).lookup(nameOf(id), spec);
     for (const rule of rulesOn(state, id)) ids.add(rule);
-    for (const name of attributes) {
-      ids.add(attributeId(name));
+    for (const attribute of attributes) {
+      const name = nameOf(attribute);
+      ids.add(attribute);
       for (const rule of [...(before.rulesByAttribute.get(name) ?? []), ...(after.rulesByAttribute.get(name) ?? [])]) ids.add(rule);
     }
     // The analyzer refers to a rule by its name alone.
-    if (analyzer !== undefined) for (const rule of state.resources.keys()) if (isRequestRule(rule)) ids.add(rule);
+    if (analyzer !== undefined)
+      for (const rule of state.resources.keys()) if (connectionsAsking(rule, state.listed).includes(id)) ids.add(rule);
   }
   ids.delete(id);
   const sides = [before, after].map((state) => restrictedTo(state, id, ids));
@@ -166,7 +169,7 @@ function withUnseen(state: ProtectionSnapshot, id: ResourceId): ProtectionSnapsh
 
 /** Returns a runbook rule that stays throughout, if there is one: the first of them closes all other runbooks. */
 function keptRunbookRule({ before, after }: PlanSnapshots): readonly ResourceId[] {
-  const kept = [...before.resources.keys()].find((id) => isRunbookRule(id) && after.resources.has(id));
+  const kept = runbookRulesOf({ resources: before.resources, fixed: [] }).find((id) => after.resources.has(id));
   return kept === undefined ? [] : [kept];
 }
 
@@ -205,7 +208,7 @@ function momentIn({ before, everywhere }: World, written: readonly Written[]): P
         spec,
         stated: new Set(isPart ? [] : change.fields.map(({ path }) => path)),
         edges: isPart ? [] : edges.filter(({ action }) => part !== 'gain' || action === 'attach'),
-        ...(isRunbookRule(id) ? { includesEvery: everywhere.has(id) } : {}),
+        includesEvery: everywhere.has(id),
       },
     ];
   });
@@ -225,9 +228,10 @@ function rivalsIn(moment: ProtectionSnapshot, connection: ResourceId, written: r
   const spec = moment.resources.get(connection)?.spec;
   if (spec === undefined) return [];
   const { byAttribute } = readAccessIn(moment).lookup(nameOf(connection), spec);
-  const names = byAttribute.filter((rule) => rule.id === '' && byAttribute.some((other) => other !== rule && sharesStep(rule, other)));
+  const rivals = byAttribute.filter((rule) => rule.id === '' && byAttribute.some((other) => other !== rule && sharesStep(rule, other)));
+  const keys = new Set(rivals.map(({ key }) => key));
   const ids = new Set(written.map(({ form }) => form.key.id));
-  return [...ids].filter((id) => isRequestRule(id) && names.some(({ name }) => name === nameOf(id)));
+  return [...ids].filter((id) => keys.has(id));
 }
 
 /** Gives each change a number, the same one each time. */

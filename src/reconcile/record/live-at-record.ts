@@ -2,10 +2,10 @@ import { addToGroup } from '../../model/collections.ts';
 import { asText, compareText, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { fixedObjects, type LiveResource, type LiveState } from '../../model/live.ts';
-import { isAttribute, watchedLists } from '../../model/protection/access-objects.ts';
+import { watchedLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
-import { isConnection, type WatchedObject, watchedFields, type WatchScope } from './record-access.ts';
+import { hasLinks, isConnection, type WatchedObject, watchedFields, type WatchScope } from './record-access.ts';
 
 /** One object on both sides: its recorded values, or a hash of them, and the live object. */
 export type ObjectPair = { readonly was?: JsonObject; readonly is?: WatchedObject };
@@ -56,7 +56,7 @@ function formerObject(column: string, { was, is }: ObjectPair, { scope, registry
     // Only the links of an own attribute are watched.
     spec: scope.declared.has(id) ? now.spec : { ...now.spec, ...Object.fromEntries(values) },
     edges: Object.fromEntries(edges),
-    ...(isAttribute(id) ? { links: [...textsIn(was['connections']), ...others] } : {}),
+    ...(hasLinks(column) ? { links: [...textsIn(was['connections']), ...others] } : {}),
     ...(managedBy === '' ? {} : { managedBy }),
   };
 }
@@ -77,10 +77,10 @@ function withSharedNames(live: LiveState, objects: readonly LiveResource[]): Liv
 
 /** Returns a state with the attributes that connections had: those of others, and links that do not count, are as they are now. */
 function withFormerLinks(before: LiveState, columns: readonly FormerColumn[], { scope, registry }: RecordContext): LiveState {
-  if (!columns.some(({ column }) => isAttribute(`${column}/`))) return before;
+  if (!columns.some(({ column }) => hasLinks(column))) return before;
   const names = new Map<string, string[]>();
   for (const { id, links = [], managedBy } of before.resources)
-    for (const connection of isAttribute(id) && managedBy === undefined ? links : []) addToGroup(names, connection, nameOf(id));
+    for (const connection of hasLinks(kindOf(id)) && managedBy === undefined ? links : []) addToGroup(names, connection, nameOf(id));
   const resources = before.resources.map((one) => {
     if (!isConnection(one.id, registry) || !scope.left.has(nameOf(one.id))) return one;
     const had = (names.get(nameOf(one.id)) ?? []).toSorted(compareText);

@@ -6,7 +6,7 @@ import type { FieldRule, Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import type { FieldChange, OutsideAccess, OutsideChange } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
-import { accessControlId, bearsRoles, decidingLists, isAttribute } from '../../model/protection/access-objects.ts';
+import { accessControlId, bearsRoles, decidingLists } from '../../model/protection/access-objects.ts';
 import { type Headline, sortHeadlines } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, resourceId } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
@@ -18,6 +18,7 @@ import { roleHeadlines } from './role-headlines.ts';
 import {
   goWithConnections,
   grantsNothing,
+  hasLinks,
   hashedObject,
   isConnection,
   losesConnections,
@@ -86,7 +87,7 @@ function missingRules(
   const found = liveById(live.resources);
   const unread = new Set((live.unread ?? []).map(({ kind }) => kind));
   const gone = applied.resources.filter(
-    ({ key }) => decidingLists[kindOf(key)] !== undefined && !isAttribute(key) && !unread.has(kindOf(key)) && !found.has(key),
+    ({ key }) => decidingLists[kindOf(key)] !== undefined && !hasLinks(kindOf(key)) && !unread.has(kindOf(key)) && !found.has(key),
   );
   if (gone.length === 0) return [];
   const edges = resolveEdges(applied.edges, { desired: applied, live, registry });
@@ -108,7 +109,7 @@ function formerRows(column: string, before: readonly JsonObject[] | 'off', scope
   if (column === accessControlRows) return before;
   const isOwn = (one: JsonObject): boolean => declared.has(resourceId(column, asText(one['name'])));
   const others = before.filter((one) => !isOwn(one));
-  return isAttribute(`${column}/`)
+  return hasLinks(column)
     ? [...others, ...formerLinks(before.filter(isOwn), scope)].map((one) => withConnectionsIn(one, scope.left))
     : others;
 }

@@ -8,9 +8,10 @@ import { connectionsOf, fixedObjects, type LiveResource, type LiveState } from '
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { liveKeyOf, type Plan, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
-import { attributeId, decidingLists, isAttribute, isFederation, isRulepack, watchedLists } from '../../model/protection/access-objects.ts';
+import { decidingLists, isAttribute, isFederation, isRulepack, watchedLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
+import { attributesIn } from '../../protection/access/deciding-kinds.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
 import { fieldsRead } from '../../protection/controls/control-table.ts';
 
@@ -120,7 +121,7 @@ export function watchedFields(column: string, registry: Registry): readonly Fiel
   const decides = new Set(fieldsRead(column));
   const isWatched = watchedLists[column] !== undefined;
   const fields = registry.get(column)?.fields.filter(({ name, edge }) => isWatched || edge !== undefined || decides.has(name)) ?? [];
-  return [text('id'), text('name'), ...fields, ...(isAttribute(`${column}/`) ? [links] : []), managedBy];
+  return [text('id'), text('name'), ...fields, ...(hasLinks(column) ? [links] : []), managedBy];
 }
 
 /**
@@ -136,7 +137,7 @@ export function watchedColumns(live: LiveState, scope: WatchScope, registry: Reg
   const columns = decidingKinds.map((kind) => {
     if (unreadKinds.has(kind)) return [kind, 'unreadable'] as const;
     const fields = watchedFields(kind, registry);
-    const found = (all.get(kind) ?? []).filter(({ id }) => isAttribute(id) || !scope.declared.has(id));
+    const found = (all.get(kind) ?? []).filter(({ id }) => hasLinks(kind) || !scope.declared.has(id));
     return [kind, found.map((one) => ({ live: one, values: valuesOf(one, fields, scope) })).toSorted(byName)] as const;
   });
   const [state] = Object.values(rowFields);
@@ -155,7 +156,7 @@ function byName(one: WatchedObject, other: WatchedObject): number {
 
 function valuesOf(one: LiveResource, fields: readonly FieldRule[], { left, declared }: WatchScope): JsonObject {
   const isOwn = declared.has(one.id);
-  const connections = isAttribute(one.id) ? connectionsOf(one).filter((name) => left.has(name)) : connectionsOf(one);
+  const connections = hasLinks(kindOf(one.id)) ? connectionsOf(one).filter((name) => left.has(name)) : connectionsOf(one);
   const values = fields.map(({ name, edge, empty }): readonly [string, Json] => {
     if (edge !== undefined || name === links.name) return [name, connections];
     return [name, isOwn ? empty : (one.spec[name] ?? empty)];
@@ -186,9 +187,9 @@ export function liveAfterPlan(live: LiveState, { changes }: Pick<Plan, 'changes'
 
 /** Returns an object without deleted attributes, which the gateway takes from all that have them. */
 function withoutAttributes(one: LiveResource, deleted: ReadonlySet<ResourceId>): LiveResource {
-  const names = textsIn(one.spec['attributes']);
-  const kept = names.filter((name) => !deleted.has(attributeId(name)));
-  return kept.length === names.length ? one : { ...one, spec: { ...one.spec, attributes: kept } };
+  const names = attributesIn(one.spec);
+  const kept = names.filter((id) => !deleted.has(id));
+  return kept.length === names.length ? one : { ...one, spec: { ...one.spec, attributes: kept.map(nameOf) } };
 }
 
 function bounded(column: string, objects: readonly WatchedObject[], fields: readonly FieldRule[]): readonly JsonObject[] | 'omitted' {
@@ -199,7 +200,7 @@ function bounded(column: string, objects: readonly WatchedObject[], fields: read
 
 /** Returns whether an object of a column has no effect: a connection without groups, and an attribute without groups and links that count. */
 export function grantsNothing(column: string, values: JsonObject): boolean {
-  if (column !== accessControlRows && !isAttribute(`${column}/`)) return false;
+  if (column !== accessControlRows && !hasLinks(column)) return false;
   return [values['access_groups'], values['connections']].every((value) => textsIn(value).length === 0);
 }
 
@@ -222,9 +223,14 @@ export function hashedObject(column: string, { id = '', name, ...fields }: JsonO
   return { id, ...(name === undefined ? {} : { name }), hash };
 }
 
+/** Returns whether the objects of a column are linked by connections, which have their names: of those with a manifest, only these links are watched. */
+export function hasLinks(column: string): boolean {
+  return isAttribute(`${column}/`);
+}
+
 /** Returns whether the gateway takes a deleted connection from the objects of a column. */
 export function losesConnections(column: string): boolean {
-  return isRulepack(`${column}/`) || isAttribute(`${column}/`);
+  return isRulepack(`${column}/`) || hasLinks(column);
 }
 
 /** Returns whether the gateway deletes the objects of a column with their connection. */

@@ -3,7 +3,7 @@ import { registry } from '../../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { AccessObjects } from '../../../../src/model/protection/access-objects.ts';
 import { hiddenControls } from '../../../../src/model/dialects.ts';
-import { controlTable } from '../../../../src/protection/controls/control-table.ts';
+import { controlTable, decidingKindsOf } from '../../../../src/protection/controls/control-table.ts';
 import { protectionOfAccess } from '../../../../src/protection/protection.ts';
 import { type AccessLists, withAccess, requestRule, runbookRule } from '../../../support/access-objects.ts';
 import { stateOf } from '../../../support/resources.ts';
@@ -376,6 +376,6 @@ describe('what else blocks', () => {
 });
 
 test('the controls that lists decide are those that the public gateway may hide', () => {
-  const decided = controlTable.filter(({ decidedBy }) => decidedBy !== undefined).map(({ type }) => type);
+  const decided = controlTable.filter((one) => decidingKindsOf(one).length > 0).map(({ type }) => type);
   expect([...hiddenControls.hoop].toSorted()).toEqual(decided.toSorted());
 });
