@@ -53,6 +53,12 @@ export function onceInEach<Owner extends object, Result>(
   };
 }
 
+/** Returns the first of some texts: `a, b and 3 more`. */
+export function firstOf(texts: readonly string[], most: number): string {
+  const more = texts.length - most;
+  return more > 0 ? `${texts.slice(0, most).join(', ')} and ${more} more` : texts.join(', ');
+}
+
 /** Returns a function that indexes lists by key; the last entry of a key wins. Lists must not change. */
 export function memoizeIndex<T>(keyOf: (entry: T) => ResourceId): (list: readonly T[]) => ReadonlyMap<ResourceId, T> {
   return memoizeByList((list) => {

@@ -4,7 +4,7 @@ import type { Protection } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { compareTerms } from './access/compare-terms.ts';
 import type { AccessDirection } from './access/effective-access.ts';
-import type { Difference } from './access/terms.ts';
+import { type Difference, directionsIn } from './access/terms.ts';
 import type { AffectedConnection } from './compare/affected-connections.ts';
 import type { AspectDifference } from './compare/compare-aspects.ts';
 import type { PlanDifferences } from './compare/plan-differences.ts';
@@ -28,17 +28,15 @@ export function unstatedDifferences(all: PlanDifferences, stated: Pick<StatedEff
   const aspects = new Map(stated.differences.aspects.flatMap((one) => one.alike.map((id) => [`${id} ${one.part}`, one] as const)));
   return {
     access: all.access.flatMap((one) => withoutCauses(one, (direction) => isStated(one, direction))),
-    aspects: all.aspects.flatMap((one) => unstatedAspects(one, (id) => directionsIn(aspects.get(`${id} ${one.part}`)))),
+    aspects: all.aspects.flatMap((one) => unstatedAspects(one, (id) => directionsIn([aspects.get(`${id} ${one.part}`)]))),
   };
 }
 
 function withoutCauses<One extends Pick<Difference, 'causes'>>(one: One, drops: (direction: AccessDirection) => boolean): readonly One[] {
-  const kept = Object.fromEntries(directionsIn(one).flatMap((direction) => (drops(direction) ? [] : [[direction, one.causes[direction]]])));
+  const kept = Object.fromEntries(
+    directionsIn([one]).flatMap((direction) => (drops(direction) ? [] : [[direction, one.causes[direction]]])),
+  );
   return Object.keys(kept).length === 0 ? [] : [{ ...one, causes: kept }];
-}
-
-function directionsIn(one: Pick<Difference, 'causes'> | undefined): readonly AccessDirection[] {
-  return (['more', 'less', 'unclear'] as const).filter((direction) => one?.causes[direction] !== undefined);
 }
 
 /** Returns whether directions that are stated say a direction: what is certainly more is not unclear, too. */
@@ -62,7 +60,9 @@ function unstatedAspects(one: AspectDifference, statedOf: (id: ResourceId) => re
       coexisting: only(coexisting, 'less'),
       incomparable: only(incomparable, 'unclear'),
     };
-    const causes = Object.fromEntries(directionsIn(one).map((name) => [name, decidersFor(first, one.causes[name] ?? [], one.connection)]));
+    const causes = Object.fromEntries(
+      directionsIn([one]).map((name) => [name, decidersFor(first, one.causes[name] ?? [], one.connection)]),
+    );
     return withoutCauses({ ...one, connection: first, former: first, alike, compared, causes }, (direction) => says(stated, direction));
   });
 }
@@ -80,7 +80,7 @@ function statedAccess({
   );
   return (one, direction) => {
     const { connection, people, verb, part, terms } = one;
-    if (says(directionsIn(known.get(differenceKey(one))), direction)) return true;
+    if (says(directionsIn([known.get(differenceKey(one))]), direction)) return true;
     if (direction === 'unclear') return [part, 'use'].some((name) => unclear.has(`${connection} ${verb} ${name}`));
     if ('machine' in people || part === 'until' || part === 'analyzer') return false;
     const former = before.resources.has(connection) ? connection : predecessors.get(connection);

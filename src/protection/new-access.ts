@@ -1,3 +1,4 @@
+import { firstOf } from '../model/collections.ts';
 import { nameOf } from '../model/resource.ts';
 import type { ControlType } from '../model/protection/protection.ts';
 import { joinNames, machineName } from './controls/access-rows.ts';
@@ -46,6 +47,5 @@ function rulesOf(posture: Posture, types: readonly ControlType[]): readonly stri
 
 function named(noun: string, names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
-  const more = names.length > shown ? ` and ${names.length - shown} more` : '';
-  return [`${noun}${names.length === 1 || noun === 'masking' ? '' : 's'} ${names.slice(0, shown).join(', ')}${more}`];
+  return [`${noun}${names.length === 1 || noun === 'masking' ? '' : 's'} ${firstOf(names, shown)}`];
 }

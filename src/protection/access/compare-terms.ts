@@ -3,6 +3,7 @@ import type { AllowedRunbook } from '../../model/protection/permission.ts';
 import { endsLater } from '../../model/time.ts';
 import {
   type AccessDirection,
+  accessDirections,
   type AnalyzedCommand,
   type Approval,
   type ConnectionAccess,
@@ -80,7 +81,7 @@ export function compareAnalyzers(had: ConnectionAccess['analyzer'], has: Connect
   // Which command has which risk follows from the prompt.
   const isOtherPrompt = had !== undefined && has !== undefined && had.prompt !== has.prompt;
   const found = new Set<AccessDirection>([...ofLevels, ...(isOtherPrompt ? (['unclear'] as const) : [])]);
-  return (['more', 'less', 'unclear'] as const).filter((direction) => found.has(direction));
+  return accessDirections.filter((direction) => found.has(direction));
 }
 
 function analyzedDirections(had: AnalyzedCommand, has: AnalyzedCommand): readonly AccessDirection[] {

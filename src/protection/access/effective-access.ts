@@ -9,7 +9,8 @@ import type { AccessFacts, Keyed } from './access-index.ts';
 export type Approval = { readonly groups: readonly string[]; readonly needed: number; readonly force: readonly string[] };
 
 /** People can do more, which protects less; less; or it cannot be known. */
-export type AccessDirection = 'more' | 'less' | 'unclear';
+export const accessDirections = ['more', 'less', 'unclear'] as const;
+export type AccessDirection = (typeof accessDirections)[number];
 
 /** The step of a review: before native access, or before a command or a runbook. */
 export type ReviewStep = 'jit' | 'command';

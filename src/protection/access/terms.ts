@@ -1,7 +1,7 @@
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { AllowedRunbook, Decider } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import type { AccessDirection, Approval, MemberSort } from './effective-access.ts';
+import { type AccessDirection, accessDirections, type Approval, type MemberSort } from './effective-access.ts';
 
 /** The parts of the terms, each of which has its own deciders: who sees it, whether it is open and runs a file, after what, how long, which files, until when. */
 export type TermPart = 'sees' | 'open' | 'runs' | 'approval' | 'longest' | 'files' | 'until' | 'analyzer';
@@ -25,6 +25,11 @@ export function isUsable({ sees, open, runs, approval }: Terms): boolean {
 
 /** A part of what people may do: the use itself, after which approval, for how long, of which runbooks, until when, with which analyzer. */
 export type AccessPart = 'use' | 'approval' | 'longest' | 'files' | 'until' | 'analyzer';
+
+/** Returns the directions in which something differs. */
+export function directionsIn(differences: readonly (Pick<Difference, 'causes'> | undefined)[]): readonly AccessDirection[] {
+  return accessDirections.filter((direction) => differences.some((one) => one?.causes[direction] !== undefined));
+}
 
 /** One sort of people, or a machine identity, which acts as an admin with native access alone. */
 export type People = MemberSort | { readonly machine: string };

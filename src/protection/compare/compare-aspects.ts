@@ -3,7 +3,7 @@ import { pointer } from '../../model/pointer.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import type { AccessDirection } from '../access/effective-access.ts';
+import { type AccessDirection, accessDirections } from '../access/effective-access.ts';
 import type { Difference } from '../access/terms.ts';
 import { compareProtection, type ControlDifference } from '../controls/compare-protection.ts';
 import type { Control } from '../controls/control-row.ts';
@@ -64,7 +64,7 @@ export function compareAspects(states: Compared, connections: readonly ResourceI
         return [...whole, ...(found.length > 0 ? found : by(controls))];
       };
       const causes = Object.fromEntries(
-        (['more', 'less', 'unclear'] as const).flatMap((one) => (lists[one].length === 0 ? [] : [[one, causesOf(one, lists[one])]])),
+        accessDirections.flatMap((one) => (lists[one].length === 0 ? [] : [[one, causesOf(one, lists[one])]])),
       );
       const idle = unenforced.length === 0 ? [] : causesOf('none', unenforced);
       return { connection: id, former, part: control, compared, causes, idle, alike: alikeOf.get(id) ?? [id] };

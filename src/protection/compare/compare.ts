@@ -9,7 +9,7 @@ import { compareAnalyzers, compareEnds, compareTerms, type TermDifference } from
 import { peopleIn } from '../access/people.ts';
 import { type Difference, isUsable, type TermPart, type Terms } from '../access/terms.ts';
 import { decidersFor, decidersOf, valueOf } from '../effective/deciders.ts';
-import { type Effective, effective } from '../effective/effective.ts';
+import { type Effective, effective, machineTerms } from '../effective/effective.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
 /** Two states of a gateway; `formerOf` returns the connection of `before` that one of `after` was. */
@@ -166,7 +166,7 @@ function compareMachines(sides: Sides): readonly Difference[] {
   const { had, has, id, former } = sides;
   const names = new Set([...(had?.access.machines ?? []), ...(has?.access.machines ?? [])]);
   return [...names].toSorted(compareText).flatMap((machine): readonly Difference[] => {
-    const terms: Difference['terms'] = [machineTerms(had, machine), machineTerms(has, machine)];
+    const terms: Difference['terms'] = [termsOfMachine(had, machine), termsOfMachine(has, machine)];
     if (terms[0] !== undefined && terms[1] !== undefined) return [];
     const attributes = [had, has].flatMap((side) =>
       (side?.facts.attributes ?? []).map((one): Decider => ({ id, path: pointer('attributes', nameOf(one)) })),
@@ -184,6 +184,6 @@ function compareMachines(sides: Sides): readonly Difference[] {
   });
 }
 
-function machineTerms(side: Effective | undefined, name: string): Terms | undefined {
-  return side?.access.machines.includes(name) === true ? side.may([side.access.roles.admin], 'connect') : undefined;
+function termsOfMachine(side: Effective | undefined, name: string): Terms | undefined {
+  return side?.access.machines.includes(name) === true ? machineTerms(side) : undefined;
 }

@@ -14,7 +14,7 @@ import { sortsIn } from '../access/people.ts';
 import { isUsable, type People, type Terms } from '../access/terms.ts';
 import { aspectRows } from '../controls/control-table.ts';
 import type { Posture } from '../controls/control-row.ts';
-import { effective, type Effective } from '../effective/effective.ts';
+import { effective, type Effective, machineTerms } from '../effective/effective.ts';
 import type { PlannedWrites } from '../posture/diff-postures.ts';
 import { postureIn } from '../posture/posture.ts';
 import type { Compared } from './compare.ts';
@@ -214,18 +214,13 @@ function gainsAt(id: ResourceId, guarded: readonly ResourceId[], input: Destinat
       return groups.map((group) => ({ ...gain, people: { member: [group], groups: [group], places: [[group]] } }));
     });
   });
-  const terms = asMachine(has);
-  const led = before.filter(({ had }) => isUsable(asMachine(had))).flatMap(({ had }) => had.access.machines);
+  const terms = machineTerms(has);
+  const led = before.filter(({ had }) => isUsable(machineTerms(had))).flatMap(({ had }) => had.access.machines);
   const machines = has.access.machines.filter((name) => isUsable(terms) && !led.includes(name));
   return [
     ...people,
     ...machines.map((machine): DestinationGain => ({ connection: id, guarded, people: { machine }, verb: 'connect', terms, without: [] })),
   ];
-}
-
-/** Returns what a machine identity needs: it acts as an admin. */
-function asMachine({ may, access }: Effective): Terms {
-  return may([access.roles.admin], 'connect');
 }
 
 /** More groups that approve are not distinguished: who is in several of them may approve alone. */

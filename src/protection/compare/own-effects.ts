@@ -2,6 +2,7 @@ import { equal, type JsonObject } from '../../model/json.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { attachingAttributes } from '../access/deciding-kinds.ts';
 import { type AccessDirection, accessModes } from '../access/effective-access.ts';
+import { directionsIn } from '../access/terms.ts';
 import { createSnapshot, type ProtectionSnapshot, type ResourceSnapshot } from '../posture/protection-snapshot.ts';
 import { differencesBetween, type PlanDifferences } from './plan-differences.ts';
 
@@ -24,8 +25,7 @@ export function compareOwn(id: ResourceId, { before, after }: Specs): PlanDiffer
 /** Returns the directions in which an object differs by itself. */
 export function ownDirections(id: ResourceId, specs: Specs): ReadonlySet<AccessDirection> {
   const { access, aspects } = compareOwn(id, specs);
-  const all = [...access, ...aspects];
-  return new Set((['more', 'less', 'unclear'] as const).filter((one) => all.some(({ causes }) => causes[one] !== undefined)));
+  return new Set(directionsIn([...access, ...aspects]));
 }
 
 /** Returns the state of a gateway that has one object, and an open connection if that is a rule; attributes grant groups only while access control is on. */

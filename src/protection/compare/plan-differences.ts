@@ -2,7 +2,7 @@ import { compareText } from '../../model/json.ts';
 import { isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { AccessDirection } from '../access/effective-access.ts';
-import type { Difference } from '../access/terms.ts';
+import { type Difference, directionsIn } from '../access/terms.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
 import { movedEndsBetween } from '../posture/grant-ends.ts';
@@ -58,8 +58,8 @@ export function losingIn({ access, aspects }: PlanDifferences): ReadonlySet<Reso
 }
 
 /** Returns the directions of a difference; what is certainly more outweighs what cannot be known. */
-export function directionsOf({ causes }: Pick<Difference, 'causes'>): readonly AccessDirection[] {
-  const all = (['more', 'less', 'unclear'] as const).filter((one) => causes[one] !== undefined);
+export function directionsOf(difference: Pick<Difference, 'causes'>): readonly AccessDirection[] {
+  const all = directionsIn([difference]);
   return all.includes('more') ? all.filter((one) => one !== 'unclear') : all;
 }
 

@@ -1,4 +1,4 @@
-import { asText, isObject, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
+import { asObject, asText, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { byBlockedText, byMaskedText, compareEnforced } from './compare-controls.ts';
 import { enforcingFields } from './enforcement.ts';
@@ -51,7 +51,7 @@ function blockedRow(side: Side, wording: { readonly heading: string; readonly ve
     conditions: enforcingFields,
     ofRules: {
       kind: 'GuardrailRule',
-      read: (spec, rules) => blockedTexts(side, spec, rules),
+      read: (spec, rules) => guardrailEntries(spec, side).flatMap((entry) => entryControls(entry, rules)),
       verb: wording.verb,
     },
     compare: compareEnforced(side, byBlockedText),
@@ -70,10 +70,9 @@ export const inputRow: Omit<ControlRow, 'type'> = blockedRow('input', { heading:
 /** What guardrails block in the output. */
 export const outputRow: Omit<ControlRow, 'type'> = blockedRow('output', { heading: 'blocked output', verb: 'blocks output' });
 
-/** Returns what a guardrail blocks on one side. */
-function blockedTexts(side: Side, spec: JsonObject, rules: readonly ResourceId[]): readonly Control[] {
-  const value = spec[side];
-  return objectsIn(isObject(value) ? value['rules'] : undefined).flatMap((entry) => entryControls(entry, rules));
+/** Returns the entries of one side of a guardrail in their order. */
+export function guardrailEntries(spec: JsonObject, side: Side): readonly JsonObject[] {
+  return objectsIn(asObject(spec[side])['rules']);
 }
 
 /** Returns the controls of one guardrail entry; its type decides which field counts. An entry of an unknown type protects nothing. */

@@ -85,6 +85,11 @@ function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective 
   };
 }
 
+/** Returns what machine identities may do, which act as admins with native access alone. */
+export function machineTerms({ may, access }: Effective): Terms {
+  return may([access.roles.admin], 'connect');
+}
+
 function termsOf(access: ConnectionAccess, member: readonly string[], verb: AccessMode): Terms {
   const isAuditor = member.includes(access.roles.auditor) && !member.includes(access.roles.admin);
   const files = verb === 'runbooks' ? runbooksOf(access, member) : [];

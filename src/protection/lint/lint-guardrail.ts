@@ -1,9 +1,9 @@
-import { registeredTypes } from '../controls/rule-rows.ts';
+import { guardrailEntries, registeredTypes } from '../controls/rule-rows.ts';
 import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { type Json, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { PatternCompiler, CompiledPattern, Pattern } from '../pattern/compile.ts';
-import { guardrailEntries, shortText } from '../samples/simulate.ts';
+import { shortText } from '../samples/simulate.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { SampleSide } from '../../model/protection/protection.ts';

@@ -256,30 +256,46 @@ function distinct(ways: Fragment['empty']): Fragment['empty'] {
   return [...seen.values()];
 }
 
+/** A position in a text: the characters on both sides; an empty string is an end of the text. */
+export type Boundary = { readonly before: string; readonly letter: string };
+
+/** Returns whether a match ends at a position. */
+export function endsMatch({ last, empty }: Automaton, at: ReadonlySet<number>, { before, letter }: Boundary): boolean {
+  const holds = holdsBetween(before, letter);
+  return last.some(({ to, guards }) => at.has(to) && guards.every(holds)) || empty.some((guards) => guards.every(holds));
+}
+
+/** Returns the places after one more character, of those that are one step away. */
+export function follow({ sets }: Automaton, steps: readonly Transition[], { before, letter }: Boundary): ReadonlySet<number> {
+  const holds = holdsBetween(before, letter);
+  const rune = letter.codePointAt(0) ?? 0;
+  return new Set(steps.flatMap(({ to, guards }) => (guards.every(holds) && contains(sets[to], rune) ? [to] : [])));
+}
+
+/** Lists the steps from some places, and those of a match that begins here. */
+export function stepsFrom({ first, next }: Automaton, at: ReadonlySet<number>): readonly Transition[] {
+  return [...[...at].flatMap((from) => next[from] ?? []), ...first];
+}
+
 /** Runs the automaton from the start of a text. Returns the reachable characters and whether a prefix of the text matches. */
 export function runAutomaton(
-  { sets, first, next, last, empty }: Automaton,
+  automaton: Automaton,
   text: string,
   following: string,
 ): { readonly at: ReadonlySet<number>; readonly matches: boolean } {
-  const characters = Array.from(text);
-  let at = new Set<number>();
-  const atStart = holdsBetween('', characters[0] ?? following);
-  let matches = empty.some((guards) => guards.every(atStart));
-  for (let index = 0; index < characters.length; index += 1) {
-    const here = characters[index] ?? '';
-    const holds = holdsBetween(characters[index - 1] ?? '', here);
-    const rune = here.codePointAt(0) ?? 0;
-    const steps = index === 0 ? first : [...at].flatMap((from) => next[from] ?? []);
-    at = new Set(steps.flatMap(({ to, guards }) => (guards.every(holds) && contains(sets[to], rune) ? [to] : [])));
-    const after = holdsBetween(here, characters[index + 1] ?? following);
-    matches ||= last.some(({ to, guards }) => at.has(to) && guards.every(after));
+  const letters = Array.from(text);
+  const inside: Automaton = { ...automaton, first: [], empty: [] };
+  let at: ReadonlySet<number> = new Set();
+  let matches = endsMatch(automaton, at, { before: '', letter: letters[0] ?? following });
+  for (const [index, letter] of letters.entries()) {
+    at = follow(automaton, stepsFrom(index === 0 ? automaton : inside, at), { before: letters[index - 1] ?? '', letter });
+    matches ||= endsMatch(inside, at, { before: letter, letter: letters[index + 1] ?? following });
   }
   return { at, matches };
 }
 
 /** Returns a test for assertions between two characters; an empty string means the end of the text. */
-export function holdsBetween(before: string, after: string): (what: Assertion) => boolean {
+function holdsBetween(before: string, after: string): (what: Assertion) => boolean {
   const isEdge = /\w/.test(before) !== /\w/.test(after);
   return (what) => {
     switch (what) {
@@ -315,17 +331,15 @@ export function hasFewStates(node: PatternNode): boolean {
   const alphabet = alphabetOf(automaton);
   if (alphabet.length > maxRanges) return false;
   const seen = new Set<string>();
-  const open = [{ at: new Set<number>(), before: '' }];
+  const open: { readonly at: ReadonlySet<number>; readonly before: string }[] = [{ at: new Set(), before: '' }];
   let left = maxWork;
   for (const { at, before } of open) {
     for (const letter of alphabet) {
-      const holds = holdsBetween(before, letter);
-      const steps = [...[...at].flatMap((from) => automaton.next[from] ?? []), ...automaton.first];
+      const steps = stepsFrom(automaton, at);
       left -= steps.length + 1;
       if (left < 0) return false;
-      const rune = letter.codePointAt(0) ?? 0;
-      const next = new Set(steps.flatMap(({ to, guards }) => (guards.every(holds) && contains(automaton.sets[to], rune) ? [to] : [])));
-      const key = `${[...next].toSorted((one, other) => one - other).join(' ')} ${characterClass(letter)}`;
+      const next = follow(automaton, steps, { before, letter });
+      const key = `${stateText(next)} ${characterClass(letter)}`;
       if (seen.has(key)) continue;
       if (seen.size >= maxStates) return false;
       seen.add(key);
@@ -333,6 +347,11 @@ export function hasFewStates(node: PatternNode): boolean {
     }
   }
   return true;
+}
+
+/** Returns a text that is the same for the same places. */
+export function stateText(states: ReadonlySet<number>): string {
+  return [...states].toSorted((one, other) => one - other).join(',');
 }
 
 /** Returns the class of a character that matters for the next assertion: line feed, word character or other. */

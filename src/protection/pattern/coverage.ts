@@ -3,11 +3,14 @@ import {
   alphabetOf,
   buildAutomaton,
   characterClass,
-  holdsBetween,
   type Automaton,
-  contains,
+  type Boundary,
+  endsMatch,
+  follow,
   oneChar,
   type PatternNode,
+  stateText,
+  stepsFrom,
 } from './automaton.ts';
 import { parsePattern } from './parse.ts';
 import { witnessesOf } from './witnesses.ts';
@@ -136,24 +139,9 @@ function includes(left: Automaton, right: Automaton): boolean | undefined {
   return true;
 }
 
-/** A position in a text: the characters on both sides; an empty string is an end of the text. */
-type Boundary = { readonly before: string; readonly letter: string };
-
-function endsMatch({ last, empty }: Automaton, at: ReadonlySet<number>, { before, letter }: Boundary): boolean {
-  const holds = holdsBetween(before, letter);
-  return last.some(({ to, guards }) => at.has(to) && guards.every(holds)) || empty.some((guards) => guards.every(holds));
-}
-
 /** Returns the states after one more character; a match may begin at every position. */
-function advance({ sets, first, next }: Automaton, at: ReadonlySet<number>, { before, letter }: Boundary): ReadonlySet<number> {
-  const holds = holdsBetween(before, letter);
-  const rune = letter.codePointAt(0) ?? 0;
-  const steps = [...[...at].flatMap((from) => next[from] ?? []), ...first];
-  return new Set(steps.flatMap(({ to, guards }) => (guards.every(holds) && contains(sets[to], rune) ? [to] : [])));
-}
-
-function stateText(states: ReadonlySet<number>): string {
-  return [...states].toSorted((one, other) => one - other).join(',');
+function advance(automaton: Automaton, at: ReadonlySet<number>, boundary: Boundary): ReadonlySet<number> {
+  return follow(automaton, stepsFrom(automaton, at), boundary);
 }
 
 function findsMatch(machine: Automaton, text: string): boolean {

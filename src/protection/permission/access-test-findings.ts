@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, firstOf } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import { type AccessExpectation, type AccessTestResult, namedGroups } from '../../model/protection/access-test.ts';
@@ -43,11 +43,6 @@ export function failureTexts({ about, who, connections, found, because }: Folded
 } {
   const message = `${about}, but ${who === undefined ? '' : `${who} `}on ${firstOf(connections, 3)}: ${found}`;
   return because.length === 0 ? { message } : { message, hint: `decided by ${firstOf(because, 5)}` };
-}
-
-function firstOf(texts: readonly string[], most: number): string {
-  const more = texts.length - most;
-  return more > 0 ? `${texts.slice(0, most).join(', ')} and ${more} more` : texts.join(', ');
 }
 
 /**

@@ -11,10 +11,11 @@ import { refusesSessions } from '../controls/control-row.ts';
 import { isChecked, levelsOf } from '../controls/enforcement.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { ruleControlTypes } from '../controls/control-table.ts';
+import { guardrailEntries } from '../controls/rule-rows.ts';
 import { unmetTools } from '../controls/tools-row.ts';
 import type { PatternCompiler } from '../pattern/compile.ts';
 import { rulesOn } from '../posture/protection-snapshot.ts';
-import { guardrailEntries, simulateGuardrail } from '../samples/simulate.ts';
+import { simulateGuardrail } from '../samples/simulate.ts';
 import { hiddenLimits } from './hidden-fields.ts';
 import { approvalText, decidingFacts, permissionOf, type PermissionSubject, permissionTerms, postureOf } from './permission.ts';
 

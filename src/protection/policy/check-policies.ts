@@ -6,7 +6,7 @@ import type { LiveResource } from '../../model/live.ts';
 import type { PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { postureIn } from '../posture/posture.ts';
-import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
+import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import { policyMatches } from './match.ts';
 import { matchesGlob } from '../pattern/glob.ts';
 import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
@@ -68,29 +68,18 @@ export type PolicyCheckInput = {
 
 /** Checks all declared connections against all policies. An expression that cannot be evaluated does not pass. */
 export function checkPolicies(checking: PolicyCheckInput): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
-  const { rules, snapshot, resources, live, registry, today, unselected = [], unmanaged = [] } = checking;
+  const { rules, resources, live, today, unselected = [], unmanaged = [] } = checking;
   const liveResources = new Map(live?.map((resource) => [resource.id, resource]));
-  const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
+  const types = fieldTypesIn(checking);
   const findings: PolicyFinding[] = [];
   const waived: WaivedFinding[] = [];
   const reached = new Set<string>();
   const declared = resources.map((desired) => ({ id: desired.id, key: desired.key, desired }));
   const others = unmanaged.map((id) => ({ id, key: id, desired: undefined }));
   for (const { id, key, desired } of [...declared, ...others]) {
-    const posture = kindOf(key) === 'Connection' ? postureIn(snapshot, key) : undefined;
-    if (posture === undefined) continue;
-    const subject: PolicySubject = {
-      id: key,
-      snapshot,
-      posture,
-      types,
-      desired,
-      live: liveResources.get(key),
-      isUnread: live === undefined,
-    };
-    const asked = variablesOf(subject);
+    const findingsOf = findingsOn(key, checking, { types, desired, live: liveResources.get(key) });
     for (const one of rules) {
-      const results = findingsOf(one, subject, asked);
+      const results = findingsOf(one);
       if (results === undefined) continue;
       reached.add(id);
       const waiver = results.length === 0 ? undefined : waiverFor(one.policy, nameOf(id), today);
@@ -110,26 +99,17 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
 }
 
 /** Returns the result of every policy that applies to one connection, including those that pass. */
-export function policiesOn(
-  id: ResourceId,
-  { rules, snapshot, resources, live, registry, today }: PolicyCheckInput,
-): readonly PolicyResult[] {
+export function policiesOn(id: ResourceId, checking: PolicyCheckInput): readonly PolicyResult[] {
+  const { rules, resources, live, today } = checking;
   const desired = resources.find((resource) => resource.key === id);
-  const posture = kindOf(id) === 'Connection' && desired !== undefined ? postureIn(snapshot, id) : undefined;
-  if (posture === undefined || desired === undefined) return [];
-  const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
-  const subject: PolicySubject = {
-    id,
-    snapshot,
-    posture,
-    types,
+  if (desired === undefined) return [];
+  const findingsOf = findingsOn(id, checking, {
+    types: fieldTypesIn(checking),
     desired,
     live: live?.find((resource) => resource.id === id),
-    isUnread: live === undefined,
-  };
-  const asked = variablesOf(subject);
+  });
   return rules.flatMap((one): readonly PolicyResult[] => {
-    const results = findingsOf(one, subject, asked);
+    const results = findingsOf(one);
     if (results === undefined) return [];
     const { name: policy, at } = one.policy;
     const messages = results.map(({ message }) => message);
@@ -140,15 +120,25 @@ export function policiesOn(
   });
 }
 
-/** Returns the findings of one policy for a connection; undefined when the policy does not apply to it. */
-function findingsOf(compiled: CompiledPolicy, subject: PolicySubject, asked: VariableProvider): readonly PolicyFinding[] | undefined {
-  const isAbout = policyMatches(compiled.policy, nameOf(subject.id), resourceOf(subject));
-  if (isAbout === false) return undefined;
-  return requirementFindings(compiled, subject, isAbout === true ? asked : undefined);
+function fieldTypesIn({ registry }: PolicyCheckInput): PolicySubject['types'] {
+  return connectionFieldTypes(registry.get('Connection')?.schema ?? {});
 }
 
-function resourceOf({ id, snapshot }: PolicySubject): ResourceSnapshot {
-  return snapshot.resources.get(id) ?? { spec: {}, unknown: [''] };
+/** Returns what finds how a connection fails one policy; undefined when the policy does not apply to it. */
+function findingsOn(
+  id: ResourceId,
+  { snapshot, live }: PolicyCheckInput,
+  known: Pick<PolicySubject, 'types' | 'desired' | 'live'>,
+): (compiled: CompiledPolicy) => readonly PolicyFinding[] | undefined {
+  const posture = kindOf(id) === 'Connection' ? postureIn(snapshot, id) : undefined;
+  if (posture === undefined) return () => undefined;
+  const subject: PolicySubject = { id, snapshot, posture, ...known, isUnread: live === undefined };
+  const asked = variablesOf(subject);
+  const resource = snapshot.resources.get(id) ?? { spec: {}, unknown: [''] };
+  return (compiled) => {
+    const isAbout = policyMatches(compiled.policy, nameOf(id), resource);
+    return isAbout === false ? undefined : requirementFindings(compiled, subject, isAbout === true ? asked : undefined);
+  };
 }
 
 /** Returns the requirements of a policy that a connection does not meet; `asked` is undefined when its tags are hidden. */

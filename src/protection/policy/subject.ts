@@ -57,34 +57,7 @@ class CelObject {
   }
 }
 
-class ConnectionView extends CelObject {}
-class SecretView extends CelObject {}
-class EntryView extends CelObject {}
-class SideView extends CelObject {}
-class GuardrailView extends CelObject {}
-class GroupView extends CelObject {}
-class EntityView extends CelObject {}
-class MaskingRuleView extends CelObject {}
-class PostureView extends CelObject {}
-class PeopleView extends CelObject {}
-class AccessView extends CelObject {}
-
 type CelClass = new (read: FieldReader) => CelObject;
-
-/** The class of each CEL type by name; CEL distinguishes types by their class. */
-export const celClasses: Readonly<Record<string, CelClass>> = {
-  Secret: SecretView,
-  Entry: EntryView,
-  Side: SideView,
-  Guardrail: GuardrailView,
-  Group: GroupView,
-  Entity: EntityView,
-  MaskingRule: MaskingRuleView,
-  Posture: PostureView,
-  People: PeopleView,
-  Access: AccessView,
-  Connection: ConnectionView,
-};
 
 /** Defines the fields of a CEL type as getters of its class. */
 export function defineFields(type: CelClass, fields: readonly string[]): void {
@@ -122,6 +95,11 @@ export const fieldTypes: Readonly<Record<string, Readonly<Record<string, string>
   },
   Access: { connect: 'list<People>', exec: 'list<People>', runbooks: 'list<People>' } satisfies Record<AccessMode, string>,
 };
+
+/** The class of each CEL type by name; CEL distinguishes types by their class. */
+export const celClasses: Readonly<Record<string, CelClass>> = Object.fromEntries(
+  [...Object.keys(fieldTypes), 'Connection'].map((name) => [name, class extends CelObject {}]),
+);
 
 /** Returns the CEL types of a connection's fields from its schema, plus name, manager and secrets (without values). */
 export function connectionFieldTypes(schema: JsonObject): Readonly<Record<string, string>> {

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, firstOf } from '../../model/collections.ts';
 import { desiredByKey, type DesiredState } from '../../model/desired.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import type { Headline } from '../../model/protection/protection.ts';
@@ -14,8 +14,7 @@ const mostNames = 3;
 /** Names the connections that led to a destination before: `what ledger-db leads to`. */
 export function destinationText({ guarded }: Pick<DestinationGain, 'guarded'>): string {
   const names = guarded.map(nameOf);
-  const more = names.length - mostNames;
-  const text = more > 0 ? `${names.slice(0, mostNames).join(', ')} and ${more} more` : names.join(' and ');
+  const text = names.length > mostNames ? firstOf(names, mostNames) : names.join(' and ');
   return `what ${text} ${names.length === 1 ? 'leads' : 'lead'} to`;
 }
 
@@ -42,13 +41,11 @@ export function destinationHeadlines(
     const [first] = members;
     if (first === undefined) return [];
     const people = [...new Set(members.map(({ people: one }) => gainerText(gainerOf(one))))];
-    const who =
-      people.length > mostNames ? `${people.slice(0, mostNames).join(', ')} and ${people.length - mostNames} more` : people.join(', ');
     const connections = [...new Set(members.map(({ connection }) => connection))];
     return [
       {
         direction: 'weakens',
-        text: `${who} can reach ${destinationText(first)}, ${destinationTerms(first)}, through ${connections.map(nameOf).slice(0, mostNames).join(', ')}`,
+        text: `${firstOf(people, mostNames)} can reach ${destinationText(first)}, ${destinationTerms(first)}, through ${connections.map(nameOf).slice(0, mostNames).join(', ')}`,
         connections,
         tags: sharedTags(connections, snapshots),
         causes: connections.map((by) => {

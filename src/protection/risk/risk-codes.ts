@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, firstOf } from '../../model/collections.ts';
 import {
   type Risk,
   type RiskyParts,
@@ -163,7 +163,5 @@ function classText(one: RiskClass): string {
 }
 
 function subjects(group: readonly ResourceRisk[]): string {
-  const names = [...new Set(group.map(({ id, risk: { path = '' } }) => `${id}${path === '' ? '' : ` ${path}`}`))];
-  const more = names.length - shown;
-  return `${names.slice(0, shown).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return firstOf([...new Set(group.map(({ id, risk: { path = '' } }) => `${id}${path === '' ? '' : ` ${path}`}`))], shown);
 }

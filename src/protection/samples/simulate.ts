@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
+import { type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { CompiledPattern, PatternCompiler } from '../pattern/compile.ts';
 
 /** A guardrail entry that blocks a text, and the word or pattern that matches. */
@@ -9,12 +9,6 @@ type UncertainEntry = { readonly entry: number; readonly name?: string; readonly
 
 /** The result of one side of a guardrail for a text; any hit blocks it. */
 export type GuardrailResult = { readonly hits: readonly GuardrailHit[]; readonly uncertain: readonly UncertainEntry[] };
-
-/** Returns the entries of one side of a guardrail in their order. */
-export function guardrailEntries(spec: JsonObject, side: 'input' | 'output'): readonly JsonObject[] {
-  const rules = spec[side];
-  return objectsIn(isObject(rules) ? rules['rules'] : undefined);
-}
 
 /** Simulates one side of a guardrail: a word blocks as a case-sensitive substring, a pattern when it matches anywhere. */
 export function simulateGuardrail(entries: readonly JsonObject[], text: string, patterns: PatternCompiler): GuardrailResult {

@@ -4,11 +4,11 @@ import { asText, type JsonObject, canonical, textsIn } from '../../model/json.ts
 import { type Change, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { RuleSampleResults, SampleChange, SampleResult } from '../../model/protection/protection.ts';
 import { kindOf } from '../../model/resource.ts';
-import { registeredTypes } from '../controls/rule-rows.ts';
+import { guardrailEntries, registeredTypes } from '../controls/rule-rows.ts';
 import { type PatternCompiler, patternCache } from '../pattern/compile.ts';
 import type { PlannedWrites, PlanSnapshots } from '../posture/diff-postures.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import { type GuardrailHit, type GuardrailResult, customTypes, guardrailEntries, simulateGuardrail, simulateMasking } from './simulate.ts';
+import { type GuardrailHit, type GuardrailResult, customTypes, simulateGuardrail, simulateMasking } from './simulate.ts';
 
 /** The sources of samples: the manifests and the base, because a change may remove a sample together with the entry it tests. */
 type SampleSources = { readonly desired: DesiredState; readonly base: BaseState | undefined };
