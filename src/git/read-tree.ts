@@ -2,17 +2,9 @@ import { listTree, readBlobs, submoduleMode } from './objects.ts';
 import type { Repository } from './repository.ts';
 import { openSubmodule } from './submodule.ts';
 import { addToGroup, appendAll } from '../model/collections.ts';
-import {
-  type Checked,
-  type Diagnostic,
-  type SourceFile,
-  isDefaultsPath,
-  isManifestFolder,
-  isManifestName,
-  isPrintableName,
-  sortDiagnostics,
-} from '../model/diagnostic.ts';
+import { type Checked, type Diagnostic, type SourceFile, isDefaultsPath, sortDiagnostics } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
+import { type EntryType, isPathWithin, type ManifestTree, walkTree } from '../model/tree/walk-tree.ts';
 
 /** One entry of a commit, or of that of a submodule; folders exist only as parts of paths. */
 type TreeEntry = StoredFile & { readonly type: 'file' | 'link' | 'submodule' };
@@ -24,25 +16,6 @@ type FindOptions = {
   readonly show: (path: string) => string;
 };
 
-/** A file or folder: the path by which the search reached it, and its path without links. */
-type ResolvedPath = { readonly path: string; readonly real: string };
-
-type FileSearch = {
-  readonly entries: readonly TreeEntry[];
-  readonly byPath: ReadonlyMap<string, TreeEntry>;
-  readonly folders: ReadonlySet<string>;
-  readonly targets: ReadonlyMap<string, string>;
-  readonly roots: readonly string[];
-  readonly options: FindOptions;
-  /** Files by their paths without links, each once; defaults by the folder that they are for. */
-  readonly files: Map<string, StoredFile>;
-  readonly links: ResolvedPath[];
-  readonly submodules: FoundFile[];
-  /** Links that were found, and folders whose names were reported. */
-  readonly visited: Set<string>;
-  readonly diagnostics: Diagnostic[];
-};
-
 type FoundFile = { readonly path: string; readonly id: string };
 
 /** An object at a path, and the repository that has it. */
@@ -52,111 +25,64 @@ type StoredFile = FoundFile & { readonly repository: Repository };
 type ListedFiles = { readonly files: readonly StoredFile[]; readonly submodules: readonly FoundFile[] };
 
 /**
- * Finds the YAML files at and below the paths by the rules for files on disk, sorted by path, each once. A missing path is an
- * empty folder, because git stores no empty folders. `targets` has the target of each link.
+ * Finds the YAML files at and below the paths, sorted by path, each once, and reports the submodules that this clone does not have.
+ * `targets` has the target of each link.
  */
 function findFiles(
   paths: readonly string[],
-  { entries, targets }: { readonly entries: readonly TreeEntry[]; readonly targets: ReadonlyMap<string, string> },
+  { entries, targets }: ExpandedTree,
   options: FindOptions,
 ): ListedFiles & { readonly diagnostics: readonly Diagnostic[] } {
   const byPath = new Map(entries.map((entry) => [entry.path, entry]));
-  const roots = [options.root, ...paths.filter((path) => !isWithin(path, options.root))];
-  const folders = foldersOf(entries);
-  const search: FileSearch = {
-    entries,
-    byPath,
-    folders,
-    targets,
-    roots,
-    options,
-    files: new Map(),
-    links: [],
-    submodules: [],
-    visited: new Set(),
-    diagnostics: [],
-  };
-  for (const path of paths) searchPath(search, path);
-  while (search.links.length > 0) {
-    const links = search.links.splice(0).toSorted((left, right) => compareText(left.path, right.path));
-    for (const link of links) followLink(search, link);
-  }
+  const found = walkTree(commitTree({ byPath, targets }, options.show), paths, options);
+  const submodules = found.submodules.flatMap(({ real }) => byPath.get(real) ?? []);
   return {
-    files: [...search.files.values()].toSorted((left, right) => compareText(left.path, right.path)),
-    submodules: search.submodules,
-    diagnostics: search.diagnostics,
+    files: found.files
+      .flatMap(({ path, real }) => {
+        const entry = byPath.get(real);
+        return entry === undefined ? [] : [{ ...entry, path }];
+      })
+      .toSorted((left, right) => compareText(left.path, right.path)),
+    submodules,
+    diagnostics: [...found.diagnostics, ...submodules.map((one) => submoduleDiagnostic(options.show(one.path), one))],
   };
 }
 
-function searchPath(search: FileSearch, path: string): void {
-  const real = resolveLinks(search, path);
-  const into = search.entries.find((entry) => entry.type === 'submodule' && real !== undefined && isWithin(real, entry.path));
-  if (into !== undefined) addSubmodule(search, into);
-  if (real === undefined || !exists(search, real)) return;
-  if (search.byPath.get(real)?.type !== 'file') walkFolder(search, { path, real });
-  else if (isManifestName(path)) addFile(search, { path, real });
-  else reportError(search, path, 'manifest/unreadable', 'is not a folder and not a .yaml or .yml file');
+type CommitEntries = { readonly byPath: ReadonlyMap<string, TreeEntry>; readonly targets: ReadonlyMap<string, string> };
+
+/** The tree of a commit's files. */
+function commitTree({ byPath, targets }: CommitEntries, show: (path: string) => string): ManifestTree {
+  const entries = [...byPath.values()];
+  const submodules = entries.filter(({ type }) => type === 'submodule');
+  const folders = foldersOf(entries);
+  const listed = new Map<string, { readonly name: string; readonly type: EntryType }[]>();
+  for (const folder of folders) if (folder !== '') addToGroup(listed, folderOf(folder), { name: lastName(folder), type: 'folder' });
+  for (const { path, type } of entries) addToGroup(listed, folderOf(path), { name: lastName(path), type });
+  const typeAt = (real: string): EntryType | undefined => byPath.get(real)?.type ?? (folders.has(real) ? 'folder' : undefined);
+  return {
+    separator: '/',
+    hasEmptyFolders: false,
+    show,
+    resolve(path) {
+      const found = resolveLinks({ targets, folders }, path);
+      if ('problem' in found) return found;
+      const submodule = submodules.find((one) => isPathWithin(found.real, one.path));
+      if (submodule !== undefined) return { real: submodule.path };
+      return typeAt(found.real) === undefined ? { problem: 'missing' } : found;
+    },
+    typeOf: typeAt,
+    list: (real) => ({ entries: listed.get(real) ?? [] }),
+    checkoutAt: () => undefined,
+  };
 }
 
-function walkFolder(search: FileSearch, folder: ResolvedPath): void {
-  const { exclude } = search.options;
-  const prefix = folder.real === '' ? '' : `${folder.real}/`;
-  for (const { path: real, id, type } of search.entries) {
-    if (!real.startsWith(prefix) || (type === 'file' && !isManifestName(real))) continue;
-    const path = join(folder.path, real.slice(prefix.length));
-    if (!canWalk(search, { path, real }, prefix.length) || exclude.some((excluded) => isWithin(real, excluded))) continue;
-    if (type === 'file') addFile(search, { path, real });
-    else if (type === 'submodule') addSubmodule(search, { path, id });
-    else if (!search.visited.has(real)) search.links.push({ path, real });
-    if (type === 'link') search.visited.add(real);
-  }
-}
+type ResolvedLinks = { readonly real: string } | { readonly problem: 'loop' | 'escape' };
 
-/** Returns true if no folder below the prefix stops the walk; reports each folder with a bad name once. */
-function canWalk(search: FileSearch, { path, real }: ResolvedPath, from: number): boolean {
-  const folders = real.slice(from).split('/').slice(0, -1);
-  if (!folders.every(isManifestFolder)) return false;
-  const bad = folders.findIndex((name) => !isPrintableName(name));
-  if (bad < 0) return true;
-  const shown = path
-    .split('/')
-    .slice(0, bad - folders.length)
-    .join('/');
-  if (!search.visited.has(shown)) reportName(search, shown);
-  search.visited.add(shown);
-  return false;
-}
-
-function followLink(search: FileSearch, link: ResolvedPath): void {
-  const real = resolveLinks(search, link.real);
-  const named = isManifestName(link.path);
-  if (real === undefined || !exists(search, real)) {
-    if (!named) return;
-    if (real === undefined)
-      reportError(search, link.path, 'manifest/symlink-escape', 'is a symbolic link out of the repository, or part of a loop');
-    else reportError(search, link.path, 'manifest/unreadable', 'is a broken symbolic link');
-    return;
-  }
-  const isFile = search.byPath.get(real)?.type === 'file';
-  if (isFile ? !named : !isManifestFolder(lastName(link.path))) return;
-  if (!search.roots.some((root) => isWithin(real, root)))
-    reportError(search, link.path, 'manifest/symlink-escape', 'is a symbolic link out of the repository');
-  else if (isFile) addFile(search, { path: link.path, real });
-  else if (isWithin(folderOf(link.real), real)) reportError(search, link.path, 'manifest/symlink-loop', 'links to a parent folder');
-  else if (!isPrintableName(lastName(link.path))) reportName(search, link.path);
-  else walkFolder(search, { path: link.path, real });
-}
-
-function addFile(search: FileSearch, { path, real }: ResolvedPath): void {
-  const identity = isDefaultsPath(path) ? join(resolveLinks(search, folderOf(path)) ?? '', lastName(path)) : real;
-  const entry = search.byPath.get(real);
-  if (entry === undefined || search.files.has(identity)) return;
-  if (isPrintableName(lastName(path))) search.files.set(identity, { ...entry, path });
-  else reportName(search, path);
-}
-
-/** Returns the path without links, which may not exist; undefined if it leaves the repository or has a cycle. */
-function resolveLinks({ targets, folders }: Pick<FileSearch, 'targets' | 'folders'>, path: string): string | undefined {
+/** Returns the path without links, which may not exist. */
+function resolveLinks(
+  { targets, folders }: { readonly targets: ReadonlyMap<string, string>; readonly folders: ReadonlySet<string> },
+  path: string,
+): ResolvedLinks {
   const done: string[] = [];
   let pending = path.split('/');
   for (let hops = 0; pending.length > 0;) {
@@ -164,23 +90,20 @@ function resolveLinks({ targets, folders }: Pick<FileSearch, 'targets' | 'folder
     pending = rest;
     if (part === '' || part === '.' || part === '..') {
       // Only folders have `.` and `..`.
-      if (!folders.has(done.join('/'))) return `${done.join('/')}/.`;
-      if (part === '..' && done.pop() === undefined) return undefined;
+      if (!folders.has(done.join('/'))) return { real: `${done.join('/')}/.` };
+      if (part === '..' && done.pop() === undefined) return { problem: 'escape' };
       continue;
     }
     done.push(part);
     const target = targets.get(done.join('/'));
     if (target === undefined) continue;
     hops += 1;
-    if (target.startsWith('/') || hops > 40) return undefined;
+    if (target.startsWith('/')) return { problem: 'escape' };
+    if (hops > 40) return { problem: 'loop' };
     done.pop();
     pending = [...target.split('/'), ...rest];
   }
-  return done.join('/');
-}
-
-function exists({ byPath, folders }: FileSearch, real: string): boolean {
-  return byPath.has(real) || folders.has(real);
+  return { real: done.join('/') };
 }
 
 /** Returns all folders that contain files, and the top folder. */
@@ -190,10 +113,6 @@ function foldersOf(entries: readonly TreeEntry[]): ReadonlySet<string> {
     for (let folder = folderOf(path); !folders.has(folder); folder = folderOf(folder)) folders.add(folder);
   }
   return folders;
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }
 
 function join(folder: string, rest: string): string {
@@ -208,22 +127,10 @@ function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-function reportName(search: FileSearch, path: string): void {
-  reportError(search, path, 'manifest/bad-file-name', 'has a name with control characters');
-}
-
-function reportError({ diagnostics, options }: FileSearch, path: string, code: Diagnostic['code'], what: string): void {
-  const file = options.show(path).replaceAll(/[\p{Cc}\u2028\u2029]/gu, '\ufffd');
-  diagnostics.push({ code, severity: 'error', message: `${JSON.stringify(lastName(file))} ${what}`, at: { file, line: 1, column: 1 } });
-}
-
-function addSubmodule({ submodules, diagnostics, options }: FileSearch, { path, id }: FoundFile): void {
-  if (submodules.some((known) => known.path === path)) return;
-  submodules.push({ path, id });
-  const at = { file: options.show(path), line: 1, column: 1 };
+function submoduleDiagnostic(file: string, { path, id }: FoundFile): Diagnostic {
   const message = `this clone does not have the commit ${id.slice(0, 10)} of the submodule ${JSON.stringify(path)}, so its manifests cannot be read`;
   const hint = `git -C ${path} fetch --unshallow; set fetch-depth: 0 for actions/checkout, GIT_SUBMODULE_DEPTH: 0 on GitLab; if the submodule was removed, clone its repository to ${path}`;
-  diagnostics.push({ code: 'git/submodule', severity: 'error', message, hint, at });
+  return { code: 'git/submodule', severity: 'error', message, hint, at: { file, line: 1, column: 1 } };
 }
 
 export type TreeOptions = FindOptions & {
@@ -305,12 +212,14 @@ export async function readThroughLinks(
   const contents: LinkedContent[] = [];
   const present: StoredFile[] = [];
   for (const path of others) {
-    const real = resolveLinks({ targets, folders }, path);
-    const entry = real === undefined ? undefined : byPath.get(real);
-    const submodule = real === undefined ? undefined : entries.find(({ type, path: top }) => type === 'submodule' && isWithin(real, top));
+    const linked = resolveLinks({ targets, folders }, path);
+    if ('problem' in linked) continue;
+    const { real } = linked;
+    const entry = byPath.get(real);
+    const submodule = entries.find(({ type, path: top }) => type === 'submodule' && isPathWithin(real, top));
     if (entry?.type === 'file') present.push({ ...entry, path });
     else if (submodule !== undefined) contents.push({ path, missing: `${submodule.path}@${submodule.id}` });
-    else if (real !== undefined && real !== path) contents.push({ path, missing: real });
+    else if (real !== path) contents.push({ path, missing: real });
   }
   await readFiles(present, { maxBytes, onFile: (path, bytes) => void contents.push({ path, bytes }) });
   return [...plain, ...contents];
@@ -328,13 +237,9 @@ async function listWithLinks(repository: Repository, commit: string, { paths, ro
   if (paths.length === 0) return [];
   const entries = await listEntries(repository, commit, paths);
   // Most folders have no defaults.
-  const hasAll = paths.every((top) => isDefaultsPath(top) || entries.some((entry) => isBelow(entry, top)));
+  const hasAll = paths.every((top) => isDefaultsPath(top) || entries.some(({ path }) => isPathWithin(path, top)));
   if (hasAll && entries.every(({ type }) => type !== 'link')) return entries;
   return listEntries(repository, commit, [root, ...paths]);
-}
-
-function isBelow({ path }: TreeEntry, top: string): boolean {
-  return top === '' || path === top || path.startsWith(`${top}/`);
 }
 
 async function listEntries(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly TreeEntry[]> {
@@ -357,8 +262,11 @@ async function expandSubmodules(
   for (;;) {
     const targets = await readLinkTargets(entries);
     const folders = foldersOf(entries);
-    const reached = [...paths, ...targets.keys()].flatMap((path) => resolveLinks({ targets, folders }, path) ?? []);
-    const isReached = ({ path }: TreeEntry): boolean => reached.some((real) => isWithin(real, path) || isWithin(path, real));
+    const reached = [...paths, ...targets.keys()].flatMap((path) => {
+      const found = resolveLinks({ targets, folders }, path);
+      return 'real' in found ? [found.real] : [];
+    });
+    const isReached = ({ path }: TreeEntry): boolean => reached.some((real) => isPathWithin(real, path) || isPathWithin(path, real));
     const submodule = entries.find((entry) => entry.type === 'submodule' && !missing.has(entry.path) && isReached(entry));
     if (submodule === undefined) return { entries, targets };
     const { path, id } = submodule;

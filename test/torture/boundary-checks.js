@@ -7,15 +7,15 @@ export const boundaryChecks = [
   [
     'manifests of another checkout below the config are not read',
     'disk/walk.ts',
-    "if (folder !== top && entries.some(({ name }) => name === '.git') && !isSubmodule(folder.real)) {",
-    'if (false) {',
+    "if (!isStart && entries.some(({ name }) => name === '.git') && !isSubmodule(folder))",
+    'if (false)',
     [
       'e2e/git/other-checkouts.test.ts: a second checkout below a config without manifests is not read (clone), and named because it has manifests',
     ],
   ],
   [
     'a link does not lead into another checkout',
-    'disk/walk.ts',
+    'model/tree/walk-tree.ts',
     'const staysInCheckout = into === undefined || from !== undefined;',
     'const staysInCheckout = true;',
     [
