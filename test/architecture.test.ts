@@ -142,8 +142,7 @@ const inside: Readonly<Record<string, string>> = {
   report:
     'escape.ts wrap.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
     'formats.ts reports.ts',
-  server:
-    'log.ts principal.ts permissions.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search monitoring app.ts process',
+  server: 'log.ts principal.ts rejection.ts secrets.ts collections.ts store rules routes http',
   console: 'context options.ts output read-pem.ts connect.ts',
   planning:
     'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts create-plan.ts decided-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts',

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import type { Kysely } from 'kysely';
 import type { Registry } from '../../src/model/kind.ts';
-import { listAgents } from '../../src/server/agents/agents.ts';
+import { listAgents } from '../../src/server/rules/agents.ts';
 import { type Collection, collectionsOf } from '../../src/server/collections.ts';
 import type { Principal } from '../../src/server/principal.ts';
-import type { AppEnv } from '../../src/server/http/request-context.ts';
-import { findObject, listObjects, pageObjects } from '../../src/server/objects/object-reader.ts';
-import { serveSearch } from '../../src/server/search/search-routes.ts';
+import type { AppEnv } from '../../src/server/routes/request-context.ts';
+import { findObject, listObjects, pageObjects } from '../../src/server/rules/object-reader.ts';
+import { serveSearch } from '../../src/server/routes/search-routes.ts';
 import type { Store } from '../../src/server/store/store.ts';
 import type { Tables } from '../../src/server/store/schema.ts';
 

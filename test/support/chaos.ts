@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import type { AppEnv } from '../../src/server/http/request-context.ts';
+import type { AppEnv } from '../../src/server/routes/request-context.ts';
 
 /** The failure that a test injects into one request. */
 export type ChaosEffect = {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { makeFolder } from '../../src/disk/write.ts';
 import { registry } from '../../src/kinds/index.ts';
-import { startServer } from '../../src/server/process/start-server.ts';
+import { startServer } from '../../src/server/http/start-server.ts';
 
 const [place = '', adminKey = '', encryptionKey = ''] = process.argv.slice(2);
 

@@ -11,7 +11,7 @@ import { makeFolder as makeFolders } from '../../src/disk/write.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { createLog, type LogFormat } from '../../src/server/log.ts';
 import { type Chaos, injectChaos } from './chaos.ts';
-import { type ServeOptions, startServer } from '../../src/server/process/start-server.ts';
+import { type ServeOptions, startServer } from '../../src/server/http/start-server.ts';
 
 /** A gateway for tests. */
 export type TestServer = {

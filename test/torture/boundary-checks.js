@@ -149,7 +149,7 @@ export const boundaryChecks = [
   ],
   [
     'the body of a heartbeat is read after its token',
-    'server/agents/agents.openapi.ts',
+    'server/routes/agents.openapi.ts',
     bearer,
     body + bearer,
     ['server/agents/agents.test.ts: agents on PGlite the body of a heartbeat is not read before its token'],
@@ -164,7 +164,7 @@ export const boundaryChecks = [
   ],
   [
     'runbooks come from public addresses',
-    'server/runbooks/host-problem.ts',
+    'server/rules/runbooks/host-problem.ts',
     "return address.range() === 'unicast' ||",
     "return address.range() !== 'broadcast' ||",
     ['server/runbooks/private-addresses.test.ts: before git runs http://127.0.0.1:1/x with the addresses [] is refused'],

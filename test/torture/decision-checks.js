@@ -1,7 +1,7 @@
 /** The safety checks of who decides and sees in `ostiary serve`, in the form of `checks`. */
 const otherReview = ['e2e/command-line/other-review.test.ts'];
 
-const reader = 'server/objects/object-reader.ts';
+const reader = 'server/rules/object-reader.ts';
 const hidden = ['server/objects/access-groups.test.ts'];
 
 export const decisionChecks = [
@@ -12,57 +12,57 @@ export const decisionChecks = [
   ['a connection of other groups is not read by name', reader, '${values.text}) and ${visible}', '${values.text})', hidden],
   [
     'a search finds no connection of other groups',
-    'server/search/search-routes.ts',
+    'server/routes/search-routes.ts',
     '${containsText(term, columns)} and ${isReachable(groups, sql`spec`)}',
     '${containsText(term, columns)}',
     hidden,
   ],
   [
     'a search finds no resource of other groups',
-    'server/search/search-routes.ts',
+    'server/routes/search-routes.ts',
     '${containsText(term, columns)} and ${isResourceReachable(groups, sql`name`)}',
     '${containsText(term, columns)}',
     hidden,
   ],
   [
     'runbooks name no connection of other groups',
-    'server/runbooks/runbooks.openapi.ts',
+    'server/routes/runbooks.openapi.ts',
     ' and ${isReachable(decidingGroups(caller), sql`spec`)}',
     '',
     hidden,
   ],
   [
     'a list has no resource of other groups',
-    'server/resources/resources.ts',
+    'server/rules/resources.ts',
     '${resourceFilterSql(filter)} and ${isResourceReachable(visibleTo, sql`r.name`)}',
     '${resourceFilterSql(filter)}',
     hidden,
   ],
   [
     'a resource of other groups is not read',
-    'server/resources/resources.ts',
+    'server/rules/resources.ts',
     'r.id = ${named} and ${isResourceReachable(visibleTo, sql`r.name`)}',
     'r.id = ${named}',
     hidden,
   ],
   [
     'a user of other groups requests no review',
-    'server/reviews/review-store.ts',
+    'server/rules/review-store.ts',
     '${named} and ${isReachable(decidingGroups(caller), sql`c.spec`)}',
     '${named}',
     hidden,
   ],
-  ['a requester who lost access does not see the review', 'server/reviews/review-store.ts', ' and ${canReach(principal)})', ')', hidden],
+  ['a requester who lost access does not see the review', 'server/rules/review-store.ts', ' and ${canReach(principal)})', ')', hidden],
   [
     'a requester who lost access starts nothing',
-    'server/reviews/transitions.ts',
+    'server/rules/transitions.ts',
     "'connection out of reach': !review.reachable",
     "'connection out of reach': false",
     hidden,
   ],
   [
     'a replacement without access groups keeps them',
-    'server/objects/object-writer.ts',
+    'server/rules/object-writer.ts',
     'body[accessField] === undefined ? { keptField',
     'false ? { keptField',
     hidden,
@@ -83,42 +83,42 @@ export const decisionChecks = [
   ],
   [
     'the ID of a review wins over a session',
-    'server/reviews/review-store.ts',
+    'server/rules/review-store.ts',
     'const idFirst = sql`one.id`;',
     'const idFirst = sql`one.session`;',
     ['server/reviews/earlier-sessions.test.ts'],
   ],
   [
     'a review that a caller cannot see is not replaced by another one',
-    'server/reviews/review-store.ts',
+    'server/rules/review-store.ts',
     'where r.id = ${selectedId(text, first)} and ${isVisibleTo(reader.principal)}',
     'where (r.id = ${text}::uuid or r.session = ${text}::uuid) and ${isVisibleTo(reader.principal)} order by (r.id = ${text}::uuid) desc limit 1',
     ['server/reviews/earlier-sessions.test.ts'],
   ],
   [
     'a session is not the ID of another review',
-    'server/reviews/review-store.ts',
+    'server/rules/review-store.ts',
     'where not exists (select from reviews other where other.id = ${review.session}::uuid)',
     'where true',
     ['server/reviews/reviews.test.ts: reviews on PGlite request the ID of another review is no session'],
   ],
   [
     'an approval ends',
-    'server/reviews/review-store.ts',
+    'server/rules/review-store.ts',
     "return sql`(r.status = 'APPROVED' and r.expires_at <= ${now}::timestamptz)`;",
     "return sql`(r.status = 'APPROVED' and r.expires_at <= ${now}::timestamptz and false)`;",
     ['server/reviews/review-lifecycle.test.ts: on PGlite an approval that is not used ends after a day'],
   ],
   [
     'the approval of a onetime review ends',
-    'server/reviews/transitions.ts',
+    'server/rules/transitions.ts',
     'onetimeApprovalHours * 3_600_000',
     'onetimeApprovalHours * 3_600_000_000',
     ['server/reviews/review-lifecycle.test.ts: on PGlite an approval that is not used ends after a day'],
   ],
   [
     'a write of ostiary serve that If-None-Match excludes is refused',
-    'server/http/request-context.ts',
+    'server/rules/versions.ts',
     'if (isExcludedTag(tag, conditions)) throw',
     "if (tag === '') throw",
     ['server/http/conditional-requests.test.ts: conditional requests on PGlite If-None-Match: * protects what exists'],
@@ -132,7 +132,7 @@ export const decisionChecks = [
   ],
   [
     'a body of ostiary serve has no key twice',
-    'server/http/request-body.ts',
+    'server/routes/request-body.ts',
     'if (duplicate !== undefined) throw',
     "if (duplicate === '') throw",
     ['server/http/request-bodies.test.ts: duplicate keys'],
@@ -146,14 +146,14 @@ export const decisionChecks = [
   ],
   [
     'a row that cannot be decrypted stays in its list',
-    'server/objects/object-routes.ts',
+    'server/routes/object-routes.ts',
     'return unreadableText(row, text);',
     'throw text;',
     ['server/store/undecryptable-rows.test.ts: rows that cannot be decrypted on PGlite a list has every object'],
   ],
   [
     'a decision of ostiary serve names the version that it is about',
-    'server/reviews/reviews.openapi.ts',
+    'server/routes/reviews.openapi.ts',
     'requireAllowedTag(`the review ${review.id}`, entityTag(review), conditions);',
     "if (conditions.ifMatch === '') throw unknownReview(text);",
     ['server/reviews/reviews.test.ts: reviews on PGlite deciding a decision on another version is rejected'],
@@ -202,14 +202,14 @@ export const decisionChecks = [
   ],
   [
     'the ID of a resource wins over a name',
-    'server/resources/resources.ts',
+    'server/rules/resources.ts',
     '(select one.id from resources one where one.id = ${id}::uuid), (',
     '(select one.id from resources one where one.id = ${id}::uuid and false), (',
     ['server/resources/resources.test.ts: on PGlite the ID of a resource wins over a name that has its form'],
   ],
   [
     'the ID of a connection or rule wins over a name',
-    'server/objects/object-reader.ts',
+    'server/rules/object-reader.ts',
     'isId ? byId : byName',
     'isId && !collection.byName ? byId : byName',
     ['server/objects/objects.test.ts: a list, a single read and the response to a write are equal'],
@@ -223,7 +223,7 @@ export const decisionChecks = [
   ],
   [
     'an agent does not have the form of an ID as its name',
-    'server/agents/agents.ts',
+    'server/rules/agents.ts',
     'return uuidPattern.test(name) ?',
     'return name.length < 0 ?',
     ['server/agents/agents.test.ts: on PGlite a name that looks like an id is rejected'],

@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { Rejection } from '../rejection.ts';
-import { type AppEnv, conditionsOf, isExcludedTag, isRequiredTag } from './request-context.ts';
+import { type AppEnv, conditionsOf } from '../routes/request-context.ts';
+import { isExcludedTag, isRequiredTag } from '../rules/versions.ts';
 
 /** Answers a read of an object that has another version than `If-Match` requires with 412, and of a version that the caller has with 304. */
 export const answerConditionalReads: MiddlewareHandler<AppEnv> = async (c, next) => {

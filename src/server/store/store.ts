@@ -3,8 +3,7 @@ import { AppError, systemCodeOf } from '../../model/errors.ts';
 import { type Cipher, createCipher, parseEncryptionKey, parsePreviousKeys } from '../secrets.ts';
 import { openDatabase, type OpenOptions, startError } from './database.ts';
 import { createSchema, sealedColumns, type Tables } from './schema.ts';
-import { type FieldProblem, Rejection, requireNoProblems } from '../rejection.ts';
-import type { HonoRequest } from 'hono';
+import { Rejection } from '../rejection.ts';
 
 /** The database (or a transaction), the cipher of its secrets, and the clock. */
 export type Store = { readonly db: Kysely<Tables>; readonly cipher: Cipher; readonly now: () => Date };
@@ -133,28 +132,4 @@ export function selectPage<T>(
     const { rows: counted } = await sql<{ readonly total: number }>`select count(*)::integer as total ${from}`.execute(trx);
     return { rows, total: counted[0]?.total ?? 0 };
   });
-}
-
-const defaultPageSize = 50;
-const maxPageSize = 100;
-const maxPage = 1_000_000;
-
-/** The page of a list without paging parameters, for lists that are always paged. */
-export const defaultPage: PageRequest = { page: 1, size: defaultPageSize };
-
-/** Reads `page` and `page_size`; undefined when neither is given. Throws `InvalidBody` for values out of range. */
-export function readPageRequest(request: HonoRequest): PageRequest | undefined {
-  const [page, size] = [request.query('page'), request.query('page_size')];
-  if (page === undefined && size === undefined) return undefined;
-  const asked = { page: parseWholeNumber(page, 1), size: parseWholeNumber(size, defaultPageSize) };
-  const problems: FieldProblem[] = [];
-  if (!(asked.page >= 1 && asked.page <= maxPage)) problems.push({ field: 'page', reason: `must be 1 to ${maxPage}` });
-  if (!(asked.size >= 1 && asked.size <= maxPageSize)) problems.push({ field: 'page_size', reason: `must be 1 to ${maxPageSize}` });
-  requireNoProblems(problems);
-  return asked;
-}
-
-function parseWholeNumber(text: string | undefined, otherwise: number): number {
-  if (text === undefined) return otherwise;
-  return /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
 }

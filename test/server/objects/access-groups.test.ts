@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { asText, compareText, isObject, type Json, type JsonObject } from '../../../src/model/json.ts';
-import type { RunbookSource } from '../../../src/server/runbooks/runbook-library.ts';
+import type { RunbookSource } from '../../../src/server/rules/runbooks/runbook-library.ts';
 import { type ApiAnswer, callerOf, connectionBody, createKey, databases, idOf, rowsOf } from '../client.ts';
 import { useServer } from '../use-server.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeFolder as makeFolders } from '../../../src/disk/write.ts';
 import { registry } from '../../../src/kinds/index.ts';
-import { startServer, type RunningServer, type ServeOptions } from '../../../src/server/process/start-server.ts';
+import { startServer, type RunningServer, type ServeOptions } from '../../../src/server/http/start-server.ts';
 import { encryptionKey, makeFolder, startPgliteServer } from '../../support/servers.ts';
 
 let home: string;

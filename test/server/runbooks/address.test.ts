@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { array, assert, constantFrom, property } from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readAddress } from '../../../src/server/runbooks/remote-access.ts';
+import { readAddress } from '../../../src/server/rules/runbooks/remote-access.ts';
 import { runCount } from '../../support/property-runs.ts';
 import { installProgram } from '../../support/git-repository.ts';
 import { failureOf, makeFolder, createTestReader } from './test-reader.ts';

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hostProblem, parseNetwork, type ResolveHost } from '../../../src/server/runbooks/host-problem.ts';
+import { hostProblem, parseNetwork, type ResolveHost } from '../../../src/server/rules/runbooks/host-problem.ts';
 import { commitFiles, installProgram, startGitServer, type GitServer } from '../../support/git-repository.ts';
 import { createTestReader, failureOf, makeFolder, publicAddress } from './test-reader.ts';
 

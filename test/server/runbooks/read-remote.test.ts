@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mayRevealSecret } from '../../../src/gateway/http/reveal-secrets.ts';
-import { createRemoteReader } from '../../../src/server/runbooks/read-remote.ts';
+import { createRemoteReader } from '../../../src/server/rules/runbooks/read-remote.ts';
 import { selfSigned } from '../../support/certificate.ts';
 import { commitFiles, installProgram, startGitServer, type GitServer, type GitServerOptions } from '../../support/git-repository.ts';
 import { failureOf, loopback, makeFolder, noSecrets, createTestReader } from './test-reader.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Remote, RemoteOptions, RemoteRead } from '../../../src/server/runbooks/read-remote.ts';
+import type { Remote, RemoteOptions, RemoteRead } from '../../../src/server/rules/runbooks/read-remote.ts';
 import { commitFiles, installProgram } from '../../support/git-repository.ts';
 import { failureOf, makeFolder, createTestReader } from './test-reader.ts';
 

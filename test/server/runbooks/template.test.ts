@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTemplate, type ParsedTemplate } from '../../../src/server/runbooks/template.ts';
+import { readTemplate, type ParsedTemplate } from '../../../src/server/rules/runbooks/template.ts';
 import { runCount } from '../../support/property-runs.ts';
 
 const plain = { type: 'text', required: false, description: '' };

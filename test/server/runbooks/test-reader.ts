@@ -1,9 +1,9 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseNetwork, type AllowedNetwork } from '../../../src/server/runbooks/host-problem.ts';
+import { parseNetwork, type AllowedNetwork } from '../../../src/server/rules/runbooks/host-problem.ts';
 import { mayRevealSecret } from '../../../src/gateway/http/reveal-secrets.ts';
-import { createRemoteReader, type Remote, type RemoteOptions, type RemoteRead } from '../../../src/server/runbooks/read-remote.ts';
+import { createRemoteReader, type Remote, type RemoteOptions, type RemoteRead } from '../../../src/server/rules/runbooks/read-remote.ts';
 
 /** Empty credentials. */
 export const noSecrets: Omit<Remote, 'url'> = { user: '', password: '', sshKey: '', sshKeyPassphrase: '' };

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/model/json.ts';
 import { makeFolder as makeFolders } from '../../../src/disk/write.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import { createCipher } from '../../../src/server/secrets.ts';
-import { startServer } from '../../../src/server/process/start-server.ts';
+import { startServer } from '../../../src/server/http/start-server.ts';
 import { adminKey, createDatabase, makeFolder, startTestServer, type TestServer, type TestServerOptions } from '../../support/servers.ts';
 import { agentId, base64, callerOf, connectionBody, idOf, type CallServer } from '../client.ts';
 

@@ -1,6 +1,6 @@
 import { array, assert, double, property } from 'fast-check';
 import { expect, test } from 'vitest';
-import { createFailedLoginCounter } from '../../../src/server/auth/authenticate-request.ts';
+import { createFailedLoginCounter } from '../../../src/server/rules/failed-logins.ts';
 
 const start = Date.parse('2026-11-20T00:00:00Z');
 const at = (seconds: number): Date => new Date(start + seconds * 1000);

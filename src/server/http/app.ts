@@ -1,0 +1,168 @@
+import { type Context, type ErrorHandler, Hono, type MiddlewareHandler } from 'hono';
+import { agentSection, serveAgents, serveHeartbeat } from '../routes/agents.openapi.ts';
+import type { ApiSection } from '../routes/api-section.ts';
+import { describeApi, serveDocument, serviceSection } from '../routes/openapi-document.ts';
+import { auditWrites } from './audit-requests.ts';
+import { auditSection, serveAuditLog, serveEncryptionKeys } from '../routes/audit.openapi.ts';
+import { authenticateRequest, behindKey, createLoginRejection, requirePermission } from './authenticate-request.ts';
+import { identitySection, serveApiKeys, serveIdentity } from '../routes/identity.openapi.ts';
+import type { HashedKey } from '../principal.ts';
+import type { Collection } from '../collections.ts';
+import { Rejection } from '../rejection.ts';
+import { answerConditionalReads } from './conditional-reads.ts';
+import { type AppEnv, clientAddress, servedRoute } from '../routes/request-context.ts';
+import type { Log } from '../log.ts';
+import { Undecryptable } from '../secrets.ts';
+import { reportUndecryptable } from '../routes/report-undecryptable.ts';
+import { serveCollection } from '../routes/object-routes.ts';
+import { collectionSection } from '../routes/objects.openapi.ts';
+import { resourceSection, serveResources } from '../routes/resources.openapi.ts';
+import { reviewSection, serveReviews } from '../routes/reviews.openapi.ts';
+import type { RunbookLibrary } from '../rules/runbooks/runbook-library.ts';
+import { runbookSection, serveRunbooks } from '../routes/runbooks.openapi.ts';
+import { type RunbookSearch, searchSection, serveSearch } from '../routes/search-routes.ts';
+import type { Store } from '../store/store.ts';
+import { randomUUID } from 'node:crypto';
+import { databaseUnavailableReason } from '../store/database-unavailable.ts';
+import { serveHealth } from '../routes/health.ts';
+import { serveMetrics } from '../routes/metrics.ts';
+import type { RequestMetrics } from '../routes/request-metrics.ts';
+
+type AppOptions = ObserveOptions & {
+  readonly store: Store;
+  readonly collections: readonly Collection[];
+  readonly library: RunbookLibrary;
+  readonly keys: readonly HashedKey[];
+  readonly now: () => Date;
+  readonly intercept?: MiddlewareHandler<AppEnv> | undefined;
+  /** Searches runbooks; searches the library by default. */
+  readonly searchRunbooks?: RunbookSearch | undefined;
+};
+
+/** Creates the HTTP application: middleware, routes, and error responses. */
+export function createApp(options: AppOptions): Hono<AppEnv> {
+  const { log } = options;
+  const app = new Hono<AppEnv>();
+  app.onError(answerErrors(log));
+  app.use(observeRequests(options));
+  if (options.intercept !== undefined) app.use(options.intercept);
+
+  const rejectLogin = createLoginRejection(options);
+  const guards = [authenticateRequest({ ...options, rejectLogin }), auditWrites(options), requirePermission, answerConditionalReads];
+  for (const guard of guards) app.use(behindKey(guard));
+  serveHealth(app, options);
+  serveDocument(app, describeApi(apiSections(options.collections), options.version));
+  serveHeartbeat(app, { ...options, rejectLogin });
+  serveMetrics(app, options);
+  serveIdentity(app, options);
+  serveApiKeys(app, options);
+  serveAuditLog(app, options);
+  serveEncryptionKeys(app, options);
+  serveAgents(app, options);
+  serveResources(app, options);
+  serveSearch(app, { ...options, searchRunbooks: options.searchRunbooks ?? options.library.search });
+  for (const collection of options.collections) serveCollection(app, collection, options);
+  serveRunbooks(app, options.library, options.store);
+  serveReviews(app, options);
+  refuseOtherMethods(app);
+  app.notFound((c) => c.json({ message: 'unknown route' }, 404));
+  return app;
+}
+
+/** Returns 405 with `Allow` for a path that is served with other methods. */
+function refuseOtherMethods(app: Hono<AppEnv>): void {
+  const methods = new Map<string, string[]>();
+  for (const { path, method } of app.routes) {
+    if (method !== 'ALL') methods.set(path, [...(methods.get(path) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
+  }
+  for (const [path, allowed] of methods) {
+    app.all(path, (c) => {
+      throw new Rejection(405, `${c.req.method} is not supported here`, { Allow: allowed.join(', ') });
+    });
+  }
+}
+
+/** Lists all sections of the API document, in the order of the document. */
+function apiSections(collections: readonly Collection[]): readonly ApiSection[] {
+  return [
+    ...collections.map((collection) => collectionSection(collection)),
+    resourceSection,
+    reviewSection,
+    runbookSection,
+    searchSection,
+    agentSection,
+    identitySection,
+    auditSection,
+    serviceSection,
+  ];
+}
+
+type ObserveOptions = {
+  readonly version: string;
+  readonly log: Log;
+  readonly requests: RequestMetrics;
+  /** Whether the server is shutting down; responses then close their connections. */
+  readonly closing: () => boolean;
+  /** Whether the last address in `X-Forwarded-For` is the address of the caller. */
+  readonly trustProxy: boolean;
+};
+
+// A database that restarts is back in seconds.
+const retryAfterSeconds = 5;
+
+/** Gives every request an id, adds the common headers to its response, and logs both without query, headers and body. */
+function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
+  const { version, closing } = options;
+  return async (c, next) => {
+    const started = performance.now();
+    const requestId = randomUUID();
+    c.set('requestId', requestId);
+    // `c.header` would copy the response for each header. What a response sets itself comes later and wins.
+    const { outgoing } = c.env;
+    outgoing.setHeader('Server', `ostiary/${version}`);
+    outgoing.setHeader('X-Request-Id', requestId);
+    await next();
+    if (closing()) outgoing.setHeader('Connection', 'close');
+    const tookMs = performance.now() - started;
+    options.requests.count({ method: c.req.method, route: servedRoute(c)?.path, status: c.res.status, seconds: tookMs / 1000 });
+    logRequest(c, options, tookMs);
+  };
+}
+
+function logRequest(c: Context<AppEnv>, { log, trustProxy }: ObserveOptions, tookMs: number): void {
+  const { method } = c.req;
+  const path = escapeUnprintable((c.env.incoming.url ?? '').split('?')[0] ?? '');
+  const { status } = c.res;
+  const ms = Number(tookMs.toFixed(1));
+  const address = clientAddress(c.env.incoming, trustProxy);
+  const details = { method, path, status, ms, who: c.get('callerName') ?? null, address };
+  log({ level: 'info', message: `${method} ${path} ${status} ${tookMs.toFixed(1)}ms`, requestId: c.get('requestId'), details });
+}
+
+/** Escapes characters that a terminal would interpret, in the way that paths escape them. */
+function escapeUnprintable(path: string): string {
+  return path.replaceAll(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character));
+}
+
+/** Turns errors into responses: a rejection as it says, 503 while the database is unavailable, otherwise 500. Only the log gets details. */
+function answerErrors(log: Log): ErrorHandler<AppEnv> {
+  return (error, c) => {
+    if (error instanceof Rejection) {
+      for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
+      const errors = error.problems.length > 0 ? { errors: error.problems } : {};
+      return c.json({ message: error.message, ...errors }, error.status);
+    }
+    const requestId = c.get('requestId');
+    if (error instanceof Undecryptable) {
+      reportUndecryptable(c, log, [error]);
+      return c.json({ message: error.message, request_id: requestId }, 500);
+    }
+    const unavailable = databaseUnavailableReason(error);
+    const message = unavailable ?? 'internal error';
+    // Where the database is unavailable, its words say why, not where our code was.
+    const stack = unavailable === undefined ? (error.stack ?? error.message) : error.message;
+    log({ level: 'error', message, requestId, details: { stack } });
+    if (unavailable !== undefined) c.header('Retry-After', String(retryAfterSeconds));
+    return c.json({ message, request_id: requestId }, unavailable === undefined ? 500 : 503);
+  };
+}

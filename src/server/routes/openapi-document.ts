@@ -1,0 +1,282 @@
+import type { Hono } from 'hono';
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { type ApiOperation, type ApiResponse, type ApiSection, type ErrorStatus, exactObject, schemaRef } from './api-section.ts';
+import { accessTo, restrictedRoles, type ServedRoute } from '../rules/permissions.ts';
+import type { AppEnv } from './request-context.ts';
+
+const introduction = `Access to databases, applications and shells through named connections.
+
+- **Keys.** Unless an operation states otherwise, every request requires a key, sent as \`Authorization: Bearer KEY\` or \`Api-Key: KEY\`. If both
+  are present, \`Api-Key\` is used.
+- **Roles.** The groups of a key determine its role: admin, auditor or standard. An operation lists the roles that it accepts, unless
+  it accepts all. Only admins see the values of secrets; other roles see null for a secret that is set.
+- **Bodies** are JSON objects in UTF-8 of at most 1 MiB, regardless of \`Content-Type\`, and not compressed. Unknown and duplicate fields
+  are rejected, so that no value is lost. Strings cannot contain U+0000 or unpaired surrogates.
+- **Queries.** Unknown parameters are ignored; the first of duplicate parameters is used.
+- **PUT replaces the whole object.** An omitted field becomes empty, secrets included; a secret that is null keeps its stored value.
+  Read-only fields are accepted and ignored, so that a response can be edited and sent back.
+- **Errors** have a \`message\` that states the problem and its place; 422 lists every invalid field in \`errors\`. Invalid input never causes a 500.
+- **IDs** are lowercase UUIDs; an unknown ID in a path is answered with 404.
+- **Times** are RFC 3339 in UTC.
+- **HEAD** is supported wherever GET is; another method on an existing path is answered with 405 and \`Allow\`, and \`OPTIONS *\` with 204.
+- **Versions.** An object has an \`ETag\`, which changes with every write, but not with the status of an agent. A read with \`If-None-Match\` is
+  answered with 304 if it names this version.
+- Every response has an \`X-Request-Id\`, which also appears in the log. A request that is not valid HTTP is answered with 400, 408 or 431 without it.`;
+
+const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
+  400: 'The body is not a JSON object in UTF-8, or an object in it has a key twice.',
+  401: 'The key is missing or unknown.',
+  403: 'The key has no permission for this request.',
+  404: 'The object does not exist.',
+  409: 'The name is taken, or the object is managed by another manager.',
+  412: '`If-Match` has another version, or `If-None-Match` has this one.',
+  413: 'The body is larger than 1 MiB.',
+  415: 'The body has a content coding, such as gzip.',
+  422: 'A value is invalid; `errors` lists all of them.',
+  429: 'Too many requests with an invalid key from this address; see `Retry-After`.',
+  500: 'An internal error; see `request_id` in the log of the server.',
+  503: 'The database is not available (see `Retry-After`), or the encryption key of the server is retired.',
+};
+
+const errorSchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['message'],
+  properties: {
+    message: { type: 'string', description: 'The problem and its place.' },
+    errors: {
+      type: 'array',
+      description: 'All invalid values.',
+      items: exactObject({
+        field: { type: 'string', description: 'A JSON Pointer into the body, or the name of a parameter.' },
+        reason: { type: 'string' },
+      }),
+    },
+    request_id: { type: 'string', description: 'Identifies the request in the log.' },
+  },
+};
+
+const headers: JsonObject = {
+  ETag: { description: 'The version of the object, for `If-Match`.', schema: { type: 'string' } },
+  Location: { description: 'The path of the object.', schema: { type: 'string' } },
+};
+
+/** Returns the OpenAPI 3.1 document of all sections. */
+export function describeApi(chapters: readonly ApiSection[], version: string): JsonObject {
+  const operations = chapters.flatMap((chapter) => chapter.operations);
+  const bodies = new Set(operations.flatMap(({ body }) => (typeof body?.['$ref'] === 'string' ? [body['$ref']] : [])));
+  const schemas = chapters.flatMap((chapter) => Object.entries(chapter.schemas ?? {}));
+  const publish = (name: string, schema: Json): Json =>
+    portablePatterns(embed(name, bodies.has(`#/components/schemas/${name}`) ? forbidNul(schema) : schema));
+  const statuses = new Set(operations.flatMap((operation) => errorStatuses(operation)));
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Ostiary', version, description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    tags: chapters.map(({ name, description }) => ({ name, description })),
+    paths: pathsOf(chapters),
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'Api-Key' },
+        agent: { type: 'http', scheme: 'bearer', description: 'The token of an agent.' },
+      },
+      headers,
+      schemas: { Refusal: errorSchema, ...Object.fromEntries(schemas.map(([name, schema]) => [name, publish(name, schema)])) },
+      responses: Object.fromEntries(
+        [...statuses]
+          .toSorted((left, right) => left - right)
+          .map((status) => [`Refusal${status}`, errorResponse(errorDescriptions[status])]),
+      ),
+    },
+  };
+}
+
+function pathsOf(chapters: readonly ApiSection[]): JsonObject {
+  const paths = new Map<string, Record<string, Json>>();
+  for (const { name, operations } of chapters) {
+    for (const operation of operations) {
+      const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
+      paths.set(path, { ...paths.get(path), [operation.method]: operationJson(name, operation) });
+    }
+  }
+  return Object.fromEntries(paths);
+}
+
+function operationJson(tag: string, operation: ApiOperation): JsonObject {
+  const { id, summary, description, parameters = [], body, hasOptionalBody: bodyless, responses: answers } = operation;
+  const access = accessTo(routeOf(operation));
+  const roles = restrictedRoles(routeOf(operation));
+  const words = [description, roles === undefined ? undefined : `Roles: ${roles.join(', ')}.`].filter((text) => text !== undefined);
+  const errors = errorStatuses(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }] as const);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(words.length === 0 ? {} : { description: words.join('\n\n') }),
+    ...(access === 'anyone' ? { security: [] } : {}),
+    ...(access === 'agent' ? { security: [{ agent: [] }] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: { required: bodyless !== true, content: { 'application/json': { schema: body } } } }),
+    responses: Object.fromEntries([...Object.entries(answers).map(([status, answer]) => [status, responseJson(answer)]), ...errors]),
+  };
+}
+
+/** Returns the errors of an operation, including those that follow from its properties. */
+function errorStatuses(operation: ApiOperation): readonly ErrorStatus[] {
+  const { path, body, errors: refuses = [] } = operation;
+  const open = accessTo(routeOf(operation)) === 'anyone';
+  const following: readonly ErrorStatus[] = [
+    ...(open ? [] : [401 as const, 429 as const]),
+    ...(restrictedRoles(routeOf(operation)) === undefined ? [] : [403 as const]),
+    ...(path.includes(':') ? [404 as const] : []),
+    ...(body === undefined ? [] : [400 as const, 413 as const, 415 as const, 422 as const]),
+    ...(open ? [] : [503 as const]),
+  ];
+  return [...new Set<ErrorStatus>([...following, ...refuses, 500])].toSorted((left, right) => left - right);
+}
+
+function routeOf({ method, path }: ApiOperation): ServedRoute {
+  return { method: method.toUpperCase(), path };
+}
+
+function responseJson({ description, schema, headers: names = [], contentType = 'application/json' }: ApiResponse): JsonObject {
+  const sent = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+  return {
+    description,
+    ...(sent.length === 0 ? {} : { headers: Object.fromEntries(sent) }),
+    ...(schema === undefined ? {} : { content: { [contentType]: { schema } } }),
+  };
+}
+
+function errorResponse(description: string): JsonObject {
+  return { description, content: { 'application/json': { schema: schemaRef('Refusal') } } };
+}
+
+/** Rewrites the local references of a schema to its place in the document. */
+function embed(name: string, schema: Json): Json {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map((entry: Json) => embed(name, entry));
+  const entries = Object.entries(schema).filter(([key]) => key !== '$schema');
+  return Object.fromEntries(
+    entries.map(([key, value]) => [
+      key,
+      key === '$ref' && typeof value === 'string'
+        ? value.replace(/^#\/\$defs\//, `#/components/schemas/${name}/$defs/`)
+        : embed(name, value),
+    ]),
+  );
+}
+
+const limitingKeywords = ['pattern', 'enum', 'const', 'format'];
+
+/** Adds to every text of a body schema that it contains no U+0000, which otherwise only a description says. */
+function forbidNul(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map((entry: Json) => forbidNul(entry));
+  if (!isObject(schema)) return schema;
+  const node = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, forbidNul(value)]));
+  const isText = [schema['type']].flat().includes('string') && !limitingKeywords.some((keyword) => keyword in schema);
+  return isText ? { ...node, pattern: '^[^\\u0000]*$' } : node;
+}
+
+// A range of characters beyond U+FFFF.
+const astralRange = /[\u{10000}-\u{10ffff}]-[\u{10000}-\u{10ffff}]/gu;
+
+/** Removes surrogates and astral ranges from patterns: not every engine treats these as characters. */
+function portablePatterns(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map((entry: Json) => portablePatterns(entry));
+  if (!isObject(schema)) return schema;
+  const entries = Object.entries(schema).map(([key, value]): [string, Json] => {
+    return [
+      key,
+      key === 'pattern' && typeof value === 'string'
+        ? value.replaceAll('\\ud800-\\udfff', '').replaceAll(astralRange, '')
+        : portablePatterns(value),
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The content type of metrics. */
+export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Serves the API document. */
+export function serveDocument(app: Hono<AppEnv>, document: JsonObject): void {
+  app.get('/openapi.json', (c) => c.json(document));
+}
+
+/** Describes the service itself. */
+export const serviceSection: ApiSection = {
+  name: 'Service',
+  description: 'The gateway itself; not part of the interface.',
+  schemas: {
+    Health: exactObject({ status: { const: 'ok' } }),
+    Unavailable: exactObject({ status: { const: 'unavailable' }, message: { type: 'string' } }),
+    ServerInfo: exactObject({
+      name: { const: 'ostiary' },
+      version: { type: 'string' },
+      role: { enum: ['admin', 'auditor', 'standard'], description: 'The role of the key.' },
+      organisation: { type: 'string' },
+      borrowed_fields: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Additional fields of this gateway that are not part of the interface, as KIND.FIELD.',
+      },
+      longest_access_duration: {
+        type: 'integer',
+        description: 'The maximum duration of access in seconds for connections without access_max_duration.',
+      },
+    }),
+  },
+  operations: [
+    {
+      method: 'get',
+      path: '/serverinfo',
+      id: 'readServerInfo',
+      summary: 'Describe the gateway',
+      responses: { 200: { description: 'Name, version, and the role of the key.', schema: schemaRef('ServerInfo') } },
+    },
+    {
+      method: 'get',
+      path: '/healthz',
+      id: 'readHealth',
+      summary: 'Check liveness',
+      description: 'It does not use the database.',
+      responses: { 200: { description: 'The process is running.', schema: schemaRef('Health') } },
+    },
+    {
+      method: 'get',
+      path: '/readyz',
+      id: 'readReadiness',
+      summary: 'Check readiness',
+      responses: {
+        200: {
+          description: 'The database answers within two seconds, and accepts the encryption key of this server.',
+          schema: schemaRef('Health'),
+        },
+        503: {
+          description: 'The database does not answer, the encryption key is retired, or the server is stopping.',
+          schema: schemaRef('Unavailable'),
+        },
+      },
+    },
+    {
+      method: 'get',
+      path: '/metrics',
+      id: 'readMetrics',
+      summary: 'Read metrics',
+      description: `In the text format of Prometheus: requests and their latency on this server since its start, by route and status; reviews that wait, and
+agents that are online. What the database does not answer is left out, and \`ostiary_database_up\` is 0.`,
+      responses: { 200: { description: 'The metrics.', schema: { type: 'string' }, contentType: metricsContentType } },
+    },
+    {
+      method: 'get',
+      path: '/openapi.json',
+      id: 'readDocument',
+      summary: 'Return the OpenAPI document',
+      responses: { 200: { description: 'This document: OpenAPI 3.1.', schema: { type: 'object' } } },
+    },
+  ],
+};

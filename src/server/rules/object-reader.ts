@@ -1,0 +1,202 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import type { JsonObject } from '../../model/json.ts';
+import { agentIdsSince, aliveSince } from './agents.ts';
+import type { Collection, EdgeSide } from '../collections.ts';
+import { isReachable } from './connection-access.ts';
+import type { PageRequest, Store } from '../store/store.ts';
+import { uuidPattern } from '../store/schema.ts';
+
+/** An object as the database returns it: as JSON texts, which a response contains as they are. Reading ten columns of ten thousand rows takes three times as long. */
+export type ObjectRow = {
+  readonly id: string;
+  /** The identity of the object among its kind. */
+  readonly name: string;
+  /** The values of all fields but secrets and edges. */
+  readonly spec: string;
+  /** The members of a response beside those of `spec` and secrets, without braces. */
+  readonly members: string;
+  readonly sealed: string | null;
+};
+
+/** The groups that decide what a caller sees, where a kind has access groups; null: it sees everything. */
+export type VisibleTo = readonly string[] | null;
+
+/**
+ * Reads all objects of a kind that a caller may see, sorted, from one snapshot, in slices, and maps each. Reads a slice while the one before is mapped,
+ * and yields to other requests between them.
+ */
+export function listObjects<T>(
+  { db, now }: Store,
+  collection: Collection,
+  { visibleTo, make }: { readonly visibleTo: VisibleTo; readonly make: (slice: readonly ObjectRow[]) => T },
+): Promise<readonly T[]> {
+  const rest = sql`where ${isVisible(collection, visibleTo)} ${orderBy(collection)}`;
+  const query = objectsQuery(collection, { rest }, aliveSince(now()));
+  const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+  return snapshot.execute(async (trx) => {
+    await sql`declare objects no scroll cursor for ${query}`.execute(trx);
+    const fetchSlice = (): Promise<{ readonly rows: readonly ObjectRow[] }> =>
+      sql<ObjectRow>`fetch forward ${sql.lit(sliceSize)} from objects`.execute(trx);
+    const made: T[] = [];
+    let slice = fetchSlice();
+    for (;;) {
+      const { rows } = await slice;
+      const isLast = rows.length < sliceSize;
+      if (!isLast) slice = fetchSlice();
+      try {
+        if (rows.length > 0) made.push(make(rows));
+      } catch (error) {
+        await Promise.allSettled([slice]);
+        throw error;
+      }
+      if (isLast) return made;
+      await nextTurn();
+    }
+  });
+}
+
+/** Reads one page of the objects that a caller may see and their number, by one statement: both are of the same snapshot. */
+export async function pageObjects(
+  store: Store,
+  collection: Collection,
+  { visibleTo, page: { page, size } }: { readonly visibleTo: VisibleTo; readonly page: PageRequest },
+): Promise<{ readonly rows: readonly ObjectRow[]; readonly total: number }> {
+  const rows = await run<PagedRow>(store, statementsOf(collection, store).page, { visibleTo, limit: size, offset: (page - 1) * size });
+  return { rows: rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }])), total: rows[0]?.total ?? 0 };
+}
+
+/** Finds an object that a caller may see by its id, or by its name if the kind allows that; `text` may be any text. */
+export async function findObject(
+  store: Store,
+  collection: Collection,
+  { text, visibleTo }: { readonly text: string; readonly visibleTo: VisibleTo },
+): Promise<ObjectRow | undefined> {
+  const isId = uuidPattern.test(text);
+  if (!isId && (!collection.byName || text.includes('\0'))) return undefined;
+  const { byId, byName } = statementsOf(collection, store);
+  const [found] = await run<ObjectRow>(store, isId ? byId : byName, { text, visibleTo });
+  return found;
+}
+
+/** Returns the values of all fields of an object but secrets and edges. */
+export function parseSpec({ spec }: Pick<ObjectRow, 'spec'>): JsonObject {
+  return JSON.parse(spec);
+}
+
+/** A row of a page, with the number of all rows; a page behind the last one has one row without an object. */
+type PagedRow = Omit<ObjectRow, 'id'> & { readonly id: string | null; readonly total: number };
+
+/** What differs between two runs of a statement. */
+const values = {
+  aliveSince: Symbol('aliveSince'),
+  visibleTo: Symbol('visibleTo'),
+  text: Symbol('text'),
+  limit: Symbol('limit'),
+  offset: Symbol('offset'),
+};
+type Values = Readonly<Partial<Record<keyof typeof values, unknown>>>;
+
+type Statements = Readonly<Record<'byId' | 'byName' | 'page', CompiledQuery>>;
+const compiled = new WeakMap<Collection, Statements>();
+
+/** Returns the statements of a collection. Making one takes longer than the rest of a request that reads one object. */
+function statementsOf(collection: Collection, { db }: Store): Statements {
+  const known = compiled.get(collection);
+  if (known !== undefined) return known;
+  const [table, order, visible] = [sql.table(collection.table), orderBy(collection), isVisible(collection, values.visibleTo)];
+  const made: Statements = {
+    byId: objectsQuery(collection, { rest: sql`where o.id = ${values.text} and ${visible}` }).compile(db),
+    // Selects through the id, so that the database can use the id for the edges, too.
+    byName: objectsQuery(collection, {
+      rest: sql`where o.id = (select named.id from ${table} named where named.name = ${values.text}) and ${visible}`,
+    }).compile(db),
+    // The ids of the page are selected first, so that neither whole rows are sorted nor texts made for other pages.
+    page: objectsQuery(collection, {
+      total: sql`, counted.total`,
+      from: sql`(select count(*)::integer as total from ${table} o where ${visible}) counted
+        left join (select * from ${table} where id in (
+          select o.id from ${table} o where ${visible} ${order} limit ${values.limit} offset ${values.offset})) o on true`,
+      rest: order,
+    }).compile(db),
+  };
+  compiled.set(collection, made);
+  return made;
+}
+
+async function run<Row>({ db, now }: Store, statement: CompiledQuery, given: Values): Promise<readonly Row[]> {
+  const bound = new Map<unknown, unknown>([[values.aliveSince, aliveSince(now())]]);
+  for (const name of ['visibleTo', 'text', 'limit', 'offset'] as const) bound.set(values[name], given[name]);
+  const parameters = statement.parameters.map((value) => (bound.has(value) ? bound.get(value) : value));
+  const { rows } = await db.executeQuery<Row>({ ...statement, parameters });
+  return rows;
+}
+
+/** The rows to read, from the whole table by default; `rest` names them `o`. */
+type RowSelection = { readonly total?: RawBuilder<unknown>; readonly from?: RawBuilder<unknown>; readonly rest: RawBuilder<unknown> };
+
+function objectsQuery(
+  collection: Collection,
+  { total = sql``, from = sql`${sql.table(collection.table)} o`, rest }: RowSelection,
+  since: unknown = values.aliveSince,
+): RawBuilder<unknown> {
+  return sql`
+    select o.id, o.name, (${completeSpec(collection)})::text as spec, ${membersText(collection, since)} as members, o.secrets as sealed${total}
+    from ${from} ${rest}`;
+}
+
+/** Selects the text of the members that are not in the spec; `membersOf` makes the same text of an object. */
+function membersText(collection: Collection, since: unknown): RawBuilder<unknown> {
+  const { kind, sides, readOnly, hasSecrets, agentField } = collection;
+  const online = agentField === undefined ? sql`false` : sql`(o.spec ->> ${sql.lit(agentField)}) in ${agentIdsSince(since)}`;
+  const name = sql`to_json(o.name)::text`;
+  const columns: readonly (readonly [string, RawBuilder<unknown>])[] = [
+    ['id', sql`'"' || o.id || '"'`],
+    ...(kind.named ? [['name', name] as const] : []),
+    ...sides.flatMap(({ field, ...side }) => (field === undefined ? [] : [[field, endsText(side)] as const])),
+    ...Object.entries(readOnly).flatMap(([field, { source }]) => {
+      if (source === 'name') return [[field, name] as const];
+      return source === 'status' ? [[field, sql`case when ${online} then '"online"' else '"offline"' end`] as const] : [];
+    }),
+    ...(hasSecrets ? [['secrets_updated_at', sql`coalesce(${timeText('secrets_updated_at')}, 'null')`] as const] : []),
+    ['managed_by', sql`to_json(o.managed_by)::text`],
+    ['revision', sql`o.revision`],
+    ['created_at', timeText('created_at')],
+    ['updated_at', timeText('updated_at')],
+  ];
+  return sql.join(
+    columns.map(([field, text], index) => sql`${sql.lit(`${index === 0 ? '' : ','}"${field}":`)} || ${text}`),
+    sql` || `,
+  );
+}
+
+/** Selects the ids at the other ends of an edge. A lookup for each row takes the same time, however many rows and edges there are. */
+function endsText({ table, own, other }: Pick<EdgeSide, 'table' | 'own' | 'other'>): RawBuilder<unknown> {
+  const ends = sql.ref(other);
+  return sql`coalesce((select json_agg(${ends} order by ${ends})::text from ${sql.table(table)} where ${sql.ref(own)} = o.id), '[]')`;
+}
+
+/** Selects a time as JSON text, in the form of `Date.toISOString`. */
+function timeText(column: string): RawBuilder<unknown> {
+  return sql`to_char(${sql.ref(`o.${column}`)} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;
+}
+
+/** Selects a spec with all fields: a row of an earlier version does not have later ones, so these get their empty values. */
+function completeSpec({ fields }: Collection): RawBuilder<unknown> {
+  const stored = fields.filter(({ secret, edge }) => secret === undefined && edge === undefined);
+  const names = sql.join(stored.map(({ name }) => sql.lit(name)));
+  const empty = JSON.stringify(Object.fromEntries(stored.map((field) => [field.name, field.empty])));
+  return sql`case when o.spec ?& array[${names}] then o.spec else ${sql.lit(empty)}::jsonb || o.spec end`;
+}
+
+/** Returns a condition: a caller with these deciding groups sees the object; everybody sees objects of kinds without access groups. */
+function isVisible({ accessField }: Collection, visibleTo: unknown): RawBuilder<boolean> {
+  return accessField === undefined ? sql`true` : isReachable(visibleTo, sql`o.spec`);
+}
+
+/** Sorts by the identity, which is unique. */
+function orderBy({ identityField }: Collection): RawBuilder<unknown> {
+  return identityField === 'name' ? sql`order by o.name` : sql`order by o.spec ->> ${sql.lit(identityField)} collate "C", o.id`;
+}
+
+const sliceSize = 250;
