@@ -1,5 +1,7 @@
 import { addToGroup } from '../model/collections.ts';
 import { type AssessedChange, liveKeyOf, type Risk, type UnwrittenRisks } from '../model/plan/plan.ts';
+import { overlaps } from '../model/pointer.ts';
+import type { Decider } from '../model/protection/permission.ts';
 import type { Protection } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { compareTerms } from './access/compare-terms.ts';
@@ -22,14 +24,32 @@ export type StatedEffects = {
   readonly differences: PlanDifferences;
 };
 
-/** Leaves out the differences that a plan makes, too: the others the gateway has already. */
-export function unstatedDifferences(all: PlanDifferences, stated: Pick<StatedEffects, 'snapshots' | 'differences'>): PlanDifferences {
+/** Leaves out the differences that a plan makes, too, and what it holds: the others the gateway has already, and the manifests agree. */
+export function unstatedDifferences(
+  { access, aspects: found }: PlanDifferences,
+  stated: Pick<StatedEffects, 'changes' | 'snapshots' | 'differences'>,
+): PlanDifferences {
   const isStated = statedAccess(stated);
+  const isHeld = heldDeciders(stated);
   const aspects = new Map(stated.differences.aspects.flatMap((one) => one.alike.map((id) => [`${id} ${one.part}`, one] as const)));
   return {
-    access: all.access.flatMap((one) => withoutCauses(one, (direction) => isStated(one, direction))),
-    aspects: all.aspects.flatMap((one) => unstatedAspects(one, (id) => directionsIn([aspects.get(`${id} ${one.part}`)]))),
+    access: access.flatMap((one) => withoutHeld(one, isHeld)).flatMap((one) => withoutCauses(one, (direction) => isStated(one, direction))),
+    aspects: found
+      .flatMap((one) => withoutHeld(one, isHeld))
+      .flatMap((one) => unstatedAspects(one, (id) => directionsIn([aspects.get(`${id} ${one.part}`)]))),
   };
+}
+
+/** Returns a check whether a plan holds what decides something. */
+function heldDeciders({ changes }: Pick<StatedEffects, 'changes'>): (decider: Decider) => boolean {
+  const held = new Map(changes.map((change) => [liveKeyOf(change), change.fields.filter((field) => field.held === true)]));
+  return ({ id, path, edge }) => edge === undefined && path !== '' && held.get(id)?.some((field) => overlaps(field.path, path)) === true;
+}
+
+/** Leaves out what only held fields cause. They are stricter than the manifests, so that nothing is lost by them. */
+function withoutHeld<One extends Pick<Difference, 'causes'>>(one: One, isHeld: (decider: Decider) => boolean): readonly One[] {
+  const { less = [] } = one.causes;
+  return withoutCauses(one, (direction) => direction === 'less' && less.length > 0 && less.every(isHeld));
 }
 
 function withoutCauses<One extends Pick<Difference, 'causes'>>(one: One, drops: (direction: AccessDirection) => boolean): readonly One[] {

@@ -133,6 +133,16 @@ describe('drift that the manifests accept', () => {
     expect(headlinesOf(plan)[0]).toContain('loses review in the manifests');
   });
 
+  test('what the plan holds of an object is no effect of what is accepted of it', () => {
+    const plan = planOfSides({
+      base: [connection({ reviewers: ['dba', 'sre'], redact_types: [] })],
+      live: [connection({ reviewers: ['dba'], redact_types: ['PERSON'] })],
+      head: [connection({ reviewers: ['dba'], redact_types: [] })],
+    });
+    expect(plan.changes.flatMap(({ fields }) => fields.map(({ held }) => held))).toEqual([true, true]);
+    expect(acceptedOf(plan)).toEqual([['Connection/db', 'weakens review']]);
+  });
+
   test('of drift that is accepted in part, only that part is', () => {
     const plan = planOfSides({
       base: [connection({ reviewers: ['a', 'b', 'c'] })],
