@@ -9,7 +9,7 @@ import { editSpec } from '../model/spec/edit.ts';
 import { decidesAccess, includesEvery } from './access/deciding-kinds.ts';
 import { differencesBetween } from './compare/plan-differences.ts';
 import { controlTable, controlTypesOf } from './controls/control-table.ts';
-import { allConnections, type ProtectionSnapshot, readAccessIn, rulesOn, withSpec } from './posture/protection-snapshot.ts';
+import { allConnections, type ProtectionSnapshot, lookupIn, rulesOn, withSpec } from './posture/protection-snapshot.ts';
 
 /** What a revert does: it certainly takes protection away and adds none, it changes nothing for anybody, or anything else. */
 export type RevertEffect = 'weakens' | 'none' | 'other';
@@ -41,7 +41,7 @@ function revertEffect(before: ProtectionSnapshot, after: ProtectionSnapshot, ids
  * the other. `snapshot` is the state after a plan that keeps all of them; those that it returns are removed from it.
  */
 export function findAttachmentsToRevert(snapshot: ProtectionSnapshot, attachments: readonly EdgeEnds[]): ReadonlySet<string> {
-  const shared = attachments.some(({ rule }) => decidesAccess(kindOf(rule))) ? {} : { access: readAccessIn(snapshot) };
+  const shared = attachments.some(({ rule }) => decidesAccess(kindOf(rule))) ? {} : { lookup: lookupIn(snapshot) };
   const edges = new Map([...snapshot.edges].map(([connection, rules]) => [connection, new Set(rules)] as const));
   for (const { rule, connection } of attachments) edges.get(connection)?.delete(rule);
   let without: ProtectionSnapshot = { ...snapshot, ...shared, edges };

@@ -128,22 +128,22 @@ export const changeChecks = [
   [
     'connections with other rules are not alike',
     alike,
-    '          ruleKey(id, snapshot, numberOf),\n',
+    '    numberOf(posture.rules),\n',
     '',
     ['unit/protection/posture/alike-connections.test.ts: connections with other rules'],
   ],
   [
     'connections with other reviewers are not alike',
     alike,
-    '          protectionKey(spec),\n',
+    '    protectionKey(spec),\n',
     '',
     ['unit/protection/posture/alike-connections.test.ts: connections with other rules'],
   ],
   [
     'connections with the same rules are compared once',
     alike,
-    'JSON.stringify(states)',
-    'JSON.stringify([id, states])',
+    'JSON.stringify([sideKey(before, id), sideKey(after, id)])',
+    'JSON.stringify([id, sideKey(before, id), sideKey(after, id)])',
     ['unit/protection/posture/alike-connections.test.ts: connections that share their rules are alike'],
   ],
   [

@@ -6,7 +6,7 @@ import type { RiskClass } from '../../model/plan/plan.ts';
 import type { ControlColumn, ControlType, RuleEffect } from '../../model/protection/protection.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import type { AccessFacts, AccessLookup } from '../access/access-index.ts';
+import type { AccessFacts } from '../access/access-index.ts';
 import { type AccessDirection, accessModes, canUse, type ConnectionAccess } from '../access/effective-access.ts';
 import { isUsedWithoutReview, neededFor } from '../access/people.ts';
 import type { Difference } from '../access/terms.ts';
@@ -42,8 +42,6 @@ export type Control = {
 
 /** What a gateway decides about access to all its connections, beside them and the rules on them. */
 export type GatewayAccess = {
-  /** Finds what decides access to one connection. */
-  readonly lookup: AccessLookup;
   /** The connections for which the gateway enforces their own limit, if not all. */
   readonly license?: AccessLimits | undefined;
   /** The longest access in seconds where a connection sets no limit, if the gateway reports it. */

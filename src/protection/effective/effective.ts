@@ -3,9 +3,8 @@ import { pointer } from '../../model/pointer.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
-import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
 import {
-  accessOf,
   type ConnectionAccess,
   type NeededReview,
   reviewFor,
@@ -16,10 +15,9 @@ import {
 } from '../access/effective-access.ts';
 import type { AccessFacts } from '../access/access-index.ts';
 import type { TermPart, Terms } from '../access/terms.ts';
-import { ownApproval } from '../controls/connection-rows.ts';
-import { enforcementOf, runsCommands } from '../controls/enforcement.ts';
 import { fieldsRead } from '../controls/control-table.ts';
-import { type ProtectionSnapshot, readAccessIn, rulesOn } from '../posture/protection-snapshot.ts';
+import { type ProtectionSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
+import { accessIn } from '../posture/connection-access.ts';
 import { type EndedAccess, grantsByGroup, type GrantsByGroup, lastEnd } from '../posture/grant-ends.ts';
 
 /** What could not be read: lists of the gateway, and fields of objects. The key has what selects them, and is empty where everything is known. */
@@ -46,21 +44,12 @@ export type Effective = {
 export const effective: (state: ProtectionSnapshot, id: ResourceId) => Effective | undefined = onceInEach(createReader);
 
 function createReader(state: ProtectionSnapshot): (id: ResourceId) => Effective | undefined {
-  const { lookup, license, longestAccess: longest, enforcing } = readAccessIn(state);
   // Where a rule keeps its attributes to itself, it may apply to every connection.
   const hidingRules = [...state.resources.keys()].filter((id) => kindOf(id) !== 'Connection' && isHidden(state, id, 'attributes'));
   return (id) => {
-    const spec = state.resources.get(id)?.spec;
-    if (spec === undefined) return undefined;
-    const facts = lookup(nameOf(id), spec);
-    const access = accessOf({
-      spec,
-      runsCommands: runsCommands(enforcementOf(spec, enforcing)),
-      own: ownApproval(spec),
-      facts,
-      license,
-      longest,
-    });
+    const found = accessIn(state, id);
+    if (found === undefined) return undefined;
+    const { access, facts } = found;
     const value = { id, state, access, facts };
     const unread = unreadOf(value, hidingRules);
     const grants = onFirstUse(() => grantsByGroup(state, [id, ...facts.attributes]));

@@ -1,10 +1,10 @@
-import { canonical, type JsonObject, textsIn } from '../../model/json.ts';
+import { canonical, type JsonObject } from '../../model/json.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { AccessFacts } from '../access/access-index.ts';
 import { protectingFields } from '../controls/control-table.ts';
-import type { Posture } from '../controls/control-row.ts';
-import { postureIn } from './posture.ts';
-import { readAccessIn, type ProtectionSnapshot } from './protection-snapshot.ts';
+import { accessIn } from './connection-access.ts';
+import { numberOf, postureIn } from './posture.ts';
+import { lookupIn, type ProtectionSnapshot } from './protection-snapshot.ts';
 
 /** The states before and after a plan. */
 type BothSides = { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
@@ -14,22 +14,10 @@ type BothSides = { readonly before: ProtectionSnapshot; readonly after: Protecti
  * only, however many connections share it. All of them must exist before and after the plan, without a change of their own.
  */
 export function firstsOfAlike(ids: readonly ResourceId[], { before, after }: BothSides): ReadonlyMap<ResourceId, ResourceId> {
-  const numberOf = createNumbering();
   const firsts = new Map<string, ResourceId>();
   return new Map(
     ids.map((id) => {
-      const states = [before, after].map((snapshot) => {
-        const spec = snapshot.resources.get(id)?.spec ?? {};
-        const facts = readAccessIn(snapshot).lookup(nameOf(id), spec);
-        return [
-          ruleKey(id, snapshot, numberOf),
-          enforcementKey(postureIn(snapshot, id)),
-          facts.attributes,
-          protectionKey(spec),
-          factsKey(facts, numberOf),
-        ];
-      });
-      const key = JSON.stringify(states);
+      const key = JSON.stringify([sideKey(before, id), sideKey(after, id)]);
       const first = firsts.get(key) ?? id;
       firsts.set(key, first);
       return [id, first];
@@ -37,39 +25,32 @@ export function firstsOfAlike(ids: readonly ResourceId[], { before, after }: Bot
   );
 }
 
-/** Gives each value a number, the same one for the same object or text. */
-type Numbering = (value: object | string) => number;
-
-function createNumbering(): Numbering {
-  const numbers = new Map<object | string, number>();
-  return (value) => {
-    const number = numbers.get(value) ?? numbers.size;
-    numbers.set(value, number);
-    return number;
-  };
-}
-
-/** Returns a text that is the same for connections with the same rules, over edges and over attributes. */
-function ruleKey(id: ResourceId, { edges, resources }: ProtectionSnapshot, numberOf: Numbering): string {
-  const attached = [...(edges.get(id) ?? [])].map(numberOf).toSorted((left, right) => left - right);
-  return JSON.stringify([attached, textsIn(resources.get(id)?.spec['attributes']), resources.get(id)?.unknown ?? []]);
-}
-
-/** Returns a text that is the same for connections which enforce rules alike, redact the same types, and of which the same is unreadable. */
-function enforcementKey(posture: Posture | undefined): string {
-  return posture === undefined
-    ? ''
-    : JSON.stringify([posture.enforcement.key, posture.controls.redaction ?? [], [...posture.incomplete].toSorted()]);
+/** Returns what is the same for connections with the same rules that enforce them alike, of which the same protects and is unreadable. */
+function sideKey(state: ProtectionSnapshot, id: ResourceId): readonly unknown[] {
+  const [posture, access] = [postureIn(state, id), accessIn(state, id)];
+  // Rules may name a connection that no list shows.
+  if (posture === undefined || access === undefined)
+    return [[...(state.edges.get(id) ?? [])].toSorted(), factsKey(lookupIn(state)(nameOf(id), {}))];
+  const { spec = {}, unknown = [] } = state.resources.get(id) ?? {};
+  return [
+    numberOf(posture.rules),
+    unknown,
+    posture.enforcement.key,
+    posture.controls.redaction,
+    [...posture.incomplete].toSorted(),
+    protectionKey(spec),
+    factsKey(access.facts),
+  ];
 }
 
 function protectionKey(spec: JsonObject): string {
   return canonical(Object.fromEntries(protectingFields.flatMap((field) => (field in spec ? [[field, spec[field] ?? null]] : []))));
 }
 
-/** Returns a text that is the same where the gateway decides access by the same objects. */
-function factsKey(facts: AccessFacts, numberOf: Numbering): string {
-  const { row, granted, isControlled, byAttribute, byName, runbookRules, rulepacks, analyzer, machines, federation } = facts;
+/** Returns what is the same where the gateway decides access by the same objects. */
+function factsKey(facts: AccessFacts): readonly unknown[] {
+  const { attributes, row, granted, isControlled, byAttribute, byName, runbookRules, rulepacks, analyzer, machines, federation } = facts;
   const single = [analyzer, federation].map((one) => (one === undefined ? [] : [one]));
   const lists = [byAttribute, byName, runbookRules ?? [], rulepacks, machines, ...single];
-  return JSON.stringify([row, granted, isControlled, runbookRules === undefined, lists.map((list) => list.map(numberOf))]);
+  return [attributes, row, granted, isControlled, runbookRules === undefined, lists.map((list) => list.map(numberOf))];
 }

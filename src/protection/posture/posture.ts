@@ -3,13 +3,11 @@ import { canonical, compareText, isObject, type Json, type JsonObject, sortedKey
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import type { Control, GatewayAccess, Posture } from '../controls/control-row.ts';
+import type { Control, Posture } from '../controls/control-row.ts';
 import { decidesAccess, isEffectiveRule } from '../access/deciding-kinds.ts';
-import { accessOf } from '../access/effective-access.ts';
-import { ownApproval } from '../controls/connection-rows.ts';
 import { controlRow, controlsOfRuleKind, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
-import { enforcementOf, runsCommands } from '../controls/enforcement.ts';
-import { readAccessIn, rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
+import { accessIn, type AccessInState } from './connection-access.ts';
+import { rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
 
 const none: readonly Control[] = [];
 
@@ -33,7 +31,7 @@ const numbers = new WeakMap<object, number>();
 let count = 0;
 
 /** Returns a number that is the same for the same object. */
-function numberOf(value: object): number {
+export function numberOf(value: object): number {
   const found = numbers.get(value) ?? (count += 1);
   numbers.set(value, found);
   return found;
@@ -57,20 +55,17 @@ const listed = new Map<string, Posture['rules']>();
 
 /** Returns the posture of a connection in a state; undefined when it does not exist. States with the same rules share their controls. */
 export const postureIn: (state: ProtectionSnapshot, connection: ResourceId) => Posture | undefined = onceInEach(
-  (state: ProtectionSnapshot) => {
-    const access = readAccessIn(state);
-    return (id) => {
-      const resource = state.resources.get(id);
-      if (resource === undefined) return undefined;
-      const rules = [...attachmentsOn(state, id)].map(([rule, by]): AttachedRule => {
-        const own = state.resources.get(rule);
-        return { rule, by, resource: own, controls: readRule(rule, own) };
-      });
-      const key = rules.map(({ controls }) => numberOf(controls)).join(' ');
-      const combined = remember(joint, key, () => combineRules(rules));
-      const effects = remember(listed, `${key} by ${rules.map(({ by }) => numberOf(by)).join(' ')}`, () => effectsOf(rules));
-      return postureOf({ id, ...resource }, { ...combined, effects, samples: state.samples }, access);
-    };
+  (state: ProtectionSnapshot) => (id: ResourceId) => {
+    const [resource, access] = [state.resources.get(id), accessIn(state, id)];
+    if (resource === undefined || access === undefined) return undefined;
+    const rules = [...attachmentsOn(state, id)].map(([rule, by]): AttachedRule => {
+      const own = state.resources.get(rule);
+      return { rule, by, resource: own, controls: readRule(rule, own) };
+    });
+    const key = rules.map(({ controls }) => numberOf(controls)).join(' ');
+    const combined = remember(joint, key, () => combineRules(rules));
+    const effects = remember(listed, `${key} by ${rules.map(({ by }) => numberOf(by)).join(' ')}`, () => effectsOf(rules));
+    return postureOf(resource, access, { ...combined, effects, state });
   },
 );
 
@@ -105,25 +100,23 @@ function combineRules(rules: readonly AttachedRule[]): RuleControls {
   return { controls: Object.fromEntries(all), incomplete: rules.flatMap(({ controls: { incomplete } }) => incomplete) };
 }
 
-type StateOfRules = RuleControls & { readonly effects: Posture['rules'] } & Pick<Posture, 'samples'>;
+/** The rules on a connection, and what its state says of all connections. */
+type StateOfRules = RuleControls & {
+  readonly effects: Posture['rules'];
+  readonly state: Pick<ProtectionSnapshot, 'samples' | 'listed'>;
+};
 
-function postureOf(
-  { id, spec, unknown }: ResourceSnapshot & { readonly id: ResourceId },
-  rules: StateOfRules,
-  { lookup, license, longestAccess: longest, incomplete, enforcing }: GatewayAccess,
-): Posture {
-  const own = ownApproval(spec);
-  const facts = lookup(nameOf(id), spec);
-  const enforcement = enforcementOf(spec, enforcing);
-  const access = accessOf({ spec, runsCommands: runsCommands(enforcement), own, facts, license, longest });
+function postureOf({ spec, unknown }: ResourceSnapshot, { facts, access, enforcement }: AccessInState, rules: StateOfRules): Posture {
   // Not a spread: on Node 20, each field added to its result makes another hidden class.
   const controls: Partial<Record<ControlType, readonly Control[]>> = Object.assign({}, rules.controls);
+  const { state } = rules;
+  const { incomplete } = state.listed;
   for (const { type, ofConnection } of connectionRows) controls[type] = ofConnection(spec, { facts, is: access });
   return {
     controls,
     access,
     enforcement,
-    samples: rules.samples,
+    samples: state.samples,
     incomplete:
       unknown.length + rules.incomplete.length === 0
         ? incomplete

@@ -1,4 +1,4 @@
-import { accessLookup, roleNamesOf } from '../access/access-index.ts';
+import { type AccessLookup, accessLookup, roleNamesOf } from '../access/access-index.ts';
 import {
   affectsEvery,
   attachingAttributes,
@@ -39,9 +39,9 @@ export type ProtectionSnapshot = {
   readonly rulesByAttribute: ReadonlyMap<string, ReadonlySet<ResourceId>>;
   /** The rules that include every connection; found in the resources and edges where it is absent. */
   readonly everywhere?: ReadonlySet<ResourceId>;
-  /** What the gateway decides about access; found in the resources and edges where it is absent. */
-  readonly access?: GatewayAccess;
-  /** What the gateway decides about access beside the resources and edges; `readAccessIn` returns both together. */
+  /** Finds what decides access to a connection; made of the resources and edges where it is absent. */
+  readonly lookup?: AccessLookup;
+  /** What the gateway decides about access beside the resources and edges. */
   readonly listed: ListedAccess;
   /** Samples that rules must block or mask, by rule; of manifests that were applied, because those are reviewed. */
   readonly samples?: ReadonlyMap<ResourceId, readonly SampleText[]> | undefined;
@@ -52,15 +52,15 @@ export type ProtectionSnapshot = {
 };
 
 /** What a gateway decides about access beside the resources and edges. */
-type ListedAccess = Pick<DecidingState, 'fixed' | 'isControlled'> & Omit<GatewayAccess, 'lookup'>;
+type ListedAccess = Pick<DecidingState, 'fixed' | 'isControlled'> & GatewayAccess;
 
-const known = new WeakMap<ProtectionSnapshot, GatewayAccess>();
+const known = new WeakMap<ProtectionSnapshot, AccessLookup>();
 
-/** Returns what the gateway decides about access with the resources and edges of a snapshot, which do not change afterwards. */
-export function readAccessIn(snapshot: ProtectionSnapshot): GatewayAccess {
-  const access = snapshot.access ?? known.get(snapshot) ?? readAccess(snapshot);
-  known.set(snapshot, access);
-  return access;
+/** Returns what finds what decides access to a connection in a snapshot, which does not change. */
+export function lookupIn(snapshot: ProtectionSnapshot): AccessLookup {
+  const lookup = snapshot.lookup ?? known.get(snapshot) ?? accessLookup(decidingStateOf(snapshot));
+  known.set(snapshot, lookup);
+  return lookup;
 }
 
 /** Returns why a change of an object may affect every connection while a plan is applied; undefined if it affects only those that it names. */
@@ -82,11 +82,6 @@ export function allConnections(...snapshots: readonly Pick<ProtectionSnapshot, '
 export function decidingStateOf(snapshot: ProtectionSnapshot): DecidingState {
   const { resources, edges, listed } = snapshot;
   return { resources, edges, everywhere: everywhereIn(snapshot), fixed: listed.fixed, isControlled: listed.isControlled };
-}
-
-function readAccess(snapshot: ProtectionSnapshot): GatewayAccess {
-  const { license, longestAccess, incomplete, enforcing } = snapshot.listed;
-  return { license, longestAccess, incomplete, enforcing, lookup: accessLookup(decidingStateOf(snapshot)) };
 }
 
 /** Controls to which a gateway may add, by dialect. */
@@ -223,7 +218,7 @@ export function withSpec(snapshot: ProtectionSnapshot, id: ResourceId, spec: Jso
   const found = snapshot.resources.get(id);
   const resources = new Map(snapshot.resources).set(id, { spec, unknown: found?.unknown ?? [] });
   const rulesByAttribute = equal(found?.spec['attributes'], spec['attributes']) ? snapshot.rulesByAttribute : indexAttributes(resources);
-  const shared = decidesAccess(kindOf(id)) ? {} : { everywhere: everywhereIn(snapshot), access: readAccessIn(snapshot) };
+  const shared = decidesAccess(kindOf(id)) ? {} : { everywhere: everywhereIn(snapshot), lookup: lookupIn(snapshot) };
   return { ...snapshot, resources, rulesByAttribute, ...shared };
 }
 

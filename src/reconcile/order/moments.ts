@@ -16,7 +16,7 @@ import {
   everywhereIn,
   type ObjectWrite,
   type ProtectionSnapshot,
-  readAccessIn,
+  lookupIn,
   restrictedTo,
   rulesOn,
 } from '../../protection/posture/protection-snapshot.ts';
@@ -145,7 +145,7 @@ function worldFor(
   const ids = new Set<ResourceId>([...units.map(({ effect }) => liveKeyOf(effect.change)), ...kept]);
   for (const state of [before, after]) {
     const spec = state.resources.get(id)?.spec ?? {};
-    const { attributes, analyzer } = readAccessIn(state).lookup(nameOf(id), spec);
+    const { attributes, analyzer } = lookupIn(state)(nameOf(id), spec);
     for (const rule of rulesOn(state, id)) ids.add(rule);
     for (const attribute of attributes) {
       const name = nameOf(attribute);
@@ -227,7 +227,7 @@ function lateOf({ kind }: Form, now: Spec): Spec {
 function rivalsIn(moment: ProtectionSnapshot, connection: ResourceId, written: readonly Written[]): readonly ResourceId[] {
   const spec = moment.resources.get(connection)?.spec;
   if (spec === undefined) return [];
-  const { byAttribute } = readAccessIn(moment).lookup(nameOf(connection), spec);
+  const { byAttribute } = lookupIn(moment)(nameOf(connection), spec);
   const rivals = byAttribute.filter((rule) => rule.id === '' && byAttribute.some((other) => other !== rule && sharesStep(rule, other)));
   const keys = new Set(rivals.map(({ key }) => key));
   const ids = new Set(written.map(({ form }) => form.key.id));
