@@ -150,7 +150,7 @@ const inside: Readonly<Record<string, string>> = {
     'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts can.ts reporting test.ts fmt.ts init.ts schema.ts pull.ts review.ts get.ts list.ts search.ts ' +
     'record.ts serve.ts completion.ts version.ts workflow-commands.ts',
   forge:
-    'forge.ts ci-system.ts answers.ts requests.ts git-credentials.ts forge-errors.ts comment-commands.ts sticky-body.ts sticky-posts.ts comment-sections.ts run-history.ts approved-plan.ts override-comments.ts',
+    'forge.ts ci-system.ts answers.ts requests.ts git-credentials.ts forge-errors.ts comment-commands.ts sticky-body.ts sticky-posts.ts approved-plan.ts override-comments.ts',
   ci: 'inputs.ts proposal.ts task.ts mentioned-pull-request.ts pull-requests.ts change-authors.ts decisions.ts drift-issue.ts commit-status.ts report-run.ts run-job.ts ci.ts',
 };
 

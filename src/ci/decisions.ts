@@ -17,7 +17,7 @@ import type { CommentLink } from '../report/markdown/comment.ts';
 import type { CliContext, PlanDecisions } from '../console/context/cli-context.ts';
 import { findChangeAuthors, findOrFetch } from './change-authors.ts';
 import { digestFromComment } from './inputs.ts';
-import { commentKeyOf, findMergedSince, missingTokenOf, mostCommits, sectionNameOf } from './pull-requests.ts';
+import { findMergedSince, missingTokenOf, mostCommits, planNameOf } from './pull-requests.ts';
 
 /** What people decide in comments about the plan of a task. */
 export type Decisions = {
@@ -144,8 +144,7 @@ async function approvedDigest(
   merged: readonly PullRequestHead[],
   { onEvent }: CliContext,
 ): Promise<string> {
-  const place = { key: commentKeyOf(inputs, 'plan'), section: sectionNameOf(inputs) };
-  const agreed = await findApprovedPlan(forge, place, merged, run.names);
+  const agreed = await findApprovedPlan(forge, planNameOf(inputs), merged, run.names);
   if ('digest' in agreed) return agreed.digest;
   const message = `no plan was approved: ${agreed.reason}`;
   const hint = 'Ostiary applies only a plan without changes; for any other, an approver comments /ostiary apply DIGEST';

@@ -92,6 +92,8 @@ export type ActionInputs = {
   readonly mode: ActionMode;
   /** Whether the step can have several targets. */
   readonly several: boolean;
+  /** The targets that the step names; empty for those of the config. */
+  readonly selected: string;
   readonly comment: boolean;
   /** Whether a status of the commit shows the outcome. */
   readonly status: boolean;
@@ -172,6 +174,7 @@ export function inputsOf(given: ReadonlyMap<string, string>): ActionInputs {
   return {
     mode,
     several: flags['all-targets'] !== undefined || flags['target']?.includes(',') === true,
+    selected: flags['all-targets'] === undefined ? (flags['target'] ?? '') : '',
     comment: isTrue('comment', 'true'),
     status: isTrue('status', 'false'),
     label,

@@ -1,87 +1,75 @@
-import { planMark, mergedPullRequests } from '../forge/approved-plan.ts';
+import { mergedPullRequests, planMarkLength, type ShownPlan, withPlanMarks } from '../forge/approved-plan.ts';
 import type { CiRun } from '../forge/ci-system.ts';
 import type { PullRequestSummary } from '../forge/forge.ts';
 import { withForgeErrors } from '../forge/forge-errors.ts';
 import type { PullRequest } from '../forge/forge.ts';
 import type { Forge } from '../forge/forge.ts';
 import { openRunForge, type ActionTask, type Checkout, type Findings, type TaskResult } from './task.ts';
-import { keepSections, sectionLimit, type SectionUpdate } from '../forge/comment-sections.ts';
-import { historyRoom, withOlderRun, withRunHistory } from '../forge/run-history.ts';
-import { resolveConfig } from '../project/resolved-config.ts';
+import { keepComment, type StickyComment } from '../forge/sticky-posts.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { remainingOrphans } from '../model/plan/plan.ts';
 import { appliedText } from '../report/subjects/apply.ts';
-import { projectKeyOf, type ActionInputs, type ActionMode, type ProjectInputs } from './inputs.ts';
+import { projectKeyOf, type ActionInputs, type ProjectInputs } from './inputs.ts';
 import { commitsSince, containsCommit, findCommit } from '../git/repository.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 
 /**
- * Comments on the pull request, open or merged, with a section for each target, and reports deployments. Returns the diagnostics of each
+ * Comments on the pull requests, open or merged, with a section for each target, and reports deployments. Returns the diagnostics of each
  * result; requests that the forge refuses are warnings.
  */
 export async function commentOnPullRequests(results: readonly ReportedTask[]): Promise<readonly (readonly Diagnostic[])[]> {
-  const names = targetNamesIn(results);
-  const written = await Promise.all(
-    results.map((result) => sectionsOf(result, sectionLimit(Math.max(names?.length ?? 0, results.length)))),
-  );
-  const posted = await postSections(results, written, names);
+  const commented = await writeComments(results);
   const deployed: (readonly Diagnostic[])[] = [];
   for (const result of results) deployed.push(await reportDeployment(result));
-  return results.map((_, index) => [...(written[index]?.diagnostics ?? []), ...(posted[index] ?? []), ...(deployed[index] ?? [])]);
+  return deployed.map((own, index) => (index === 0 ? [...commented, ...own] : own));
 }
 
-/** The sections that a result has in comments. */
-type WrittenSections = { readonly sections: readonly PlacedSection[]; readonly diagnostics: readonly Diagnostic[] };
+/** The pull requests that a step comments on. */
+type CommentPlaces = Pick<StickyComment, 'only' | 'isSuccess'> & {
+  readonly numbers: readonly number[];
+  readonly diagnostics: readonly Diagnostic[];
+};
 
-type PlacedSection = { readonly number: number; readonly update: SectionUpdate };
-
-async function sectionsOf(result: ReportedTask, limit: number): Promise<WrittenSections> {
-  const { inputs, run } = result.task;
-  if (inputs.mode === 'validate') return nothingWritten;
-  if (inputs.token === '') return { sections: [], diagnostics: inputs.comment ? missingTokenOf(run) : [] };
-  if (!inputs.comment) return nothingWritten;
-  const forge = openRunForge(result.task, result);
-  const { value = nothingWritten, diagnostics } = await withForgeErrors(
-    async () => (inputs.mode === 'apply' ? outcomeSections(forge, result, limit) : planSection(forge, result, limit)),
+/** Writes the comments of a step, each with the sections of all its targets. */
+async function writeComments(results: readonly ReportedTask[]): Promise<readonly Diagnostic[]> {
+  const [first] = results;
+  if (first === undefined) return [];
+  const { inputs, run } = first.task;
+  if (inputs.mode === 'validate' || !inputs.comment) return [];
+  if (inputs.token === '') return missingTokenOf(run);
+  const forge = openRunForge(first.task, first);
+  const { value: places = nowhere, diagnostics } = await withForgeErrors(
+    () => (inputs.mode === 'apply' ? outcomePlaces(forge, results) : planPlaces(forge, first, results)),
     'a comment',
   );
-  return { sections: value.sections, diagnostics: [...value.diagnostics, ...diagnostics] };
-}
-
-const nothingWritten: WrittenSections = { sections: [], diagnostics: [] };
-
-/** Writes each comment once, with the sections of all results; each of these gets the diagnostics. */
-async function postSections(
-  results: readonly ReportedTask[],
-  written: readonly WrittenSections[],
-  names: readonly string[] | undefined,
-): Promise<readonly (readonly Diagnostic[])[]> {
-  let found: readonly (readonly Diagnostic[])[] = results.map(() => []);
-  const numbers = new Set(written.flatMap(({ sections }) => sections.map(({ number }) => number)));
+  const { numbers, diagnostics: unsearched, ...how } = places;
+  let found = [...unsearched, ...diagnostics];
   for (const number of numbers) {
-    const updates = written.flatMap(({ sections }) => sections.flatMap((one) => (one.number === number ? [one.update] : [])));
-    const involved = written.map(({ sections }) => sections.some((one) => one.number === number));
-    const result = results[involved.indexOf(true)];
-    if (result === undefined) continue;
-    const { task, waits } = result;
-    const comment = { number, key: commentKeyOf(task.inputs, task.inputs.mode), names, updates };
-    const { value = [], diagnostics } = await withForgeErrors(
-      () => keepSections(openRunForge(task, result), comment, waits.sleep),
-      `the comment on ${task.run.names.request} ${number}`,
-    );
-    found = found.map((own, index) => (involved[index] === true ? [...own, ...value, ...diagnostics] : own));
+    const comment = { number, key: commentKeyOf(inputs), bodyWithin: (limit: number) => bodyOf(results, limit), ...how };
+    const kept = await withForgeErrors(() => keepComment(forge, comment), `the comment on ${run.names.request} ${number}`);
+    found = [...found, ...kept.diagnostics];
   }
   return found;
 }
 
-/** Returns the names of the config's targets in their order; undefined without a config, and if a run failed before it had a plan, so that its config may be another one. */
-function targetNamesIn(results: readonly ReportedTask[]): readonly string[] | undefined {
-  const [first] = results;
-  if (first === undefined || results.some(({ findings }) => findings.plan === undefined)) return undefined;
-  const { config, target, url } = first.task.inputs.flags;
-  if (target === undefined) return [''];
-  return url === undefined ? resolveConfig({ only: [], paths: [], config }, first.context).targets.map(({ name }) => name) : undefined;
+const nowhere: CommentPlaces = { numbers: [], diagnostics: [] };
+
+/** Returns the sections of all targets, with the plans that they show; short sections leave their room to the others. */
+function bodyOf(results: readonly ReportedTask[], limit: number): string {
+  let room = limit - results.length * planMarkLength;
+  const sections = results.map((result, index) => {
+    const section = result.markdown(Math.floor(room / (results.length - index)) - 2).trimEnd();
+    room -= section.length + 2;
+    return section;
+  });
+  return withPlanMarks(`${sections.join('\n\n')}\n`, results.flatMap(approvablePlan));
+}
+
+/** Returns the plan that a merge approves; what is refused is not approved. */
+function approvablePlan({ task: { inputs, run }, findings: { plan } }: ReportedTask): readonly ShownPlan[] {
+  if (inputs.mode !== 'plan' || plan === undefined || plan.refusals.length > 0 || run.pullRequest === undefined) return [];
+  return [{ name: planNameOf(inputs), digest: plan.seals.digest, head: run.pullRequest.head }];
 }
 
 async function reportDeployment(result: ReportedTask): Promise<readonly Diagnostic[]> {
@@ -98,34 +86,28 @@ export function missingTokenOf({ names, isTokenless }: CiRun): readonly Diagnost
   return [{ code: 'forge/no-token', severity: 'warning', message: `missing ${names.forge} token`, hint: names.tokenHint }];
 }
 
-/** Returns the key of a mode's comment: the steps for all targets of a config share one. */
-export function commentKeyOf(inputs: ProjectInputs, mode: ActionMode): readonly string[] {
-  return [mode, ...projectKeyOf(inputs)];
+/** Returns the key of a step's comment: steps for other targets have comments of their own. */
+function commentKeyOf(inputs: ActionInputs): readonly string[] {
+  return [inputs.mode, ...projectKeyOf(inputs), inputs.selected];
 }
 
-/** Returns the name of the section of a step: that of its target. */
-export function sectionNameOf({ flags }: Pick<ProjectInputs, 'flags'>): string {
-  return flags['target'] ?? '';
+/** Returns the name of the plan of a config and a target, whichever step shows it. */
+export function planNameOf(inputs: ProjectInputs): readonly string[] {
+  return [...projectKeyOf(inputs), inputs.flags['target'] ?? ''];
 }
 
-async function planSection(forge: Forge, result: ReportedTask, limit: number): Promise<WrittenSections> {
-  const { task, findings } = result;
-  const { inputs, run } = task;
+async function planPlaces(forge: Forge, { task }: ReportedTask, results: readonly ReportedTask[]): Promise<CommentPlaces> {
+  const { run } = task;
   const { pullRequest } = run;
   // The token of a fork's run is read-only; the job summary has the report.
-  if (pullRequest === undefined || (pullRequest.fork && run.event === 'pull_request')) return nothingWritten;
+  if (pullRequest === undefined || (pullRequest.fork && run.event === 'pull_request')) return nowhere;
   const { number } = pullRequest;
   const known = await forge.pullRequest(number);
   // What the comment showed at the merge is what was approved.
-  if (known.merged || pullRequest.merged) return { sections: [], diagnostics: [mergedAlready(run, number)] };
+  if (known.merged || pullRequest.merged) return { numbers: [], diagnostics: [mergedAlready(run, number)] };
   if (known.head !== pullRequest.head && !(await isOutdated(known, pullRequest, task.checkout)))
-    return { sections: [], diagnostics: [outrun(run, number)] };
-  // What is refused is not approved by a merge.
-  const isRefused = findings.plan === undefined || findings.plan.refusals.length > 0;
-  const mark = isRefused ? '' : planMark(findings.plan.seals.digest, pullRequest.head);
-  const body = `${mark}${result.markdown(limit - mark.length)}`;
-  const update = { name: sectionNameOf(inputs), textAfter: () => body, onlyUpdate: isQuiet(result) };
-  return { sections: [{ number, update }], diagnostics: [] };
+    return { numbers: [], diagnostics: [outrun(run, number)] };
+  return { numbers: [number], only: results.every(isQuiet) ? 'existing' : undefined, diagnostics: [] };
 }
 
 /** Returns whether the forge's answer is older than the event of this run: its head is an earlier commit of the branch, or the one before the push. */
@@ -139,22 +121,24 @@ async function isOutdated(
   return repository !== undefined && containsCommit(repository, head, known.head);
 }
 
-/** Returns a section for every pull request that was merged since the last complete apply, because this run applied all of them or none. */
-async function outcomeSections(forge: Forge, result: ReportedTask, limit: number): Promise<WrittenSections> {
-  const { task, findings, exitCode } = result;
-  const { numbers, diagnostics } = await findMergedSince(forge, task, findings);
-  const room = historyRoom(limit);
-  const body = result.markdown(limit - room);
+/** Returns every pull request that was merged since the last complete apply, because this run applied all of them or none. */
+async function outcomePlaces(forge: Forge, results: readonly ReportedTask[]): Promise<CommentPlaces> {
+  const found = [];
+  for (const { task, findings } of results) found.push(await findMergedSince(forge, task, findings));
   // What a run for a newer commit applied stays the last word.
-  const isOlder = findings.result === undefined && findings.plan?.refusals.some(({ code }) => code === 'git/older-commit') === true;
-  const end = { url: task.run.url, text: outcomeText(findings) };
-  const update: SectionUpdate = {
-    name: sectionNameOf(task.inputs),
-    textAfter: (previous) =>
-      isOlder && previous !== undefined ? withOlderRun(end, previous, room) : withRunHistory(body, end, previous, room),
-    onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length + orphansOf(findings) === 0,
+  const isOlder = results.every(
+    ({ findings: { plan, result } }) => result === undefined && plan?.refusals.some(({ code }) => code === 'git/older-commit') === true,
+  );
+  const isIdle = results.every(
+    ({ findings, exitCode }) => exitCode === 0 && (findings.result?.outcomes ?? []).length + orphansOf(findings) === 0,
+  );
+  return {
+    numbers: [...new Set(found.flatMap(({ numbers }) => numbers))],
+    // A repeated run that has nothing to do does not replace what the first one did.
+    only: isOlder ? 'new' : isIdle ? 'unsuccessful' : undefined,
+    isSuccess: results.every(({ exitCode }) => exitCode === 0),
+    diagnostics: found[0]?.diagnostics ?? [],
   };
-  return { sections: numbers.map((number) => ({ number, update })), diagnostics };
 }
 
 /** The most commits that a forge is asked about. */
@@ -182,13 +166,6 @@ function unsearchedCommits({ names }: CiRun): Diagnostic {
 async function commitsToReport({ commit, repository }: Checkout, base: string | undefined): Promise<readonly string[]> {
   if (repository === undefined || base === undefined || (await findCommit(repository, base)) === undefined) return [commit];
   return [...new Set([commit, ...(await commitsSince(repository, base, commit, mostCommits + 1))])];
-}
-
-function outcomeText({ plan, result, diagnostics }: Findings): string {
-  if (result !== undefined) return appliedText(result, plan);
-  const errors = diagnostics.flatMap(({ severity, code }) => (severity === 'error' ? [code] : []));
-  const codes = new Set([...(plan?.refusals ?? []).map(({ code }) => code), ...errors]);
-  return `Not applied${codes.size === 0 ? '' : `: ${[...codes].slice(0, 3).join(', ')}`}.`;
 }
 
 function outrun({ names }: CiRun, number: number): Diagnostic {

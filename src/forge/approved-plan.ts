@@ -1,7 +1,7 @@
 import type { ForgeNames } from './ci-system.ts';
 import type { Comment, Forge, PullRequestSummary } from './forge.ts';
-import { sectionOf } from './comment-sections.ts';
-import { onlyOurs } from './sticky-posts.ts';
+import { contentDigest, readAnyBody } from './sticky-body.ts';
+import { byThisAccount } from './sticky-posts.ts';
 
 /** The digest of the plan that a pull request showed, or the reason why there is none. */
 type ApprovedPlan = { readonly digest: string } | { readonly reason: string };
@@ -11,23 +11,32 @@ export type PullRequestHead = { readonly number: number; readonly head: string }
 
 type Comments = Pick<Forge, 'whoAmI' | 'comments' | 'latestOf'>;
 
-const planLine = /^<!-- ostiary plan ([0-9a-f]{64}) of ([0-9a-f]{40,64}) -->$/;
+const planLine = /^<!-- ostiary plan ([0-9a-f]{32}) ([0-9a-f]{64}) of ([0-9a-f]{40,64}) -->$/;
 
-/** Returns the hidden line of a section that names the plan it shows and the commit of the branch. */
-export function planMark(digest: string, head: string): string {
-  return `<!-- ostiary plan ${digest} of ${head} -->\n`;
+/** A plan that a comment shows: its name, which is that of its config and target, its digest, and the commit of the branch. */
+export type ShownPlan = { readonly name: readonly string[]; readonly digest: string; readonly head: string };
+
+/** Returns a report with hidden lines that name the plans it shows, below its heading. */
+export function withPlanMarks(report: string, plans: readonly ShownPlan[]): string {
+  const [heading = ''] = /^#[^\n]*\n/.exec(report) ?? [];
+  const marks = plans.map(({ name, digest, head }) => `<!-- ostiary plan ${nameDigest(name)} ${digest} of ${head} -->\n`);
+  return `${heading}${marks.join('')}\n${report.slice(heading.length)}`;
 }
 
-/** The key of a comment, and the name of one of its sections. */
-type SectionPlace = { readonly key: readonly string[]; readonly section: string };
+/** The most characters that the hidden line of a plan takes. */
+export const planMarkLength = 192;
+
+function nameDigest(name: readonly string[]): string {
+  return contentDigest(JSON.stringify(name));
+}
 
 /**
- * Finds the plan that reviewers approved by merging: the one that the section of our comment on the merged pull request shows for its
- * last commit. Comments by others do not count, neither do ours if another account edited them, or if jobs of others share our account.
+ * Finds the plan that reviewers approved by merging: the one that our comment on the merged pull request shows for its last
+ * commit. Comments by others do not count, neither do ours if another account edited them, or if jobs of others share our account.
  */
 export async function findApprovedPlan(
   forge: Comments,
-  { key, section }: SectionPlace,
+  name: readonly string[],
   merged: readonly PullRequestHead[],
   { request, sharedAccount }: Pick<ForgeNames, 'request' | 'sharedAccount'>,
 ): Promise<ApprovedPlan> {
@@ -37,15 +46,16 @@ export async function findApprovedPlan(
   if (sharedAccount !== undefined && (await forge.whoAmI()).toLowerCase() === sharedAccount)
     return { reason: `every workflow of the repository can write comments as ${sharedAccount}, so they approve nothing` };
   const { number, head } = pullRequest;
-  const ours = await onlyOurs(forge, key, await forge.comments(number));
+  const ours = await byThisAccount(
+    forge,
+    (await forge.comments(number)).filter(({ body }) => readAnyBody(body) !== undefined),
+  );
   if (ours.length === 0) return { reason: `${request} ${number} has no comment by Ostiary` };
-  const versions = await Promise.all(ours.map((comment) => forge.latestOf(comment)));
-  const editor = versions.map((one) => one.editor).find((login, index) => isOther(login, ours[index]));
-  if (editor !== undefined) return { reason: `the comment on ${request} ${number} was edited by ${editor}` };
-  const texts = versions.flatMap(({ body }) => sectionOf(body, section) ?? []);
-  if (texts.length === 0)
-    return { reason: `the comment on ${request} ${number} has no section${section === '' ? ' of this config' : ` for ${section}`}` };
-  const shown = texts.flatMap(approvalIn);
+  const versions = await Promise.all(ours.map(async (comment) => ({ comment, ...(await forge.latestOf(comment)) })));
+  const showing = versions.flatMap((one) => plansIn(one.body, name).map((plan) => ({ ...one, ...plan })));
+  const edited = showing.find(({ editor, comment }) => isOther(editor, comment));
+  if (edited !== undefined) return { reason: `the comment on ${request} ${number} was edited by ${edited.editor}` };
+  const shown = showing.map(({ digest, commit }) => ({ digest, commit }));
   const digests = new Set(shown.filter(({ commit }) => commit === head).map(({ digest }) => digest));
   const [digest, ...more] = digests;
   if (digest !== undefined && more.length === 0) return { digest };
@@ -56,15 +66,19 @@ export async function findApprovedPlan(
 }
 
 /** Returns whether an account other than the author edited a comment. */
-function isOther(editor: string | undefined, comment: Comment | undefined): boolean {
-  return editor !== undefined && editor.toLowerCase() !== comment?.author.toLowerCase();
+function isOther(editor: string | undefined, comment: Comment): boolean {
+  return editor !== undefined && editor.toLowerCase() !== comment.author.toLowerCase();
 }
 
-/** Reads the first line of a section, which never contains text from a plan. */
-function approvalIn(text: string): readonly { readonly digest: string; readonly commit: string }[] {
-  const [line = ''] = text.split('\n');
-  const [, digest, commit] = planLine.exec(line) ?? [];
-  return digest === undefined || commit === undefined ? [] : [{ digest, commit }];
+/** Returns the plans of a name that a comment shows; its first lines name them, and contain no text from a plan. */
+function plansIn(body: string, name: readonly string[]): readonly { readonly digest: string; readonly commit: string }[] {
+  const lines = (readAnyBody(body)?.text ?? '').replace(/^#[^\n]*\n/, '').split('\n');
+  const marks = lines.map((line) => planLine.exec(line));
+  const end = marks.indexOf(null);
+  return marks.slice(0, end === -1 ? marks.length : end).flatMap((mark) => {
+    const [, of, digest = '', commit = ''] = mark ?? [];
+    return of === nameDigest(name) ? [{ digest, commit }] : [];
+  });
 }
 
 /** Returns the merged pull requests behind a commit of a branch: those that it merges, otherwise those that it belongs to. */

@@ -9,7 +9,7 @@ type StickyBody = {
   readonly below: string;
 };
 
-/** The digest of a closed post: any content differs from it. */
+/** The digest of a post that reports nothing to do, such as a closed one: any content differs from it. */
 export const noContent = 'nothing';
 
 /** Returns the digest that represents content in a mark. */
@@ -23,18 +23,24 @@ export function markerOf(key: readonly string[]): string {
 }
 
 const anyMarker = /<!-- ostiary [0-9a-f]{32} -->/;
-const digestMark = /^\n*<!-- says (\w+) -->\n?/;
+const digestMark = /^(?:\n*<!-- says (\w+) -->\n?|\n)/;
 const lastHeading = /(?<=^|\n)#[^\n]*\n$/;
 const endMark = '<!-- ostiary end -->';
 
+/** Reads a body; undefined if it does not have the key. */
+export function readStickyBody(body: string, key: readonly string[]): StickyBody | undefined {
+  const found = readAnyBody(body);
+  return found?.marker === markerOf(key) ? found : undefined;
+}
+
 /**
- * Reads a body; undefined if it does not have the key. Its first marker counts: our text comes after it, except for the heading before it,
+ * Reads a body with any key; undefined if it has none. Its first marker counts: our text comes after it, except for the heading before it,
  * and can contain the marker of another post, because it quotes names of the gateway.
  */
-export function readStickyBody(body: string, key: readonly string[]): StickyBody | undefined {
+export function readAnyBody(body: string): (StickyBody & { readonly marker: string }) | undefined {
   const whole = body.replaceAll('\r\n', '\n');
   const { 0: marker, index: start = 0 } = anyMarker.exec(whole) ?? {};
-  if (marker !== markerOf(key)) return undefined;
+  if (marker === undefined) return undefined;
   const marked = whole.slice(start + marker.length);
   const end = marked.lastIndexOf(endMark);
   const ours = end === -1 ? marked : marked.slice(0, end);
@@ -42,6 +48,7 @@ export function readStickyBody(body: string, key: readonly string[]): StickyBody
   const above = whole.slice(0, start);
   const [heading = ''] = lastHeading.exec(above) ?? [];
   return {
+    marker,
     above: above.slice(0, above.length - heading.length),
     digest,
     text: `${heading}${ours.slice(mark.length)}`,
@@ -49,13 +56,13 @@ export function readStickyBody(body: string, key: readonly string[]): StickyBody
   };
 }
 
-/** Returns a body with our text, and with what people wrote around it. A heading is above the marks, because previews show the first line. */
+/** Returns a body with our text, with what people wrote around it, and with a digest of its content if there is one. A heading is above the marks, because previews show the first line. */
 export function writeStickyBody(
   key: readonly string[],
-  digest: string,
+  digest: string | undefined,
   text: string,
   { above, below }: Pick<StickyBody, 'above' | 'below'> = { above: '', below: '' },
 ): string {
   const [heading = ''] = /^#[^\n]*\n/.exec(text) ?? [];
-  return `${above}${heading}${markerOf(key)}\n<!-- says ${digest} -->\n${text.slice(heading.length).trimEnd()}\n${endMark}${below}`;
+  return `${above}${heading}${markerOf(key)}\n${digest === undefined ? '' : `<!-- says ${digest} -->\n`}${text.slice(heading.length).trimEnd()}\n${endMark}${below}`;
 }

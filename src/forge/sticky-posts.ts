@@ -1,34 +1,48 @@
 import type { Forge, Issue, Label } from './forge.ts';
 import { withForgeErrors } from './forge-errors.ts';
-import { contentDigest, markerOf, noContent, readStickyBody, writeStickyBody } from './sticky-body.ts';
+import { contentDigest, noContent, readStickyBody, writeStickyBody } from './sticky-body.ts';
 import type { Checked } from '../model/diagnostic.ts';
 
 /** The most characters of a body: GitHub's limit less the marks. */
-export const stickyLimit: number = 65_536 - 300;
-
-/** Returns the comments that begin with our marker, after a heading at most, and that this token's account wrote; anyone can copy a marker. */
-export async function onlyOurs<T extends Post>(
-  forge: Pick<Forge, 'whoAmI'>,
-  key: readonly string[],
-  found: readonly T[],
-): Promise<readonly T[]> {
-  const marker = markerOf(key);
-  return byThisAccount(
-    forge,
-    found.filter(({ body }) => body.replace(/^#[^\n]*\n/, '').startsWith(marker)),
-  );
-}
+const stickyLimit: number = 65_536 - 300;
 
 type Post = { readonly author: string; readonly body: string };
 
-async function byThisAccount<T extends Post>(forge: Pick<Forge, 'whoAmI'>, marked: readonly T[]): Promise<readonly T[]> {
+/** Returns the posts that this token's account wrote; anyone can copy a marker. */
+export async function byThisAccount<T extends Pick<Post, 'author'>>(
+  forge: Pick<Forge, 'whoAmI'>,
+  marked: readonly T[],
+): Promise<readonly T[]> {
   if (marked.length === 0) return [];
   const login = (await forge.whoAmI()).toLowerCase();
   return marked.filter(({ author }) => author.toLowerCase() === login);
 }
 
+/** A comment that every run of a step writes again. */
+export type StickyComment = Pick<StickyIssue, 'key' | 'bodyWithin'> & {
+  readonly number: number;
+  /** It is written only if there is none yet, only if there is one, or only if that one does not report a success. */
+  readonly only?: 'new' | 'existing' | 'unsuccessful' | undefined;
+  /** It reports that everything is done. */
+  readonly isSuccess?: boolean;
+};
+
+type CommentCalls = Pick<Forge, 'whoAmI' | 'comments' | 'createComment' | 'updateComment' | 'deleteComment'>;
+
+/** Creates our comment or updates it; what people write around our text stays. Of several comments, the first one remains. */
+export async function keepComment(forge: CommentCalls, { number, key, bodyWithin, only, isSuccess = false }: StickyComment): Promise<void> {
+  const found = await readOurs(forge, key, await forge.comments(number));
+  const [ours, ...others] = found.toSorted((left, right) => left.id - right.id);
+  if (ours === undefined ? only === 'existing' || only === 'unsuccessful' : only === 'new') return;
+  if (only === 'unsuccessful' && ours?.digest === noContent) return;
+  const body = bodyAround(ours, { key, digest: isSuccess ? noContent : undefined, bodyWithin });
+  if (ours === undefined) await forge.createComment(number, body);
+  else if (!sameText(ours.body, body)) await forge.updateComment(number, ours.id, body);
+  for (const { id } of others) await forge.deleteComment(number, id);
+}
+
 /** Compares texts as GitHub stores them: trimmed, with line ends of its own. */
-export function sameText(left: string, right: string): boolean {
+function sameText(left: string, right: string): boolean {
   return left.replaceAll('\r\n', '\n').trim() === right.replaceAll('\r\n', '\n').trim();
 }
 
@@ -90,7 +104,11 @@ async function say(forge: Forge, number: number, word: string): Promise<Checked<
 type Read<T> = T & NonNullable<ReturnType<typeof readStickyBody>>;
 
 /** Returns the posts of this account that have the key, with their parts. */
-async function readOurs<T extends Post>(forge: Forge, key: readonly string[], found: readonly T[]): Promise<readonly Read<T>[]> {
+async function readOurs<T extends Post>(
+  forge: Pick<Forge, 'whoAmI'>,
+  key: readonly string[],
+  found: readonly T[],
+): Promise<readonly Read<T>[]> {
   const marked = found.flatMap((one) => {
     const parts = readStickyBody(one.body, key);
     return parts === undefined ? [] : [{ ...one, ...parts }];
@@ -98,7 +116,7 @@ async function readOurs<T extends Post>(forge: Forge, key: readonly string[], fo
   return byThisAccount(forge, marked);
 }
 
-type NewBody = Pick<StickyIssue, 'key' | 'bodyWithin'> & { readonly digest: string };
+type NewBody = Pick<StickyIssue, 'key' | 'bodyWithin'> & { readonly digest: string | undefined };
 
 /** Returns the body of a post, with what people wrote around the earlier one. */
 function bodyAround(earlier: { readonly above: string; readonly below: string } | undefined, { key, digest, bodyWithin }: NewBody): string {

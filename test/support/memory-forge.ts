@@ -10,16 +10,10 @@ export type MemoryForge = Pick<Forge, 'whoAmI' | 'comments' | 'latestOf' | 'crea
 
 type Kept = { readonly id: number; body: string; editor: string | undefined };
 
-/** Creates a forge whose answers take as long as `delay`; each request takes effect at some time between its beginning and its end. */
-export function memoryForge(login: string, delay: () => Promise<void> = () => Promise.resolve()): MemoryForge {
+/** Creates a forge with the account of a token. */
+export function memoryForge(login: string): MemoryForge {
   const kept: Kept[] = [];
   let last = 0;
-  const during = async <T>(work: () => T): Promise<T> => {
-    await delay();
-    const done = work();
-    await delay();
-    return done;
-  };
   const find = (id: number): Kept => {
     const found = kept.find((one) => one.id === id);
     if (found === undefined) throw new AppError('forge/forbidden', 4, `404 comment ${id}`);
@@ -33,15 +27,20 @@ export function memoryForge(login: string, delay: () => Promise<void> = () => Pr
   });
   return {
     whoAmI: () => Promise.resolve(login),
-    comments: () => during(() => kept.map(view)),
-    latestOf: ({ id }) =>
-      during(() => {
-        const { body, editor } = find(id);
-        return { body, editor };
-      }),
-    createComment: (_, body) => during(() => void kept.push({ id: (last += 1), body, editor: undefined })),
-    updateComment: (_, id, body) => during(() => void Object.assign(find(id), { body, editor: login })),
-    deleteComment: (_, id) => during(() => void kept.splice(kept.indexOf(find(id)), 1)),
+    comments: () => Promise.resolve(kept.map(view)),
+    latestOf: ({ id }) => Promise.resolve({ body: find(id).body, editor: find(id).editor }),
+    createComment(_, body) {
+      kept.push({ id: (last += 1), body, editor: undefined });
+      return Promise.resolve();
+    },
+    updateComment(_, id, body) {
+      Object.assign(find(id), { body, editor: login });
+      return Promise.resolve();
+    },
+    deleteComment(_, id) {
+      kept.splice(kept.indexOf(find(id)), 1);
+      return Promise.resolve();
+    },
     bodies: () => kept.map(({ body }) => body),
     edit: (id, editor, body) => void Object.assign(find(id), { editor, body }),
   };

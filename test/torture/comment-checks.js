@@ -178,8 +178,8 @@ export const commentChecks = [
   [
     'a refused plan is not approved by a merge',
     'ci/pull-requests.ts',
-    'findings.plan === undefined || findings.plan.refusals.length > 0',
-    'findings.plan === undefined',
+    'plan === undefined || plan.refusals.length > 0 || run',
+    'plan === undefined || run',
     [`${onGitLab}: --digest comment: a refused plan is not approved`],
   ],
   [
@@ -188,6 +188,27 @@ export const commentChecks = [
     '  if (refusal === undefined) return created;\n',
     '  if (refusal === undefined) return { ...created, plan: { ...created.plan, refusals: [] } };\n',
     [`${onGitLab}: --digest comment: a refused plan is not approved`],
+  ],
+  [
+    'a comment that another account edited approves nothing',
+    'forge/approved-plan.ts',
+    'if (edited !== undefined) return',
+    "if (edited?.editor === '') return",
+    approved,
+  ],
+  [
+    'text around the comment approves nothing',
+    'forge/approved-plan.ts',
+    "(readAnyBody(body)?.text ?? '').replace",
+    'body.replace',
+    approved,
+  ],
+  [
+    'only the first lines of a comment name the plans that it shows',
+    'forge/approved-plan.ts',
+    'const end = marks.indexOf(null);',
+    'const end = -1;',
+    approved,
   ],
   [
     'a comment of a shared account approves nothing',

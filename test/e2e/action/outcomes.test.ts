@@ -66,8 +66,6 @@ test('every pull request since the last apply learns the outcome; a later succes
   const third = await merge(cwd, 'since-third', { 'access/d.yaml': connection('since-d') });
   expect(await push(cwd, { env: { ...gateway.env(), GITHUB_RUN_ID: '3' } })).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
   for (const number of [first, second, third]) expect(await onlyCommentOn(number)).toContain(': 3 created.');
-  expect(await onlyCommentOn(first)).toMatch(/\*\*Earlier runs\*\*\n\n- \[run\]\(\S+\/runs\/1\): Not applied: api\/unauthorized\.\n/);
-  expect(await onlyCommentOn(second)).not.toContain('Earlier runs');
   // A later merge concerns none of them.
   const fourth = await merge(cwd, 'since-fourth', { 'access/e.yaml': connection('since-e') });
   expect((await push(cwd, { env: { ...gateway.env(), GITHUB_RUN_ID: '4' } })).code).toBe(0);
@@ -75,7 +73,7 @@ test('every pull request since the last apply learns the outcome; a later succes
   expect(await onlyCommentOn(third)).toContain(': 3 created.');
 });
 
-test('a repeated run adds to what the first one did', async () => {
+test('a repeated run reports what it did, and one that has nothing to do leaves that', async () => {
   const { url } = gateway.server();
   let isBroken = true;
   const before = await startFlakyServer((response, seen) => {
@@ -101,7 +99,7 @@ test('a repeated run adds to what the first one did', async () => {
   await before.close();
   const body = await onlyCommentOn(number);
   expect(body).toContain('/actions/runs/4711/attempts/2');
-  expect(body.match(/^- \[run\].*$/gm)).toEqual([expect.stringMatching(/runs\/4711\): Not finished: 1 failed, 1 created\.$/)]);
+  expect(body).toContain(': 1 created.');
 });
 
 /** Returns the signals that a process has not taken yet, as bits. */

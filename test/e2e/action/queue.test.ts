@@ -145,7 +145,7 @@ test('a refused apply says that nothing is applied and what is live, and names t
   for (const number of pulls) {
     const body = await lastOn(number);
     expect(body).toMatch(
-      /^### Not applied\n(?:<!-- .* -->\n)+\n> This run wrote nothing: .* the last complete apply is of commit [^\n]*\n\n/,
+      /^### Not applied\n(?:<!-- .* -->\n)+\n+> This run wrote nothing: .* the last complete apply is of commit [^\n]*\n\n/,
     );
     expect(body).toContain(main.slice(0, 12));
     expect(body).toContain(named);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { withPlanMarks } from '../../../src/forge/approved-plan.ts';
 import type { Ended } from '../../support/cli.ts';
 import { projectBot } from '../../support/gitlab-people.ts';
 import { git } from '../../support/workflow.ts';
@@ -271,9 +272,8 @@ test('--digest comment: a refused plan is not approved by the merge, and a diges
   expect(note).toContain('plan/too-many-updates');
   expect(note).not.toContain('<!-- ostiary plan');
   // A mark like that of Ostiary, by another account.
-  bench
-    .gitlab()
-    .write(iid, note.replace(/(<!-- ostiary section \w+ -->\n)/, `$1<!-- ostiary plan ${'1'.repeat(64)} of ${head} -->\n`), 'mallory');
+  const mark = withPlanMarks('', [{ name: Array.from({ length: 8 }, () => ''), digest: '1'.repeat(64), head }]);
+  bench.gitlab().write(iid, note.replace(/(?<=<!-- ostiary \w+ -->\n)/, mark.trimStart()), 'mallory');
   bench.gitlab().merge(iid);
   const line = '--digest comment --overrides';
   const refused = await apply(line);

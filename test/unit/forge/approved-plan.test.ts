@@ -1,32 +1,14 @@
-import { beforeAll, expect, test } from 'vitest';
-import { findApprovedPlan, planMark } from '../../../src/forge/approved-plan.ts';
+import { expect, test } from 'vitest';
+import { findApprovedPlan, withPlanMarks } from '../../../src/forge/approved-plan.ts';
 import type { Comment } from '../../../src/forge/forge.ts';
-import { memoryForge } from '../../support/memory-forge.ts';
-import { keepSections } from '../../../src/forge/comment-sections.ts';
+import { writeStickyBody } from '../../../src/forge/sticky-body.ts';
 
-const place = { key: ['plan', '', '', ''], section: 'staging' };
+const place = ['', '', 'staging'];
 const [head, older] = ['a'.repeat(40), 'b'.repeat(40)];
 const [digest, other] = ['1'.repeat(64), '2'.repeat(64)];
 const bot = 'ostiary-acme[bot]';
 const names = { request: 'pull request', sharedAccount: 'github-actions[bot]' } as const;
 const pull = { number: 7, head };
-
-let marker = '';
-
-beforeAll(async () => {
-  const forge = memoryForge(bot);
-  await keepSections(
-    forge,
-    {
-      number: 7,
-      key: place.key,
-      names: [place.section],
-      updates: [{ name: place.section, textAfter: () => '', onlyUpdate: false }],
-    },
-    () => Promise.resolve(),
-  );
-  marker = `${forge.bodies()[0]?.trimEnd()}\n`;
-});
 
 type Written = Partial<Comment> & { readonly editor?: string };
 
@@ -39,10 +21,17 @@ function gitHub(written: readonly Written[], login = bot): Parameters<typeof fin
   };
 }
 
-/** A comment of ours that shows a plan. */
-function shown(plan = digest, commit = head): string {
-  return `${marker}${planMark(plan, commit)}### Plan`;
+/** A comment of ours that shows a plan, with what people wrote around it. */
+function shown(plan = digest, commit = head, around = { above: '', below: '' }): string {
+  const text = withPlanMarks('### Plan\n\nA report', [
+    { name: ['', '', 'eu-west'], digest: other, head },
+    { name: place, digest: plan, head: commit },
+  ]);
+  return writeStickyBody(['plan'], undefined, text, around);
 }
+
+/** The hidden line of a plan. */
+const forged = withPlanMarks('', [{ name: place, digest: other, head }]);
 
 const found = { digest };
 
@@ -54,11 +43,8 @@ test.each<readonly [string, () => readonly Written[], object]>([
   ['is the same in two comments', () => [{ body: shown() }, { body: shown() }], found],
   ['was edited by a person', () => [{ body: shown(), editor: 'ada' }], { reason: 'the comment on pull request 7 was edited by ada' }],
   ['was written by another author', () => [{ body: shown(), author: 'ada' }], { reason: 'pull request 7 has no comment by Ostiary' }],
-  [
-    'is of another step',
-    () => [{ body: shown().replace(/[0-9a-f]{32}/, '0'.repeat(32)) }],
-    { reason: 'pull request 7 has no comment by Ostiary' },
-  ],
+  ['is found below what a person wrote', () => [{ body: shown(digest, head, { above: `${forged}Hi\n\n`, below: `\n${forged}` }) }], found],
+  ['is in no comment of ours', () => [{ body: forged }], { reason: 'pull request 7 has no comment by Ostiary' }],
   [
     'is of an older commit',
     () => [{ body: shown(digest, older) }],
@@ -66,13 +52,8 @@ test.each<readonly [string, () => readonly Written[], object]>([
   ],
   [
     'is elsewhere in the comment',
-    () => [{ body: `${marker}### Plan\n${planMark(digest, head)}` }],
+    () => [{ body: writeStickyBody(['plan'], undefined, `### Plan\n\n${forged}`) }],
     { reason: 'the comment on pull request 7 shows no plan that was not refused, and commit aaaaaaaaaa was merged' },
-  ],
-  [
-    'is in the section of another target',
-    () => [{ body: shown().replace(/(?<=section )[0-9a-f]{32}/, '0'.repeat(32)) }],
-    { reason: 'the comment on pull request 7 has no section for staging' },
   ],
   ['is not the only one', () => [{ body: shown() }, { body: shown(other) }], { reason: 'pull request 7 has comments with several plans' }],
 ])('the plan that was agreed to %s', async (_, comments, expected) => {

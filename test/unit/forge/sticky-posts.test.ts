@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { findApprovedPlan, withPlanMarks } from '../../../src/forge/approved-plan.ts';
+import { keepComment, type StickyComment } from '../../../src/forge/sticky-posts.ts';
+import { memoryForge, type MemoryForge } from '../../support/memory-forge.ts';
+
+const bot = 'ostiary-acme[bot]';
+
+function write(forge: MemoryForge, text: string, more: Partial<StickyComment> = {}): Promise<void> {
+  return keepComment(forge, { number: 7, key: ['plan'], bodyWithin: () => `## ${text}\n\nA report`, ...more });
+}
+
+/** Returns the visible lines of each comment. */
+function linesOf({ bodies }: MemoryForge): readonly (readonly string[])[] {
+  return bodies().map((body) => body.split('\n').filter((line) => line !== '' && !line.startsWith('<!--')));
+}
+
+test('a step writes its comment again, and leaves those of other steps and of people alone', async () => {
+  const forge = memoryForge(bot);
+  await write(forge, 'First');
+  await write(forge, 'Of another step', { key: ['apply'] });
+  await write(forge, 'Second');
+  expect(linesOf(forge)).toEqual([
+    ['## Second', 'A report'],
+    ['## Of another step', 'A report'],
+  ]);
+});
+
+test('a comment that would only be new, or only be updated, is not written otherwise', async () => {
+  const forge = memoryForge(bot);
+  await write(forge, 'No changes', { only: 'existing' });
+  expect(forge.bodies()).toEqual([]);
+  await write(forge, 'An older commit', { only: 'new' });
+  await write(forge, 'Another older commit', { only: 'new' });
+  expect(linesOf(forge)).toEqual([['## An older commit', 'A report']]);
+  await write(forge, 'No changes', { only: 'existing' });
+  expect(linesOf(forge)).toEqual([['## No changes', 'A report']]);
+  await write(forge, 'Applied', { only: 'unsuccessful', isSuccess: true });
+  await write(forge, 'Nothing to do', { only: 'unsuccessful', isSuccess: true });
+  expect(linesOf(forge)).toEqual([['## Applied', 'A report']]);
+});
+
+test('of the comments that two runs created at once, the first one remains', async () => {
+  const forge = memoryForge(bot);
+  await write(forge, 'First');
+  await forge.createComment(7, forge.bodies()[0] ?? '');
+  await write(forge, 'Second');
+  expect(linesOf(forge)).toEqual([['## Second', 'A report']]);
+});
+
+// security: approval
+test('a person who edits the comment causes no second one and keeps the text, but approves nothing until it is written again', async () => {
+  const forge = memoryForge(bot);
+  const [name, head] = [['staging'], 'a'.repeat(40)];
+  const report = (digest: string): string => withPlanMarks('## Plan\n\nA report', [{ name, digest, head }]);
+  const approved = (): ReturnType<typeof findApprovedPlan> =>
+    findApprovedPlan(forge, name, [{ number: 7, head }], { request: 'pull request' });
+  const [ours, theirs] = ['1'.repeat(64), '2'.repeat(64)];
+  await write(forge, '', { bodyWithin: () => report(ours) });
+  expect(await approved()).toEqual({ digest: ours });
+
+  const [body = ''] = forge.bodies();
+  const forged = report(theirs).split('\n')[1] ?? '';
+  forge.edit(1, 'ada', `${forged}\n${body.replace(ours, theirs).replace('## Plan', 'Please look!\n\n## Plan')}\nI did.\n${forged}`);
+  expect(await approved()).toEqual({ reason: 'the comment on pull request 7 was edited by ada' });
+  await write(forge, '', { bodyWithin: () => report(ours) });
+  expect(linesOf(forge)).toEqual([['Please look!', '## Plan', 'A report', 'I did.']]);
+  expect(await approved()).toEqual({ digest: ours });
+});
