@@ -19,6 +19,8 @@ type ActionInput = {
   readonly switches?: readonly ActionMode[];
   /** Modes in which the action itself handles the input. */
   readonly obeyed?: readonly ActionMode[];
+  /** Only `ostiary ci` has it: a workflow has the config, the variables and the outputs, or the default suits every job. */
+  readonly isInput?: false;
 };
 
 const all = actionModes;
@@ -26,19 +28,19 @@ const planning = ['plan', 'apply'] as const;
 const comparing = ['plan', 'apply', 'drift'] as const;
 const writing = ['apply', 'drift'] as const;
 
-/** The inputs that become command-line options of the same names; `paths` becomes arguments. */
+/** What becomes command-line options of the same names; `paths` becomes arguments. */
 export const flagInputs: Readonly<Record<string, ActionInput>> = {
   paths: { becomes: 'words', of: all },
   config: { becomes: 'flag', of: all },
   target: { becomes: 'flag', of: all },
   'all-targets': { becomes: 'switch', of: all },
-  url: { becomes: 'flag', of: all },
-  dialect: { becomes: 'flag', of: all },
-  auth: { becomes: 'flag', of: all },
+  url: { becomes: 'flag', of: all, isInput: false },
+  dialect: { becomes: 'flag', of: all, isInput: false },
+  auth: { becomes: 'flag', of: all, isInput: false },
   only: { becomes: 'flags', of: all },
   tag: { becomes: 'flags', of: all },
   exclude: { becomes: 'flags', of: all },
-  today: { becomes: 'flag', of: all },
+  today: { becomes: 'flag', of: all, isInput: false },
   // The input is a switch; the flag is the folder that the action chooses.
   cache: { becomes: 'flag', of: comparing, obeyed: all },
   label: { becomes: 'flag', of: ['drift'], obeyed: ['validate', 'plan', 'apply'] },
@@ -48,32 +50,32 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   'no-new-access': { becomes: 'switch', of: planning },
   import: { becomes: 'flags', of: planning },
   adopt: { becomes: 'switch', of: ['drift'] },
-  direction: { becomes: 'flag', of: ['drift'] },
+  direction: { becomes: 'flag', of: ['drift'], isInput: false },
   revert: { becomes: 'flags', of: comparing, switches: ['drift'] },
   prune: { becomes: 'either', of: planning },
   'keep-going': { becomes: 'switch', of: planning },
-  base: { becomes: 'flag', of: comparing },
-  own: { becomes: 'flag', of: comparing },
+  base: { becomes: 'flag', of: comparing, isInput: false },
+  own: { becomes: 'flag', of: comparing, isInput: false },
   origin: { becomes: 'unless', of: comparing },
-  out: { becomes: 'flag', of: ['plan'] },
+  out: { becomes: 'flag', of: ['plan'], isInput: false },
   secrets: { becomes: 'flag', of: ['plan', 'drift'] },
   'config-ref': { becomes: 'flag', of: ['plan'], obeyed: writing },
-  'detailed-exitcode': { becomes: 'switch', of: ['plan'], obeyed: ['drift'] },
-  'read-concurrency': { becomes: 'flag', of: comparing },
-  concurrency: { becomes: 'flag', of: writing },
+  'detailed-exitcode': { becomes: 'switch', of: ['plan'], obeyed: ['drift'], isInput: false },
+  'read-concurrency': { becomes: 'flag', of: comparing, isInput: false },
+  concurrency: { becomes: 'flag', of: writing, isInput: false },
   'on-managed': { becomes: 'flag', of: ['apply'] },
   plan: { becomes: 'flag', of: ['apply'] },
   digest: { becomes: 'flag', of: ['apply'] },
   journal: { becomes: 'flag', of: writing },
   'lock-timeout': { becomes: 'flag', of: writing },
-  since: { becomes: 'flag', of: ['drift'] },
+  since: { becomes: 'flag', of: ['drift'], isInput: false },
   expire: { becomes: 'switch', of: ['drift'] },
-  commit: { becomes: 'unless', of: ['drift'] },
-  new: { becomes: 'flags', of: ['drift'] },
+  commit: { becomes: 'unless', of: ['drift'], isInput: false },
+  new: { becomes: 'flags', of: ['drift'], isInput: false },
 };
 
-/** The inputs that only the action has. */
-export const ownInputs = [
+/** The inputs that are no options of a command. */
+const ownInputs = [
   'mode',
   'assignees',
   'comment',
@@ -86,6 +88,12 @@ export const ownInputs = [
   'status',
   'working-directory',
 ] as const;
+
+/** The inputs of the action. */
+export const actionInputs: readonly string[] = [
+  ...ownInputs,
+  ...Object.entries(flagInputs).flatMap(([name, { isInput }]) => (isInput === false ? [] : [name])),
+];
 
 /** The inputs of a step, parsed. */
 export type ActionInputs = {
@@ -136,12 +144,11 @@ export type ProjectInputs = Pick<ActionInputs, 'flags' | 'label' | 'workingDirec
 
 /** Reads the inputs of a step of a GitHub workflow. Throws UsageError for an unknown input or an invalid value. */
 export function readInputs(env: Readonly<Record<string, string | undefined>>): ActionInputs {
-  const names = [...ownInputs, ...Object.keys(flagInputs)];
   const given = new Map<string, string>();
   for (const [variable, text = ''] of Object.entries(env)) {
     if (!variable.startsWith('INPUT_')) continue;
     const name = variable.slice('INPUT_'.length).toLowerCase();
-    if (!names.includes(name)) throw unknownInput(name, names);
+    if (!actionInputs.includes(name)) throw unknownInput(name);
     if (text.trim() !== '') given.set(name, text.trim());
   }
   return inputsOf(given);
@@ -222,9 +229,9 @@ function wrongInput(name: string, text: string, hint: string): UsageError {
   return new UsageError(text === '' ? `missing required input "${name}"` : `invalid value "${text}" for the input "${name}"`, hint);
 }
 
-function unknownInput(name: string, names: readonly string[]): UsageError {
-  const near = suggest(name, names);
-  const hint = near === undefined ? `inputs: ${names.join(', ')}` : `did you mean "${near}"?`;
+function unknownInput(name: string): UsageError {
+  const near = suggest(name, actionInputs);
+  const hint = near === undefined ? `inputs: ${actionInputs.join(', ')}` : `did you mean "${near}"?`;
   return new UsageError(`unknown input "${name}"`, hint);
 }
 

@@ -189,7 +189,7 @@ async function actionRow() {
   const manifests = writeManifests(join(folder, '1000'), 1000);
   const own = await gateway('action');
   run([cli, 'apply', manifests, '--url', own.url, '--yes', '--quiet']);
-  const env = actionEnvironment(folder, { INPUT_MODE: 'plan', INPUT_PATHS: manifests, INPUT_URL: own.url });
+  const env = actionEnvironment(folder, { INPUT_MODE: 'plan', INPUT_PATHS: manifests, OSTIARY_URL: own.url });
   const action = () => run([actionProgram], { env });
   const plan = () => run([cli, 'plan', '--url', own.url, '--out', join(folder, 'saved.json'), manifests]);
   const { first, second, wall, cpu } = pairs(9, action, plan);

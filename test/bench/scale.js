@@ -89,7 +89,7 @@ export async function scaleRows({ full, folder, run, cli, actionProgram, gateway
           ? run([cli].concat(command, '--url', url), { cwd: place, ...different })
           : run([actionProgram], {
               cwd: place,
-              env: actionEnvironment(place, { INPUT_MODE: 'plan', INPUT_PATHS: action, INPUT_URL: url }),
+              env: actionEnvironment(place, { INPUT_MODE: 'plan', INPUT_PATHS: action, OSTIARY_URL: url }),
             });
       await stop(child);
       process.stderr.write(`${what}, ${count}: ${(cpu / 1000).toFixed(1)} s of CPU time, ${memory.toFixed(0)} MiB\n`);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { describe, expect, test } from 'vitest';
-import { argvOf, flagInputs, actionModes, ownInputs, readInputs, type ActionInputs } from '../../../src/ci/inputs.ts';
+import { actionInputs, argvOf, flagInputs, actionModes, readInputs, type ActionInputs } from '../../../src/ci/inputs.ts';
 import { run } from '../../../src/program.ts';
 import { createTestContext } from '../../support/cli-context.ts';
 
@@ -20,10 +20,10 @@ async function flagsOf(command: string): Promise<readonly string[]> {
 
 describe('action.yml', () => {
   test('declares the inputs that the action reads', () => {
-    expect(Object.keys(action.inputs).toSorted()).toEqual([...ownInputs, ...Object.keys(flagInputs)].toSorted());
+    expect(Object.keys(action.inputs).toSorted()).toEqual(actionInputs.toSorted());
   });
 
-  test.each(actionModes)('has an input for every flag of %s', async (mode) => {
+  test.each(actionModes)('the options of %s are inputs of the action, or options of ostiary ci alone', async (mode) => {
     const meant = Object.entries(flagInputs).flatMap(([name, { of, becomes }]) => (of.includes(mode) && becomes !== 'words' ? [name] : []));
     // A job has no terminal and cannot confirm; its output is the log; it knows where its files are and how long a comment may be.
     const others = ['color', 'no-color', 'quiet', 'full', 'verbose', 'help', 'yes', 'format', 'link-base', 'max-length'];
@@ -47,7 +47,7 @@ describe('inputs', () => {
       target: '--prod',
       only: 'Connection/a\n  Connection/b\n',
       paths: 'access/one\naccess/two',
-      'detailed-exitcode': 'true',
+      'no-new-access': 'true',
       origin: 'false',
       comment: 'false',
     });
@@ -57,8 +57,8 @@ describe('inputs', () => {
       '--target=--prod',
       '--only=Connection/a',
       '--only=Connection/b',
+      '--no-new-access',
       '--no-origin',
-      '--detailed-exitcode',
       '--report=json=x',
       '--',
       'access/one',
@@ -80,7 +80,8 @@ describe('inputs', () => {
     [{ mode: 'aply' }, 'invalid value "aply" for the input "mode"'],
     [{ mode: 'plan', comment: 'yes' }, 'invalid value "yes" for the input "comment"'],
     [{ mode: 'plan', comment: 'True' }, 'invalid value "True" for the input "comment"'],
-    [{ mode: 'plan', 'detailed-exitcode': '1' }, 'invalid value "1" for the input "detailed-exitcode"'],
+    [{ mode: 'plan', 'no-new-access': '1' }, 'invalid value "1" for the input "no-new-access"'],
+    [{ mode: 'plan', 'detailed-exitcode': 'true' }, 'unknown input "detailed-exitcode"'],
     [{ mode: 'plan', targt: 'prod' }, 'unknown input "targt"'],
     [{ mode: 'plan', on_managed: 'skip' }, 'unknown input "on_managed"'],
     [{ mode: 'plan', sarif: '-' }, 'invalid value "-" for the input "sarif"'],
