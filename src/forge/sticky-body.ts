@@ -22,7 +22,8 @@ export function markerOf(key: readonly string[]): string {
   return `<!-- ostiary ${createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 32)} -->`;
 }
 
-const anyMarker = /<!-- ostiary [0-9a-f]{32} -->/;
+// A whole line: the heading before ours quotes names of the gateway, too.
+const anyMarker = /^<!-- ostiary [0-9a-f]{32} -->$/m;
 const digestMark = /^(?:\n*<!-- says (\w+) -->\n?|\n)/;
 const lastHeading = /(?<=^|\n)#[^\n]*\n$/;
 const endMark = '<!-- ostiary end -->';

@@ -26,7 +26,7 @@ async function planned(name: string): Promise<number> {
   return iid;
 }
 
-const digestOf = (note: string): string => /ostiary plan ([0-9a-f]{64})/.exec(note)?.[1] ?? '';
+const digestOf = (note: string): string => /ostiary plan [0-9a-f]{32} ([0-9a-f]{64})/.exec(note)?.[1] ?? '';
 
 describe('the life of a merge request', () => {
   test('a first apply of main succeeds, with no merge request', async () => {
