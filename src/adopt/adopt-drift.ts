@@ -21,7 +21,6 @@ import { protectionOfDrift } from '../protection/protection.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import type { BaseState, DesiredState } from '../model/desired.ts';
 import type { LiveState } from '../model/live.ts';
-import { selectDirection, type SelectedEffect } from './select-direction.ts';
 import { textByResource } from '../pull/update-manifests.ts';
 import {
   isAtOrBelow,
@@ -61,8 +60,6 @@ type AdoptOptions = {
   readonly mayPush: (branch: string) => Promise<boolean>;
   /** A part of the name of the branch. */
   readonly label?: string | undefined;
-  /** Accepts only the parts of the drift with this effect on protection. */
-  readonly direction?: SelectedEffect | undefined;
 };
 
 /**
@@ -77,9 +74,7 @@ export async function adoptDrift(drift: Drift, planned: PlannedDrift, options: A
   const home = repository === undefined ? {} : { home: adoptionBranch(repository, target.name, options.label) };
   if (!isDrifted(drift.plan) && names.length === 0) return { ...home, files: [], left: [] };
   const sources = readSources(project);
-  const { files, accepted, left } = isDrifted(drift.plan)
-    ? acceptDrift(drift, sources, { ...planned, direction: options.direction })
-    : nothing;
+  const { files, accepted, left } = isDrifted(drift.plan) ? acceptDrift(drift, sources, planned) : nothing;
   const after = replaceTexts(sources, files);
   const added = names.length === 0 ? nothing : (await import('./new-manifests.ts')).makeNewManifests(names, { ...planned, sources: after });
   const show = shower(context.cwd);
@@ -106,14 +101,13 @@ const nothing = { files: [], created: [], left: [], accepted: undefined };
 type AcceptedDrift = { readonly files: readonly SourceFile[]; readonly accepted: Drift | undefined; readonly left: readonly Diagnostic[] };
 
 /** Edits the manifests to the drifted state as far as manifests can declare it; writes no files. */
-function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedDrift & Pick<AdoptOptions, 'direction'>): AcceptedDrift {
-  const { project, live, desired, base, direction } = planned;
+function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedDrift): AcceptedDrift {
+  const { project, live, desired, base } = planned;
   const which = base === undefined ? 'all' : 'drift';
-  const chosen = direction === undefined ? { plan: drift.plan, mixed: [] } : selectDirection(drift, direction);
-  const acceptance = acceptLive({ ...wholeInputOf(sources, project), live, plan: chosen.plan, which });
+  const acceptance = acceptLive({ ...wholeInputOf(sources, project), live, plan: drift.plan, which });
   const { files, accepted, diagnostics } = acceptance;
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
-  const left = [...diagnostics, ...chosen.mixed, ...(which === 'all' ? [] : warnConflicts(drift.plan))];
+  const left = [...diagnostics, ...(which === 'all' ? [] : warnConflicts(drift.plan))];
   if (files.length === 0) return { files, accepted: undefined, left };
   requireAccepted(acceptance, sources, planned);
   const { outside: _, ...whole } = drift.plan;

@@ -50,7 +50,6 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   'no-new-access': { becomes: 'switch', of: planning },
   import: { becomes: 'flags', of: planning },
   adopt: { becomes: 'switch', of: ['drift'] },
-  direction: { becomes: 'flag', of: ['drift'], isInput: false },
   revert: { becomes: 'flags', of: comparing, switches: ['drift'] },
   prune: { becomes: 'either', of: planning },
   'keep-going': { becomes: 'switch', of: planning },

@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { registry } from '../kinds/index.ts';
 import type { Adoption, Drift, AuditedWrite } from '../model/result/drift.ts';
 import { UsageError } from '../model/errors.ts';
@@ -49,8 +48,6 @@ type DriftFlags = Omit<ApplyFlags, 'revert' | 'import' | 'prune' | 'onManaged' |
   readonly adopt: boolean;
   /** Unmanaged live objects that also get a manifest. */
   readonly new: readonly string[];
-  /** Accepts only the parts of the drift with this effect on protection. */
-  readonly direction?: 'strengthens' | 'weakens';
   /** Commits the edits. */
   readonly commit: boolean;
   /** A part of the name of the branch with the edits. */
@@ -66,12 +63,6 @@ export const defineDrift: DefineCommand = (command, run) => {
     .option('--expire', 'with expire: apply in the config: first remove the groups whose access has ended, and nothing else', false)
     .option('--adopt', 'accept drift: edit the manifests and commit them on the branch ostiary/adopt/TARGET', false)
     .option('--new <kind/name>', 'with --adopt: also write a manifest for this unmanaged object (repeatable)', collect, [])
-    .addOption(
-      new Option('--direction <effect>', 'with --adopt: accept only the fields and attachments with this effect on protection').choices([
-        'strengthens',
-        'weakens',
-      ]),
-    )
     .option('--no-commit', 'with --adopt: edit the files in place without a commit')
     .option(
       '--label <text>',
@@ -94,8 +85,6 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
     throw new UsageError('--revert needs the values of secrets', 'remove --secrets unresolved');
   if (!flags.commit && !flags.adopt) throw new UsageError('--no-commit requires --adopt', 'add --adopt, or remove --no-commit');
   if (flags.new.length > 0 && !flags.adopt) throw new UsageError('--new requires --adopt', 'add --adopt, or remove --new');
-  if (flags.direction !== undefined && !flags.adopt)
-    throw new UsageError('--direction requires --adopt', 'add --adopt, or remove --direction');
   if (flags.expire && (flags.adopt || flags.revert))
     throw new UsageError('--expire cannot be combined with --adopt or --revert', 'run drift --expire first');
   requireWritable(flags.report, context);
@@ -189,11 +178,11 @@ type AdoptionContext = { readonly flags: DriftFlags; readonly context: CliContex
 
 /** Adopts the drift and reports it, even if adopting fails. */
 async function emitAdoption(found: Drift, planned: CreatedRun, { flags, context, report }: AdoptionContext): Promise<Adoption> {
-  const { commit, origin, new: names, label, direction } = flags;
+  const { commit, origin, new: names, label } = flags;
   try {
     const mayPush = (branch: string): Promise<boolean> =>
       flags.yes || !context.interactive ? Promise.resolve(true) : context.confirm(`Push the branch ${branch} to origin?`);
-    const adoption = await adoptDrift(found, planned, { now: context.now, names, commit, origin, label, direction, mayPush });
+    const adoption = await adoptDrift(found, planned, { now: context.now, names, commit, origin, label, mayPush });
     await report({ ...found, adoption });
     return adoption;
   } catch (error) {

@@ -59,7 +59,6 @@ export type DiagnosticCode =
   | 'manifest/yaml'
   | 'adopt/both-moved'
   | 'adopt/impossible'
-  | 'adopt/mixed'
   | 'adopt/removed'
   | 'adopt/selected'
   | 'adopt/shared'
