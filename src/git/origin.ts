@@ -3,7 +3,7 @@ import { AppError } from '../model/errors.ts';
 import { type GitContext, isInside, realPath } from './git-environment.ts';
 import type { Repository } from './repository.ts';
 import { ofOrigin } from './refs.ts';
-import { readGitLines, runGit, runPorcelain } from './run-git.ts';
+import { readGitLines, runGit, runWithOrigin } from './run-git.ts';
 
 // Without prompts, and with its own timeouts: this ssh may outlive a git that Ostiary stops.
 const defaultSsh = 'ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=10 -o ServerAliveCountMax=3';
@@ -37,8 +37,8 @@ function repositoryOf(address: string): string {
 export async function listOrigin(repository: Repository, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (patterns.length === 0) return new Map();
   const args = ['ls-remote', '--refs', uploadPack(repository), 'origin', ...patterns];
-  const lines = await readGitLines(allowNetwork(repository), args, { timeoutMs: defaultTimeoutMs });
-  return new Map(lines.map((line) => line.split('\t')).map(([id = '', ref = '']) => [ref, id]));
+  const text = await runWithOrigin(allowNetwork(repository), args, defaultTimeoutMs);
+  return new Map([...text.matchAll(/^([0-9a-f]+)\t(.+)$/gm)].map(([, id = '', ref = '']) => [ref, id]));
 }
 
 /**
@@ -50,12 +50,12 @@ export async function readOriginHead(
 ): Promise<{ readonly name: string | undefined; readonly tip: string | undefined }> {
   const context = allowNetwork(repository);
   const args = ['ls-remote', '--symref', uploadPack(repository), 'origin', 'HEAD'];
-  const text = (await readGitLines(context, args, { timeoutMs: defaultTimeoutMs })).join('\n');
+  const text = await runWithOrigin(context, args, defaultTimeoutMs);
   const [, tip] = /^([0-9a-f]+)\tHEAD$/m.exec(text) ?? [];
   const [, name] = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(text) ?? [];
   if (tip !== undefined) return { name, tip };
   // Git prints a HEAD without a commit only in its trace.
-  const { stderr } = await runGit({ ...context, tracesPackets: true }, args, { timeoutMs: defaultTimeoutMs });
+  const { stderr } = await runGit({ ...context, tracesPackets: true }, args);
   const [, unborn] = / unborn HEAD symref-target:refs\/heads\/(\S+)$/m.exec(stderr) ?? [];
   return { name: unborn, tip };
 }
@@ -76,9 +76,7 @@ export async function fetchOrigin(repository: Repository, refs: readonly string[
   ];
   await requireNoMissingObjects(repository);
   const cut = repository.shallow ? [`--depth=${Math.max(depth, 1 + (await countCommits(repository)))}`] : [];
-  await runPorcelain(allowNetwork(repository), (git) => git.raw('fetch', ...quiet, ...cut, 'origin', ...refs), {
-    timeoutMs: 4 * defaultTimeoutMs,
-  });
+  await runWithOrigin(allowNetwork(repository), ['fetch', ...quiet, ...cut, 'origin', ...refs], 4 * defaultTimeoutMs);
 }
 
 const allHistory = 2_147_483_647;
@@ -108,9 +106,7 @@ export async function pushOrigin(repository: Repository, commit: string, ref: st
   await requireNoMissingObjects(repository, commit);
   const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
   const all = [...quiet, receivePack(repository), `--force-with-lease=${ref}:${expected}`];
-  await runPorcelain(allowNetwork(repository), (git) => git.raw('push', ...all, 'origin', `${commit}:${ref}`), {
-    timeoutMs: 4 * defaultTimeoutMs,
-  });
+  await runWithOrigin(allowNetwork(repository), ['push', ...all, 'origin', `${commit}:${ref}`], 4 * defaultTimeoutMs);
 }
 
 /** Throws AppError when origin is inside the checkout: a push to a local path runs its hooks, and a pull request can add such files. */

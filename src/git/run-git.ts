@@ -1,6 +1,6 @@
 import type { ChildProcessByStdio } from 'node:child_process';
 import { Readable, type Writable } from 'node:stream';
-import type { SimpleGit, SimpleGitOptions } from 'simple-git';
+import type { SimpleGitOptions } from 'simple-git';
 import { AppError, systemCodeOf } from '../model/errors.ts';
 import { gitEnvironment, safeSettings, type GitContext } from './git-environment.ts';
 
@@ -174,16 +174,12 @@ const allowedByUser: NonNullable<SimpleGitOptions['unsafe']> = Object.fromEntrie
 );
 
 /**
- * Runs one porcelain command of git without a prompt or a hook, with the same restrictions as `runGit`. Throws AppError
+ * Runs one command of git that connects to origin, without a prompt or a hook, with the same restrictions as `runGit`. Throws AppError
  * when git is not installed, fails, or takes longer than the timeout.
  */
-export async function runPorcelain<T>(
-  context: GitContext,
-  command: (git: SimpleGit) => PromiseLike<T>,
-  { allowedExitCodes = [0], timeoutMs = defaultTimeoutMs }: Pick<CommandOptions, 'allowedExitCodes' | 'timeoutMs'> = {},
-): Promise<T> {
-  // Loaded with the first command, because outside of repositories no command runs.
-  const { simpleGit, GitError } = await import('simple-git');
+export async function runWithOrigin(context: GitContext, args: readonly string[], timeoutMs: number): Promise<string> {
+  // Loaded with the first command, because most runs connect to no origin.
+  const { simpleGit } = await import('simple-git');
   const abort = AbortSignal.timeout(timeoutMs);
   const env = gitEnvironment(context);
   let exit: { readonly code: number | null; readonly text: string } | undefined;
@@ -199,7 +195,7 @@ export async function runPorcelain<T>(
       errors(error, { exitCode, stdErr, stdOut }) {
         exit = { code: exitCode, text: Buffer.concat([...stdErr, ...stdOut]).toString() };
         if (abort.aborted) return error;
-        return allowedExitCodes.includes(exitCode) ? undefined : new Error(`git ended with ${exitCode}`);
+        return exitCode === 0 ? undefined : new Error(`git ended with ${exitCode}`);
       },
     });
     git.env({ ...env }).outputHandler((_, ...outputs) => {
@@ -209,23 +205,26 @@ export async function runPorcelain<T>(
       };
       abort.addEventListener('abort', close);
     });
-    return await command(git);
+    // Its own `fetch` refuses the option for the program of origin, and its `push` prints a report in place of git's reasons.
+    return await git.raw(...args);
   } catch (error) {
-    const args = error instanceof GitError ? (error.task?.commands ?? []) : [];
     if (abort.aborted) throw timeoutError(args, timeoutMs);
     if (exit?.code !== undefined && (exit.code ?? 0) < 0) throw notInstalledError(error);
     throw failureError(context, args, exit?.text ?? String(error));
   }
 }
 
-/** Runs one command of git like `runPorcelain`, and returns the lines of its output that are not empty. */
+/** Runs one command of git like `runGit`, and returns the lines of its output that are not empty. */
 export async function readGitLines(
   context: GitContext,
   args: readonly string[],
   options: Pick<CommandOptions, 'allowedExitCodes' | 'timeoutMs'> = {},
 ): Promise<readonly string[]> {
-  const text = await runPorcelain(context, (git) => git.raw(...args), options);
-  return text.split('\n').filter((line) => line !== '');
+  const { stdout } = await runGit(context, args, options);
+  return stdout
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '');
 }
 
 /** Returns the error for a failed command; it quotes git unless there is a better text, and never credentials of an address. */
