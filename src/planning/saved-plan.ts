@@ -20,7 +20,8 @@ import { onFirstUse } from '../model/collections.ts';
 import { snapshotPlan } from '../protection/posture/diff-postures.ts';
 import { rescheduleSteps } from '../reconcile/reconcile.ts';
 import { jsonPieces } from '../report/serialize.ts';
-import { outsideChangesObject, planDocument } from '../report/subjects/plan.ts';
+import { documentJson } from '../report/document-json.ts';
+import { planDocument } from '../report/subjects/plan.ts';
 import type { ApplyFlags } from '../console/options.ts';
 import { withTrackedContents } from '../project/committed-manifests.ts';
 import { readWorkingTree } from '../project/checkout.ts';
@@ -180,7 +181,7 @@ export async function resumeSavedPlan(
 
 /** Returns whether a plan reports the same changes outside Ostiary as another. */
 function isSameOutside(left: OutsideAccess | undefined, right: OutsideAccess | undefined): boolean {
-  const [one, other] = [left, right].map((outside) => JSON.stringify(outsideChangesObject(outside?.changes ?? [])));
+  const [one, other] = [left, right].map((outside) => JSON.stringify(documentJson(outside, 'plan#/$defs/outside')['changes'] ?? []));
   return one === other;
 }
 

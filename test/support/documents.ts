@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 
-const names = ['plan', 'apply', 'drift', 'test', 'diagnostics'] as const;
+const names = ['plan', 'apply', 'drift', 'test', 'diagnostics', 'pull', 'explain'] as const;
 
 export type DocumentName = (typeof names)[number];
 

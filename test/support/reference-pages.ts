@@ -35,7 +35,7 @@ function block(text: string): readonly string[] {
   ];
 }
 
-const documents = ['plan', 'apply', 'drift', 'test', 'diagnostics', 'record'];
+const documents = ['plan', 'apply', 'drift', 'test', 'diagnostics', 'pull', 'explain', 'record'];
 
 /** Returns the page of all JSON documents that Ostiary writes. */
 export function jsonPage(): string {

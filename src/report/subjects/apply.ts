@@ -1,10 +1,11 @@
-import { definedFields, type JsonObject } from '../../model/json.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { documentJson } from '../document-json.ts';
 import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/outcome.ts';
 import { type Action, deletedOutside } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
 import { orphanNotices } from '../rows/groups.ts';
 import { countOrphans, countStayingEdges, stayingEdgesText, type ActionCounts } from '../wording/summary.ts';
-import { outsideBlocks, targetObject } from './plan.ts';
+import { outsideBlocks } from './plan.ts';
 
 /** Returns the document of applies. Pages also show the blocks of the plan that was applied. Below a plan, a section does not repeat where the target is. */
 export function applyDocument(
@@ -32,19 +33,8 @@ export function applyDocument(
   };
 }
 
-function appliedObject({ plan, result }: AppliedPlan): JsonObject {
-  const { target, seals, allowed = [] } = plan;
-  return {
-    target: targetObject(target),
-    tree: seals.tree,
-    digest: seals.digest,
-    allowed: allowed.map(({ code, reason }) => ({ code, reason })),
-    outcomes: result.outcomes.map(({ id, action, status, begun, code, message, hint }) =>
-      definedFields({ id, action, status, begun, code, message, hint }),
-    ),
-    counts: { ...outcomeCounts(result.outcomes, plan) },
-    interrupted: result.interrupted,
-  };
+function appliedObject({ plan: { target, seals, allowed = [], ...plan }, result }: AppliedPlan): JsonObject {
+  return documentJson({ target, ...seals, allowed, ...result, counts: outcomeCounts(result.outcomes, plan) }, 'apply#/$defs/applied');
 }
 
 export type OutcomeWord = Exclude<OutcomeStatus, 'done' | 'already'> | 'created' | 'updated' | 'renamed' | 'deleted' | 'unchanged';

@@ -1,12 +1,13 @@
 import { addToGroup } from '../../model/collections.ts';
-import { definedFields, type JsonObject } from '../../model/json.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { documentJson } from '../document-json.ts';
 import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/result/drift.ts';
 import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Plan, type Value } from '../../model/plan/plan.ts';
 import { combineVerdicts, effectOfPart } from '../../model/protection/part-effect.ts';
 import { type ControlColumn, type Headline, type PartEffect, sortHeadlines } from '../../model/protection/protection.ts';
 import { changeRows, type DriftedObject, type DriftedRow, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
-import { outsideBlocks, planObject, positionObject } from './plan.ts';
+import { outsideBlocks, planObject } from './plan.ts';
 import { outsideNotices } from '../rows/outside-rows.ts';
 import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '../rows/groups.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
@@ -324,29 +325,11 @@ function adoptionSummary({ adoption }: Drift): string | undefined {
   return `${what} of the branch ${escapeTerminal(name)} (${commit.slice(0, 10)}, ${state}).`;
 }
 
-function driftObject({ plan, pending, unfinished, protection, writes, adoption, unmerged, unproven }: Drift): JsonObject {
-  const entries = [...(writes ?? [])].map(([id, all]) => ({
-    id,
-    writes: all.map(({ at, by, from, method, path }) => ({ at, by, from, method, path })),
-  }));
-  return definedFields({
+function driftObject({ plan, protection, writes, adoption, ...drift }: Drift): JsonObject {
+  const writers = writes && [...writes].map(([id, all]) => ({ id, writes: all }));
+  const accepted = adoption?.accepted === undefined ? [] : driftedObjects(adoption.accepted).map(({ change }) => change.id);
+  return {
     plan: planObject({ ...plan, protection }),
-    pending,
-    unfinished,
-    writers: writes && entries,
-    adoption: adoption && adoptionObject(adoption),
-    unmerged: unmerged && definedFields({ ...unmerged }),
-    unproven,
-  });
-}
-
-function adoptionObject({ accepted, created, files, left, branch }: Adoption): JsonObject {
-  const ids = new Set(accepted === undefined ? [] : driftedObjects(accepted).map(({ change }) => change.id));
-  return definedFields({
-    accepted: [...ids],
-    files: [...files],
-    created: created?.map(({ id, file }) => ({ id, file })),
-    left: left.map(({ code, message, resource, at }) => definedFields({ code, message, resource, at: at && positionObject(at) })),
-    branch: branch && { ...branch },
-  });
+    ...documentJson({ ...drift, writers, adoption: adoption && { ...adoption, accepted: [...new Set(accepted)] } }, 'drift#/$defs/drift'),
+  };
 }

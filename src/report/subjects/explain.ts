@@ -1,13 +1,14 @@
-import { definedFields, type JsonObject } from '../../model/json.ts';
-import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
+import type { Explanation } from '../../model/result/drift.ts';
+import { documentJson } from '../document-json.ts';
 import type { ReportDocument } from '../document.ts';
-import { positionObject, ruleOnObject, valueObject } from './plan.ts';
 
 /** Returns the document of an explanation. */
 export function explainDocument(explanation: Explanation): ReportDocument {
-  const { id, at, summary } = explanation;
+  const { id, at, summary, rows } = explanation;
+  // Only a part that has a reason states one.
+  const stated = rows.map((row) => ({ ...row, parts: row.parts?.map(({ why, ...part }) => (why === '' ? part : { ...part, why })) }));
   return {
-    json: () => explanationObject(explanation),
+    json: () => documentJson({ ...explanation, rows: stated }, 'explain#/$defs/explain'),
     sections: () => [
       {
         verdict: { before: '', name: id, after: `: ${summary}` },
@@ -16,47 +17,4 @@ export function explainDocument(explanation: Explanation): ReportDocument {
       },
     ],
   };
-}
-
-function explanationObject({ id, at, base, summary, rows, rules, policies }: Explanation): JsonObject {
-  return definedFields({
-    id,
-    at: at && positionObject(at),
-    base,
-    summary,
-    rows: rows.map(rowObject),
-    rules: rules?.map(ruleOnObject),
-    policies: policies?.map(policyObject),
-  });
-}
-
-function policyObject({ policy, at, result, messages, until, reason }: NonNullable<Explanation['policies']>[number]): JsonObject {
-  return definedFields({ policy, at: positionObject(at), result, messages, until, reason });
-}
-
-function rowObject({ path, desired, live, base, status, origin, at, why, owner, declared, parts }: ExplanationRow): JsonObject {
-  return definedFields({
-    path,
-    desired: desired && valueObject(desired),
-    live: live && valueObject(live),
-    base: base && valueObject(base),
-    status,
-    origin,
-    at: at && positionObject(at),
-    why,
-    owner,
-    declared,
-    parts: parts?.map(partObject),
-  });
-}
-
-function partObject({ path, before, after, origin, at, why }: ExplainedPart): JsonObject {
-  return definedFields({
-    path,
-    before: valueObject(before),
-    after: valueObject(after),
-    origin,
-    at: at && positionObject(at),
-    ...(why === '' ? {} : { why }),
-  });
 }

@@ -1,13 +1,12 @@
-import { definedFields, type JsonObject } from '../../model/json.ts';
-import type { DifferingManifest, TerraformHandover, TerraformObject, PullResult } from '../../model/result/outcome.ts';
+import type { PullResult } from '../../model/result/outcome.ts';
 import type { ReportDocument } from '../document.ts';
 import { plural, type Verdict } from '../wording/summary.ts';
-import { positionObject } from './plan.ts';
+import { documentJson } from '../document-json.ts';
 
 /** Returns the document of a pull; `config` names the config in force. */
 export function pullDocument(pulled: PullResult, config?: string): ReportDocument {
   return {
-    json: () => pulledObject(pulled),
+    json: () => documentJson({ version: 1, ...pulled }, 'pull#/$defs/pull'),
     sections: () => [
       {
         verdict: pullVerdict(pulled),
@@ -16,53 +15,6 @@ export function pullDocument(pulled: PullResult, config?: string): ReportDocumen
       },
     ],
   };
-}
-
-function pulledObject({
-  target,
-  preview,
-  folder,
-  written,
-  updated,
-  edited,
-  unchanged,
-  differing,
-  gone,
-  leftOut,
-  unstated,
-  secrets,
-  files,
-  terraform,
-}: PullResult): JsonObject {
-  return definedFields({
-    version: 1,
-    target: { ...target },
-    preview,
-    folder,
-    written: written.map((one) => ({ ...one })),
-    updated: updated.map((one) => ({ ...one })),
-    edited,
-    unchanged,
-    differing: differing.map(differingObject),
-    gone: gone.map(differingObject),
-    leftOut: leftOut.map((one) => ({ ...one })),
-    unstated: unstated.map((one) => ({ ...one })),
-    secrets: { ...secrets },
-    files,
-    terraform: terraform && terraformObject(terraform),
-  });
-}
-
-function terraformObject({ taken, gone, kept, file }: TerraformHandover): JsonObject {
-  return definedFields({ taken: taken.map(ownedObject), gone: gone.map(ownedObject), kept: kept.map(ownedObject), file });
-}
-
-function ownedObject(owned: TerraformObject): JsonObject {
-  return { ...owned };
-}
-
-function differingObject({ id, at, fields }: DifferingManifest): JsonObject {
-  return definedFields({ id, at: at && positionObject(at), fields });
 }
 
 function pullVerdict(pulled: PullResult): Verdict {

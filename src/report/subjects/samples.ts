@@ -1,8 +1,7 @@
-import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import type { ReportDocument } from '../document.ts';
 import { plural } from '../wording/summary.ts';
-import { positionObject } from './plan.ts';
+import { documentJson } from '../document-json.ts';
 
 /** Returns the document of the results of samples. */
 export function samplesDocument(targets: readonly TargetSampleResults[]): ReportDocument {
@@ -10,7 +9,10 @@ export function samplesDocument(targets: readonly TargetSampleResults[]): Report
     json: () => ({
       version: 1,
       counts: { ...countSamples(allRules(targets)) },
-      targets: targets.map(({ target, rules }) => ({ target, rules: rules.map(ruleObject) })),
+      targets: targets.map(({ target, rules }) => ({
+        target,
+        rules: rules.map((rule) => documentJson({ ...rule, samples: rule.trials }, 'test#/$defs/rule')),
+      })),
     }),
     sections: () => [{ verdict: { before: summaryText(allRules(targets)), name: '', after: '' }, blocks: [{ type: 'samples', targets }] }],
   };
@@ -45,14 +47,6 @@ export function untested(rules: readonly RuleSampleResults[]): readonly RuleSamp
 /** Returns the rules of all targets. */
 export function allRules(targets: readonly TargetSampleResults[]): readonly RuleSampleResults[] {
   return targets.flatMap(({ rules }) => rules);
-}
-
-function ruleObject({ rule, at, trials, untried, notSimulated }: RuleSampleResults): JsonObject {
-  return { rule, at: positionObject(at), samples: trials.map(trialObject), untried, notSimulated };
-}
-
-function trialObject({ at, name, side, text, outcome, expected, found, why, hint }: SampleResult): JsonObject {
-  return definedFields({ at: positionObject(at), name, side, text, outcome, expected, found, why, hint });
 }
 
 function summaryText(rules: readonly RuleSampleResults[]): string {

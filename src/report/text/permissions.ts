@@ -8,7 +8,6 @@ import { termText } from '../../model/protection/timed-grants.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { escapeTerminal } from '../escape.ts';
-import { positionObject } from '../subjects/plan.ts';
 import type { TableListing } from './listings.ts';
 import {
   approversText,
@@ -71,7 +70,7 @@ export function permissionObject(permission: Permission, placeOf: PlaceOf): Json
       text,
       by: by.map((one) => {
         const at = placeOf(one);
-        return definedFields({ id: one.id, path: one.path === '' ? undefined : one.path, at: at && positionObject(at) });
+        return definedFields({ id: one.id, path: one.path === '' ? undefined : one.path, at });
       }),
     })),
   });

@@ -1,5 +1,6 @@
 import { type Diagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
-import { definedFields, type JsonObject } from '../../model/json.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { documentJson } from '../document-json.ts';
 import { escapeJson } from '../escape.ts';
 import { plural } from './summary.ts';
 
@@ -23,7 +24,5 @@ export function diagnosticsDocument(diagnostics: readonly Diagnostic[]): JsonObj
 
 /** Returns diagnostics as data, sorted by position, without code frames. */
 export function diagnosticObjects(diagnostics: readonly Diagnostic[]): readonly JsonObject[] {
-  return sortDiagnostics(diagnostics).map(({ code, severity, message, hint, at, resource, targets }) =>
-    definedFields({ code, severity, message, hint, at: at && { file: at.file, line: at.line, column: at.column }, resource, targets }),
-  );
+  return sortDiagnostics(diagnostics).map((one) => documentJson(one, 'diagnostics#/$defs/diagnostic'));
 }

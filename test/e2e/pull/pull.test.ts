@@ -1,3 +1,4 @@
+import { expectValid } from '../../support/documents.ts';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -124,6 +125,7 @@ spec:
     'access/connections/Orders-DB.yaml': '# ours\n',
   });
   const { code, stdout, stderr } = await run(cwd, 'pull --target production --format json');
+  expectValid('pull', stdout);
   const report = JSON.parse(stdout);
   expect([code, stderr, report.updated, report.edited, report.unchanged]).toEqual([
     0,

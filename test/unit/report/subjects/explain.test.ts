@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../../../src/model/result/drift.ts';
 import { explainDocument } from '../../../../src/report/subjects/explain.ts';
+import { renderJson } from '../../../../src/report/serialize.ts';
 import { renderReportText } from '../../../../src/report/text/text.ts';
 import { plainPalette } from '../../../../src/report/wrap.ts';
+import { expectValid } from '../../../support/documents.ts';
 
 const explanation: Explanation = {
   id: 'Connection/billing-db',
@@ -89,5 +91,9 @@ describe('an explanation as text', () => {
   it('prints a table for 60 columns', async () => {
     const text = renderReportText(explainDocument(explanation), { color: plainPalette, columns: 60 });
     await expect(text).toMatchFileSnapshot('../expected/explain-60.txt');
+  });
+
+  it('is a document of its schema', () => {
+    expectValid('explain', renderJson(explainDocument(explanation)));
   });
 });
