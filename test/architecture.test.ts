@@ -140,7 +140,7 @@ const inside: Readonly<Record<string, string>> = {
     'to-resource.ts target-documents.ts read-policies.ts read-access-tests.ts read-documents.ts load-manifests.ts pull accept format read-config.ts',
   gateway: 'dialect.ts dialects id-index.ts implied-element.ts from-wire.ts http session.ts live write service open-gateway.ts',
   report:
-    'escape.ts wrap.ts document-json.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
+    'escape.ts wrap.ts document-json.ts blocks.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
     'formats.ts reports.ts',
   server: 'log.ts principal.ts rejection.ts secrets.ts collections.ts store rules routes http',
   console: 'context options.ts output read-pem.ts connect.ts',

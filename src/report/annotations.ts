@@ -17,7 +17,7 @@ import { changedPosition, refusalDiagnostics, acceptedDiagnostics } from './subj
 import { blockedReason, changeNote, changeRows } from './rows/change-rows.ts';
 import { orphanText } from './rows/groups.ts';
 import { risksText, shortList } from './wording/summary.ts';
-import { escapeCommandData, escapeCommandProperty } from './escape.ts';
+import { escapeCommandData, escapeCommandProperty, escapeTerminal } from './escape.ts';
 import { isUnfinished, outcomeWord } from './subjects/apply.ts';
 import { clip } from './wrap.ts';
 
@@ -170,11 +170,11 @@ function driftAnnotations(drift: Drift): readonly Annotation[] {
 
 /** Returns the changes in no manifest as annotations without a position. */
 function outsideAnnotations(plan: Pick<Plan, 'outside'>): readonly Annotation[] {
-  const objects = outsideSection(plan)?.objects ?? [];
-  return objects.map(({ text }) => ({
+  const objects = outsideSection(plan)?.rows.entries ?? [];
+  return objects.map(({ name, said = '' }) => ({
     severity: 'warning',
     title: 'changed outside Ostiary, in no manifest',
-    message: text,
+    message: `${escapeTerminal(name)}${said}`,
     at: undefined,
   }));
 }

@@ -13,11 +13,11 @@ import type {
 import type { ApplyResult, PullResult } from '../model/result/outcome.ts';
 import type { Drift, Explanation } from '../model/result/drift.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { ChangeGroup, SideList } from './rows/groups.ts';
+import type { RowsBlock } from './blocks.ts';
+import type { SideList } from './rows/groups.ts';
 import type { OutsideSection } from './rows/outside-rows.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Verdict } from './wording/summary.ts';
-import type { DriftedObject } from './rows/change-rows.ts';
 import type { DriftChoice } from './rows/drift-choices.ts';
 
 /**
@@ -83,8 +83,7 @@ export type ReportBlock =
   | { readonly type: 'notices'; readonly lines: readonly string[] }
   | { readonly type: 'permissions'; readonly changes: readonly PermissionChange[] }
   | { readonly type: 'permission-matrix'; readonly delta: PermissionDelta }
-  | { readonly type: 'changes'; readonly group: ChangeGroup; readonly warnings?: ChangeWarnings }
-  | { readonly type: 'drifted'; readonly rows: readonly DriftedObject[] }
+  | RowsBlock
   | { readonly type: 'choices'; readonly choices: readonly DriftChoice[] }
   | { readonly type: 'outside'; readonly section: OutsideSection }
   | { readonly type: 'list'; readonly list: SideList }

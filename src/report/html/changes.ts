@@ -1,106 +1,16 @@
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
-import type { EdgeChange } from '../../model/plan/plan.ts';
 import type { Cause, ConnectionRule, ControlChange, ControlColumn, PostureChange } from '../../model/protection/protection.ts';
-import { plural, risksText, shortList } from '../wording/summary.ts';
-import { controlText, pathText, sampleChangeText, sampleSign } from '../wording/value.ts';
-import { foldSimilar, likenessOfChange, othersText, sortByRisk } from '../rows/fold-similar.ts';
-import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
+import { plural, shortList } from '../wording/summary.ts';
+import { controlText, pathText } from '../wording/value.ts';
 import type { PostureSides } from '../document.ts';
 import type { LinkOf } from '../links.ts';
-import { actionSymbols, type ChangeRow, changeRows, edgeChangeRows, edgeText } from '../rows/change-rows.ts';
 import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
-import { columnOf, element, type Html, joinHtml, type PageVerdict, positionHtml, searchText, verdictBadge } from './markup.ts';
+import { columnOf, element, type Html, positionHtml, searchText, verdictBadge } from './markup.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText, driftCause } from '../wording/causes.ts';
 
-const mostLines = 200;
-const mostUnfolded = 20;
 const mostOutcomes = 2_000;
-
-/** Returns a group of changes by risk, each with its differences folded; changes beyond the first ones are in one fold. */
-export function groupSection(
-  { title, changes: entries, edges }: ChangeGroup,
-  verdictOf: (grouped: GroupedChange) => PageVerdict,
-  linkOf: LinkOf | undefined,
-): Html {
-  const changes = foldSimilar(sortByRisk(entries), likenessOfChange).map(({ entry, others }) =>
-    joinHtml([
-      changeDetails(entry, verdictOf(entry), linkOf),
-      ...(others.length === 0 ? [] : [element('p', { class: 'quiet' }, othersText(others.map(({ change }) => change.id)))]),
-    ]),
-  );
-  return element('section', { 'data-part': true }, [
-    ...(title === '' ? [] : [element('h3', {}, title)]),
-    ...unfoldFirst(changes, 'more change'),
-    ...edges.slice(0, mostOutcomes).map((edge) => heldEdge(edge)),
-    ...(edges.length > mostOutcomes ? [element('p', { class: 'quiet' }, `and ${edges.length - mostOutcomes} more`)] : []),
-  ]);
-}
-
-/** Returns the first elements, and the others in one fold, which a search opens. */
-export function unfoldFirst(elements: readonly Html[], word: string): readonly Html[] {
-  const rest = elements.slice(mostUnfolded);
-  if (rest.length === 0) return elements;
-  const fold = element('details', { 'data-part': true, 'data-rest': true }, [element('summary', {}, plural(rest.length, word)), ...rest]);
-  return [...elements.slice(0, mostUnfolded), fold];
-}
-
-function changeDetails({ change, edges, note, changedSamples }: GroupedChange, direction: PageVerdict, linkOf: LinkOf | undefined): Html {
-  const lines = [
-    ...changeRows(change).flatMap((row) => rowLines(row, change.action)),
-    ...edgeChangeRows(change, edges).map(({ sign, text }) => line(sign, `attachment: ${text}`)),
-    ...changedSamples.map((changedSample) => line(sampleSign(changedSample), sampleChangeText(changedSample))),
-    ...(change.carried.length === 0
-      ? []
-      : [ended(element('span', { class: 'quiet' }, `  keeps the live value of ${carriedText(change.carried)}`))]),
-  ];
-  const risks = risksText(change.risks);
-  return element('details', { 'data-name': change.id.toLowerCase(), 'data-direction': direction }, [
-    element('summary', {}, [
-      element('span', { class: 'mono' }, `${actionSymbols[change.action]} ${change.id}`),
-      ' ',
-      element('span', { class: 'quiet' }, [note === '' ? change.action : note, risks === '' ? '' : ` · ${risks}`]),
-    ]),
-    ...(change.at === undefined ? [] : [element('p', {}, [positionHtml(change.at, linkOf)])]),
-    lines.length === 0
-      ? element('p', { class: 'quiet' }, 'No field changes.')
-      : element('pre', { tabindex: '0' }, lines.slice(0, mostLines)),
-    ...(lines.length > mostLines ? [element('p', { class: 'quiet' }, `and ${lines.length - mostLines} more lines`)] : []),
-  ]);
-}
-
-function carriedText(carried: GroupedChange['change']['carried']): string {
-  return shortList(carried.map(pathText), 10).join(', ');
-}
-
-function rowLines({ label, parts, note }: ChangeRow, action: GroupedChange['change']['action']): readonly Html[] {
-  const name = note === '' ? label : `${label} (${note})`;
-  return parts.flatMap((part) => {
-    if (part.sign === '~') return [line('-', `${name}: ${part.before}`), line('+', `${name}: ${part.after}`)];
-    const alone = action === 'create' ? '+' : action === 'delete' ? '-' : '!';
-    return [line(part.sign === '' ? alone : part.sign, `${name}: ${part.text}`)];
-  });
-}
-
-const kinds = { '+': 'gains', '-': 'loses', '!': 'becomes' } as const;
-
-function line(sign: keyof typeof kinds, text: string): Html {
-  return ended(element('span', { class: kinds[sign] }, `${sign} ${text}`));
-}
-
-/** Returns a line of preformatted text. */
-function ended(one: Html): Html {
-  return { html: `${one.html}\n` };
-}
-
-function heldEdge(edge: EdgeChange): Html {
-  return element(
-    'p',
-    { class: 'mono', 'data-name': `${edge.rule} ${edge.connection}`.toLowerCase(), 'data-direction': 'strengthens' },
-    `= ${edgeText(edge)}`,
-  );
-}
 
 /** Returns the outcomes of an apply: failures first, then what is left to do, what stays as it is, and what is done. */
 export function outcomeSection(result: ApplyResult): Html {

@@ -4,13 +4,12 @@ import { compareText, type Json } from '../../model/json.ts';
 import type {
   ControlColumn,
   ControlType,
-  HeadlineVerdict,
   ProtectionMatrix,
   ProtectionMatrixCell,
   ProtectionMatrixRow,
   ProtectionVerdict,
 } from '../../model/protection/protection.ts';
-import type { RiskClass } from '../../model/plan/plan.ts';
+import type { Effect } from '../blocks.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { LinkOf } from '../links.ts';
 import { escapeHtmlText } from '../escape.ts';
@@ -80,11 +79,8 @@ function icon(name: IconName): Html {
   ]);
 }
 
-/** The effect of a connection, a headline or a change. */
-export type PageVerdict = ProtectionVerdict | HeadlineVerdict | RiskClass;
-
 /** A verdict by its icon and its word: color is never the only signal. */
-const verdictSigns: Readonly<Record<PageVerdict, { readonly sign: IconName; readonly word: string }>> = {
+const verdictSigns: Readonly<Record<Effect, { readonly sign: IconName; readonly word: string }>> = {
   weakens: { sign: 'down', word: 'weaker' },
   both: { sign: 'diamond', word: 'mixed' },
   unknown: { sign: 'question', word: 'cannot be compared' },
@@ -99,7 +95,7 @@ const verdictSigns: Readonly<Record<PageVerdict, { readonly sign: IconName; read
 export const verdicts: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'strengthens', 'neutral'];
 
 /** The verdicts that a page can be reduced to, the most severe first. */
-export const shownVerdicts: readonly PageVerdict[] = [
+export const shownVerdicts: readonly Effect[] = [
   'weakens',
   'both',
   'unknown',
@@ -111,16 +107,16 @@ export const shownVerdicts: readonly PageVerdict[] = [
 ];
 
 /** Returns the word of a verdict. */
-export function verdictWord(verdict: PageVerdict): string {
+export function verdictWord(verdict: Effect): string {
   return verdictSigns[verdict].word;
 }
 
-function verdictIcon(verdict: PageVerdict): Html {
+function verdictIcon(verdict: Effect): Html {
   return icon(verdictSigns[verdict].sign);
 }
 
 /** Returns a label with icon and word. */
-export function verdictBadge(verdict: PageVerdict): Html {
+export function verdictBadge(verdict: Effect): Html {
   return element('span', { class: `badge ${verdict}` }, [verdictIcon(verdict), ' ', verdictWord(verdict)]);
 }
 

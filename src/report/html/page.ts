@@ -1,25 +1,24 @@
 import { createHash } from 'node:crypto';
 import { blocksOfType, type Deletion, type ReportBlock, type ReportDocument, type ReportSection } from '../document.ts';
+import type { DriftChoice } from '../rows/drift-choices.ts';
 import type { LinkOf } from '../links.ts';
-import { highestPlanRisk, highestRisk, type Orphan, type Orphans, type Plan } from '../../model/plan/plan.ts';
+import { highestPlanRisk, type Orphan, type Orphans, type Plan } from '../../model/plan/plan.ts';
 import type { Cause, Headline } from '../../model/protection/protection.ts';
 import { type Diagnostic, parsePosition, type Position, sortDiagnostics } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { planSummaryText, plural, policiesText, shortList, showsSeveral, stayingEdgesText, verdictText } from '../wording/summary.ts';
 import { driftCause, headlineObjects } from '../wording/causes.ts';
-import type { RowPart } from '../rows/change-rows.ts';
-import type { GroupedChange, SideList } from '../rows/groups.ts';
+import type { SideList } from '../rows/groups.ts';
 import type { OutsideSection } from '../rows/outside-rows.ts';
-import { choiceList, driftedSection } from './drifted.ts';
-import { groupSection, outcomeSection, postureDetails, unfoldFirst } from './changes.ts';
+import { outcomeSection, postureDetails } from './changes.ts';
+import { rowsSection, unfoldFirst } from './rows.ts';
 import {
   element,
   empty,
   type Html,
   joinHtml,
   matrixTable,
-  type PageVerdict,
   positionHtml,
   shownVerdicts,
   verbatim,
@@ -43,7 +42,7 @@ const mostPostures = 1000;
 export function renderHtml(document: ReportDocument, { linkOf }: { readonly linkOf?: LinkOf | undefined } = {}): string {
   const sections = document.sections().map((section) => ({ ...section, blocks: [...section.blocks, ...(section.pageBlocks?.() ?? [])] }));
   const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
-  const isDrift = sections.some(({ blocks }) => blocksOfType(blocks, 'drifted').length > 0);
+  const isDrift = sections.some(({ blocks }) => isSides(blocks));
   const title = sections.flatMap(({ verdict }) => (verdict === undefined ? [] : [verdictText(verdict)])).join(' ');
   const policy = `default-src 'none'; style-src '${contentHash(htmlStyle)}'; script-src '${contentHash(htmlScript)}'; base-uri 'none'; form-action 'none'`;
   const head = element('head', {}, [
@@ -56,10 +55,7 @@ export function renderHtml(document: ReportDocument, { linkOf }: { readonly link
     verbatim('style', htmlStyle),
   ]);
   // Browsers draw a large page faster when they skip the parts outside the view.
-  const changes = sections.flatMap(({ blocks }) => [
-    ...blocksOfType(blocks, 'overview').flatMap(({ plan }) => plan.changes),
-    ...blocksOfType(blocks, 'drifted').flatMap(({ rows }) => rows),
-  ]);
+  const changes = sections.flatMap(({ blocks }) => blocksOfType(blocks, 'rows').flatMap(({ entries }) => entries));
   const isMuch = changes.length > many;
   const body = element('body', { class: isMuch ? 'many' : undefined }, [
     element('a', { class: 'skip', href: '#main' }, `Skip to the ${isApplied ? 'results' : isDrift ? 'drift' : 'plan'}`),
@@ -92,12 +88,12 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
   const isApplied = summary?.type === 'apply';
   const findings = blocksOfType(blocks, 'findings').map(({ run }) => findingList(findingDiagnostics(run), linkOf));
   if (findings.length > 0) return element('section', { 'aria-label': 'Findings' }, findings);
-  const changes = blocksOfType(blocks, 'changes').map(({ group }) => groupSection(group, changeVerdict, linkOf));
+  const rows = blocksOfType(blocks, 'rows').filter(({ entries }) => entries.length > 0);
+  const changes = rows.map((one) => rowsSection(one, linkOf));
   // The headline of a single change says all that a table of before and after would.
   const isSingle = isSingleChange(blocks);
   const lists = blocksOfType(blocks, 'list').map(({ list }) => listDetails(list));
-  const drifted = blocksOfType(blocks, 'drifted').flatMap(({ rows }) => rows);
-  const isDrift = blocksOfType(blocks, 'drifted').length > 0;
+  const isDrift = isSides(blocks);
   return element('section', { 'aria-label': `${isDrift ? 'Drift on' : 'Plan for'} ${verdict?.name ?? ''}` }, [
     ...(isDrift && place !== undefined ? [element('p', { class: 'quiet' }, place.where)] : []),
     ...(summary?.type === 'sentence' ? [element('p', {}, element('strong', {}, summary.sentence))] : []),
@@ -108,8 +104,7 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
     ...blocksOfType(blocks, 'notices').flatMap(({ lines }) => noticeList(lines)),
     element('h2', {}, 'Protection'),
     ...blocksOfType(blocks, 'headlines').map((block) => headlineList(block, linkOf)),
-    ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
-    ...(drifted.length === 0 ? [] : [element('h2', {}, 'Changed outside Ostiary'), driftedSection(drifted, linkOf)]),
+    ...(changes.length === 0 ? [] : [element('h2', {}, isDrift ? 'Changed outside Ostiary' : 'Changes'), ...changes]),
     ...blocksOfType(blocks, 'choices').flatMap(({ choices }) => choiceList(choices)),
     ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideParts(section, linkOf)),
     ...blocksOfType(blocks, 'permission-matrix').flatMap(({ delta }) =>
@@ -170,10 +165,7 @@ function overviewParagraphs(plan: Plan, isApplied: boolean): readonly Html[] {
 /** Returns whether the plan has one change that affects one control of one connection, which a headline states. */
 function isSingleChange(blocks: readonly ReportBlock[]): boolean {
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => block.headlines);
-  const changes = [
-    ...blocksOfType(blocks, 'changes').flatMap(({ group }) => [...group.changes, ...group.edges]),
-    ...blocksOfType(blocks, 'drifted').flatMap(({ rows }) => rows),
-  ];
+  const changes = blocksOfType(blocks, 'rows').flatMap(({ entries }) => entries);
   const connections = blocksOfType(blocks, 'postures').flatMap((block) => block.connections);
   const [only] = connections;
   return headlines.length === 1 && changes.length === 1 && connections.length === 1 && only?.controls.length === 1;
@@ -268,22 +260,23 @@ function noticeList(lines: readonly string[]): readonly Html[] {
 }
 
 /** Returns the changes in no manifest: what they do together, then each object with its fields. */
-function outsideParts({ title, headlines, objects }: OutsideSection, linkOf: LinkOf | undefined): readonly Html[] {
-  const items = objects.slice(0, mostListed).map(({ sign, text, rows }) => {
-    const fields = rows.map(({ label, parts }) => element('div', { class: 'quiet' }, `${label}: ${parts.map(partText).join(', ')}`));
-    return element('li', {}, [element('span', { class: 'mono' }, sign), ` ${text}`, ...fields]);
-  });
-  const more = objects.length - mostListed;
-  return [
-    element('h2', {}, title),
-    headlineList({ headlines, deletions: [], orphans: new Map() }, linkOf),
-    element('ul', {}, more > 0 ? [...items, element('li', {}, `and ${more} more`)] : items),
-  ];
+function outsideParts({ title, headlines, rows }: OutsideSection, linkOf: LinkOf | undefined): readonly Html[] {
+  return [element('h2', {}, title), headlineList({ headlines, deletions: [], orphans: new Map() }, linkOf), rowsSection(rows, linkOf)];
 }
 
-function partText(part: RowPart): string {
-  if (part.sign === '~') return `${part.before} → ${part.after}`;
-  return part.sign === '' ? part.text : `${part.sign} ${part.text}`;
+/** Returns whether a section shows both sides of what differs: that of a drift. */
+function isSides(blocks: readonly ReportBlock[]): boolean {
+  return blocksOfType(blocks, 'rows').some(({ form }) => form === 'sides');
+}
+
+/** Returns what a person can do about the drift, with the effect of each. */
+function choiceList(choices: Extract<ReportBlock, { readonly type: 'choices' }>['choices']): readonly Html[] {
+  if (choices.length === 0) return [];
+  return [element('h2', {}, 'What to do'), element('ul', {}, choices.map(choiceItem))];
+}
+
+function choiceItem({ goal, command, text }: DriftChoice): Html {
+  return element('li', {}, [element('strong', {}, goal), ', ', element('code', {}, command), ` ${text}.`]);
 }
 
 function allowanceList(allowed: Plan['allowed']): readonly Html[] {
@@ -303,10 +296,6 @@ function postureList(
     ...unfoldFirst(details, 'more connection'),
     ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more connections; the JSON of the plan has them`)] : []),
   ]);
-}
-
-function changeVerdict({ change }: GroupedChange): PageVerdict {
-  return highestRisk(change.risks) ?? 'neutral';
 }
 
 function listDetails({ title, entries }: SideList): Html {

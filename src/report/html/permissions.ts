@@ -4,10 +4,11 @@ import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { compareText } from '../../model/json.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
+import type { Effect } from '../blocks.ts';
 import type { LinkOf } from '../links.ts';
 import { permissionTexts, permissionsTitle } from '../wording/permissions.ts';
 import { plural } from '../wording/summary.ts';
-import { element, empty, type Html, type PageVerdict, positionHtml, verdictBadge } from './markup.ts';
+import { element, empty, type Html, positionHtml, verdictBadge } from './markup.ts';
 
 /** All verbs, in the order of their columns. */
 export const allVerbs: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
@@ -16,7 +17,7 @@ const mostRows = 500;
 const mostPlaces = 3;
 
 /** How the page colors each effect. */
-const verdictOf: Readonly<Record<PermissionChange['effect'], PageVerdict>> = {
+const verdictOf: Readonly<Record<PermissionChange['effect'], Effect>> = {
   opened: 'weakens',
   granted: 'weakens',
   unknown: 'unknown',

@@ -19,7 +19,8 @@ import { hasSentences, type SideList } from '../rows/groups.ts';
 import type { OutsideSection } from '../rows/outside-rows.ts';
 import { clip } from '../wrap.ts';
 import { plural, policiesText, shortList, showsSeveral, stayingEdgesText, type Verdict, verdictText } from '../wording/summary.ts';
-import { driftedBlocks, groupBlocks, outsideObjectBlocks, rankOf } from './changes.ts';
+import { rankOf } from '../rows/entries.ts';
+import { rowsBlocks } from './rows.ts';
 import { blank, commentLimit, diagnosticsMarkdown, equalPlaces, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import type { PermissionChange, Headline, SampleChange } from '../../model/protection/protection.ts';
@@ -66,7 +67,7 @@ function sectionBlocks(
     ...block.deletions.map((deletion) => deletionBlock(deletion, linkOf)),
     ...sampleBlocks(block.changedSamples),
   ]);
-  const groups = blocksOfType(blocks, 'changes').map(({ group }) => group);
+  const groups = blocksOfType(blocks, 'rows');
   const isOnly = groups.length === 1 && headlines.length > 0;
   return [
     ...(verdict === undefined ? [] : [titleBlock(verdict, label)]),
@@ -79,8 +80,7 @@ function sectionBlocks(
       permissionBlocks(changes, isDense ? fewPermissions : mostPermissions, linkOf),
     ),
     ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceBlocks(allowed)),
-    ...groups.flatMap((group) => groupBlocks(group, { linkOf, isOnly, isDense })),
-    ...blocksOfType(blocks, 'drifted').flatMap(({ rows }) => driftedBlocks(rows, linkOf)),
+    ...groups.flatMap((rows) => rowsBlocks(rows, { linkOf, isOnly, isDense })),
     ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideMarkdown(section)),
     ...blocksOfType(blocks, 'outcomes').flatMap(({ result }) => outcomeBlocks(result)),
     ...paragraph(blocksOfType(blocks, 'list').map(({ list }) => listBlock(list))),
@@ -294,11 +294,11 @@ function headlineBlocks(headlines: readonly Headline[], orphans: Orphans, linkOf
 }
 
 /** Returns the changes in no manifest: what they do together, then each object. */
-function outsideMarkdown({ title, headlines, objects }: OutsideSection): readonly MarkdownBlock[] {
+function outsideMarkdown({ title, headlines, rows }: OutsideSection): readonly MarkdownBlock[] {
   return [
     { text: `#### ${escapeMarkdown(title)}\n\n`, rank: 1, label: 'blank' },
     ...paragraph(headlineBlocks(headlines, new Map())),
-    ...outsideObjectBlocks(objects),
+    ...rowsBlocks(rows, { linkOf: undefined, isOnly: false, isDense: false }),
   ];
 }
 

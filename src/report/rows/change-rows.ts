@@ -22,25 +22,13 @@ import type { ProtectionVerdict } from '../../model/protection/protection.ts';
 import { timeText } from '../../model/time.ts';
 import type { Json } from '../../model/json.ts';
 import { plural, shortList } from '../wording/summary.ts';
-import { isEmpty, pathText, removalText, shortPosition, valueText, valueTexts, withUnits } from '../wording/value.ts';
+import { isEmpty, pathText, removalText, valueText, valueTexts, withUnits } from '../wording/value.ts';
+import type { EndRow, FieldRow, RowPart } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { withEditedEntries } from './edited-entries.ts';
 import { clip } from '../wrap.ts';
 
 const longestHint = 200;
-
-/** A value of a field: unsigned, added or removed; or a change from one value to another. */
-export type RowPart =
-  | { readonly sign: '' | '+' | '-'; readonly text: string }
-  | { readonly sign: '~'; readonly before: string; readonly after: string };
-
-/** A field of a change with its values; escaped. */
-export type ChangeRow = {
-  readonly label: string;
-  readonly parts: readonly RowPart[];
-  /** The origin, unless only the manifests changed. */
-  readonly note: string;
-};
 
 export const actionSymbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>> = {
   create: '+',
@@ -55,7 +43,7 @@ export const actionSymbols: Readonly<Record<Action, '+' | '~' | '-' | '!' | '='>
  * Returns the rows of a change: elements of one list share a row, and a created or deleted object shows only the fields it has.
  * If `said` is true, the context already names the drift, and rows do not repeat it.
  */
-export function changeRows(change: Pick<Change, 'action' | 'fields'>, said = false): readonly ChangeRow[] {
+export function changeRows(change: Pick<Change, 'action' | 'fields'>, said = false): readonly FieldRow[] {
   const rows: { readonly label: string; readonly parts: RowPart[]; readonly merges: boolean; readonly note: string }[] = [];
   for (const written of isWhole(change) ? change.fields : withEditedEntries(change.fields)) {
     const [before, after] = [written.before, written.after].map((value) => withEnds(written, withUnits(written.path, value)));
@@ -108,9 +96,9 @@ function withEnds({ ends = [] }: FieldChange, side: Value): Value {
   return { value: Array.isArray(value) ? value.map(named) : named(value) };
 }
 
-type FieldRow = { readonly label: string; readonly part: RowPart; readonly merges: boolean };
+type PartRow = { readonly label: string; readonly part: RowPart; readonly merges: boolean };
 
-function rowOf(action: Action, field: FieldChange, element: boolean): FieldRow | undefined {
+function rowOf(action: Action, field: FieldChange, element: boolean): PartRow | undefined {
   const { before, after } = field;
   if ('secret' in before || 'secret' in after) return secretRow(action, field);
   const whole = action === 'create' ? after : action === 'delete' ? before : undefined;
@@ -161,7 +149,7 @@ const states = {
   removed: 'removed',
 } as const;
 
-function secretRow(action: Action, { path, before, after, cause }: FieldChange): FieldRow {
+function secretRow(action: Action, { path, before, after, cause }: FieldChange): PartRow {
   const label = `secret ${escapeTerminal(tokensOf(path).at(-1) ?? '')}`;
   if (isWholeMap(before) && 'absent' in after)
     return { label, part: { sign: '', text: 'keys that the manifest omits: removed' }, merges: false };
@@ -203,10 +191,8 @@ function causeText(cause: SecretCause, sides: readonly Value[]): string {
   return cause === 'source' ? `rotated at its source (${source})` : `(${source}) ${differing}: changed at its source or outside Ostiary`;
 }
 
-export type EdgeRow = { readonly sign: '+' | '-'; readonly text: string };
-
 /** Returns the attachments that a change writes by their other ends; many of one sort are one row. */
-export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], said = false): readonly EdgeRow[] {
+export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], said = false): readonly EndRow[] {
   const sorts = new Map<string, EdgeEnd[]>();
   for (const edge of edges) {
     const note = [edge.bySelector === true ? 'by selector' : '', said ? '' : originNote(edge)].filter((text) => text !== '').join('; ');
@@ -214,7 +200,7 @@ export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], sai
     const sign = edge.action === 'detach' ? '-' : '+';
     addToGroup(sorts, JSON.stringify([kindOf(end), sign, note]), { end, sign, note });
   }
-  const named = [...sorts.values()].flatMap((same): readonly EdgeRow[] => {
+  const named = [...sorts.values()].flatMap((same): readonly EndRow[] => {
     const [first] = same;
     if (first === undefined || same.length <= mostEnds)
       return same.map(({ end, sign, note }) => ({ sign, text: `${escapeTerminal(end)}${noted(note)}` }));
@@ -228,12 +214,12 @@ export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], sai
 }
 
 /** Returns the row of a rule that includes every connection on one side of a change; `undone` swaps the sides. */
-export function reachRows({ action, reach }: Pick<Change, 'action' | 'reach'>, undone = false): readonly EdgeRow[] {
+export function reachRows({ action, reach }: Pick<Change, 'action' | 'reach'>, undone = false): readonly EndRow[] {
   if (action === 'held' || reach === undefined) return [];
   return [(reach === 'every') === undone ? { sign: '-', text: 'every other connection' } : { sign: '+', text: 'every connection' }];
 }
 
-type EdgeEnd = { readonly end: ResourceId; readonly sign: EdgeRow['sign']; readonly note: string };
+type EdgeEnd = { readonly end: ResourceId; readonly sign: EndRow['sign']; readonly note: string };
 
 const mostEnds = 3;
 
@@ -260,11 +246,6 @@ export function groupEdges(plan: Plan): EdgeGroups {
 /** Returns `rule ↔ connection`, escaped. */
 export function edgeText(edge: EdgeChange): string {
   return `${escapeTerminal(edge.rule)} ↔ ${escapeTerminal(edge.connection)}`;
-}
-
-/** Returns `file:line`, escaped; empty text for a change without a manifest. */
-export function changePosition(change: Change): string {
-  return change.at === undefined ? '' : shortPosition(change.at);
 }
 
 /** Returns the note of a change's headline: its manager, its former name, the commit that removed its manifest. */
@@ -320,7 +301,7 @@ function isLost({ fields }: Change): boolean {
 }
 
 /** A drifted field with what the next apply does with it; escaped. */
-export type DriftedRow = ChangeRow & { readonly next: string };
+export type DriftedRow = FieldRow & { readonly next: string };
 
 /** A drifted object, from the manifests to the live state: the manual change, not its revert. */
 export type DriftedObject = {
@@ -331,7 +312,7 @@ export type DriftedObject = {
   /** A remark on the object; escaped. */
   readonly note: string;
   readonly rows: readonly DriftedRow[];
-  readonly edges: readonly (EdgeRow & Pick<DriftedRow, 'next'>)[];
+  readonly edges: readonly (EndRow & Pick<DriftedRow, 'next'>)[];
   /** The last writers, a line each; escaped. */
   readonly writers: readonly string[];
 };

@@ -1,19 +1,13 @@
 import type { OutsideChange, Plan } from '../../model/plan/plan.ts';
 import { accessControlId } from '../../model/protection/access-objects.ts';
 import type { Headline } from '../../model/protection/protection.ts';
-import { escapeTerminal } from '../escape.ts';
+import type { Entry, RowsBlock } from '../blocks.ts';
 import { plural } from '../wording/summary.ts';
-import { type ChangeRow, changeRows } from './change-rows.ts';
-
-/** A changed object that no manifest declares: its sign, what happened to it, and its fields; escaped. */
-export type OutsideObject = { readonly sign: '+' | '~' | '-'; readonly text: string; readonly rows: readonly ChangeRow[] };
+import { changeRows } from './change-rows.ts';
+import { outsideEntry, rankOf } from './entries.ts';
 
 /** The part of a report about objects that decide access and that no manifest declares. */
-export type OutsideSection = {
-  readonly title: string;
-  readonly headlines: readonly Headline[];
-  readonly objects: readonly OutsideObject[];
-};
+export type OutsideSection = { readonly title: string; readonly headlines: readonly Headline[]; readonly rows: RowsBlock };
 
 const signs = { created: '+', changed: '~', deleted: '-', 'switched on': '~', 'switched off': '~' } as const;
 
@@ -24,16 +18,22 @@ export function outsideSection({ outside }: Pick<Plan, 'outside'>): OutsideSecti
   return {
     title: `Changed outside Ostiary, in no manifest: ${count}. Ostiary never writes these objects; a complete apply records them`,
     headlines: outside.headlines,
-    objects: outside.changes.map(objectOf),
+    rows: {
+      type: 'rows',
+      title: '',
+      entries: outside.changes.map(entryOf),
+      form: 'list',
+      rank: { row: rankOf('held row'), detail: rankOf('detail') },
+    },
   };
 }
 
-function objectOf({ id, happened, managedBy, fields }: OutsideChange): OutsideObject {
-  const subject = id === accessControlId ? 'access control' : id;
+function entryOf({ id, happened, managedBy, fields }: OutsideChange): Entry {
   const who = managedBy === undefined ? '' : `, managed by ${managedBy}`;
   const action = happened === 'created' ? 'create' : 'update';
   const rows = happened === 'deleted' ? [] : changeRows({ action, fields });
-  return { sign: signs[happened], text: escapeTerminal(`${subject}${who}: ${happened}`), rows };
+  const name = id === accessControlId ? 'access control' : id;
+  return outsideEntry(name, `${who}: ${happened}`, { sign: signs[happened], fields: rows });
 }
 
 /** Returns a notice for the kinds that the token cannot read, and one for those that the last apply did not record. */

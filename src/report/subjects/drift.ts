@@ -8,6 +8,7 @@ import { type ControlColumn, type Headline, type PartEffect, sortHeadlines } fro
 import { changeRows, type DriftedObject, type DriftedRow, edgeChangeRows, groupEdges, reachRows } from '../rows/change-rows.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
 import { outsideBlocks, planObject } from './plan.ts';
+import { driftRows } from '../rows/entries.ts';
 import { outsideNotices } from '../rows/outside-rows.ts';
 import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '../rows/groups.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
@@ -41,7 +42,7 @@ function driftSection(drift: Drift, columns: readonly ControlColumn[], config: s
     blocks: [
       { type: 'notices', lines: [...expiredNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)] },
       { type: 'headlines', headlines: protection.headlines, changedSamples: [], deletions: [], orphans: new Map() },
-      { type: 'drifted', rows },
+      driftRows(rows),
       ...outsideBlocks(plan),
       ...[unwatchedList(plan), unmanagedList(plan), notComparedList(plan)]
         .filter(({ entries }) => entries.length > 0)

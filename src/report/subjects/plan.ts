@@ -5,6 +5,7 @@ import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import { documentJson, sortedJson } from '../document-json.ts';
 import type { ChangeWarnings, Deletion, ReportBlock, ReportDocument } from '../document.ts';
 import { blockedNotices, groupPlan, orphanNotices, sideLists } from '../rows/groups.ts';
+import { groupRows } from '../rows/entries.ts';
 import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
 import { checkNotices, countActions } from '../wording/summary.ts';
 import { planVerdict } from '../wording/verdict.ts';
@@ -59,7 +60,7 @@ export function planBlocks(plan: Plan, warnings: ChangeWarnings = new Map()): re
       orphans,
     },
     { type: 'permissions', changes: unstatedPermissions(protection) },
-    ...groups.map((group) => ({ type: 'changes', group, warnings }) as const),
+    ...groups.map((group) => groupRows(group, warnings)),
     ...outsideBlocks(plan),
     ...sideLists(plan, others).map((list) => ({ type: 'list', list }) as const),
     { type: 'allowances', allowed },

@@ -10,8 +10,10 @@ import { mergeEqual } from '../rows/equal-findings.ts';
 import type { DriftChoice } from '../rows/drift-choices.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../rows/fold-similar.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
+import type { OutsideSection } from '../rows/outside-rows.ts';
 import { hasNothingToShow, planSummaryText, policiesText, shortList, showsSeveral, verdictText } from '../wording/summary.ts';
-import { driftedLines, groupLines, headlineLines, outsideLines, riskClassPaint } from './changes.ts';
+import { effectPaint, headlineLines } from './headlines.ts';
+import { rowsLines } from './rows.ts';
 import { diagnosticsLines, equalPlaceLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
 import { peopleText, permissionLines } from './permissions.ts';
@@ -76,10 +78,8 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
       return noticeLines(block.lines, terminal);
     case 'permissions':
       return permissionLines(block.changes, terminal);
-    case 'changes':
-      return groupLines(block.group, terminal, block.warnings);
-    case 'drifted':
-      return driftedLines(block.rows, terminal);
+    case 'rows':
+      return rowsLines(block, terminal);
     case 'outside':
       return outsideLines(block.section, terminal);
     case 'list':
@@ -118,6 +118,18 @@ function choiceLines(choices: readonly DriftChoice[], { color }: Terminal): read
   return commands.map(({ goal, command }) => `  ${goal}:${pad('', width - goal.length)} ${color.bold(escapeTerminal(command))}`);
 }
 
+/** Returns the lines of changes in no manifest: what they do together, then each object. */
+function outsideLines({ title, headlines, rows }: OutsideSection, terminal: Terminal): readonly string[] {
+  const together = headlineLines(headlines, new Map(), terminal);
+  return [
+    ...wrap(words(title, terminal.color.bold), terminal, 2),
+    '',
+    ...together,
+    ...(together.length === 0 ? [] : ['']),
+    ...rowsLines(rows, terminal),
+  ];
+}
+
 /** Returns what ends the text of several changes: the counts again, because the verdict may be far above, and the facts. */
 function summaryLines(summary: ReportSummary, terminal: Terminal): readonly string[] {
   const sentenceLines = (text: string): readonly string[] => wrap(words(text, terminal.color.bold), terminal, 0);
@@ -131,7 +143,7 @@ function summaryLines(summary: ReportSummary, terminal: Terminal): readonly stri
     ...(isLong && plan.changes.length > 0 ? sentenceLines(planSummaryText(plan)) : []),
     ...(policies === '' ? [] : wrap(words(escapeTerminal(`${policies}.`)), terminal, 0)),
     ...(isLong && highest !== undefined && isRiskierThan(highest, 'neutral')
-      ? [riskClassPaint(highest, terminal.color)(`Highest risk: ${highest}`)]
+      ? [effectPaint(highest, terminal.color)(`Highest risk: ${highest}`)]
       : []),
   ];
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Diagnostic } from '../../../../src/model/diagnostic.ts';
 import type { AssessedChange, RiskClass } from '../../../../src/model/plan/plan.ts';
-import { foldSimilar, likenessOfChange } from '../../../../src/report/rows/fold-similar.ts';
+import { changeEntry } from '../../../../src/report/rows/entries.ts';
+import { foldSimilar } from '../../../../src/report/rows/fold-similar.ts';
 import type { GroupedChange } from '../../../../src/report/rows/groups.ts';
 import { diagnosticsText } from '../../../../src/report/text/diagnostics.ts';
 import { plainPalette } from '../../../../src/report/wrap.ts';
@@ -46,7 +47,8 @@ describe('changes are alike', () => {
     [false, withAction('delete', update('a', 120, 'weakens')), withAction('delete', update('b', 120, 'neutral'))],
     [false, withAction('create', update('a', 120, 'weakens')), withAction('delete', update('b', 120, 'weakens'))],
   ])('%s', (isAlike, left, right) => {
-    expect(likenessOfChange(left) === likenessOfChange(right)).toBe(isAlike);
+    const likenessOf = (one: GroupedChange): string => changeEntry(one, { name: 'changed', title: '' }).likeness;
+    expect(likenessOf(left) === likenessOf(right)).toBe(isAlike);
   });
 });
 

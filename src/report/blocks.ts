@@ -1,0 +1,71 @@
+import type { Diagnostic, Position } from '../model/diagnostic.ts';
+
+/** The effect of something on protection, as formats color and name it. */
+export type Effect = 'weakens' | 'both' | 'unknown' | 'exposes' | 'reroutes' | 'availability' | 'neutral' | 'strengthens';
+
+/** What happens to an entry: it is created, changed, deleted, cannot be written, or stays as it is. */
+export type Sign = '+' | '~' | '-' | '!' | '=';
+
+/** A value of a field: unsigned, added or removed; or a change from one value to another. */
+export type RowPart =
+  | { readonly sign: '' | '+' | '-'; readonly text: string }
+  | { readonly sign: '~'; readonly before: string; readonly after: string };
+
+/** A field with its values; escaped. */
+export type FieldRow = {
+  readonly label: string;
+  readonly parts: readonly RowPart[];
+  /** The origin, unless it is clear. */
+  readonly note: string;
+  /** What happens next to it, for entries that show both sides. */
+  readonly next?: string;
+};
+
+/** An attachment that is added or removed; many of one sort are one row. */
+export type EndRow = { readonly sign: '+' | '-'; readonly text: string; readonly next?: string };
+
+/** A thing with what differs in it. */
+export type Entry = {
+  readonly name: string;
+  /** What follows the name without a space. */
+  readonly said?: string;
+  readonly sign: Sign;
+  /** What happens to it, where no note says that. */
+  readonly verb: string;
+  readonly note: string;
+  /** The note where the report states its origin elsewhere. */
+  readonly briefNote: string;
+  /** Where it is declared, and the line that changes. */
+  readonly at?: Position | undefined;
+  readonly changedAt?: Position | undefined;
+  readonly effect: Effect;
+  /** The effect in words; empty text if there is none. */
+  readonly risk: string;
+  /** The higher, the earlier an entry is listed where the worst come first. */
+  readonly severity: number;
+  /** The order in which entries are left out for length; the lowest stay longest. */
+  readonly order: number;
+  readonly fields: readonly FieldRow[];
+  readonly ends: readonly EndRow[];
+  readonly endCount: number;
+  readonly samples: readonly { readonly sign: '-' | '+' | '!'; readonly text: string }[];
+  /** Facts of less importance, a line each. */
+  readonly quiet: readonly string[];
+  readonly warnings: readonly Diagnostic[];
+  /** Entries with the same text differ in their names alone. */
+  readonly content: string;
+  /** Entries with the same text are similar: a long list shows the first ones. */
+  readonly likeness: string;
+};
+
+/** A list of things that differ. */
+export type RowsBlock = {
+  readonly type: 'rows';
+  /** Empty if nothing has to be told apart. */
+  readonly title: string;
+  readonly entries: readonly Entry[];
+  /** `short`: a line each, without values; `sides`: both sides of each field, and what happens next. */
+  readonly form: 'table' | 'short' | 'list' | 'sides';
+  /** How early entries and their details are left out for length. */
+  readonly rank: { readonly row: number; readonly detail: number };
+};

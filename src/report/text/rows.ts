@@ -1,0 +1,184 @@
+import { largestOf } from '../../model/collections.ts';
+import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
+import type { EndRow, Entry, FieldRow, RowPart, RowsBlock, Sign } from '../blocks.ts';
+import { escapeTerminal } from '../escape.ts';
+import { foldEntries, foldSimilar, mostEntries, othersText } from '../rows/fold-similar.ts';
+import { plural, shortList } from '../wording/summary.ts';
+import { distinctParts, shortPosition } from '../wording/value.ts';
+import {
+  clip,
+  gap,
+  pad,
+  type Paint,
+  type Palette,
+  type Span,
+  type Terminal,
+  visibleWidth,
+  widthFor,
+  withoutBreak,
+  words,
+  wrap,
+} from '../wrap.ts';
+import { effectPaint } from './headlines.ts';
+
+const indent = 6;
+const widestLabel = 28;
+const below = 10;
+
+/** Returns rows as lines with their values in one column. A value that does not fit there goes below its label. */
+function fieldLines(rows: readonly FieldRow[], terminal: Terminal): readonly string[] {
+  const widths = rows.map(({ label }) => visibleWidth(label)).filter((width) => width <= widestLabel);
+  const column = largestOf(widths, 0);
+  return rows.flatMap((row) => lineOf(row, column, terminal));
+}
+
+function lineOf(row: FieldRow, column: number, terminal: Terminal): readonly string[] {
+  const columns = widthFor(terminal);
+  const label = pad(row.label, column);
+  const at = indent + visibleWidth(label) + 2;
+  const note = row.note === '' ? [] : [...gap, ...withoutBreak(words(`(${row.note})`, terminal.color.dim))];
+  const oneLine = [...valuePieces(row.parts, terminal), ...note];
+  const head: Span[] = [{ text: ' '.repeat(indent) }, { text: label }];
+  if (at + widthOf(oneLine) <= columns) return wrap([...head, ...gap, ...withoutBreak(oneLine)], terminal, at);
+  const blocks = blocksOf(row.parts, oneLine, terminal, note);
+  const widest = largestOf(
+    blocks.flat().map((piece) => visibleWidth(piece.text)),
+    0,
+  );
+  if (visibleWidth(row.label) <= column && at + 2 + widest <= columns) {
+    return blocks.flatMap((block, index) => {
+      const start = index === 0 ? [...head, ...gap] : [{ text: ' '.repeat(at) }];
+      return wrap([...start, ...withoutBreak(block)], terminal, index === 0 ? at : at + 2);
+    });
+  }
+  const lines = blocks.flatMap((block, index) => wrap([{ text: ' '.repeat(below) }, ...block], terminal, below + index * 2));
+  return [...wrap([{ text: ' '.repeat(indent) }, { text: row.label }], terminal, below), ...lines];
+}
+
+/** Returns the old value above the new one if the two need more than a line. */
+function blocksOf(
+  parts: readonly RowPart[],
+  oneLine: readonly Span[],
+  terminal: Terminal,
+  note: readonly Span[],
+): readonly (readonly Span[])[] {
+  const [only] = parts;
+  if (parts.length !== 1 || only?.sign !== '~') return [oneLine];
+  const [before, after] = distinctParts(only.before, only.after, longest(terminal));
+  return [words(before), [arrow(terminal), ...words(after), ...note]];
+}
+
+function valuePieces(parts: readonly RowPart[], terminal: Terminal): readonly Span[] {
+  const { color } = terminal;
+  return parts.flatMap((part, index): readonly Span[] => {
+    if (part.sign === '~') return [...words(part.before), arrow(terminal), ...words(part.after)];
+    const text = clip(part.text, longest(terminal));
+    if (part.sign === '') return words(index === parts.length - 1 ? text : `${text},`);
+    const paint = part.sign === '+' ? color.green : color.red;
+    const [first = '', ...rest] = text.split(' ');
+    const signed = [`${part.sign} ${first}`, ...rest].map((word) => ({ text: word, paint }));
+    return index === 0 ? signed : [...gap, ...withoutBreak(signed)];
+  });
+}
+
+function arrow({ color }: Terminal): Span {
+  return { text: '→', paint: color.dim };
+}
+
+/** Returns the most columns that one value takes at a terminal: a few lines. */
+function longest(terminal: Terminal): number {
+  return widthFor(terminal) * 4;
+}
+
+function widthOf(pieces: readonly Span[]): number {
+  return pieces.reduce((sum, piece) => sum + visibleWidth(piece.text) + (piece.noBreak === true ? 0 : 1), 0) - 1;
+}
+
+/** Returns the lines of rows: a title, then each entry with its details, apart from those that need several lines. */
+export function rowsLines({ title, entries, form }: RowsBlock, terminal: Terminal): readonly string[] {
+  const lines = title === '' ? [] : [...wrap(words(title, terminal.color.bold), terminal, 2), ...(form === 'short' ? [] : [''])];
+  let isLong = false;
+  for (const { entry, others } of foldEntries(entries, terminal)) {
+    const own = [...(form === 'short' ? shortLines(entry, terminal) : entryLines(entry, terminal)), ...othersLines(others, terminal)];
+    if (form !== 'short' && (isLong || (own.length > 1 && lines.length > 0 && lines.at(-1) !== ''))) lines.push('');
+    lines.push(...own);
+    isLong = own.length > 1;
+  }
+  return lines;
+}
+
+/** Returns an entry in one line: the names of its differences, without values. */
+function shortLines(entry: Entry, terminal: Terminal): readonly string[] {
+  const { note, fields, ends, verb, risk } = entry;
+  const labels = verb === 'create' || verb === 'delete' ? [] : [...new Set(fields.map(({ label }) => label))];
+  const changed = [...(note === '' ? [] : [note]), ...shortList(labels, 4), ...shortList(ends.map(endText), 2)].join(', ');
+  const difference = [changed, risk].filter((text) => text !== '').join('; ');
+  const beside = difference === '' ? [] : [...gap, ...withoutBreak(words(difference, terminal.color.dim))];
+  return wrap([...nameSpans(entry, terminal), ...beside], terminal, 6);
+}
+
+function endText({ sign, text }: EndRow): string {
+  return `${sign} ${text}`;
+}
+
+function nameSpans({ sign, name, said = '' }: Entry, { color }: Terminal): readonly Span[] {
+  return [{ text: '  ' }, { text: `${sign} ${escapeTerminal(name)}${said}`, paint: signPaint(sign, color) }];
+}
+
+function signPaint(sign: Sign, { cyan, red, yellow, green }: Palette): Paint {
+  return { '+': green, '~': yellow, '-': red, '!': cyan, '=': cyan }[sign];
+}
+
+/** Returns an entry with its details; its risk is beside its name where it fits, and below its details elsewhere. */
+function entryLines(entry: Entry, terminal: Terminal): readonly string[] {
+  const { at, note, effect, risk, fields, ends, samples, quiet, warnings } = entry;
+  const { color } = terminal;
+  const head = [
+    ...nameSpans(entry, terminal),
+    ...(at === undefined ? [] : [...gap, { text: shortPosition(at), paint: color.dim, noBreak: true }]),
+    ...(note === '' ? [] : [...gap, ...withoutBreak(words(note))]),
+  ];
+  const line = (text: string, paint: Paint): readonly string[] => wrap([{ text: '      ' }, ...words(text, paint)], terminal, 8);
+  const details = [
+    ...fieldLines(fields, terminal),
+    ...endLines(ends, terminal),
+    ...samples.flatMap(({ sign, text }) => line(`${sign} ${text}`, { '-': color.red, '+': color.green, '!': color.yellow }[sign])),
+    ...quiet.flatMap((text) => line(text, color.dim)),
+    ...warningLines(warnings, terminal),
+  ];
+  const spans = risk === '' ? [] : words(`risk: ${risk}`, effectPaint(effect, color));
+  const whole = spans.length === 0 ? [] : wrap([...head, ...gap, ...withoutBreak(spans)], terminal, 6);
+  if (whole.length === 1) return [...whole, ...details];
+  return [...wrap(head, terminal, 6), ...details, ...(spans.length === 0 ? [] : wrap([{ text: '      ' }, ...spans], terminal, 8))];
+}
+
+/** Returns attachments, a line each; many only with `full`. */
+function endLines(ends: readonly EndRow[], terminal: Terminal): readonly string[] {
+  const { green, red } = terminal.color;
+  const most = terminal.full === true ? ends.length : mostEntries;
+  const lines = ends
+    .slice(0, most)
+    .flatMap((end) => wrap([{ text: '      ' }, { text: endText(end), paint: end.sign === '+' ? green : red }], terminal, 8));
+  const more = ends.length - most;
+  return more > 0 ? [...lines, `      and ${plural(more, 'more attachment')}; --full prints them`] : lines;
+}
+
+/** Returns the warnings about an entry. */
+function warningLines(warnings: readonly Diagnostic[], terminal: Terminal): readonly string[] {
+  const { bold, dim, yellow } = terminal.color;
+  return foldSimilar(warnings, ({ code }) => code, terminal).flatMap(({ entry: { code, message, hint, at }, others }) => {
+    const place = at === undefined ? [] : [{ text: escapeTerminal(formatPosition(at)), paint: bold }];
+    const head = [{ text: '      ' }, ...place, { text: 'warning', paint: yellow }, { text: escapeTerminal(code), paint: dim }, ...gap];
+    return [
+      ...wrap([...head, ...withoutBreak(words(escapeTerminal(message)))], terminal, 8),
+      ...(hint === undefined ? [] : wrap([{ text: '        ' }, ...words(escapeTerminal(hint), dim)], terminal, 8)),
+      ...(others.length === 0 ? [] : [`      and ${plural(others.length, 'more warning')} of this code; --full prints them`]),
+    ];
+  });
+}
+
+/** Returns a line about the entries that are similar to the one above it. */
+function othersLines(others: readonly Entry[], terminal: Terminal): readonly string[] {
+  if (others.length === 0) return [];
+  return wrap([{ text: '  ' }, ...words(`${othersText(others.map(({ name }) => name))}; --full prints them`)], terminal, 6);
+}
