@@ -17,6 +17,8 @@ export type FieldRow = {
   readonly parts: readonly RowPart[];
   /** The origin, unless it is clear. */
   readonly note: string;
+  /** The field of a whole object protects nothing: text counts it. */
+  readonly isMinor?: boolean;
   /** What happens next to it, for entries that show both sides. */
   readonly next?: string;
 };

@@ -80,10 +80,12 @@ export function changeEntry(
   const note = name === 'held' && title !== '' ? '' : whole;
   const highest = highestRisk(risks);
   const risk = risksText(risks);
-  const [fields, ends] = [changeRows(change, isTitleEnough), edgeChangeRows(change, edges, isTitleEnough)];
+  const isWhole = action === 'create' || action === 'delete';
+  const fields = changeRows(change, isTitleEnough).map((row) => (isWhole && isMinor(row) ? { ...row, isMinor: true } : row));
+  const ends = edgeChangeRows(change, edges, isTitleEnough);
   const samples = changedSamples.map((one) => ({ sign: sampleSign(one), text: sampleChangeText(one) }));
   const isHarmless = highest === undefined || highest === 'neutral' || highest === 'strengthens';
-  const isShape = samples.length === 0 && (isHarmless || action === 'create' || action === 'delete');
+  const isShape = samples.length === 0 && (isHarmless || isWhole);
   const codes = risks.map(({ code, class: one }) => [code, one]);
   return {
     name: id,
@@ -116,6 +118,25 @@ export function changeEntry(
     ]),
   };
 }
+
+/** Returns whether a field of a whole object protects nothing: of a created or deleted object, what protects it is what matters. */
+function isMinor({ label, parts }: FieldRow): boolean {
+  const [part] = parts;
+  const isDisabled = part !== undefined && part.sign !== '~' && part.text === 'disabled';
+  return isDisabled || minorFields.has(label.replace(/[. [].*$/s, ''));
+}
+
+const minorFields: ReadonlySet<string> = new Set([
+  'type',
+  'subtype',
+  'agent_id',
+  'access_schema',
+  'command',
+  'connection_tags',
+  'resource_name',
+  'description',
+  'secret',
+]);
 
 function fieldsOf(rows: readonly FieldRow[], isShape: boolean): readonly unknown[] {
   return isShape ? rows.map(({ label, parts, note }) => [label, parts.map(({ sign }) => sign), note]) : rows;

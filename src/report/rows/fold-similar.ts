@@ -2,27 +2,27 @@ import { addToGroup } from '../../model/collections.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
 import type { Entry } from '../blocks.ts';
-import { plural } from '../wording/summary.ts';
+import { plural, shortList } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 
 /** An entry of a list, and the later entries that are similar and not shown. */
-type FoldedEntry<Entry> = { readonly entry: Entry; readonly others: readonly Entry[] };
+type FoldedEntry<One> = { readonly entry: One; readonly others: readonly One[] };
 
 /** A list with more entries is folded. */
 export const mostEntries = 300;
 /** The similar entries that a folded list shows. */
 const shown = 3;
-const mostNames = 20;
+const mostNames = 5;
 
 /** Folds a long list unless it is printed whole: of similar entries, it keeps the first ones, and the last of them carries the others. */
-export function foldSimilar<Entry>(
-  entries: readonly Entry[],
-  likenessOf: (entry: Entry) => string,
+export function foldSimilar<One>(
+  entries: readonly One[],
+  likenessOf: (entry: One) => string,
   { full = false }: { readonly full?: boolean } = {},
-): readonly FoldedEntry<Entry>[] {
+): readonly FoldedEntry<One>[] {
   if (full || entries.length <= mostEntries) return entries.map((entry) => ({ entry, others: [] }));
-  const groups = new Map<string, { count: number; others: Entry[] }>();
-  const kept: FoldedEntry<Entry>[] = [];
+  const groups = new Map<string, { count: number; others: One[] }>();
+  const kept: FoldedEntry<One>[] = [];
   for (const entry of entries) {
     const likeness = likenessOf(entry);
     const group = groups.get(likeness) ?? { count: 0, others: [] };
@@ -36,8 +36,7 @@ export function foldSimilar<Entry>(
 
 /** Returns `and 2 more objects like it: Connection/a, Connection/b`, escaped. */
 export function othersText(others: readonly string[]): string {
-  const names = others.slice(0, mostNames).map(escapeTerminal);
-  return `and ${plural(others.length, 'more object')} like it: ${names.join(', ')}${others.length > mostNames ? ', …' : ''}`;
+  return `and ${plural(others.length, 'more object')} like it: ${shortList(others.map(escapeTerminal), mostNames).join(', ')}`;
 }
 
 /** Returns a text that similar outcomes share. */
@@ -51,10 +50,13 @@ export function likenessOfOutcome({ status, action, code, message, hint, id }: O
  */
 export function foldEntries(entries: readonly Entry[], { full = false }: { readonly full?: boolean } = {}): readonly FoldedEntry<Entry>[] {
   if (full) return entries.map((entry) => ({ entry, others: [] }));
-  const keyOf = ({ sign, likeness, content, warnings }: Entry): string => JSON.stringify([sign === '-' ? likeness : content, warnings]);
-  return foldSimilar(groupAlike(entries, keyOf), ([first]) => first?.likeness ?? '').flatMap(({ entry: [first, ...rest], others }) =>
+  return foldSimilar(groupAlike(entries, foldKey), ([first]) => first?.likeness ?? '').flatMap(({ entry: [first, ...rest], others }) =>
     first === undefined ? [] : [{ entry: first, others: [...rest, ...others.flat()] }],
   );
+}
+
+function foldKey({ sign, likeness, content, warnings }: Entry): string {
+  return JSON.stringify([sign === '-' ? likeness : content, warnings]);
 }
 
 /** Sorts entries, the most severe first, and merges those that differ in their names alone. */

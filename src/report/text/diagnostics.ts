@@ -52,8 +52,8 @@ export function uncountedLines(diagnostics: readonly Diagnostic[], terminal: Ter
 type FoldedFindings = EqualFindings<Diagnostic> & { readonly similar: number };
 
 /** The most warnings of one code that are all shown, and how many of more are. */
-const mostOfCode = 5;
-const shownOfCode = 3;
+const mostOfCode = 3;
+const shownOfCode = 1;
 
 /** Folds warnings and notices of a code with many of them; errors are all shown. */
 function foldWarnings(findings: readonly EqualFindings<Diagnostic>[], { full = false }: Terminal): readonly FoldedFindings[] {

@@ -139,9 +139,13 @@ function entryLines(entry: Entry, terminal: Terminal): readonly string[] {
     ...(note === '' ? [] : [...gap, ...withoutBreak(words(note))]),
   ];
   const line = (text: string, paint: Paint): readonly string[] => wrap([{ text: '      ' }, ...words(text, paint)], terminal, 8);
+  const major = terminal.full === true ? fields : fields.filter(({ isMinor }) => isMinor !== true);
+  const shown = fields.length - major.length > 1 ? major : fields;
+  const hidden = fields.length - shown.length;
   const details = [
-    ...fieldLines(fields, terminal),
+    ...fieldLines(shown, terminal),
     ...endLines(ends, terminal),
+    ...(hidden === 0 ? [] : line(`and ${hidden} more values; --full prints them`, color.dim)),
     ...samples.flatMap(({ sign, text }) => line(`${sign} ${text}`, { '-': color.red, '+': color.green, '!': color.yellow }[sign])),
     ...quiet.flatMap((text) => line(text, color.dim)),
     ...warningLines(warnings, terminal),

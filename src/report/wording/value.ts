@@ -38,11 +38,6 @@ export function sampleChangeText(changedSample: SampleChange): string {
   return `sample ${sampleTurn(changedSample)}: ${text}${note === '' ? '' : ` ${note}`}`;
 }
 
-/** Returns a changed sample as a line of a diff. */
-export function sampleChangeLine(changedSample: SampleChange): string {
-  return `${sampleSign(changedSample)} ${sampleChangeText(changedSample)}`;
-}
-
 /** Matches text that is ambiguous without quotes: a literal, a list, words of the report, empty text. */
 const needsQuotes =
   /^$|^\s|\s$|\s\s|^["'…]|…$| → |^[+~!-] |^\[.*\]$|^\{.*\}$|^\((?:none|not set|unknown|secret)\b|^(?:true|false|null|none|[+-]?\.?\d[\d._eE+-]*)$/;
