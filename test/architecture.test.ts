@@ -127,6 +127,20 @@ test('imports point one way', () => {
   expect(wrong).toEqual([]);
 });
 
+/** The renderers of blocks, which lay out what `rows/` decided; the others of `report` still render values of their subjects. */
+const renderers = ['text', 'markdown', 'html'].flatMap((format) => ['lines', 'rows'].map((block) => `src/report/${format}/${block}.ts`));
+
+test('renderers of blocks know no plan, no risk and no protection', () => {
+  const found = sources.filter(({ path }) => renderers.includes(path));
+  expect(found.map(({ path }) => path).toSorted()).toEqual(renderers.toSorted());
+  const wrong = found.flatMap(({ path, imports }) =>
+    imports
+      .filter((one) => /model\/(?:plan|protection|result)\/|\/subjects\/|rows\/(?!fold-similar)/.test(one))
+      .map((one) => `${path}: ${one}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
 /**
  * The folders and files of each room in the order of its data: each imports only earlier ones. A file is one of the room itself.
  */
@@ -140,7 +154,7 @@ const inside: Readonly<Record<string, string>> = {
     'to-resource.ts target-documents.ts read-policies.ts read-access-tests.ts read-documents.ts load-manifests.ts pull accept format read-config.ts',
   gateway: 'dialect.ts dialects id-index.ts implied-element.ts from-wire.ts http session.ts live write service open-gateway.ts',
   report:
-    'escape.ts wrap.ts document-json.ts blocks.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
+    'escape.ts wrap.ts document-json.ts marks.ts blocks.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
     'formats.ts reports.ts',
   server: 'log.ts principal.ts rejection.ts secrets.ts collections.ts store rules routes http',
   console: 'context options.ts output read-pem.ts connect.ts',

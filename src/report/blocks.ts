@@ -1,7 +1,7 @@
 import type { Diagnostic, Position } from '../model/diagnostic.ts';
 
 /** The effect of something on protection, as formats color and name it. */
-export type Effect = 'weakens' | 'both' | 'unknown' | 'exposes' | 'reroutes' | 'availability' | 'neutral' | 'strengthens';
+export type EffectClass = 'weakens' | 'both' | 'unknown' | 'exposes' | 'reroutes' | 'availability' | 'neutral' | 'strengthens';
 
 /** What happens to an entry: it is created, changed, deleted, cannot be written, or stays as it is. */
 export type Sign = '+' | '~' | '-' | '!' | '=';
@@ -40,7 +40,7 @@ export type Entry = {
   /** Where it is declared, and the line that changes. */
   readonly at?: Position | undefined;
   readonly changedAt?: Position | undefined;
-  readonly effect: Effect;
+  readonly effect: EffectClass;
   /** The effect in words; empty text if there is none. */
   readonly risk: string;
   /** The higher, the earlier an entry is listed where the worst come first. */
@@ -63,7 +63,7 @@ export type Entry = {
 /** A list of things that differ. */
 export type RowsBlock = {
   readonly type: 'rows';
-  /** Empty if nothing has to be told apart. */
+  /** Empty if a report has no other rows. */
   readonly title: string;
   readonly entries: readonly Entry[];
   /** `short`: a line each, without values; `sides`: both sides of each field, and what happens next. */
@@ -71,3 +71,40 @@ export type RowsBlock = {
   /** How early entries and their details are left out for length. */
   readonly rank: { readonly row: number; readonly detail: number };
 };
+
+/** A line of prose, with marks (marks.ts) for names, codes and places; two spaces separate facts. */
+export type Line = {
+  readonly text: string;
+  /** The color of what is strong in it. */
+  readonly effect?: EffectClass;
+  /** Where it is from or decided. */
+  readonly aside?: string;
+  /** Advice, a line each. */
+  readonly below?: readonly string[];
+  /** What the line is about, where that is more than one thing. */
+  readonly places?: readonly Pick<Diagnostic, 'resource' | 'at'>[];
+  /** Lines that are only printed in full. */
+  readonly full?: readonly string[];
+  /** Rows below state the same: text leaves it out. */
+  readonly isBelow?: boolean;
+  /** A short report leaves it out if it is not among the first ones. */
+  readonly isMinor?: boolean;
+  /** Many lines with the same text are folded. */
+  readonly likeness?: string;
+};
+
+/** Lines about one question. */
+export type LinesBlock = {
+  readonly type: 'lines';
+  readonly part: 'refusals' | 'notices' | 'headlines' | 'permissions' | 'allowances' | 'warnings';
+  readonly title?: string;
+  readonly lines: readonly Line[];
+  /** How many lines a report has, and a short one; the sentence about the others. */
+  readonly most?: { readonly whole: number; readonly short: number; readonly text: (more: number) => string };
+  /** The order in which lines are left out for length, and what a note calls them. */
+  readonly rank: number;
+  readonly label: string;
+};
+
+/** The part of a report about objects that decide access and that no manifest declares. */
+export type OutsideSection = { readonly title: string; readonly headlines: LinesBlock; readonly rows: RowsBlock };

@@ -1,21 +1,17 @@
 import type { JsonObject } from '../model/json.ts';
-import type { Orphan, Orphans, Plan } from '../model/plan/plan.ts';
+import type { Plan } from '../model/plan/plan.ts';
 import type {
-  PermissionChange,
   PermissionDelta,
   ControlColumn,
-  Headline,
   PostureChange,
   ProtectionMatrix,
-  SampleChange,
   TargetSampleResults,
 } from '../model/protection/protection.ts';
 import type { ApplyResult, PullResult } from '../model/result/outcome.ts';
 import type { Drift, Explanation } from '../model/result/drift.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { RowsBlock } from './blocks.ts';
+import type { LinesBlock, OutsideSection, RowsBlock } from './blocks.ts';
 import type { SideList } from './rows/groups.ts';
-import type { OutsideSection } from './rows/outside-rows.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Verdict } from './wording/summary.ts';
 import type { DriftChoice } from './rows/drift-choices.ts';
@@ -73,22 +69,12 @@ export type ChangeWarnings = ReadonlyMap<ResourceId, readonly Diagnostic[]>;
 
 /** One part of a report, as typed values: each format has one way to render each type. */
 export type ReportBlock =
-  | {
-      readonly type: 'headlines';
-      readonly headlines: readonly Headline[];
-      readonly changedSamples: readonly SampleChange[];
-      readonly deletions: readonly Deletion[];
-      readonly orphans: Orphans;
-    }
-  | { readonly type: 'notices'; readonly lines: readonly string[] }
-  | { readonly type: 'permissions'; readonly changes: readonly PermissionChange[] }
+  | LinesBlock
   | { readonly type: 'permission-matrix'; readonly delta: PermissionDelta }
   | RowsBlock
   | { readonly type: 'choices'; readonly choices: readonly DriftChoice[] }
   | { readonly type: 'outside'; readonly section: OutsideSection }
   | { readonly type: 'list'; readonly list: SideList }
-  | { readonly type: 'refusals'; readonly refusals: Plan['refusals'] }
-  | { readonly type: 'allowances'; readonly allowed: Plan['allowed'] }
   | { readonly type: 'outcomes'; readonly result: ApplyResult }
   | { readonly type: 'pulled'; readonly pulled: PullResult }
   | { readonly type: 'samples'; readonly targets: readonly TargetSampleResults[] }
@@ -131,13 +117,6 @@ export type AppliedPlan = {
   readonly plan: Pick<Plan, 'target' | 'seals'> &
     Partial<Pick<Plan, 'allowed' | 'orphans' | 'changes' | 'edges' | 'unmanagedAccess' | 'outside'>>;
   readonly result: ApplyResult;
-};
-
-/** Objects that the plan deletes, with the commit that removed their manifests. */
-export type Deletion = {
-  readonly ids: readonly ResourceId[];
-  readonly orphan?: Orphan | undefined;
-  readonly replacedBy?: string | undefined;
 };
 
 /** Returns a section's blocks of one type, in their order. */

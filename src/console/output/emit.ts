@@ -106,7 +106,7 @@ export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagn
   const document = planDocument([plan], { matrix: await matrixFor(planned, options), config, asksForDigest, warnings: beside });
   const shown = new Set([...beside.values()].flat());
   context.printed?.add([...shown]);
-  await emitBeforeWarnings(
+  await emitBesideWarnings(
     document,
     warnings.filter((one) => !shown.has(one)),
     options,
@@ -122,7 +122,7 @@ export async function emitDrift(
   const drift = { ...found, plan: respellPlan(found.plan, spellingOf(project.config.targets)) };
   options.context.onEvent?.({ drift });
   const { columns } = await matrixFor({ plan: drift.plan }, options);
-  await emitBeforeWarnings(driftDocument([drift], columns, configInForce(project.config, drift.plan.target.name)), warnings, options);
+  await emitBesideWarnings(driftDocument([drift], columns, configInForce(project.config, drift.plan.target.name)), warnings, options);
 }
 
 /** Emits the result of an apply. A page also shows the plan. */
@@ -145,13 +145,15 @@ function respelled({ plan, project }: Pick<PlanWithStates, 'plan' | 'project'>):
   return respellPlan(plan, spellingOf(project?.config.targets ?? []));
 }
 
-/** Emits a document, and below it what does not decide: a reader sees the plan first. */
-async function emitBeforeWarnings(document: ReportDocument, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
-  options.context.onEvent?.({ diagnostics: warnings });
+/** Emits a document and warnings, which do not decide: below it, and on a terminal above it, where a reader sees the last lines. */
+async function emitBesideWarnings(document: ReportDocument, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
+  const { context, printer } = options;
+  context.onEvent?.({ diagnostics: warnings });
+  if (context.stdout.isTTY) printer.diagnostics(warnings);
   try {
     await emit(document, options);
   } finally {
-    options.printer.diagnostics(warnings);
+    if (!context.stdout.isTTY) printer.diagnostics(warnings);
   }
 }
 

@@ -3,7 +3,7 @@ import { addToGroup } from '../../model/collections.ts';
 import { asObject, asText, compareText, type Json, type JsonObject, objectsIn, parseJson, textsIn } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { escapeJson } from '../escape.ts';
-import { everybodyElse } from '../text/permissions.ts';
+import { everybodyElse } from '../wording/people.ts';
 import { rowStateText, sinceText } from '../text/access-report.ts';
 import { plural } from '../wording/summary.ts';
 import { element, empty, type Html, verbatim } from './markup.ts';

@@ -9,7 +9,7 @@ import type {
   ProtectionMatrixRow,
   ProtectionVerdict,
 } from '../../model/protection/protection.ts';
-import type { Effect } from '../blocks.ts';
+import type { EffectClass } from '../blocks.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { LinkOf } from '../links.ts';
 import { escapeHtmlText } from '../escape.ts';
@@ -80,7 +80,7 @@ function icon(name: IconName): Html {
 }
 
 /** A verdict by its icon and its word: color is never the only signal. */
-const verdictSigns: Readonly<Record<Effect, { readonly sign: IconName; readonly word: string }>> = {
+const verdictSigns: Readonly<Record<EffectClass, { readonly sign: IconName; readonly word: string }>> = {
   weakens: { sign: 'down', word: 'weaker' },
   both: { sign: 'diamond', word: 'mixed' },
   unknown: { sign: 'question', word: 'cannot be compared' },
@@ -95,7 +95,7 @@ const verdictSigns: Readonly<Record<Effect, { readonly sign: IconName; readonly 
 export const verdicts: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'strengthens', 'neutral'];
 
 /** The verdicts that a page can be reduced to, the most severe first. */
-export const shownVerdicts: readonly Effect[] = [
+export const shownVerdicts: readonly EffectClass[] = [
   'weakens',
   'both',
   'unknown',
@@ -107,16 +107,16 @@ export const shownVerdicts: readonly Effect[] = [
 ];
 
 /** Returns the word of a verdict. */
-export function verdictWord(verdict: Effect): string {
+export function verdictWord(verdict: EffectClass): string {
   return verdictSigns[verdict].word;
 }
 
-function verdictIcon(verdict: Effect): Html {
+function verdictIcon(verdict: EffectClass): Html {
   return icon(verdictSigns[verdict].sign);
 }
 
 /** Returns a label with icon and word. */
-export function verdictBadge(verdict: Effect): Html {
+export function verdictBadge(verdict: EffectClass): Html {
   return element('span', { class: `badge ${verdict}` }, [verdictIcon(verdict), ' ', verdictWord(verdict)]);
 }
 

@@ -1,37 +1,21 @@
 import { createHash } from 'node:crypto';
-import { blocksOfType, type Deletion, type ReportBlock, type ReportDocument, type ReportSection } from '../document.ts';
+import { blocksOfType, type ReportBlock, type ReportDocument, type ReportSection } from '../document.ts';
 import type { DriftChoice } from '../rows/drift-choices.ts';
 import type { LinkOf } from '../links.ts';
-import { highestPlanRisk, type Orphan, type Orphans, type Plan } from '../../model/plan/plan.ts';
-import type { Cause, Headline } from '../../model/protection/protection.ts';
-import { type Diagnostic, parsePosition, type Position, sortDiagnostics } from '../../model/diagnostic.ts';
-import { nameOf } from '../../model/resource.ts';
+import { highestPlanRisk, type Plan } from '../../model/plan/plan.ts';
+import { type Diagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { planSummaryText, plural, policiesText, shortList, showsSeveral, stayingEdgesText, verdictText } from '../wording/summary.ts';
-import { driftCause, headlineObjects } from '../wording/causes.ts';
 import type { SideList } from '../rows/groups.ts';
-import type { OutsideSection } from '../rows/outside-rows.ts';
 import { outcomeSection, postureDetails } from './changes.ts';
+import { linesHtml } from './lines.ts';
 import { rowsSection, unfoldFirst } from './rows.ts';
-import {
-  element,
-  empty,
-  type Html,
-  joinHtml,
-  matrixTable,
-  positionHtml,
-  shownVerdicts,
-  verbatim,
-  verdictBadge,
-  verdicts,
-  verdictWord,
-} from './markup.ts';
+import type { LinesBlock, OutsideSection } from '../blocks.ts';
+import { element, empty, type Html, matrixTable, positionHtml, shownVerdicts, verbatim, verdicts, verdictWord } from './markup.ts';
 import { permissionSection } from './permissions.ts';
 import { htmlScript, htmlStyle } from './page-assets.ts';
 
 const many = 200;
-const mostNames = 12;
-const mostLines = 3;
 const mostListed = 200;
 const mostPostures = 1000;
 
@@ -94,23 +78,23 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
   const isSingle = isSingleChange(blocks);
   const lists = blocksOfType(blocks, 'list').map(({ list }) => listDetails(list));
   const isDrift = isSides(blocks);
+  const partOf = (part: LinesBlock['part']): readonly LinesBlock[] => blocksOfType(blocks, 'lines').filter((one) => one.part === part);
+  const linesOf = (part: LinesBlock['part']): readonly Html[] => partOf(part).flatMap((one) => linesHtml(one, linkOf));
   return element('section', { 'aria-label': `${isDrift ? 'Drift on' : 'Plan for'} ${verdict?.name ?? ''}` }, [
     ...(isDrift && place !== undefined ? [element('p', { class: 'quiet' }, place.where)] : []),
     ...(summary?.type === 'sentence' ? [element('p', {}, element('strong', {}, summary.sentence))] : []),
     ...blocksOfType(blocks, 'overview').flatMap(({ plan }) => overviewParagraphs(plan, isApplied)),
     ...blocksOfType(blocks, 'outcomes').map(({ result }) => outcomeSection(result)),
-    ...(isApplied ? [] : blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalSection(refusals, linkOf))),
-    ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceList(allowed)),
-    ...blocksOfType(blocks, 'notices').flatMap(({ lines }) => noticeList(lines)),
+    ...(isApplied ? [] : linesOf('refusals')),
+    ...linesOf('allowances'),
+    ...linesOf('notices'),
     element('h2', {}, 'Protection'),
-    ...blocksOfType(blocks, 'headlines').map((block) => headlineList(block, linkOf)),
+    ...linesOf('headlines'),
     ...(changes.length === 0 ? [] : [element('h2', {}, isDrift ? 'Changed outside Ostiary' : 'Changes'), ...changes]),
     ...blocksOfType(blocks, 'choices').flatMap(({ choices }) => choiceList(choices)),
     ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideParts(section, linkOf)),
     ...blocksOfType(blocks, 'permission-matrix').flatMap(({ delta }) =>
-      isSingle && blocksOfType(blocks, 'permissions').every(({ changes: unstated }) => unstated.length === 0)
-        ? []
-        : permissionSection(delta, linkOf),
+      isSingle && partOf('permissions').every(({ lines }) => lines.length === 0) ? [] : permissionSection(delta, linkOf),
     ),
     ...blocksOfType(blocks, 'postures').flatMap((block) =>
       block.connections.length === 0 || isSingle
@@ -164,104 +148,18 @@ function overviewParagraphs(plan: Plan, isApplied: boolean): readonly Html[] {
 
 /** Returns whether the plan has one change that affects one control of one connection, which a headline states. */
 function isSingleChange(blocks: readonly ReportBlock[]): boolean {
-  const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => block.headlines);
+  const headlines = blocksOfType(blocks, 'lines').flatMap(({ part, lines }) =>
+    part === 'headlines' ? lines.filter(({ isBelow }) => isBelow !== true) : [],
+  );
   const changes = blocksOfType(blocks, 'rows').flatMap(({ entries }) => entries);
   const connections = blocksOfType(blocks, 'postures').flatMap((block) => block.connections);
   const [only] = connections;
   return headlines.length === 1 && changes.length === 1 && connections.length === 1 && only?.controls.length === 1;
 }
 
-/** Returns an entry for the objects that one commit removed, with a link to that commit. */
-function deletionItem({ ids, orphan, replacedBy }: Deletion, linkOf: LinkOf | undefined): Html {
-  const names = shortList(ids, mostNames).join(', ');
-  return element('li', { class: 'weakens' }, [
-    element('strong', {}, ids.length === 1 ? 'Deletes 1 object' : `Deletes ${ids.length} objects`),
-    ' ',
-    element('span', { class: 'mono' }, names),
-    ...(replacedBy === undefined ? removalParts(orphan, linkOf) : [` replaced by ${replacedBy}`]),
-  ]);
-}
-
-/** Returns the commit that removed a manifest, as a link if there is one, with its subject. */
-function removalParts(orphan: Orphan | undefined, linkOf: LinkOf | undefined): readonly (string | Html)[] {
-  if (orphan?.removedIn === undefined) return [];
-  const { removedIn: commit, subject } = orphan;
-  const href = linkOf?.({ commit });
-  const hash = element('span', { class: 'mono' }, commit.slice(0, 7));
-  return [
-    ' removed in ',
-    href === undefined ? hash : element('a', { href, rel: 'noreferrer' }, [hash]),
-    subject === undefined ? '' : ` "${subject}"`,
-  ];
-}
-
-type HeadlineParts = Pick<Extract<ReportBlock, { readonly type: 'headlines' }>, 'headlines' | 'deletions' | 'orphans'>;
-
-function headlineList({ headlines, deletions, orphans }: HeadlineParts, linkOf: LinkOf | undefined): Html {
-  if (headlines.length + deletions.length === 0) return element('p', { class: 'quiet' }, 'No connection gains or loses protection.');
-  return element('ul', { class: 'headlines' }, [
-    ...headlines.map((headline) => {
-      const { direction, text, causes } = headline;
-      const names = shortList(headlineObjects(headline).map(nameOf), mostNames).join(', ');
-      const lines = causeLines(causes);
-      const removals = removalsOf(headline, orphans);
-      return element('li', { class: direction }, [
-        verdictBadge(direction),
-        ' ',
-        element('strong', {}, text),
-        ' ',
-        element('span', { class: 'mono' }, names),
-        ...lines.slice(0, mostLines).map((at) => joinHtml([' ', positionHtml(at, linkOf)])),
-        ...(lines.length > mostLines ? [` and ${lines.length - mostLines} more`] : []),
-        ...removals.slice(0, mostLines).map(({ name, orphan }) => joinHtml([' ·', name, ...removalParts(orphan, linkOf)])),
-        ...(removals.length > mostLines ? [` and ${removals.length - mostLines} more`] : []),
-        ...(causes.some(({ byHand }) => byHand === true) ? [element('span', { class: 'quiet' }, ` ${driftCause('')}`)] : []),
-      ]);
-    }),
-    ...deletions.map((deletion) => deletionItem(deletion, linkOf)),
-  ]);
-}
-
-/** Returns the manifests whose removal causes a headline: each with its name, or by commit those of the connections that the headline names. */
-function removalsOf({ causes, connections }: Headline, orphans: Orphans): readonly { readonly name: string; readonly orphan: Orphan }[] {
-  const removed = causes.flatMap(({ by, place }) => (place === undefined ? (orphans.get(by) ?? []) : []));
-  const found = removed
-    .filter(({ removedIn }) => removedIn !== undefined)
-    .map((orphan) => ({ name: connections.includes(orphan.id) ? '' : ` ${orphan.id}`, orphan }));
-  return [...new Map(found.map((one) => [`${one.name} ${one.orphan.removedIn}`, one])).values()];
-}
-
-/** Returns the lines that cause a headline, each once: entries of a list can share one. */
-function causeLines(causes: readonly Cause[]): readonly Position[] {
-  const positions = causes.flatMap(({ place }) => (place === undefined ? [] : (parsePosition(place) ?? [])));
-  return [...new Map(positions.map((at) => [`${at.file}:${at.line}`, at])).values()];
-}
-
-function refusalSection(refusals: Plan['refusals'], linkOf: LinkOf | undefined): readonly Html[] {
-  if (refusals.length === 0) return [];
-  const items = refusals.map(({ code, message, hint, resource, at, allowable }) =>
-    element('li', {}, [
-      element('code', {}, code),
-      ...(resource === undefined ? [] : [' ', element('span', { class: 'mono' }, resource)]),
-      ` ${message}`,
-      ...(at === undefined ? [] : [' ', positionHtml(at, linkOf)]),
-      ...(hint === undefined ? [] : [element('div', {}, hint)]),
-      ...(allowable ? [element('div', {}, ['override: ', element('code', {}, `--allow ${code}=REASON`)])] : []),
-    ]),
-  );
-  const heading = element('h2', {}, 'Apply rejects this plan');
-  return [element('section', { class: 'refusals' }, [heading, element('ul', {}, items)])];
-}
-
-function noticeList(lines: readonly string[]): readonly Html[] {
-  if (lines.length === 0) return [];
-  const items = lines.map((line) => element('li', { class: 'weakens' }, line));
-  return [element('ul', { class: 'headlines' }, items)];
-}
-
 /** Returns the changes in no manifest: what they do together, then each object with its fields. */
 function outsideParts({ title, headlines, rows }: OutsideSection, linkOf: LinkOf | undefined): readonly Html[] {
-  return [element('h2', {}, title), headlineList({ headlines, deletions: [], orphans: new Map() }, linkOf), rowsSection(rows, linkOf)];
+  return [element('h2', {}, title), ...linesHtml(headlines, linkOf), rowsSection(rows, linkOf)];
 }
 
 /** Returns whether a section shows both sides of what differs: that of a drift. */
@@ -277,12 +175,6 @@ function choiceList(choices: Extract<ReportBlock, { readonly type: 'choices' }>[
 
 function choiceItem({ goal, command, text }: DriftChoice): Html {
   return element('li', {}, [element('strong', {}, goal), ', ', element('code', {}, command), ` ${text}.`]);
-}
-
-function allowanceList(allowed: Plan['allowed']): readonly Html[] {
-  if (allowed.length === 0) return [];
-  const items = allowed.map(({ code, reason }) => element('li', {}, ['Overridden: ', element('code', {}, code), `: ${reason}`]));
-  return [element('ul', {}, items)];
 }
 
 function postureList(

@@ -4,7 +4,7 @@ import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { compareText } from '../../model/json.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import type { Effect } from '../blocks.ts';
+import type { EffectClass } from '../blocks.ts';
 import type { LinkOf } from '../links.ts';
 import { permissionTexts, permissionsTitle } from '../wording/permissions.ts';
 import { plural } from '../wording/summary.ts';
@@ -17,7 +17,7 @@ const mostRows = 500;
 const mostPlaces = 3;
 
 /** How the page colors each effect. */
-const verdictOf: Readonly<Record<PermissionChange['effect'], Effect>> = {
+const verdictOf: Readonly<Record<PermissionChange['effect'], EffectClass>> = {
   opened: 'weakens',
   granted: 'weakens',
   unknown: 'unknown',

@@ -47,7 +47,7 @@ function listBlocks(entries: readonly Entry[], rank: RowsBlock['rank'], linkOf: 
   const lines = entries.map((one) => ({ text: listLine(one, linkOf), rank: rank.row, label: 'object' }));
   const details = entries.flatMap((one) => {
     const changed = detailLines(one);
-    return changed.length === 0 ? [] : [detailsBlock(titleOf(one), { lines: shortList(changed, 100), risks: '' }, rank.detail)];
+    return changed.length === 0 ? [] : [detailsBlock(detailTitle(one), { lines: shortList(changed, 100), risks: '' }, rank.detail)];
   });
   return [...lines, blank, ...details];
 }
@@ -67,7 +67,7 @@ function escapeSaid(said: string): string {
   return said.replace(/^([:,] )?(.*)$/s, (_, mark: string | undefined, text: string) => `${mark ?? ''}${escapeMarkdown(text)}`);
 }
 
-function titleOf({ sign, name, said = '' }: Entry): string {
+function detailTitle({ sign, name, said = '' }: Entry): string {
   return `${sign} ${clip(`${name}${said}`, 300)}`;
 }
 
@@ -190,7 +190,7 @@ function detailBlocks({ first, all }: Alike, rank: number, isStated: boolean): r
   const lines = detailLines(first);
   if (lines.length === 0 && all.length <= mostAlike) return [];
   const ids = shortList(all.length === 1 ? [] : all.map(({ name }) => `  on ${clip(name, 300)}`), mostIds);
-  const title = `${titleOf(first)}${all.length === 1 ? '' : ` and ${all.length - 1} more`}`;
+  const title = `${detailTitle(first)}${all.length === 1 ? '' : ` and ${all.length - 1} more`}`;
   return [detailsBlock(title, { lines: [...shortList(lines, 100), ...ids], risks: isStated ? first.risk : '' }, rank + first.order)];
 }
 

@@ -1,13 +1,10 @@
 import type { OutsideChange, Plan } from '../../model/plan/plan.ts';
 import { accessControlId } from '../../model/protection/access-objects.ts';
-import type { Headline } from '../../model/protection/protection.ts';
-import type { Entry, RowsBlock } from '../blocks.ts';
+import type { Entry, OutsideSection } from '../blocks.ts';
 import { plural } from '../wording/summary.ts';
 import { changeRows } from './change-rows.ts';
 import { outsideEntry, rankOf } from './entries.ts';
-
-/** The part of a report about objects that decide access and that no manifest declares. */
-export type OutsideSection = { readonly title: string; readonly headlines: readonly Headline[]; readonly rows: RowsBlock };
+import { headlinesBlock } from './lines.ts';
 
 const signs = { created: '+', changed: '~', deleted: '-', 'switched on': '~', 'switched off': '~' } as const;
 
@@ -17,18 +14,18 @@ export function outsideSection({ outside }: Pick<Plan, 'outside'>): OutsideSecti
   const count = plural(outside.changes.length, 'change');
   return {
     title: `Changed outside Ostiary, in no manifest: ${count}. Ostiary never writes these objects; a complete apply records them`,
-    headlines: outside.headlines,
+    headlines: headlinesBlock(outside.headlines, { orphans: new Map() }),
     rows: {
       type: 'rows',
       title: '',
-      entries: outside.changes.map(entryOf),
+      entries: outside.changes.map(outsideChangeEntry),
       form: 'list',
       rank: { row: rankOf('held row'), detail: rankOf('detail') },
     },
   };
 }
 
-function entryOf({ id, happened, managedBy, fields }: OutsideChange): Entry {
+function outsideChangeEntry({ id, happened, managedBy, fields }: OutsideChange): Entry {
   const who = managedBy === undefined ? '' : `, managed by ${managedBy}`;
   const action = happened === 'created' ? 'create' : 'update';
   const rows = happened === 'deleted' ? [] : changeRows({ action, fields });

@@ -3,6 +3,7 @@ import { documentJson } from '../document-json.ts';
 import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/outcome.ts';
 import { type Action, deletedOutside } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
+import { allowancesBlock, noticesBlock } from '../rows/lines.ts';
 import { orphanNotices } from '../rows/groups.ts';
 import { countOrphans, countStayingEdges, stayingEdgesText, type ActionCounts } from '../wording/summary.ts';
 import { outsideBlocks } from './plan.ts';
@@ -24,7 +25,8 @@ export function applyDocument(
         },
         ...(hasPlace ? { place: { where: plan.target.url }, summary: { type: 'apply', plan, result } } : {}),
         blocks: [
-          { type: 'notices', lines: orphanNotices({ orphans: [], changes: [], ...plan }) },
+          ...(hasPlace ? [allowancesBlock(plan.allowed ?? [])] : []),
+          noticesBlock(orphanNotices({ orphans: [], changes: [], ...plan })),
           { type: 'outcomes', result },
           ...(hasPlace ? outsideBlocks(plan) : []),
         ],

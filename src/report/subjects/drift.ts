@@ -9,6 +9,7 @@ import { changeRows, type DriftedObject, type DriftedRow, edgeChangeRows, groupE
 import type { ReportDocument, ReportSection } from '../document.ts';
 import { outsideBlocks, planObject } from './plan.ts';
 import { driftRows } from '../rows/entries.ts';
+import { headlinesBlock, noticesBlock } from '../rows/lines.ts';
 import { outsideNotices } from '../rows/outside-rows.ts';
 import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '../rows/groups.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
@@ -40,8 +41,8 @@ function driftSection(drift: Drift, columns: readonly ControlColumn[], config: s
     place: { where: plan.target.url, config },
     ...(adopted === undefined ? {} : { summary: { type: 'sentence', sentence: adopted } }),
     blocks: [
-      { type: 'notices', lines: [...expiredNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)] },
-      { type: 'headlines', headlines: protection.headlines, changedSamples: [], deletions: [], orphans: new Map() },
+      noticesBlock([...expiredNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)]),
+      headlinesBlock(protection.headlines, { orphans: new Map() }),
       driftRows(rows),
       ...outsideBlocks(plan),
       ...[unwatchedList(plan), unmanagedList(plan), notComparedList(plan)]

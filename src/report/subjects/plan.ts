@@ -3,9 +3,18 @@ import { type AcceptedDrift, type AssessedChange, fieldPosition, highestPlanRisk
 import { reasonsIn } from '../../model/plan/reasons.ts';
 import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import { documentJson, sortedJson } from '../document-json.ts';
-import type { ChangeWarnings, Deletion, ReportBlock, ReportDocument } from '../document.ts';
+import type { ChangeWarnings, ReportBlock, ReportDocument } from '../document.ts';
 import { blockedNotices, groupPlan, orphanNotices, sideLists } from '../rows/groups.ts';
 import { groupRows } from '../rows/entries.ts';
+import {
+  allowancesBlock,
+  type Deletion,
+  headlinesBlock,
+  noticesBlock,
+  permissionsBlock,
+  policyWarningsBlock,
+  refusalsBlock,
+} from '../rows/lines.ts';
 import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
 import { checkNotices, countActions } from '../wording/summary.ts';
 import { planVerdict } from '../wording/verdict.ts';
@@ -50,20 +59,15 @@ export function planBlocks(plan: Plan, warnings: ChangeWarnings = new Map()): re
   const orphans = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const { groups, others } = groupPlan(plan);
   return [
-    { type: 'refusals', refusals },
-    { type: 'notices', lines: [...checkNotices(plan), ...blockedNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)] },
-    {
-      type: 'headlines',
-      headlines: protection.headlines,
-      changedSamples: protection.changedSamples ?? [],
-      deletions: deletionsOf(plan),
-      orphans,
-    },
-    { type: 'permissions', changes: unstatedPermissions(protection) },
+    refusalsBlock(refusals),
+    noticesBlock([...checkNotices(plan), ...blockedNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)]),
+    headlinesBlock(protection.headlines, { orphans, deletions: deletionsOf(plan), changedSamples: protection.changedSamples ?? [] }),
+    permissionsBlock(unstatedPermissions(protection)),
     ...groups.map((group) => groupRows(group, warnings)),
     ...outsideBlocks(plan),
     ...sideLists(plan, others).map((list) => ({ type: 'list', list }) as const),
-    { type: 'allowances', allowed },
+    allowancesBlock(allowed),
+    policyWarningsBlock(plan),
   ];
 }
 

@@ -5,7 +5,8 @@ import { latestOrigin, type LineOrigin } from '../../model/result/line-origin.ts
 import type { Decider, Permission } from '../../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
-import { cellText, csvText, joinQuoted, peopleText } from './permissions.ts';
+import { cellText, csvText } from './permissions.ts';
+import { joinQuoted, peopleText } from '../wording/people.ts';
 
 /** What groups can do on one connection: a list of permissions by verb for each of some people. */
 export type ReportedConnection = {

@@ -3,23 +3,13 @@ import type { Position } from '../../model/diagnostic.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Answer, Decider, Permission } from '../../model/protection/permission.ts';
-import type { PermissionChange, PermissionEffect } from '../../model/protection/protection.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { escapeTerminal } from '../escape.ts';
 import type { TableListing } from './listings.ts';
-import {
-  approversText,
-  filesText,
-  morePermissionsText,
-  mostPermissions,
-  permissionPlaces,
-  permissionsTitle,
-  permissionTable,
-} from '../wording/permissions.ts';
-import { shortPlace } from '../wording/value.ts';
-import { gap, type Paint, type Palette, type Terminal, withoutBreak, words, wrap } from '../wrap.ts';
+import { everybodyElse, joinQuoted, peopleText } from '../wording/people.ts';
+import { approversText, filesText } from '../wording/permissions.ts';
 
 /** Returns where the manifests state what decides a fact; undefined where none does. */
 export type PlaceOf = (decider: Decider) => Position | undefined;
@@ -99,19 +89,6 @@ export function foldGroups(all: readonly (readonly Permission[])[], textOf: (per
   }));
 }
 
-export const everybodyElse = '(everybody)';
-
-/** Returns people who are in all of some groups: `payments+sre`. */
-export function peopleText(groups: readonly string[]): string {
-  return groups.length === 0 ? everybodyElse : joinQuoted(groups, '+');
-}
-
-/** Joins names; one that contains the mark between them is in quotes. */
-export function joinQuoted(names: readonly string[], between: string): string {
-  const mark = between.trim();
-  return names.map((name) => (name.includes(mark) ? JSON.stringify(name) : name)).join(between);
-}
-
 /** Returns who can use connections: a row for each connection and each set of groups that need the same. */
 export function whoListing(rows: readonly PermissionRow[], verbs: readonly AccessMode[]): TableListing {
   return {
@@ -134,34 +111,6 @@ export function cellText({ answer, approval, longest, runbooks, ...term }: Permi
   if (approval === undefined) return `yes${limit}`;
   if (approval === 'unknown') return `yes, approval unknown${limit}`;
   return `after ${approval === 'refused' ? 'nothing' : approversText(approval)}${limit}`;
-}
-
-/** Returns the lines of what people can do after a plan, the largest effect first. */
-export function permissionLines(changes: readonly PermissionChange[], terminal: Terminal): readonly string[] {
-  if (changes.length === 0) return [];
-  const all = permissionTable(changes, escapeTerminal);
-  const lines = all.slice(0, mostPermissions).flatMap(({ who, what, turn, effect, causes }) => {
-    const places = permissionPlaces({ causes }, (place) => escapeTerminal(shortPlace(place)));
-    return wrap(
-      [
-        { text: '    ' },
-        ...withoutBreak(words(`${who}:`)),
-        ...words(`${what}:`),
-        ...words(escapeTerminal(turn), effectPaint(effect, terminal.color)),
-        ...gap,
-        ...withoutBreak(words(places, terminal.color.dim)),
-      ],
-      terminal,
-      8,
-    );
-  });
-  const more = morePermissionsText(all);
-  return [`  ${permissionsTitle}:`, ...lines, ...(more === '' ? [] : [`    ${more}`])];
-}
-
-function effectPaint(effect: PermissionEffect, { red, yellow, green }: Palette): Paint {
-  if (effect === 'opened' || effect === 'eased') return red;
-  return effect === 'lost' || effect === 'stricter' ? green : yellow;
 }
 
 /** Returns permissions as comma-separated values (RFC 4180), one line each. */

@@ -1,4 +1,4 @@
-import { largestOf } from '../../model/collections.ts';
+import { appendAll, largestOf } from '../../model/collections.ts';
 import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
 import type { EndRow, Entry, FieldRow, RowPart, RowsBlock, Sign } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -19,7 +19,7 @@ import {
   words,
   wrap,
 } from '../wrap.ts';
-import { effectPaint } from './headlines.ts';
+import { effectPaint } from './lines.ts';
 
 const indent = 6;
 const widestLabel = 28;
@@ -101,7 +101,7 @@ export function rowsLines({ title, entries, form }: RowsBlock, terminal: Termina
   for (const { entry, others } of foldEntries(entries, terminal)) {
     const own = [...(form === 'short' ? shortLines(entry, terminal) : entryLines(entry, terminal)), ...othersLines(others, terminal)];
     if (form !== 'short' && (isLong || (own.length > 1 && lines.length > 0 && lines.at(-1) !== ''))) lines.push('');
-    lines.push(...own);
+    appendAll(lines, own);
     isLong = own.length > 1;
   }
   return lines;

@@ -1,22 +1,19 @@
 import { largestOf } from '../../model/collections.ts';
-import { highestPlanRisk, isRiskierThan, type Plan } from '../../model/plan/plan.ts';
-import { nameOf } from '../../model/resource.ts';
+import { highestPlanRisk, isRiskierThan } from '../../model/plan/plan.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
 import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SubjectPlace } from '../document.ts';
+import type { LinesBlock, OutsideSection } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
-import { mergeEqual } from '../rows/equal-findings.ts';
 import type { DriftChoice } from '../rows/drift-choices.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../rows/fold-similar.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
-import type { OutsideSection } from '../rows/outside-rows.ts';
 import { hasNothingToShow, planSummaryText, policiesText, shortList, showsSeveral, verdictText } from '../wording/summary.ts';
-import { effectPaint, headlineLines } from './headlines.ts';
+import { blockLines as linesOf, effectPaint } from './lines.ts';
 import { rowsLines } from './rows.ts';
-import { diagnosticsLines, equalPlaceLines } from './diagnostics.ts';
+import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
-import { peopleText, permissionLines } from './permissions.ts';
 import { pulledLines } from './pull.ts';
 import { sampleLines } from './samples.ts';
 import { type Paint, type Palette, type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from '../wrap.ts';
@@ -36,7 +33,6 @@ function sectionLines({ verdict, place, summary, blocks }: ReportSection, termin
     [
       ...(verdict === undefined ? [] : wrap(words(escapeTerminal(verdictText(verdict)), terminal.color.bold), terminal, 2)),
       ...placeLines(place, summary, terminal),
-      ...(summary?.type === 'apply' ? allowanceLines(summary.plan.allowed ?? [], terminal) : []),
     ],
     ...joinedBlocks(blocks).map((joined) => joined.flatMap((block) => blockLines(block, terminal))),
     ...(summary === undefined ? [] : [summaryLines(summary, terminal)]),
@@ -48,9 +44,13 @@ function sectionLines({ verdict, place, summary, blocks }: ReportSection, termin
 function joinedBlocks(blocks: readonly ReportBlock[]): readonly (readonly ReportBlock[])[] {
   return blocks.flatMap((block, index) => {
     const next = blocks[index + 1];
-    if (block.type === 'headlines' && next?.type === 'permissions') return [[block, next]];
-    return block.type === 'permissions' && blocks[index - 1]?.type === 'headlines' ? [] : [[block]];
+    if (isPart(block, 'headlines') && next !== undefined && isPart(next, 'permissions')) return [[block, next]];
+    return isPart(block, 'permissions') && isPart(blocks[index - 1], 'headlines') ? [] : [[block]];
   });
+}
+
+function isPart(block: ReportBlock | undefined, part: LinesBlock['part']): boolean {
+  return block?.type === 'lines' && block.part === part;
 }
 
 /** Returns where a section is about, with the digest of its plan. A plan without changes shows its digest on request. */
@@ -72,22 +72,14 @@ function shownDigest(summary: ReportSummary | undefined, terminal: Terminal): st
 
 function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
   switch (block.type) {
-    case 'headlines':
-      return headlineLines(block.headlines, block.orphans, terminal);
-    case 'notices':
-      return noticeLines(block.lines, terminal);
-    case 'permissions':
-      return permissionLines(block.changes, terminal);
+    case 'lines':
+      return linesOf(block, terminal);
     case 'rows':
       return rowsLines(block, terminal);
     case 'outside':
       return outsideLines(block.section, terminal);
     case 'list':
       return listLines(block.list, terminal);
-    case 'refusals':
-      return refusalLines(block.refusals, terminal);
-    case 'allowances':
-      return allowanceLines(block.allowed, terminal);
     case 'outcomes':
       return outcomesLines(block.result.outcomes, terminal);
     case 'pulled':
@@ -120,7 +112,7 @@ function choiceLines(choices: readonly DriftChoice[], { color }: Terminal): read
 
 /** Returns the lines of changes in no manifest: what they do together, then each object. */
 function outsideLines({ title, headlines, rows }: OutsideSection, terminal: Terminal): readonly string[] {
-  const together = headlineLines(headlines, new Map(), terminal);
+  const together = linesOf(headlines, terminal);
   return [
     ...wrap(words(title, terminal.color.bold), terminal, 2),
     '',
@@ -148,63 +140,11 @@ function summaryLines(summary: ReportSummary, terminal: Terminal): readonly stri
   ];
 }
 
-function allowanceLines(allowed: Plan['allowed'], terminal: Terminal): readonly string[] {
-  return allowed.flatMap(({ code, reason }) =>
-    wrap([{ text: 'Overridden:', paint: terminal.color.yellow }, ...words(escapeTerminal(`${code}: ${reason}`))], terminal, 2),
-  );
-}
-
-/** Returns what a reader must know first. */
-function noticeLines(lines: readonly string[], terminal: Terminal): readonly string[] {
-  return lines.flatMap((line) => wrap([{ text: '  ' }, ...words(line, terminal.color.yellow)], terminal, 6));
-}
-
 function listLines(list: SideList, terminal: Terminal): readonly string[] {
   const shown = shortList(list.entries, listed);
   const lines = hasSentences(list) ? shown : [shown.join(', ')];
   const below = lines.flatMap((line) => wrap([{ text: '    ' }, ...words(line, terminal.color.dim)], terminal, 6));
   return [...wrap(words(list.title), terminal, 2), ...below];
-}
-
-function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly string[] {
-  if (refusals.length === 0) return [];
-  const { bold, dim, red } = terminal.color;
-  const lines = foldSimilar(mergeEqual(refusals), ({ first }) => first.code, terminal).flatMap(({ entry, others }) => {
-    const { all, message } = entry;
-    const refusal = all.length === 1 ? entry.first : { ...entry.first, message, resource: undefined, at: undefined };
-    const about = refusal.resource === undefined ? [] : words(escapeTerminal(`${refusal.resource}:`));
-    const code = { text: escapeTerminal(refusal.code), paint: red };
-    const place = refusal.at === undefined ? '' : escapeTerminal(`${refusal.at.file}:${refusal.at.line}:${refusal.at.column}`);
-    const where = place === '' ? [] : [...gap, { text: place, paint: dim, noBreak: true }];
-    const advice = [
-      ...(refusal.hint === undefined ? [] : [words(escapeTerminal(refusal.hint))]),
-      ...(refusal.allowable ? [[{ text: 'override:' }, { text: escapeTerminal(`--allow ${refusal.code}=REASON`), paint: bold }]] : []),
-    ];
-    return [
-      ...wrap(
-        [{ text: '  ' }, code, ...where, ...gap, ...withoutBreak([...about, ...words(escapeTerminal(refusal.message))])],
-        terminal,
-        6,
-      ),
-      ...advice.flatMap((pieces) => wrap([{ text: '      ' }, ...pieces], terminal, 6)),
-      ...(all.length === 1 ? [] : equalPlaceLines(all, terminal, 6)),
-      ...(terminal.full === true ? newAccessLines(all, terminal) : []),
-      ...(others.length === 0 ? [] : [`      and ${others.length} more of this code; --full prints them`]),
-    ];
-  });
-  return [red(bold('Apply rejects this plan:')), ...lines];
-}
-
-/** Returns a line for each of the people, verbs and connections of refusals; their messages name the first ones. */
-function newAccessLines(refusals: Plan['refusals'], terminal: Terminal): readonly string[] {
-  const all = refusals.flatMap(({ newAccess = [] }) => newAccess);
-  if (all.length < 2) return [];
-  return all.flatMap(({ connection, groups = [], oneOfEach, machine, verb, runbook }) => {
-    const people = oneOfEach?.map((list) => list.join(' or ')) ?? groups;
-    const who = machine ?? (people.length === 0 ? 'people in no other group' : peopleText(people));
-    const how = [verb, runbook].filter((one) => one !== undefined).join(' ');
-    return wrap([{ text: '      -' }, ...words(escapeTerminal(`${who}: ${how} on ${nameOf(connection)}`))], terminal, 10);
-  });
 }
 
 const wordColumn = 11;

@@ -69,10 +69,9 @@ export function permissionPlaces({ causes }: Pick<PermissionChange, 'causes'>, p
   return shortList([...new Set(causes.map(({ by, place }) => placeText(place ?? by)))], mostPlaces).join(', ');
 }
 
-/** Returns how many lines of changed permissions are left out; empty if none is. */
-export function morePermissionsText(lines: readonly unknown[], shown: number = mostPermissions): string {
-  const more = lines.length - shown;
-  return more > 0 ? `and ${plural(more, 'more change')}` : '';
+/** Returns how many lines of changed permissions are left out. */
+export function morePermissionsText(more: number): string {
+  return `and ${plural(more, 'more change')}`;
 }
 
 /** What people had and have: the answer, or the terms that differ, the approval first. */

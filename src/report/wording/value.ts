@@ -5,7 +5,7 @@ import type { Change, Orphan, Value } from '../../model/plan/plan.ts';
 import { type Pointer, tokensOf } from '../../model/pointer.ts';
 import { escapeTerminal } from '../escape.ts';
 import { clip } from '../wrap.ts';
-import { parsePosition, type Position } from '../../model/diagnostic.ts';
+import type { Position } from '../../model/diagnostic.ts';
 
 const longestSample = 100;
 
@@ -126,12 +126,6 @@ function entryText(token: string): string {
 /** Returns `file:line`, escaped. */
 export function shortPosition({ file, line }: Position): string {
   return `${escapeTerminal(file)}:${line}`;
-}
-
-/** Returns a place without its column; a text that is no position stays as it is. */
-export function shortPlace(place: string): string {
-  const at = parsePosition(place);
-  return at === undefined ? place : `${at.file}:${at.line}`;
 }
 
 const context = 12;

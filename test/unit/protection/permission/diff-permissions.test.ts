@@ -3,7 +3,8 @@ import { registry } from '../../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
 import { planBlocks } from '../../../../src/report/subjects/plan.ts';
-import { permissionLines } from '../../../../src/report/text/permissions.ts';
+import { permissionsBlock } from '../../../../src/report/rows/lines.ts';
+import { blockLines } from '../../../../src/report/text/lines.ts';
 import { plainPalette } from '../../../../src/report/wrap.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connection } from '../../../support/manifests.ts';
@@ -29,9 +30,9 @@ async function planBetween(before: Specs, after: Specs): Promise<Plan> {
 async function linesOf(before: Specs, after: Specs): Promise<{ readonly all: readonly string[]; readonly shown: readonly string[] }> {
   const plan = await planBetween(before, after);
   const terminal = { color: plainPalette, columns: 400 };
-  const shown = planBlocks(plan).flatMap((block) => (block.type === 'permissions' ? block.changes : []));
-  const [all, some] = [plan.protection.permissions?.changes ?? [], shown].map((changes) =>
-    permissionLines(changes, terminal)
+  const shown = planBlocks(plan).flatMap((block) => (block.type === 'lines' && block.part === 'permissions' ? [block] : []));
+  const [all, some] = [permissionsBlock(plan.protection.permissions?.changes ?? []), ...shown].map((block) =>
+    blockLines(block, terminal)
       .slice(1)
       .map((line) => line.trim()),
   );

@@ -68,7 +68,7 @@ describe('planMarkdown', () => {
     const text = planMarkdown([{ ...quietPlan(), changes, orphans }], 65_536, linkOf);
     expect([...text.matchAll(/^\| `.` \| `Connection\/(\w+)`/gm)].map(([, name]) => name)).toEqual(['weaker', 'gone', 'stronger']);
     const link = `https://github.test/o/r/commit/${'b'.repeat(10)}`;
-    expect(text).toContain(`- **Deletes \`Connection/gone\`**: removed in [\`bbbbbbb\`](${link}) "Drop it"`);
+    expect(text).toContain(`- **Deletes** \`Connection/gone\`: removed in [\`bbbbbbb\`](${link}) "Drop it"`);
     const { protection } = quietPlan();
     const said = '1 connection is deleted: everybody loses access';
     const causes = [{ by: 'Connection/gone' }] as const;

@@ -1,0 +1,177 @@
+import type { Orphan, Orphans, Plan, Refusal } from '../../model/plan/plan.ts';
+import { parsePosition } from '../../model/diagnostic.ts';
+import type { Headline, PermissionChange, PermissionEffect, SampleChange } from '../../model/protection/protection.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import type { EffectClass, Line, LinesBlock } from '../blocks.ts';
+import { mark, markPlace } from '../marks.ts';
+import { causesText, headlineConnections } from '../wording/causes.ts';
+import { morePermissionsText, mostPermissions, permissionPlaces, permissionsTitle, permissionTable } from '../wording/permissions.ts';
+import { plural, shortList } from '../wording/summary.ts';
+import { sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
+import { clip } from '../wrap.ts';
+import { mergeEqual, policyWarnings } from './equal-findings.ts';
+import { peopleText } from '../wording/people.ts';
+
+const longestName = 60;
+const longestText = 1000;
+const longestCause = 200;
+const longestCauses = 3000;
+const mostDeleted = 10;
+
+/** Returns what a reader must know first, a line each. */
+export function noticesBlock(lines: readonly string[]): LinesBlock {
+  const all = lines.map((line): Line => ({ text: mark('strong', clip(line, longestText)), effect: 'unknown' }));
+  return { type: 'lines', part: 'notices', lines: all, rank: 1, label: 'headline' };
+}
+
+/** Objects that the plan deletes, with the commit that removed their manifests. */
+export type Deletion = {
+  readonly ids: readonly ResourceId[];
+  readonly orphan?: Orphan | undefined;
+  readonly replacedBy?: string | undefined;
+};
+
+/** What headlines stand beside: the samples that are less protected, and what is deleted. */
+type Beside = { readonly orphans: Orphans; readonly deletions?: readonly Deletion[]; readonly changedSamples?: readonly SampleChange[] };
+
+/** Returns headlines with the lines that cause them; deletions and samples are in the rows below, too. */
+export function headlinesBlock(headlines: readonly Headline[], { orphans, deletions = [], changedSamples = [] }: Beside): LinesBlock {
+  const losses = changedSamples.filter((one) => sampleSign(one) !== '+');
+  return {
+    type: 'lines',
+    part: 'headlines',
+    lines: [...headlines.map((one) => headlineLine(one, orphans)), ...deletions.map(deletionLine), ...losses.map(sampleLine)],
+    most: {
+      whole: Number.POSITIVE_INFINITY,
+      short: 3,
+      text: (more) => `and ${more} more about one connection each, with its change below`,
+    },
+    rank: 1,
+    label: 'headline',
+  };
+}
+
+function headlineLine(headline: Headline, orphans: Orphans): Line {
+  const causes = causesText(headline.causes, {
+    orphans,
+    position: markPlace,
+    name: String,
+    named: headline.connections,
+    removal: removalText,
+  });
+  const beside = headlineConnections(headline, (text) => mark('name', text));
+  return {
+    text: `${mark('strong', headline.text)}${beside === '' ? '' : ` ${beside}`}`,
+    effect: headline.direction,
+    aside: causes.length > longestCauses ? '' : causes,
+    isMinor: headline.connections.length === 1,
+  };
+}
+
+/** Returns the commit that removed a manifest, with its subject; empty text if it is not known. */
+function removalText({ removedIn, subject = '' }: Orphan): string {
+  if (removedIn === undefined) return '';
+  return `removed in ${mark('commit', removedIn)}${subject === '' ? '' : ` "${clip(subject, longestCause)}"`}`;
+}
+
+function deletionLine({ ids, orphan, replacedBy }: Deletion): Line {
+  const names = shortList(
+    ids.map((id) => mark('name', clip(id, longestCause))),
+    mostDeleted,
+  ).join(', ');
+  const what = ids.length === 1 ? `${mark('strong', 'Deletes')} ${names}` : `${mark('strong', `Deletes ${ids.length} objects`)} (${names})`;
+  const why =
+    replacedBy === undefined
+      ? orphan === undefined
+        ? ''
+        : removalText(orphan)
+      : `replaced by ${mark('name', clip(replacedBy, longestCause))}`;
+  return { text: what, aside: why, isBelow: true };
+}
+
+function sampleLine(changedSample: SampleChange): Line {
+  const { text, note } = sampleText(changedSample);
+  const rule = mark('name', clip(changedSample.rule, 100));
+  return {
+    text: `${rule}: ${mark('strong', sampleTurn(changedSample))}: ${mark('name', text)}${note === '' ? '' : ` ${note}`}`,
+    isBelow: true,
+  };
+}
+
+const permissionEffects: Readonly<Record<PermissionEffect, EffectClass>> = {
+  opened: 'weakens',
+  eased: 'weakens',
+  granted: 'unknown',
+  longer: 'unknown',
+  unknown: 'unknown',
+  lost: 'strengthens',
+  stricter: 'strengthens',
+};
+
+/** Returns what people can do after a plan, the largest effect first. */
+export function permissionsBlock(changes: readonly PermissionChange[]): LinesBlock {
+  const all = permissionTable(changes, (text) => mark('name', clip(text, longestName)));
+  const lines = all.map(({ who, what, turn, effect, causes }): Line => {
+    const aside = permissionPlaces({ causes }, placeText);
+    return { text: `${who}: ${what}: ${mark('strong', turn)}`, effect: permissionEffects[effect], aside, isMinor: true };
+  });
+  const most = { whole: mostPermissions, short: 3, text: (more: number) => morePermissionsText(more) };
+  return { type: 'lines', part: 'permissions', title: permissionsTitle, lines, most, rank: 2, label: 'permission' };
+}
+
+function placeText(place: string): string {
+  const at = parsePosition(place);
+  return at === undefined ? mark('name', place) : markPlace(at);
+}
+
+/** Returns why apply rejects a plan, and how to override each reason. */
+export function refusalsBlock(refusals: readonly Refusal[]): LinesBlock {
+  const lines = mergeEqual(refusals).map(({ first, message, all }): Line => {
+    const { code, hint, allowable } = first;
+    const { resource, at } = all.length === 1 ? first : {};
+    const place = at === undefined ? '' : `  ${markPlace(at, 'exact')}`;
+    const about = resource === undefined ? '' : `${mark('name', resource)}: `;
+    return {
+      text: `${mark('code', code)}${place}  ${about}${clip(message, longestText)}`,
+      effect: 'weakens',
+      below: [
+        ...(hint === undefined || hint === '' ? [] : [clip(hint, longestText)]),
+        ...(allowable ? [`override: ${mark('command', `--allow ${code}=REASON`)}`] : []),
+      ],
+      places: all.length === 1 ? [] : all,
+      full: newAccessTexts(all),
+      likeness: code,
+    };
+  });
+  return { type: 'lines', part: 'refusals', title: 'Apply rejects this plan', lines, rank: 1, label: 'refusal' };
+}
+
+/** Returns the people, verbs and connections of refusals; their messages name the first ones. */
+function newAccessTexts(refusals: readonly Refusal[]): readonly string[] {
+  const all = refusals.flatMap(({ newAccess = [] }) => newAccess);
+  if (all.length < 2) return [];
+  return all.map(({ connection, groups = [], oneOfEach, machine, verb, runbook }) => {
+    const people = oneOfEach?.map((list) => list.join(' or ')) ?? groups;
+    const who = machine ?? (people.length === 0 ? 'people in no other group' : peopleText(people));
+    return `- ${who}: ${[verb, runbook].filter((one) => one !== undefined).join(' ')} on ${nameOf(connection)}`;
+  });
+}
+
+/** Returns the overridden refusals, with the reasons. */
+export function allowancesBlock(allowed: Plan['allowed']): LinesBlock {
+  const lines = allowed.map(({ code, reason }): Line => ({
+    text: `${mark('strong', 'Overridden:')} ${mark('code', code)}: ${clip(reason, longestText)}`,
+    effect: 'unknown',
+  }));
+  return { type: 'lines', part: 'allowances', lines, rank: 2, label: 'allowance' };
+}
+
+/** Returns the warnings of policies, each with its connections. */
+export function policyWarningsBlock({ policies }: Pick<Plan, 'policies'>): LinesBlock {
+  const lines = mergeEqual(policyWarnings(policies)).map(({ first: { code }, message, all }): Line => ({
+    text: `${mark('code', code)} ${clip(message, longestText)}`,
+    places: all,
+    isBelow: true,
+  }));
+  return { type: 'lines', part: 'warnings', title: plural(lines.length, 'policy warning'), lines, rank: 3, label: 'list' };
+}
