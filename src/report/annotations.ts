@@ -14,9 +14,11 @@ import {
 } from '../model/plan/plan.ts';
 import { findingRuns, type ReportDocument, type TargetFindings } from './document.ts';
 import { changedPosition, refusalDiagnostics, acceptedDiagnostics } from './subjects/findings.ts';
-import { blockedReason, changeNote, changeRows } from './rows/change-rows.ts';
+import type { Entry } from './blocks.ts';
+import { changeEntry, driftRows } from './rows/entries.ts';
+import { blockedReason, changeNote } from './rows/change-rows.ts';
 import { orphanText } from './rows/groups.ts';
-import { risksText, shortList } from './wording/summary.ts';
+import { shortList } from './wording/summary.ts';
 import { escapeCommandData, escapeCommandProperty, escapeTerminal } from './escape.ts';
 import { isUnfinished, outcomeWord } from './subjects/apply.ts';
 import { clip } from './wrap.ts';
@@ -125,17 +127,25 @@ function changeAnnotation(change: AssessedChange): Annotation {
       message: blockedReason(change),
       at: change.at,
     };
-  const at = action === 'create' ? change.at : changedPosition(change);
-  const whole = action === 'create' || action === 'delete';
   const isWarning = action === 'delete' || !isWritten(change) || highestRisk(risks) === 'weakens';
-  const fields = whole ? [] : shortList([...new Set(changeRows(change).map(({ label }) => label))], 8);
-  const said = [changeNote(change), ...fields, risksText(risks)].filter((text) => text !== '');
-  return {
+  const entry = changeEntry({ change, edges: [], note: changeNote(change), changedSamples: [] }, { name: 'changed', title: '' });
+  return entryAnnotation(entry, {
     severity: isWarning ? 'warning' : 'notice',
     title: `${action} ${id}`,
-    message: said.length === 0 ? `Ostiary plans to ${action} ${id}` : said.join(', '),
-    at,
-  };
+    message: `Ostiary plans to ${action} ${id}`,
+    at: action === 'create' ? change.at : changedPosition(change),
+  });
+}
+
+/** Returns the annotation of an entry: its note, what differs, and its risk; without any, the message that is given. */
+function entryAnnotation({ verb, note, fields, ends, risk, quiet }: Entry, annotation: Annotation): Annotation {
+  const labels = [
+    ...(verb === 'create' || verb === 'delete' ? [] : fields.map(({ label }) => label)),
+    ...ends.map(({ sign, text }) => `${sign} ${text}`),
+  ];
+  const writer = verb === '' ? quiet.slice(0, 1) : [];
+  const said = [note, ...shortList([...new Set(labels)], 8), risk, ...writer].filter((text) => text !== '');
+  return { ...annotation, message: said.join(', ') || annotation.message };
 }
 
 /** Returns the unfinished outcomes as annotations, each at its manifest. */
@@ -153,28 +163,22 @@ function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly Annotatio
   });
 }
 
-/** Returns drifted objects as annotations, each at its manifest. */
+/** Returns drifted objects as annotations, each at its manifest, and the changes in no manifest without a position. */
 function driftAnnotations(drift: Drift): readonly Annotation[] {
-  const drifted = driftedObjects(drift).map(({ change, note, rows, edges, writers }): Annotation => {
-    const fields = shortList([...new Set([...rows.map(({ label }) => label), ...edges.map(({ sign, text }) => `${sign} ${text}`)])], 8);
-    const said = [note, ...fields, ...writers.slice(0, 1)].filter((text) => text !== '');
-    return {
-      severity: change.action === 'blocked' ? 'notice' : 'warning',
-      title: `drift ${change.id}`,
-      message: said.join(', ') || `${change.id} was changed on the gateway`,
-      at: change.at,
-    };
-  });
-  return [...orphanAnnotations(drift.plan), ...drifted, ...outsideAnnotations(drift.plan)];
-}
-
-/** Returns the changes in no manifest as annotations without a position. */
-function outsideAnnotations(plan: Pick<Plan, 'outside'>): readonly Annotation[] {
-  const objects = outsideSection(plan)?.rows.entries ?? [];
-  return objects.map(({ name, said = '' }) => ({
-    severity: 'warning',
-    title: 'changed outside Ostiary, in no manifest',
-    message: `${escapeTerminal(name)}${said}`,
-    at: undefined,
-  }));
+  const drifted = driftRows(driftedObjects(drift)).entries.map((entry) =>
+    entryAnnotation(entry, {
+      severity: entry.sign === '!' ? 'notice' : 'warning',
+      title: `drift ${entry.name}`,
+      message: `${entry.name} was changed on the gateway`,
+      at: entry.at,
+    }),
+  );
+  const outside = outsideSection(drift.plan)?.rows.entries ?? [];
+  const severity = 'warning';
+  const title = 'changed outside Ostiary, in no manifest';
+  return [
+    ...orphanAnnotations(drift.plan),
+    ...drifted,
+    ...outside.map(({ name, said = '' }) => ({ severity, title, message: `${escapeTerminal(name)}${said}` }) as const),
+  ];
 }
