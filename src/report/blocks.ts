@@ -108,3 +108,30 @@ export type LinesBlock = {
 
 /** The part of a report about objects that decide access and that no manifest declares. */
 export type OutsideSection = { readonly title: string; readonly headlines: LinesBlock; readonly rows: RowsBlock };
+
+/** What happened to one thing. */
+export type Result = {
+  readonly name: string;
+  /** What happened, in one word, and its sign; without one, nothing did. */
+  readonly word: string;
+  readonly sign?: Sign;
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+  readonly hint?: string | undefined;
+  /** The title of the list that it belongs to, in their order. */
+  readonly section: string;
+  /** A short report names it first, with its reason. */
+  readonly isFailure: boolean;
+  /** The order in which results are left out for length; the lowest stay longest. */
+  readonly order: number;
+  readonly likeness: string;
+};
+
+/** What happened, by sections; `open` are those that need attention. */
+export type ResultsBlock = {
+  readonly type: 'results';
+  readonly results: readonly Result[];
+  readonly sections: readonly string[];
+  readonly open: readonly string[];
+  readonly needsAttention: boolean;
+};

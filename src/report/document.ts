@@ -10,7 +10,7 @@ import type {
 import type { ApplyResult, PullResult } from '../model/result/outcome.ts';
 import type { Drift, Explanation } from '../model/result/drift.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { LinesBlock, OutsideSection, RowsBlock } from './blocks.ts';
+import type { LinesBlock, OutsideSection, ResultsBlock, RowsBlock } from './blocks.ts';
 import type { SideList } from './rows/groups.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Verdict } from './wording/summary.ts';
@@ -75,7 +75,7 @@ export type ReportBlock =
   | { readonly type: 'choices'; readonly choices: readonly DriftChoice[] }
   | { readonly type: 'outside'; readonly section: OutsideSection }
   | { readonly type: 'list'; readonly list: SideList }
-  | { readonly type: 'outcomes'; readonly result: ApplyResult }
+  | ResultsBlock
   | { readonly type: 'pulled'; readonly pulled: PullResult }
   | { readonly type: 'samples'; readonly targets: readonly TargetSampleResults[] }
   | { readonly type: 'explanation'; readonly explanation: Explanation }

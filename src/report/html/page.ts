@@ -7,9 +7,9 @@ import { type Diagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { planSummaryText, plural, policiesText, shortList, showsSeveral, stayingEdgesText, verdictText } from '../wording/summary.ts';
 import type { SideList } from '../rows/groups.ts';
-import { outcomeSection, postureDetails } from './changes.ts';
+import { postureDetails } from './postures.ts';
 import { linesHtml } from './lines.ts';
-import { rowsSection, unfoldFirst } from './rows.ts';
+import { resultsSection, rowsSection, unfoldFirst } from './rows.ts';
 import type { LinesBlock, OutsideSection } from '../blocks.ts';
 import { element, empty, type Html, matrixTable, positionHtml, shownVerdicts, verbatim, verdicts, verdictWord } from './markup.ts';
 import { permissionSection } from './permissions.ts';
@@ -84,7 +84,7 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
     ...(isDrift && place !== undefined ? [element('p', { class: 'quiet' }, place.where)] : []),
     ...(summary?.type === 'sentence' ? [element('p', {}, element('strong', {}, summary.sentence))] : []),
     ...blocksOfType(blocks, 'overview').flatMap(({ plan }) => overviewParagraphs(plan, isApplied)),
-    ...blocksOfType(blocks, 'outcomes').map(({ result }) => outcomeSection(result)),
+    ...blocksOfType(blocks, 'results').map(resultsSection),
     ...(isApplied ? [] : linesOf('refusals')),
     ...linesOf('allowances'),
     ...linesOf('notices'),

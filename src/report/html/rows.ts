@@ -1,5 +1,5 @@
 import { foldSimilar, othersText, sortBySeverity } from '../rows/fold-similar.ts';
-import type { Entry, FieldRow, RowPart, RowsBlock } from '../blocks.ts';
+import type { Entry, FieldRow, Result, ResultsBlock, RowPart, RowsBlock } from '../blocks.ts';
 import type { LinkOf } from '../links.ts';
 import { plural } from '../wording/summary.ts';
 import { element, type Html, joinHtml, positionHtml, verdictBadge } from './markup.ts';
@@ -117,4 +117,34 @@ function valueOn(part: RowPart, which: 'manifests' | 'gateway'): readonly Html[]
   if (part.sign === '~') return [element('div', { class: `mono ${kind}` }, isGateway ? part.after : part.before)];
   if (part.sign === '') return isGateway ? [element('div', { class: 'mono' }, part.text)] : [];
   return (part.sign === '+') === isGateway ? [element('div', { class: `mono ${kind}` }, `${isGateway ? '+' : '−'} ${part.text}`)] : [];
+}
+
+const mostResults = 2_000;
+
+/** Returns results by sections, which are folded unless they need attention. */
+export function resultsSection({ results, sections, open, needsAttention }: ResultsBlock): Html {
+  const details = sections.flatMap((section) => {
+    const own = results.filter((one) => one.section === section);
+    const more = own.length - mostResults;
+    if (own.length === 0) return [];
+    return element('details', { open: open.includes(section), 'data-part': true }, [
+      element('summary', {}, `${section} · ${plural(own.length, 'object')}`),
+      element('ul', {}, own.slice(0, mostResults).map(resultItem)),
+      ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more`)] : []),
+    ]);
+  });
+  return element('section', { class: needsAttention ? 'refusals' : undefined, 'aria-label': 'Results' }, [
+    element('h2', {}, 'Results'),
+    ...details,
+  ]);
+}
+
+function resultItem({ name, word, code, message, hint }: Result): Html {
+  return element('li', { 'data-name': name.toLowerCase() }, [
+    `${word} `,
+    element('span', { class: 'mono' }, name),
+    ...(code === undefined ? [] : [' ', element('code', {}, code)]),
+    ...(message === undefined ? [] : [` ${message}`]),
+    ...(hint === undefined ? [] : [element('div', { class: 'quiet' }, hint)]),
+  ]);
 }

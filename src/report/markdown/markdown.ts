@@ -1,5 +1,4 @@
 import { highestPlanRisk, type Plan } from '../../model/plan/plan.ts';
-import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/outcome.ts';
 import {
   blocksOfType,
   labeledName,
@@ -11,14 +10,13 @@ import {
 } from '../document.ts';
 import { type LinkOf } from '../links.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
-import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
 import { clip } from '../wrap.ts';
 import { plural, policiesText, shortList, showsSeveral, stayingEdgesText, type Verdict, verdictText } from '../wording/summary.ts';
 import { rankOf } from '../rows/entries.ts';
 import { linesBlocks, paragraph } from './lines.ts';
-import { rowsBlocks } from './rows.ts';
+import { resultRows, rowsBlocks } from './rows.ts';
 import type { LinesBlock, OutsideSection } from '../blocks.ts';
 import { commentLimit, diagnosticsMarkdown, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 
@@ -72,7 +70,7 @@ function sectionBlocks(
     ...linesOf('allowances'),
     ...groups.flatMap((rows) => rowsBlocks(rows, { linkOf, isOnly, isDense })),
     ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideMarkdown(section)),
-    ...blocksOfType(blocks, 'outcomes').flatMap(({ result }) => outcomeBlocks(result)),
+    ...blocksOfType(blocks, 'results').flatMap(resultRows),
     ...paragraph(blocksOfType(blocks, 'list').map(({ list }) => listBlock(list))),
     ...linesOf('warnings'),
     ...(summary?.type === 'plan' ? [digestBlock(summary.plan)] : []),
@@ -138,38 +136,6 @@ function listBlock(list: SideList): MarkdownBlock {
   }
   const shown = shortList(entries, listed).map((entry, index) => (index < listed ? codeSpan(clip(entry, 200)) : entry));
   return { text: `- ${escapeMarkdown(title)}: ${shown.join(', ')}\n`, rank: rankOf('list'), label: 'list' };
-}
-
-/** The order in which outcomes are omitted for length; the first ones stay longest. */
-const outcomeOrder: Readonly<Record<OutcomeStatus, number>> = {
-  failed: 0,
-  interrupted: 1,
-  skipped: 2,
-  blocked: 3,
-  held: 4,
-  done: 5,
-  already: 6,
-};
-
-/** Returns the failures with their hints, then every object. */
-function outcomeBlocks({ outcomes }: ApplyResult): readonly MarkdownBlock[] {
-  const failures = outcomes
-    .filter((one) => one.status === 'failed' || one.begun === true || (one.status === 'blocked' && isUnfinished(one)))
-    .map(failureBlock);
-  const rows = outcomes.map((outcome) => ({
-    text: `| ${outcomeWord(outcome)} | ${codeSpan(outcome.id)} |\n`,
-    rank: 10 + outcomeOrder[outcome.status],
-    label: 'table row',
-  }));
-  const head = { text: '| | Resource |\n|---|---|\n', rank: 1, label: 'table row' };
-  return [...paragraph(failures), ...(rows.length === 0 ? [] : paragraph([head, ...rows]))];
-}
-
-function failureBlock(outcome: Outcome): MarkdownBlock {
-  const { id, code, message, hint } = outcome;
-  const texts = [message, hint].flatMap((text) => (text === undefined ? [] : [escapeMarkdown(clip(text, longestText))]));
-  const why = code === undefined ? texts : [codeSpan(code), ...texts];
-  return { text: `- ${codeSpan(id)} ${outcomeWord(outcome)}${why.length === 0 ? '' : `: ${why.join('; ')}`}\n`, rank: 2, label: 'failure' };
 }
 
 /** Returns the changes in no manifest: what they do together, then each object. */

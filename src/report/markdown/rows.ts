@@ -1,11 +1,12 @@
 import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from '../escape.ts';
 import { type LinkOf, positionMarkdown } from '../links.ts';
-import type { Entry, FieldRow, RowPart, RowsBlock } from '../blocks.ts';
+import type { Entry, FieldRow, Result, ResultsBlock, RowPart, RowsBlock } from '../blocks.ts';
 import { mergeAlike } from '../rows/fold-similar.ts';
 import { clip } from '../wrap.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { distinctParts } from '../wording/value.ts';
 import { blank, type MarkdownBlock } from './fit-to-limit.ts';
+import { paragraph } from './lines.ts';
 
 const longestLine = 100;
 const longestValue = 1000;
@@ -230,4 +231,17 @@ function detailsBlock(
 ): MarkdownBlock {
   const summary = `<summary><code>${escapeHtmlText(risks === '' ? title : `${title}: ${risks}`)}</code></summary>`;
   return { text: `<details>${summary}\n\n${codeBlock(lines, 'diff')}\n\n</details>\n\n`, rank, label: 'detail' };
+}
+
+/** Returns the failures with their hints, then every result. */
+export function resultRows({ results }: ResultsBlock): readonly MarkdownBlock[] {
+  const failures = results.filter(({ isFailure }) => isFailure).map(failureBlock);
+  const rows = results.map(({ word, name, order }) => rowBlock(`| ${word} | ${codeSpan(name)} |\n`, 10 + order));
+  return [...paragraph(failures), ...(rows.length === 0 ? [] : paragraph([rowBlock('| | Resource |\n|---|---|\n', 1), ...rows]))];
+}
+
+function failureBlock({ name, word, code, message, hint }: Result): MarkdownBlock {
+  const texts = [message, hint].flatMap((text) => (text === undefined ? [] : [escapeMarkdown(clip(text, longestValue))]));
+  const why = code === undefined ? texts : [codeSpan(code), ...texts];
+  return { text: `- ${codeSpan(name)} ${word}${why.length === 0 ? '' : `: ${why.join('; ')}`}\n`, rank: 2, label: 'failure' };
 }

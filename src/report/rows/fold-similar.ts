@@ -1,6 +1,4 @@
 import { addToGroup } from '../../model/collections.ts';
-import { kindOf } from '../../model/resource.ts';
-import type { Outcome } from '../../model/result/outcome.ts';
 import type { Entry } from '../blocks.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -37,11 +35,6 @@ export function foldSimilar<One>(
 /** Returns `and 2 more objects like it: Connection/a, Connection/b`, escaped. */
 export function othersText(others: readonly string[]): string {
   return `and ${plural(others.length, 'more object')} like it: ${shortList(others.map(escapeTerminal), mostNames).join(', ')}`;
-}
-
-/** Returns a text that similar outcomes share. */
-export function likenessOfOutcome({ status, action, code, message, hint, id }: Outcome): string {
-  return JSON.stringify([status, action, code, message, hint, kindOf(id)]);
 }
 
 /**

@@ -2,6 +2,8 @@ import type { JsonObject } from '../../model/json.ts';
 import { documentJson } from '../document-json.ts';
 import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/outcome.ts';
 import { type Action, deletedOutside } from '../../model/plan/plan.ts';
+import { kindOf } from '../../model/resource.ts';
+import type { Result, ResultsBlock, Sign } from '../blocks.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
 import { allowancesBlock, noticesBlock } from '../rows/lines.ts';
 import { orphanNotices } from '../rows/groups.ts';
@@ -27,7 +29,7 @@ export function applyDocument(
         blocks: [
           ...(hasPlace ? [allowancesBlock(plan.allowed ?? [])] : []),
           noticesBlock(orphanNotices({ orphans: [], changes: [], ...plan })),
-          { type: 'outcomes', result },
+          resultsBlock(result),
           ...(hasPlace ? outsideBlocks(plan) : []),
         ],
         pageBlocks: planBlocks,
@@ -39,7 +41,7 @@ function appliedObject({ plan: { target, seals, allowed = [], ...plan }, result 
   return documentJson({ target, ...seals, allowed, ...result, counts: outcomeCounts(result.outcomes, plan) }, 'apply#/$defs/applied');
 }
 
-export type OutcomeWord = Exclude<OutcomeStatus, 'done' | 'already'> | 'created' | 'updated' | 'renamed' | 'deleted' | 'unchanged';
+type OutcomeWord = Exclude<OutcomeStatus, 'done' | 'already'> | 'created' | 'updated' | 'renamed' | 'deleted' | 'unchanged';
 
 const done: Readonly<Record<Action, OutcomeWord>> = {
   create: 'created',
@@ -94,6 +96,47 @@ export function outcomeCounts(outcomes: readonly Outcome[], plan: Partial<Applie
 export function isUnfinished({ status, code }: Outcome): boolean {
   if (status === 'blocked') return code !== 'plan/managed' && code !== deletedOutside;
   return status === 'failed' || status === 'skipped' || status === 'interrupted';
+}
+
+/** The order in which outcomes are omitted for length; the first ones stay longest. */
+const order: Readonly<Record<OutcomeStatus, number>> = { failed: 0, interrupted: 1, skipped: 2, blocked: 3, held: 4, done: 5, already: 6 };
+
+const signs: Readonly<Partial<Record<OutcomeWord, Sign>>> = {
+  created: '+',
+  updated: '~',
+  renamed: '~',
+  deleted: '-',
+  failed: '-',
+  interrupted: '-',
+  blocked: '!',
+  held: '=',
+};
+
+const sections = ['Failed', 'Not done: plan and apply again', 'Not changed', 'Done'] as const;
+
+/** Returns the outcomes of an apply: failures first, then what is left to do, what stays as it is, and what is done. */
+function resultsBlock({ outcomes, interrupted }: ApplyResult): ResultsBlock {
+  const results = outcomes.map((outcome): Result => {
+    const { id, status, action, begun, code, message, hint } = outcome;
+    const word = outcomeWord(outcome);
+    const isLeft = isUnfinished(outcome);
+    const section = sections[status === 'failed' ? 0 : isLeft ? 1 : status === 'done' || status === 'already' ? 3 : 2];
+    const sign = signs[word];
+    return {
+      name: id,
+      word,
+      ...(sign === undefined ? {} : { sign }),
+      code,
+      message,
+      hint,
+      section,
+      isFailure: status === 'failed' || begun === true || (status === 'blocked' && isLeft),
+      order: order[status],
+      likeness: JSON.stringify([status, action, code, message, hint, kindOf(id)]),
+    };
+  });
+  const needsAttention = interrupted || outcomes.some(isUnfinished);
+  return { type: 'results', results, sections, open: sections.slice(0, 2), needsAttention };
 }
 
 /** Returns a sentence such as `Applied: 3 created, 1 updated.`, or `Not finished: 1 failed, 2 not started, 3 created.` */

@@ -1,6 +1,6 @@
 import { appendAll, largestOf } from '../../model/collections.ts';
 import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
-import type { EndRow, Entry, FieldRow, RowPart, RowsBlock, Sign } from '../blocks.ts';
+import type { EndRow, Entry, FieldRow, ResultsBlock, RowPart, RowsBlock, Sign } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { foldEntries, foldSimilar, mostEntries, othersText } from '../rows/fold-similar.ts';
 import { plural, shortList } from '../wording/summary.ts';
@@ -182,7 +182,31 @@ function warningLines(warnings: readonly Diagnostic[], terminal: Terminal): read
 }
 
 /** Returns a line about the entries that are similar to the one above it. */
-function othersLines(others: readonly Entry[], terminal: Terminal): readonly string[] {
+function othersLines(others: readonly { readonly name: string }[], terminal: Terminal): readonly string[] {
   if (others.length === 0) return [];
   return wrap([{ text: '  ' }, ...words(`${othersText(others.map(({ name }) => name))}; --full prints them`)], terminal, 6);
+}
+
+const wordColumn = 11;
+
+/** Returns results, each with its reason; many similar ones only with `full`. */
+export function resultLines({ results }: ResultsBlock, terminal: Terminal): readonly string[] {
+  const { color } = terminal;
+  const column = wordColumn + 4;
+  return foldSimilar(results, ({ likeness }) => likeness, terminal).flatMap(
+    ({ entry: { name, word, sign, code, message, hint }, others }) => {
+      const paint = sign === undefined ? color.dim : signPaint(sign, color);
+      const head = [{ text: '  ' }, { text: pad(word, wordColumn), paint }, ...gap, { text: escapeTerminal(name), noBreak: true }];
+      const start = code === undefined ? [] : [{ text: escapeTerminal(code), paint: color.dim }, ...gap];
+      const [first = [], ...rest] = [message, hint].flatMap((text) => (text === undefined ? [] : [words(escapeTerminal(text))]));
+      const reason = [...start, ...(start.length === 0 ? first : withoutBreak(first))];
+      return [
+        ...wrap(head, terminal, column),
+        ...[reason, ...rest].flatMap((spans) =>
+          spans.length === 0 ? [] : wrap([{ text: ' '.repeat(column) }, ...spans], terminal, column),
+        ),
+        ...othersLines(others, terminal),
+      ];
+    },
+  );
 }

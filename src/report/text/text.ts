@@ -1,22 +1,19 @@
 import { largestOf } from '../../model/collections.ts';
 import { highestPlanRisk, isRiskierThan } from '../../model/plan/plan.ts';
-import type { Outcome } from '../../model/result/outcome.ts';
 import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SubjectPlace } from '../document.ts';
 import type { LinesBlock, OutsideSection } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
-import { outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import type { DriftChoice } from '../rows/drift-choices.ts';
-import { foldSimilar, likenessOfOutcome, othersText } from '../rows/fold-similar.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
 import { hasNothingToShow, planSummaryText, policiesText, shortList, showsSeveral, verdictText } from '../wording/summary.ts';
 import { blockLines as linesOf, effectPaint } from './lines.ts';
-import { rowsLines } from './rows.ts';
+import { resultLines, rowsLines } from './rows.ts';
 import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
 import { pulledLines } from './pull.ts';
 import { sampleLines } from './samples.ts';
-import { type Paint, type Palette, type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from '../wrap.ts';
+import { type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from '../wrap.ts';
 
 const listed = 5;
 
@@ -80,8 +77,8 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
       return outsideLines(block.section, terminal);
     case 'list':
       return listLines(block.list, terminal);
-    case 'outcomes':
-      return outcomesLines(block.result.outcomes, terminal);
+    case 'results':
+      return resultLines(block, terminal);
     case 'pulled':
       return pulledLines(block.pulled, terminal);
     case 'samples':
@@ -145,44 +142,4 @@ function listLines(list: SideList, terminal: Terminal): readonly string[] {
   const lines = hasSentences(list) ? shown : [shown.join(', ')];
   const below = lines.flatMap((line) => wrap([{ text: '    ' }, ...words(line, terminal.color.dim)], terminal, 6));
   return [...wrap(words(list.title), terminal, 2), ...below];
-}
-
-const wordColumn = 11;
-
-/** Returns the outcomes; many similar ones only with `full`. */
-function outcomesLines(outcomes: readonly Outcome[], terminal: Terminal): readonly string[] {
-  const folded = foldSimilar(outcomes, likenessOfOutcome, terminal);
-  return folded.flatMap(({ entry, others }) => {
-    const text = others.length === 0 ? [] : words(`${othersText(others.map(({ id }) => id))}; --full prints them`);
-    return [...outcomeLines(entry, terminal), ...(text.length === 0 ? [] : wrap([{ text: '  ' }, ...text], terminal, 6))];
-  });
-}
-
-function outcomeLines(outcome: Outcome, terminal: Terminal): readonly string[] {
-  const word = outcomeWord(outcome);
-  const indent = wordColumn + 4;
-  const head: Span[] = [{ text: '  ' }, { text: pad(word, wordColumn), paint: wordPaint(word, terminal.color) }, ...gap];
-  const lines = wrap([...head, { text: escapeTerminal(outcome.id), noBreak: true }], terminal, indent);
-  const texts = [outcome.message, outcome.hint].flatMap((text) => (text === undefined ? [] : [words(escapeTerminal(text))]));
-  const code = outcome.code === undefined ? [] : [{ text: escapeTerminal(outcome.code), paint: terminal.color.dim }, ...gap];
-  const [message, ...hints] = texts;
-  const first = message === undefined ? code : [...code, ...(code.length === 0 ? message : withoutBreak(message))];
-  const below = first.length === 0 ? [] : [first, ...hints];
-  return [...lines, ...below.flatMap((pieces) => wrap([{ text: ' '.repeat(indent) }, ...pieces], terminal, indent))];
-}
-
-function wordPaint(word: OutcomeWord, color: Palette): Paint {
-  const paints = {
-    created: color.green,
-    updated: color.yellow,
-    renamed: color.yellow,
-    deleted: color.red,
-    unchanged: color.dim,
-    failed: color.red,
-    skipped: color.dim,
-    blocked: color.cyan,
-    held: color.cyan,
-    interrupted: color.red,
-  } as const;
-  return paints[word];
 }

@@ -33,6 +33,10 @@ function withAction(action: AssessedChange['action'], grouped: GroupedChange): G
   return { ...grouped, change: { ...grouped.change, action } };
 }
 
+function likenessOf(one: GroupedChange): string {
+  return changeEntry(one, { name: 'changed', title: '' }).likeness;
+}
+
 describe('changes are alike', () => {
   test.each<readonly [boolean, GroupedChange, GroupedChange]>([
     [true, update('a', 120, 'neutral'), update('b', 120, 'neutral')],
@@ -47,7 +51,6 @@ describe('changes are alike', () => {
     [false, withAction('delete', update('a', 120, 'weakens')), withAction('delete', update('b', 120, 'neutral'))],
     [false, withAction('create', update('a', 120, 'weakens')), withAction('delete', update('b', 120, 'weakens'))],
   ])('%s', (isAlike, left, right) => {
-    const likenessOf = (one: GroupedChange): string => changeEntry(one, { name: 'changed', title: '' }).likeness;
     expect(likenessOf(left) === likenessOf(right)).toBe(isAlike);
   });
 });

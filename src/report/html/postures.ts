@@ -1,57 +1,12 @@
-import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { Cause, ConnectionRule, ControlChange, ControlColumn, PostureChange } from '../../model/protection/protection.ts';
-import { plural, shortList } from '../wording/summary.ts';
+import { shortList } from '../wording/summary.ts';
 import { controlText, pathText } from '../wording/value.ts';
 import type { PostureSides } from '../document.ts';
 import type { LinkOf } from '../links.ts';
-import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { columnOf, element, type Html, positionHtml, searchText, verdictBadge } from './markup.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText, driftCause } from '../wording/causes.ts';
-
-const mostOutcomes = 2_000;
-
-/** Returns the outcomes of an apply: failures first, then what is left to do, what stays as it is, and what is done. */
-export function outcomeSection(result: ApplyResult): Html {
-  const { outcomes } = result;
-  const failed = outcomes.filter(({ status }) => status === 'failed');
-  const left = outcomes.filter((one) => isUnfinished(one) && one.status !== 'failed');
-  const stays = outcomes.filter(({ status }) => status === 'blocked' || status === 'held');
-  const done = outcomes.filter(({ status }) => status === 'done' || status === 'already');
-  const isFinished = failed.length + left.length === 0 && !result.interrupted;
-  return element('section', { class: isFinished ? undefined : 'refusals', 'aria-label': 'Results' }, [
-    element('h2', {}, 'Results'),
-    ...outcomeDetails('Failed', failed, true),
-    ...outcomeDetails('Not done: plan and apply again', left, true),
-    ...outcomeDetails('Not changed', stays, false),
-    ...outcomeDetails('Done', done, false),
-  ]);
-}
-
-function outcomeDetails(title: string, outcomes: readonly Outcome[], isOpen: boolean): readonly Html[] {
-  if (outcomes.length === 0) return [];
-  const more = outcomes.length - mostOutcomes;
-  return [
-    element('details', { open: isOpen, 'data-part': true }, [
-      element('summary', {}, `${title} · ${plural(outcomes.length, 'object')}`),
-      element('ul', {}, outcomes.slice(0, mostOutcomes).map(outcomeLine)),
-      ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more`)] : []),
-    ]),
-  ];
-}
-
-function outcomeLine(outcome: Outcome): Html {
-  const { id, code, message, hint } = outcome;
-  return element('li', { 'data-name': id.toLowerCase() }, [
-    outcomeWord(outcome),
-    ' ',
-    element('span', { class: 'mono' }, id),
-    ...(code === undefined ? [] : [' ', element('code', {}, code)]),
-    ...(message === undefined ? [] : [` ${message}`]),
-    ...(hint === undefined ? [] : [element('div', { class: 'quiet' }, hint)]),
-  ]);
-}
 
 const mostParts = 40;
 const mostCauses = 5;
