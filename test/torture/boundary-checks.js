@@ -90,6 +90,13 @@ export const boundaryChecks = [
     ['e2e/action/workflows.test.ts: a release publishes the files that jobs without permission to write made, and imports no package'],
   ],
   [
+    'no package prints the environment of git',
+    'console/context/process-context.ts',
+    "delete process.env['DEBUG'];",
+    "delete process.env['DEBUGS'];",
+    ['e2e/git/git.test.ts: records a complete apply locally and on origin'],
+  ],
+  [
     'git uses the repository that Ostiary found',
     'git/git-environment.ts',
     '...(gitFolder === undefined ? {} : { GIT_DIR: gitFolder, GIT_WORK_TREE: folder })',

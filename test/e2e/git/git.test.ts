@@ -36,6 +36,10 @@ describe('apply', () => {
     const theirs = clone(origin, '--depth=1');
     const talkative = { DEBUG: '*' };
     expect(await gateway.process('plan --detailed-exitcode', theirs.folder, talkative)).toMatchObject({ code: 0, stderr: '' });
+    // The log of the HTTP client, which Node starts before Ostiary runs, has no headers.
+    const { stderr } = await gateway.process('plan', theirs.folder, { NODE_DEBUG: 'undici,fetch' });
+    expect(stderr).toMatch(/sending request to GET/);
+    expect(stderr).not.toContain(gateway.env()['OSTIARY_TOKEN']);
     expect(recorded(theirs)).toBe(head);
     const next = ours.save({ 'README.md': 'nothing to do, and yet a commit' });
     const again = await gateway.run('apply --yes --format json --no-origin --quiet', ours.folder);
