@@ -44,11 +44,9 @@ test('two configs with targets of one name have their own comments, deployments,
   const plan = (inputs: Inputs): Promise<StepEnded> =>
     bench.step({ cwd, event: 'pull_request', payload: pullRequestPayload({ ...pull, base }), inputs: { mode: 'plan', ...inputs }, env });
 
-  const planned = await plan({ ...payments, sarif: 'findings.sarif', out: 'plan.json', report: 'html=plan.html' });
+  const planned = await plan({ ...payments, sarif: 'findings.sarif', report: 'html=plan.html' });
   expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned' } });
-  expect([planned.outputs['sarif-path'], planned.outputs['plan-path']]).toEqual(
-    ['findings.sarif', 'plan.json'].map((name) => join(cwd, 'teams/payments', name)),
-  );
+  expect(planned.outputs['sarif-path']).toBe(join(cwd, 'teams/payments/findings.sarif'));
   expect(readFileSync(planned.outputs['sarif-path'] ?? '', 'utf8')).toContain('"version": "2.1.0"');
   const linked = `https://github.test/octo/access/blob/${git(cwd, 'rev-parse HEAD').slice(0, 10)}/teams/payments/access/a.yaml#L1`;
   expect(readFileSync(join(cwd, 'teams/payments/plan.html'), 'utf8')).toContain(`href="${linked}`);

@@ -120,7 +120,7 @@ describe('the issue of a drift', () => {
     expect(data.body).toBe(issue?.body);
     writeFiles(cwd, { 'ostiary.yaml': config({ mine: gateway.url(), other: gateway.url() }) });
     commitAll(cwd);
-    const second = await drift(cwd, { labels: 'by hand', target: 'other', base: 'HEAD' });
+    const second = await drift(cwd, { labels: 'by hand', target: 'other' });
     expect([second.code, second.outputs['issue'] === outputs['issue']]).toEqual([0, false]);
   });
 
@@ -214,7 +214,9 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
   expect(git(origin, `show --no-patch --format=%B ${branch}`)).not.toContain('fixes');
   const [request] = (await openRequests()).filter(({ head }) => head.ref === branch);
   expect(request).toMatchObject({ number: Number(number), title: 'Accept drift on taken' });
-  expect(request?.body).toMatch(/^(?:<!--.*-->\n)*### Accepts drift on `taken`: 1 object changed outside Ostiary\. Strengthens/);
+  expect(request?.body).toMatch(
+    /^(?:<!--.*-->\n)*### Accepts drift on `taken`: 1 object changed outside Ostiary\. taken-a gains reviewer group /,
+  );
   expect(request?.body).toMatch(new RegExp(`Belongs to #${issue}\\.[\\s\\S]*\`Connection/taken-a\`[\\s\\S]* by admin`));
   expect((await issuesOf('taken'))[0]?.body).toContain(`**To accept it**, merge #${number}, or run \`ostiary drift --adopt\`, `);
   expect(await wordsOn(Number(issue))).toEqual([]);
