@@ -129,6 +129,8 @@ export type WireKind = {
   readonly uidOf: (entry: JsonObject) => string | undefined;
   /** Returns the entry without the fields whose values are not reliable in this mode, and without placeholders. */
   readonly stripUntrusted?: (entry: JsonObject, mode: ReadMode) => JsonObject;
+  /** Lists leave out the secrets of an entry that has some. */
+  readonly listsOmitSecrets?: true;
   /** Returns the version of the entry's secrets, where the gateway has a reliable one. */
   readonly secretsVersion?: (entry: JsonObject, mode: ReadMode) => string | undefined;
   /** Returns whether the entry states nothing: the gateway creates such an object where others name it. */

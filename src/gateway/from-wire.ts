@@ -82,8 +82,7 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
         raw,
         unknown,
       };
-      const leftOut =
-        mode.bulk && mode.seesSecrets && wireKind.stripUntrusted !== undefined ? absentSecrets(entry, secretFields) : noPointers;
+      const leftOut = mode.bulk && mode.seesSecrets && wireKind.listsOmitSecrets === true ? absentSecrets(entry, secretFields) : noPointers;
       const secretsVersion = wireKind.secretsVersion?.(entry, mode);
       const version = wireKind.version?.(entry);
       const links = wireKind.linksOf?.(entry) ?? [];

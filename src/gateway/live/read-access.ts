@@ -1,7 +1,7 @@
 import { runPool } from '../../model/concurrency.ts';
 import { appendAll } from '../../model/collections.ts';
 import { ApiError } from '../../model/errors.ts';
-import { asText, compareText, type JsonObject, textsIn } from '../../model/json.ts';
+import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import {
@@ -15,7 +15,7 @@ import {
   rolesOf,
   watchedLists,
 } from '../../model/protection/access-objects.ts';
-import { nameOf, resourceId } from '../../model/resource.ts';
+import { resourceId } from '../../model/resource.ts';
 import { normalizeValue } from '../../model/spec/normalize.ts';
 import type { AnswerBudget } from '../http/answer-budget.ts';
 import type { GatewayContext } from '../session.ts';
@@ -34,7 +34,7 @@ export async function readWatched(
   const none = Promise.resolve(defaultRoles);
   const settings = rows.find(({ kind }) => isAuthSetting(`${kind}/`));
   const readSettings = settings === undefined ? undefined : readKind(context, settings, { ...listed, roles: none });
-  const roles = readSettings === undefined ? none : readSettings.then(roleNamesOf);
+  const roles = readSettings === undefined ? none : readSettings.then((found) => (found === undefined ? 'unreadable' : roleNamesIn(found)));
   return Promise.all(rows.map(async (row) => (row === settings ? readSettings : readKind(context, row, { ...listed, roles }))));
 }
 
@@ -62,12 +62,6 @@ async function readKind(
 function withRoles(row: ListedRow, names: RoleNames): readonly ListedRow[] {
   const roles = row['isActive'] === false ? [] : rolesOf(textsIn(row['groups']), names);
   return roles.length === 0 ? [] : [{ ...row, roles }];
-}
-
-/** Returns how the gateway calls the groups of admins and auditors, by the settings that were read. */
-function roleNamesOf(settings: readonly LiveResource[] | undefined): RoleNames | 'unreadable' {
-  if (settings === undefined) return 'unreadable';
-  return roleNamesIn(settings.map(({ id, spec }) => ({ name: nameOf(id), value: asText(spec['value']) })));
 }
 
 /** Reads a list, and other lists of the same rows, sorted by name; `unreadable` where one of them is not shown. A list that does not exist has no rows. */

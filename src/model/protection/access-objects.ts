@@ -1,5 +1,5 @@
 import { asText, type JsonObject, objectsIn, textsIn } from '../json.ts';
-import { kindOf, type ResourceId } from '../resource.ts';
+import { kindOf, nameOf, type ResourceId } from '../resource.ts';
 
 /** A way to use a connection, which a field `access_mode_…` opens. */
 export type AccessMode = 'connect' | 'exec' | 'runbooks';
@@ -300,8 +300,9 @@ export function bearsRoles(kind: string): boolean {
 }
 
 /** Returns the names of the groups of admins and auditors by the settings of a gateway. */
-export function roleNamesIn(settings: readonly Pick<Setting, 'name' | 'value'>[]): RoleNames {
-  const valueOf = (name: string): string => settings.find((one) => one.name === name)?.value ?? '';
+export function roleNamesIn(objects: readonly { readonly id: ResourceId; readonly spec: JsonObject }[]): RoleNames {
+  const settings = objects.filter(({ id }) => isAuthSetting(id));
+  const valueOf = (name: string): string => asText(settings.find(({ id }) => nameOf(id) === name)?.spec['value']);
   return { admin: valueOf('admin_role_name') || defaultRoles.admin, auditor: valueOf('auditor_role_name') || defaultRoles.auditor };
 }
 

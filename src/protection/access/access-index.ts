@@ -7,7 +7,6 @@ import {
   type Federation,
   isAnalyzerRule,
   isAttribute,
-  isAuthSetting,
   isFederation,
   isMachineIdentity,
   isRequestRule,
@@ -137,7 +136,7 @@ const indexFixed = memoizeByList((fixed: readonly LiveResource[]) => {
   const machines = readViews(ofKind(isMachineIdentity), readMachineIdentity);
   const attributes = ofKind(isAttribute);
   return {
-    roles: roleNamesIn(ofKind(isAuthSetting).map(({ id, spec }) => ({ name: nameOf(id), value: asText(spec['value']) }))),
+    roles: roleNamesIn(fixed),
     requestRules: byConnection(requestRules),
     requestRulesByAttribute: groupBy(
       requestRules.map(([rule]) => rule),

@@ -82,7 +82,7 @@ export function outcomeCounts(outcomes: readonly Outcome[], plan: Partial<Applie
   };
   const finished = new Set(outcomes.flatMap(({ id, status }) => (status === 'done' ? [id] : [])));
   const replaced = changes.filter(({ id, replacedBy }) => replacedBy !== undefined && finished.has(id));
-  const [ids, successors] = [new Set(replaced.map(({ id }) => id)), new Set(replaced.flatMap(({ needs }) => needs))];
+  const [ids, successors] = [new Set(replaced.map(({ id }) => id)), new Set(replaced.map(({ replacedBy }) => replacedBy))];
   counts.orphaned = countOrphans({ orphans, changes }, ids);
   for (const outcome of outcomes) {
     const word = outcomeWord(outcome);

@@ -22,7 +22,7 @@ export function countActions(
 ): ActionCounts {
   const counts = { create: 0, update: 0, rename: 0, replace: 0, delete: 0, blocked: 0, held: 0 };
   const replaced = new Set(plan.changes.filter(({ replacedBy, action }) => replacedBy !== undefined && action !== 'blocked'));
-  const successors = new Set([...replaced].flatMap(({ needs }) => needs));
+  const successors = new Set([...replaced].map(({ replacedBy }) => replacedBy));
   for (const change of plan.changes) {
     const isSuccessor = change.action === 'create' && successors.has(change.id);
     if (replaced.has(change)) counts.replace += 1;

@@ -141,6 +141,7 @@ const connection: WireKind = {
   secretEchoes,
   uidOf: readUid,
   stripUntrusted,
+  listsOmitSecrets: true,
   secretsVersion,
   detailPath: objectPath('/connections'),
   createPath: '/connections',
