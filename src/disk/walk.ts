@@ -83,7 +83,7 @@ export function readTree(paths: readonly string[], { root, cwd, exclude }: ReadT
   const home = realOf(root);
   const read = textReader();
   const value: SourceFile[] = [];
-  const shown = found.files.map((file) => ({ ...file, shown: tree.show(file.path) }));
+  const shown = found.files.map(({ path, real }) => ({ path, real, shown: tree.show(path) }));
   for (const file of shown.toSorted((left, right) => compareText(left.shown, right.shown))) {
     const result = read(file.real);
     if ('text' in result) value.push({ path: file.shown, text: result.text, ...(isPrivate(home, file) ? { isPrivate: true } : {}) });
