@@ -61,7 +61,7 @@ test.each([{}, { dark: true }, { width: 400 }] as const)(
     expect(await Promise.all((await choices.all()).map(text))).toEqual([
       expect.stringMatching(/^To accept it, ostiary drift --adopt .* accepts weaker protection of orders-db, reports-db; keeps stricter /),
       expect.stringMatching(
-        /^To revert it, ostiary drift --revert writes 3 objects .* restores .* gives up stricter protection of reports-db\.$/,
+        /^To revert it, ostiary drift --revert .*writes 3 objects .* restores .* gives up stricter protection of reports-db\.$/,
       ),
       'If you do nothing, ostiary apply reverts it, except what is held on 1 object.',
     ]);

@@ -76,8 +76,8 @@ test.each([{}, { dark: true }, { width: 360 }] as const)(
     expect(await barriers(page)).toEqual([]);
     const headlines = await page.locator('ul.headlines > li').allInnerTexts();
     const shown = headlines.map((text) => text.replaceAll(/\s+/g, ' ').trim()).join('\n');
-    expect(shown).toMatch(/^weaker 1 connection loses reviewer group sre db-0001/);
-    expect(shown).toMatch(/\nstronger .* db-0004/);
+    expect(shown).toMatch(/^weaker 1 connection loses reviewer group sre \(db-0001; env=prod\): access\/Connection-db-0001\.yaml:\d+\n/);
+    expect(shown).toMatch(/\nstronger .* \(db-0004/);
   },
 );
 
