@@ -9,7 +9,7 @@ import type { ApplyEvent, Outcome, WrittenSecrets } from '../model/result/outcom
 import { changesSincePlan, changedFieldText, type ChangedField, isCompared, type PlannedObject } from './fingerprint.ts';
 import { findExtras, findUnkept, isInSync, requestOf, type SecretLookup, type WrittenStep } from './request.ts';
 import { addToGroup, memoizeByList } from '../model/collections.ts';
-import { compareText, equal } from '../model/json.ts';
+import { compareText, equal, textsIn } from '../model/json.ts';
 import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 
@@ -323,16 +323,18 @@ async function findDeletionObstacles(step: Step, fresh: LiveResource, state: App
 
 /**
  * Compares all fields: a deletion names every field that is not empty, so each field that it does not name was empty. A field may
- * have the value that closes the object, because the plan closes it first, and no groups, because the plan may have switched access control on.
+ * have the value that closes the object, because the plan closes it first, and no groups, because the plan may have switched access control on. A rule
+ * may have let go of attributes, as of attachments.
  */
 function changedFields({ change, kind }: Step, fresh: LiveResource): readonly ChangedField[] {
   const planned = new Map(change.fields.map(({ path, before }) => [path, 'value' in before ? before.value : undefined]));
-  return kind.fields.filter(isCompared).flatMap(({ name, empty, closed, implied }): readonly ChangedField[] => {
+  return kind.fields.filter(isCompared).flatMap(({ name, empty, closed, implied, late }): readonly ChangedField[] => {
     const path = pointer(name);
     const from = planned.get(path) ?? empty;
     const now = fresh.spec[name] ?? empty;
     const isStricter = (closed !== undefined && equal(closed, now)) || (implied !== undefined && from === null && equal(now, []));
-    return equal(from, now) || isStricter ? [] : [{ path, from, now, desired: undefined }];
+    const isLess = late === 'joined' && textsIn(now).every((attribute) => textsIn(from).includes(attribute));
+    return equal(from, now) || isStricter || isLess ? [] : [{ path, from, now, desired: undefined }];
   });
 }
 

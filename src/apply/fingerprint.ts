@@ -7,6 +7,7 @@ import { canonical, compareText, equal, type Json, type JsonObject } from '../mo
 import type { LiveResource, LiveState } from '../model/live.ts';
 import {
   isOnLiveObject,
+  isRestored,
   liveKeyOf,
   type Change,
   type FieldChange,
@@ -134,12 +135,13 @@ function unhidden(planned: readonly FieldChange[], kind: Kind, live: LiveResourc
 
 /**
  * Returns planned fields with an unexpected value. After the first of two writes, each entry of a list has one of the two values,
- * and any other field the stricter one; a number that counts a list which changes too is as `mergeStrictest` sets it.
+ * and any other field the stricter one; a number that counts a list which changes too is as `mergeStrictest` sets it. An entry that is there before and
+ * after the plan may be missing in between.
  */
 function unexpectedFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly ChangedField[] {
   const unplanned = planned.filter(({ path, before, after }) => {
     const now = specValueAt(kind.fields, live.spec, path);
-    return !equal(shownValue(before), now) && !equal(shownValue(after), now);
+    return !equal(shownValue(before), now) && !equal(shownValue(after), now) && !(now === undefined && isRestored({ before, after }));
   });
   if (unplanned.length === 0) return [];
   // All fields are merged together, because a number depends on the list that it counts.

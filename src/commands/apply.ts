@@ -223,7 +223,7 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   }
   const planBase = flags.base === undefined ? planned.planBase : await recordedBase(planned, flags);
   const recorder = recorderFor({ ...planned, planBase }, flags, context);
-  const begun = writes === 0 ? [] : await recorder.begin(pendingWritesOf(plan), await approvedForm(planned, flags));
+  const begun = writes === 0 ? [] : await recorder.begin(pendingWritesOf(planned), await approvedForm(planned, flags));
   const result = await withLease(recorder, () => execute(planned, recorder, flags, context));
   recordWritten(planned, result, flags);
   if (flags.format === 'text') printer.print('\n');
@@ -322,7 +322,7 @@ function recordedEnd(planned: PlannedRun, result: ApplyResult, complete: boolean
     left: complete ? leftFieldsAfter({ plan, desired, live, base, registry }) : [],
     orphans: complete ? orphansAfter({ plan, desired, live, base, remembered, released: project.target.released }) : [],
     overrides: plan.allowed.flatMap(({ code, reason }) => (code.startsWith('git/') ? [{ code, reason: reason.slice(0, 1000) }] : [])),
-    writes: writesAfter(plan, result, base),
+    writes: writesAfter(planned, result, base),
     deleted: new Set(plan.changes.flatMap((change) => (done.has(change.id) ? [liveKeyOf(change)] : []))),
   };
 }

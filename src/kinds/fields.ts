@@ -45,6 +45,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     'enabled',
     'disabled',
     'tools',
+    'steps',
   ]);
   const late = oneOf(node['x-ostiary-late'], ['replaced', 'joined'] as const);
   const edge = oneOf(node['x-ostiary-edge'], ['rule', 'connection'] as const);

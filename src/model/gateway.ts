@@ -47,10 +47,9 @@ export type WriteRequest = {
 
 /** What cannot move from one access-request rule to another, because it would have no approval between two writes and must not be closed. */
 export type BlockedMove = {
-  /** The connection; absent where no order of writes exists. */
-  readonly connection?: ResourceId;
-  readonly from: ResourceId | undefined;
-  readonly to: ResourceId | undefined;
+  readonly connection: ResourceId;
+  readonly from: ResourceId;
+  readonly to: ResourceId;
   readonly why: string;
 };
 

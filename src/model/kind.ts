@@ -18,7 +18,8 @@ export type Shape =
  * How two values become one that is as strict as both (`x-ostiary-protects`), for the state between two writes: `entries` and `union` more entries (layers join `entries`, and replace a `union`),
  * `everybody` more entries, of which none is everybody, `fewer` fewer entries, `lower` / `higher`
  * numbers (null is the weakest), `most` a higher number (null means all), `threshold` a lower number (null is the
- * gateway's own value, which cannot be compared), `enabled` / `disabled` the word or the boolean, `tools` the lists of tools in a map.
+ * gateway's own value, which cannot be compared), `enabled` / `disabled` the word or the boolean, `tools` the lists of tools in a map,
+ * `steps` the type of a rule that governs the steps of both.
  */
 export type Protects =
   | 'entries'
@@ -31,7 +32,8 @@ export type Protects =
   | 'threshold'
   | 'enabled'
   | 'disabled'
-  | 'tools';
+  | 'tools'
+  | 'steps';
 
 /** One field of a kind, derived from its schema; the schema is the only source of a field's rules. */
 export type FieldRule = Shape & {

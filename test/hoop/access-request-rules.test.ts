@@ -106,18 +106,6 @@ test.each([
   await expectRefused(project, code);
 });
 
-test('two rules that exchange the steps of a connection are refused: neither can let go first', { timeout }, async () => {
-  const project = await applied();
-  project.write({ 'access/two.yaml': ruleManifest('twin', { access_type: 'command' }) });
-  await applyAndExpectInSync(project);
-  project.write({
-    'access/rule.yaml': ruleManifest('prod', { access_type: 'command' }),
-    'access/two.yaml': ruleManifest('twin', { access_type: 'jit' }),
-  });
-  const { stderr } = await expectRefused(project, 'hoop/rule-move');
-  expect(stderr.replaceAll(/\s+/g, ' ')).toContain('it would no longer govern what it keeps');
-});
-
 const two = { 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('other-db'), 'access/rule.yaml': ruleManifest('prod') };
 
 test('stricter drift that the gateway does not accept beside a change of the manifest is not held', { timeout }, async () => {

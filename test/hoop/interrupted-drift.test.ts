@@ -53,15 +53,19 @@ const files = {
 test('drift that an interrupted apply had begun to revert is not held as stricter afterwards', { timeout }, async () => {
   const path = '/access-requests/rules/two';
   const [both, spec] = [{ access_type: 'jit_command' }, { approval_required_groups: ['sre'] }];
-  const one = await accessProject({ ...files, [file('one')]: rule('one', ['a-db'], both), [file('two')]: rule('two', ['c-db'], spec) });
+  const one = await accessProject({
+    ...files,
+    [file('one')]: rule('one', ['a-db'], both),
+    [file('two')]: rule('two', ['b-db', 'c-db'], spec),
+  });
   expect((await one.run('apply --yes')).code).toBe(0);
   await setRule(one, 'two', { access_type: 'command', approval_required_groups: [] });
-  await setRule(one, 'one', { access_type: 'jit', connection_names: ['c-db'] });
-  one.repository.save({ [file('one')]: rule('one', ['c-db'], both), [file('two')]: rule('two', ['a-db'], spec) });
+  await setRule(one, 'one', { access_type: 'jit' });
+  one.repository.save({ [file('one')]: rule('one', ['c-db'], both), [file('two')]: rule('two', ['a-db', 'b-db'], spec) });
   await stopAfter(one, path);
-  expect((await one.project.send('GET', path)).body).toMatchObject({ approval_required_groups: [], connection_names: ['a-db'] });
+  expect((await one.project.send('GET', path)).body).toMatchObject({ approval_required_groups: [], connection_names: ['b-db'] });
   await expectFinished(one);
-  expect((await one.project.send('GET', path)).body).toMatchObject({ ...spec, connection_names: ['a-db'] });
+  expect((await one.project.send('GET', path)).body).toMatchObject({ ...spec, connection_names: ['a-db', 'b-db'] });
 });
 
 test('a connection that an interrupted apply closed keeps the access mode that was closed outside Ostiary', { timeout }, async () => {

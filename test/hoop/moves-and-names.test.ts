@@ -21,18 +21,18 @@ const connection = (name: string, replaces?: string): Manifest => ({
 
 const connections = ['keep-db', 'spare-db', 'two-db'].map((name) => connection(name));
 
-const rule = (name: string, on: string | readonly string[], renamedFrom?: string): Manifest => ({
+const rule = (name: string, on: string | readonly string[], spec: object = {}, renamedFrom?: string): Manifest => ({
   kind: 'AccessRequestRule',
   metadata: { name, ...(renamedFrom === undefined ? {} : { renamedFrom }) },
-  spec: { access_type: 'jit', reviewers_groups: ['dba'], min_approvals: 1, connection_names: [on].flat() },
+  spec: { access_type: 'jit', reviewers_groups: ['dba'], min_approvals: 1, connection_names: [on].flat(), ...spec },
 });
 
 const before = [rule('asks', 'keep-db'), rule('asks-too', 'two-db')];
 
 test.each([
-  ['takes what another rule leaves', [rule('new-asks', 'two-db', 'asks'), rule('asks-too', 'spare-db')]],
-  ['exchanges its only connection', [rule('new-asks', 'two-db', 'asks'), rule('asks-too', 'keep-db')]],
-  ['exchanges it with a renamed one', [rule('new-asks', 'two-db', 'asks'), rule('new-too', 'keep-db', 'asks-too')]],
+  ['takes what another rule leaves', [rule('new-asks', 'two-db', {}, 'asks'), rule('asks-too', 'spare-db')]],
+  ['exchanges its only connection', [rule('new-asks', 'two-db', {}, 'asks'), rule('asks-too', 'keep-db')]],
+  ['exchanges it with a renamed one', [rule('new-asks', 'two-db', {}, 'asks'), rule('new-too', 'keep-db', {}, 'asks-too')]],
 ])('a renamed access-request rule that %s is written under its new name', async (_, after) => {
   const world = await disturbableHoop();
   try {
@@ -44,21 +44,30 @@ test.each([
   }
 });
 
+const both = { access_type: 'jit_command' };
+
 test.each([
   ['takes both', [rule('asks', 'keep-db'), rule('asks-too', ['new-db', 'two-db'])]],
   ['takes both beside its own', [rule('asks', 'keep-db'), rule('asks-too', ['new-db', 'two-db', 'spare-db'])]],
   ['takes the successor', [rule('asks', 'two-db'), rule('asks-too', ['new-db', 'spare-db'])]],
   ['leaves the successor', [rule('asks', 'new-db'), rule('asks-too', ['two-db', 'spare-db'])]],
+  ['takes both from one that is deleted', [rule('asks-too', ['new-db', 'two-db', 'spare-db'])]],
+  ['takes one from one that is deleted', [rule('asks-too', ['two-db', 'spare-db']), rule('asks-new', 'new-db')]],
+  ['changes its type and leaves one', [rule('asks', 'new-db', { access_type: 'command' }), rule('asks-too', ['two-db', 'spare-db'])]],
+  ['changes its type beside', [rule('asks', 'new-db', both), rule('asks-too', ['two-db', 'spare-db'], { access_type: 'command' })]],
 ])('a connection that is replaced does not keep its rule from letting go of another: a rule %s', async (_, after) => {
-  const world = await disturbableHoop();
-  try {
-    const governed = [rule('asks', ['old-db', 'two-db']), rule('asks-too', 'spare-db')];
-    const history = interruptedHistory(world, {
-      before: [...connections, connection('old-db'), ...governed],
-      after: [...connections, connection('new-db', 'old-db'), ...after],
-    });
-    for (const side of ['before', 'after'] as const) expect([await history.apply(side), await history.rest(side)]).toEqual([[], []]);
-  } finally {
-    await world.close();
+  for (const spec of [{}, both]) {
+    const world = await disturbableHoop();
+    try {
+      const governed = [rule('asks', ['old-db', 'two-db'], spec), rule('asks-too', 'spare-db')];
+      const history = interruptedHistory(world, {
+        before: [...connections, connection('old-db'), ...governed],
+        after: [...connections, connection('new-db', 'old-db'), ...after],
+      });
+      for (const side of ['before', 'after', 'before'] as const)
+        expect([await history.apply(side), await history.rest(side)]).toEqual([[], []]);
+    } finally {
+      await world.close();
+    }
   }
 });

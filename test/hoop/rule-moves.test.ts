@@ -149,6 +149,21 @@ const moves: Readonly<Record<string, Move>> = {
     },
     closed: ['a-db'],
   },
+  'two rules swap the steps of a connection that both keep': {
+    before: rules({ one: [['a-db', 'b-db']], two: [['a-db', 'c-db'], command] }),
+    after: rules({ one: [['a-db', 'b-db'], command], two: [['a-db', 'c-db']] }),
+    closed: ['a-db'],
+  },
+  'two rules swap the steps of their only connection': {
+    before: rules({ one: [['a-db']], two: [['a-db'], command] }),
+    after: rules({ one: [['a-db'], command], two: [['a-db']] }),
+    closed: ['a-db'],
+  },
+  'two rules swap the steps of their only attribute': {
+    before: { ...rules({ one: [[], { attributes: ['pii'] }], two: [[], { ...command, attributes: ['pii'] }] }), ...attributed },
+    after: { ...rules({ one: [[], { ...command, attributes: ['pii'] }], two: [[], { attributes: ['pii'] }] }), ...attributed },
+    closed: ['a-db'],
+  },
   'a rule changes its type and keeps the connections of which another one takes one': {
     before: rules({ one: [['a-db', 'b-db']], two: [['c-db']] }),
     after: rules({ one: [['a-db', 'b-db'], command], two: [['a-db', 'c-db']] }),
@@ -245,6 +260,8 @@ test.each([
   'one connection moves to a rule that exists',
   'two rules exchange their only connections',
   'two rules exchange their only attributes',
+  'two rules swap the steps of their only connection',
+  'two rules swap the steps of their only attribute',
   'a connection is replaced while it moves',
   'a rule changes its type and keeps the attributes of which another one takes one',
 ])('a stop at any write leaves approval or a closed connection, and the next apply finishes: %s', { timeout }, async (name) => {

@@ -129,7 +129,7 @@ export async function planPair(
 /** Returns what the record knows of an apply that did not complete. */
 function rememberedOf(plan: Plan, desired: DesiredState): Remembered {
   const commit = 'b'.repeat(40);
-  const record = { ...emptyRecord, pending: [{ commit, ...pendingWritesOf(plan) }] };
+  const record = { ...emptyRecord, pending: [{ commit, ...pendingWritesOf({ plan, steps: [] }) }] };
   return recallObjects(record, new Map([[commit, desired]]));
 }
 

@@ -20,7 +20,7 @@ async function planRest(
   approved: Plan,
 ): Promise<Planned & { readonly refusals: readonly Refusal[] }> {
   const commit = 'b'.repeat(40);
-  const record = withPending({ orphans: [], pending: [] }, { commit, ...pendingWritesOf(approved) });
+  const record = withPending({ orphans: [], pending: [] }, { commit, ...pendingWritesOf({ plan: approved, steps: [] }) });
   const made = await planHistory(gateway, { ...past, remembered: recallObjects(record, new Map([[commit, past.desired]])) });
   return { ...made, refusals: restRefusals(approved, made.plan) };
 }

@@ -123,7 +123,7 @@ export async function applyRecorded(
   { desired }: Pick<History, 'desired'>,
 ): Promise<Remembered> {
   const commit = 'b'.repeat(40);
-  const writes = writesAfter(planned.plan, await applyPlan({ gateway, ...planned }), planned.base);
+  const writes = writesAfter({ plan: planned.plan, steps: [] }, await applyPlan({ gateway, ...planned }), planned.base);
   return recallObjects({ ...emptyRecord, pending: [{ commit, ...writes }] }, new Map([[commit, desired]]));
 }
 

@@ -111,7 +111,7 @@ export function interruptedHistory({ gateway, dialect, disturb }: DisturbableGat
     const { desired } = prepared;
     const before = record;
     const isWriting = applied.changes.some(isWritten);
-    if (isWriting) record = withPending(before, { commit: commits[side], ...pendingWritesOf(applied) });
+    if (isWriting) record = withPending(before, { commit: commits[side], ...pendingWritesOf({ plan: applied, steps }) });
     const secrets = new Map(desired.resources.map((one) => [one.id, one.secrets]));
     disturb(disturbance);
     const result = await apply({
@@ -138,7 +138,7 @@ export function interruptedHistory({ gateway, dialect, disturb }: DisturbableGat
     const end = {
       complete,
       orphans: complete ? orphansAfter({ plan: applied, desired, live, base, remembered, released: [] }) : [],
-      writes: writesAfter(applied, result, base),
+      writes: writesAfter({ plan: applied, steps }, result, base),
       deleted: new Set(applied.changes.flatMap((change) => (done.has(change.id) ? [liveKeyOf(change)] : []))),
       secrets: versions === undefined ? {} : { secrets: versions },
       left: complete ? leftFieldsAfter({ plan: applied, desired, live, base, registry }) : [],

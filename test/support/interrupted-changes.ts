@@ -61,8 +61,16 @@ const ruleForms: Readonly<Record<string, readonly JsonObject[]>> = {
     { access_type: 'jit', reviewers_groups: ['dba'], min_approvals: 1 },
     { access_type: 'jit', reviewers_groups: ['dba', 'sre'], min_approvals: 2 },
     { access_type: 'jit_command', reviewers_groups: ['sre'], min_approvals: 1 },
+    { access_type: 'command', reviewers_groups: ['dba'], min_approvals: 1 },
   ],
 };
+
+const [onlyNative, onlyCommands] = [0, 3];
+
+function formOf(kind: string, index: number): JsonObject | undefined {
+  const forms = ruleForms[kind] ?? [];
+  return forms[index % forms.length];
+}
 
 /** The field of each kind with the connections that it lists. */
 const endFields: Readonly<Record<string, string>> = {
@@ -98,9 +106,9 @@ export function changesOn(dialect: 'interface' | 'hoop'): fc.Arbitrary<Successio
     ...rules.map(([kind, name]) => choiceOf(kind, name, kind === 'Attribute' ? [] : [...connections, kept])),
   ];
   return fc
-    .tuple(fc.nat({ max: 3 }), ...choices)
-    .map(([sort, ...drawn]) => {
-      const all = sort === 0 ? exchanged(drawn) : drawn;
+    .tuple(fc.nat({ max: 7 }), fc.nat({ max: 3 }), ...choices)
+    .map(([sort, ends, ...drawn]) => {
+      const all = sort < 2 ? exchanged(drawn) : sort < 4 && isHoop ? entangled(drawn, ends) : drawn;
       return { before: manifestsOn('before', all, isHoop), after: manifestsOn('after', all, isHoop) };
     })
     .filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
@@ -116,15 +124,45 @@ function exchanged(choices: readonly ObjectChoice[]): readonly ObjectChoice[] {
   });
 }
 
+/**
+ * Returns the choices with a rule that another one takes from while a connection of it is replaced, and that is deleted, changes its type, is renamed, or
+ * swaps a step with the other one.
+ */
+function entangled(choices: readonly ObjectChoice[], end: number): readonly ObjectChoice[] {
+  const [replaced = '', moving = ''] = connections;
+  const fates: readonly Fate[] = ['deleted', 'changed', 'renamed', 'changed'];
+  const isSwap = end === 3;
+  return choices.map((one): ObjectChoice => {
+    const { name, forms, ends } = one;
+    if (name === replaced) return { ...one, fate: 'renamed' };
+    if (name === moving) return { ...one, fate: one.fate === 'renamed' ? 'renamed' : 'kept' };
+    if (name === asking[0])
+      return {
+        ...one,
+        fate: fates[end] ?? 'changed',
+        forms: isSwap ? { before: onlyNative, after: onlyCommands } : end === 1 ? { ...forms, after: forms.before + 1 } : forms,
+        ends: { before: [replaced, moving], after: isSwap ? [moving] : ends.after.filter((other) => other !== moving) },
+      };
+    if (name !== asking[1]) return one;
+    const after = [...new Set([moving, ...ends.after])];
+    const swapped = { forms: { before: onlyCommands, after: onlyNative }, ends: { before: [moving], after } };
+    return { ...one, fate: 'changed', ...(isSwap ? swapped : { ends: { ...ends, after } }) };
+  });
+}
+
 function manifestsOn(side: Side, choices: readonly ObjectChoice[], isHoop: boolean): readonly Manifest[] {
   const names = new Map(choices.flatMap((one) => (isOn(side, one) ? [[one.name, nameOn(side, one)] as const] : [])));
   const kinds = new Map(choices.map(({ name, kind }) => [name, kind]));
   const endsOf = ({ ends, fate: what }: ObjectChoice): readonly string[] => ends[what === 'kept' ? 'before' : side];
   const namesOf = (one: ObjectChoice, kind?: string): readonly string[] =>
     endsOf(one).flatMap((name) => (name === kept ? [kept] : kind === undefined || kinds.get(name) === kind ? (names.get(name) ?? []) : []));
-  const taken = choices.filter((one) => one.name === asking[0] && isOn(side, one)).flatMap((one) => namesOf(one));
+  const typeOf = ({ kind, forms, fate: what }: ObjectChoice): unknown =>
+    formOf(kind, forms[what === 'kept' ? 'before' : side])?.['access_type'];
   const governed = (one: ObjectChoice): readonly string[] => {
     const isSecond = one.name === asking[1];
+    const first = choices.find(({ name }) => name === asking[0]);
+    const isFree = first === undefined || !isOn(side, first) || new Set([typeOf(one), typeOf(first), 'jit_command']).size === 3;
+    const taken = isFree ? [] : namesOf(first);
     const ends = namesOf(one).filter((name) => !isSecond || (name !== kept && !taken.includes(name)));
     return ends.length > 0 ? ends : [isSecond ? spare : kept];
   };
@@ -141,7 +179,7 @@ function manifestsOn(side: Side, choices: readonly ObjectChoice[], isHoop: boole
       if (kind !== 'Connection') {
         const field = endFields[kind];
         const listed = field === undefined ? {} : { [field]: kind === 'AccessRequestRule' ? [...governed(one)] : [...namesOf(one)] };
-        return [{ kind, metadata, spec: { ...ruleForms[kind]?.[form % 3], ...listed } }];
+        return [{ kind, metadata, spec: { ...formOf(kind, form), ...listed } }];
       }
       const value = secretForms[secretOn(side, one)];
       const spec = {

@@ -186,7 +186,7 @@ export function repositoryHistory(): RepositoryHistory {
     const { plan } = reviewed;
     const isWriting = plan.changes.some(isWritten);
     const before = record;
-    if (isWriting) record = withPending(before, { commit: commitId, ...pendingWritesOf(plan) });
+    if (isWriting) record = withPending(before, { commit: commitId, ...pendingWritesOf(reviewed) });
     const known = new Set(ours);
     const result = await runApply({ draft, reviewed, live }, fault);
     const after = await readLive();
@@ -207,7 +207,7 @@ export function repositoryHistory(): RepositoryHistory {
       plan.changes.flatMap((change) => (change.action === 'delete' && finished.has(change.id) ? [liveKeyOf(change)] : [])),
     );
     const orphans = complete ? orphansAfter({ plan, desired: draft.prepared.desired, live, base, remembered, released: [] }) : [];
-    const end = { complete, orphans, writes: writesAfter(plan, result, base), deleted };
+    const end = { complete, orphans, writes: writesAfter(reviewed, result, base), deleted };
     record = complete ? completeRecord(before, end, commitId) : incompleteRecord(before, end, commitId);
   }
 

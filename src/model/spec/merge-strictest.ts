@@ -94,6 +94,8 @@ function unionValue(field: FieldRule, desired: Json, live: Json): Json {
       return [desired, live].find((value) => value === false || value === 'disabled') ?? live;
     case 'tools':
       return isObject(desired) && isObject(live) ? strictestTools(desired, live) : live;
+    case 'steps':
+      return 'jit_command';
   }
 }
 

@@ -7,12 +7,11 @@ import { type Change, type Diff, liveKeyOf } from '../../model/plan/plan.ts';
 import type { Schedule } from '../../model/plan/schedule.ts';
 import { overlaps } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { sharesSlot } from '../../protection/access/rule-moves.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { sealsOf } from '../saved-plan/plan-digest.ts';
-import { restoredFields } from './forms.ts';
+import { restoredFields, withRestored } from './forms.ts';
 import { type OrderInput, orderWrites } from './order-writes.ts';
-import type { RuleMoves } from './rule-moves.ts';
+import { moveOf } from './rule-moves.ts';
 
 /** A plan with the order of its writes, and the moves between access-request rules for which there is none. */
 export type OrderedPlan = {
@@ -33,9 +32,15 @@ export function closeExposed(prepared: Prepared, first: Diff, inputOf: (diff: Di
     const schedule = orderWrites(writes, { isDraft: true });
     const exposed = new Set(schedule.singleWrites.flatMap(({ windows }) => windows.flatMap(({ connections }) => connections)));
     const { closed, obstacles } = closingsOf(prepared, { diff, writes }, [...exposed].toSorted(compareText));
-    const changed = closed.size > 0 ? closed : restatedChanges(schedule, writes);
+    const changed = closed.size > 0 ? closed : restatedChanges(schedule, diff, writes);
     if (changed.size > 0) diff = withChanges(diff, changed, prepared);
-    else return { diff, writes, schedule, blocked: blockedMoves(writes.moves, obstacles) };
+    else {
+      const blocked = [...obstacles].flatMap(([connection, why]) => {
+        const move = moveOf(writes.moves, connection);
+        return move === undefined ? [] : [{ ...move, connection, why }];
+      });
+      return { diff, writes, schedule, blocked };
+    }
   }
 }
 
@@ -67,15 +72,14 @@ function closingsOf(
 }
 
 /** Returns the changes in two writes of which the first one changes more fields than they state, with those fields. */
-function restatedChanges({ steps }: Schedule, { live }: OrderInput): ReadonlyMap<ResourceId, Change> {
+function restatedChanges({ steps }: Schedule, { changes }: Diff, { live }: OrderInput): ReadonlyMap<ResourceId, Change> {
   const found = liveById(live.resources);
+  const stated = new Map(changes.map((change) => [liveKeyOf(change), change.fields.length]));
   return new Map(
     steps.flatMap((step) => {
-      const { change } = step;
-      const more = restoredFields(step, found.get(liveKeyOf(change))?.spec ?? {});
-      if (more.length === 0) return [];
-      const carried = change.carried.filter((path) => more.every((field) => field.path !== path));
-      return [[liveKeyOf(change), { ...change, fields: [...change.fields, ...more], carried }] as const];
+      const id = liveKeyOf(step.change);
+      const change = withRestored(step.change, restoredFields(step, found.get(id)?.spec ?? {}));
+      return step.key.phase !== 'release' && change.fields.length > (stated.get(id) ?? 0) ? [[id, change] as const] : [];
     }),
   );
 }
@@ -88,23 +92,6 @@ function withChanges(diff: Diff, closed: ReadonlyMap<ResourceId, Change>, prepar
   const end = firstDeletion === -1 ? kept.length : firstDeletion;
   const changes = [...kept.slice(0, end), ...added.toSorted((left, right) => compareText(left.id, right.id)), ...kept.slice(end)];
   return { ...diff, changes, unchanged: diff.unchanged - added.length, seals: sealsOf({ ...diff, changes }, prepared) };
-}
-
-/** Returns the moves between rules that are not possible: those of connections that must not be closed, and of rules that change what they govern in place. */
-function blockedMoves(moves: RuleMoves, obstacles: ReadonlyMap<ResourceId, string>): readonly BlockedMove[] {
-  const stuck = moves.stuck.map((from) => ({ ...endsOf(from, undefined, moves), why: 'it would no longer govern what it keeps' }));
-  const ofConnections = [...obstacles].flatMap(([connection, why]) => {
-    const from = [...moves.releases.keys()].find((rule) => moves.before.get(rule)?.connections.has(connection) === true);
-    return from === undefined ? [] : [{ ...endsOf(from, connection, moves), connection, why }];
-  });
-  return [...stuck, ...ofConnections];
-}
-
-/** Returns the rule that lets go, and the one that takes. */
-function endsOf(from: ResourceId, connection: ResourceId | undefined, { before, after }: RuleMoves): Omit<BlockedMove, 'why'> {
-  const takers = [...after].filter(([id, has]) => id !== from && sharesSlot(before.get(from), has));
-  const naming = takers.find(([, { connections }]) => connection !== undefined && connections.has(connection));
-  return { from, to: (naming ?? takers[0])?.[0] };
 }
 
 type Manifest = { readonly resource: DesiredResource | undefined; readonly change: Change | undefined };

@@ -2,15 +2,13 @@ import { addToGroup } from '../../model/collections.ts';
 import { equal } from '../../model/json.ts';
 import { closableFields, type Kind } from '../../model/kind.ts';
 import { liveById, type LiveState, rowFieldsOf } from '../../model/live.ts';
-import { type FieldChange, liveKeyOf, otherEnd } from '../../model/plan/plan.ts';
+import { type Change, type FieldChange, liveKeyOf, otherEnd } from '../../model/plan/plan.ts';
 import { type Step, type StepKey, stepKeyText, uniqueStepKeys } from '../../model/plan/schedule.ts';
 import { specAfterStep } from '../../model/plan/step-spec.ts';
 import { isWithinAny, pointer, tokensOf } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { attributesIn } from '../../protection/access/deciding-kinds.ts';
-import { sharesSlot } from '../../protection/access/rule-moves.ts';
 import { anyEffect, type Direction, type Effect, effectOn, isRule, noEffect, writesLate } from './effects.ts';
-import type { RuleMoves } from './rule-moves.ts';
 
 /** Names first, then what closes; deletions only where nothing else is left to write; what was closed opens at the very end. */
 const tiers = ['name', 'close', 'write', 'delete-objects', 'delete-rules', 'delete-attributes', 'reopen'] as const;
@@ -34,7 +32,6 @@ export type FormInput = {
   readonly effects: readonly Effect[];
   /** The gateway with the names after the plan. */
   readonly live: LiveState;
-  readonly moves: RuleMoves;
 };
 
 /** Compares forms by when they may be written. */
@@ -54,26 +51,19 @@ export function unitsOf(input: FormInput): readonly Unit[] {
   return units;
 }
 
-function addForms(unit: Unit, spec: Spec | undefined, { live, moves }: FormInput): void {
+function addForms(unit: Unit, spec: Spec | undefined, { live }: FormInput): void {
   const { change, kind, edges } = unit.effect;
   const id = liveKeyOf(change);
   const add = (phase: StepKey['phase'], part: Form['part'], tier: Tier, more: Partial<Form> = {}): void =>
     void unit.forms.push({ unit, key: { id, phase }, change, kind, edges, part, tier, needs: [], ...more });
-  const release = moves.releases.get(id);
   const modes = closableFields(kind).map(({ path }) => path);
   const isMore = (ignored: readonly string[]): boolean =>
     edges.length > 0 || change.fields.some(({ path, held }) => held !== true && !isWithinAny(path, ignored));
   if (change.action === 'rename') add('rename', 'name', 'name', { edges: [] });
   if (spec !== undefined && isOpen(kind, spec) && (change.action === 'delete' || change.closed === 'between'))
     add('early', 'close', 'close', { edges: [] });
-  if (release !== undefined && release.change.action !== 'delete')
-    add('release', 'whole', 'write', { change: release.change, edges: release.edges });
   if (change.action === 'delete')
-    add(
-      'main',
-      'delete',
-      kind.combines === 'granted' ? 'delete-attributes' : isRule(kind) ? (release ? 'write' : 'delete-rules') : 'delete-objects',
-    );
+    add('main', 'delete', kind.combines === 'granted' ? 'delete-attributes' : isRule(kind) ? 'delete-rules' : 'delete-objects');
   else if (change.closed === 'between') {
     if (isMore(modes)) add('main', 'closed', 'write');
     add('open', 'open', 'reopen');
@@ -103,13 +93,12 @@ function isReplaced({ effect: { change } }: Unit): boolean {
   return change.replacedBy !== undefined;
 }
 
-/** Adds to forms what the gateway demands: names, both ends of an attachment, one rule at a time, and successors before what they replace. */
-function addDemands(units: readonly Unit[], { moves, live }: FormInput): void {
+/** Adds to forms what the gateway demands: names, both ends of an attachment, and successors before what they replace. */
+function addDemands(units: readonly Unit[], { live }: FormInput): void {
   const byId = new Map(units.map((unit) => [liveKeyOf(unit.effect.change), unit]));
   const formsOf = (id: ResourceId): readonly Form[] => byId.get(id)?.forms ?? [];
   const keysOf = (id: ResourceId, isWanted: (form: Form) => boolean): readonly StepKey[] =>
     formsOf(id).flatMap((form) => (isWanted(form) ? [form.key] : []));
-  const releasing = (rule: ResourceId): readonly StepKey[] => keysOf(rule, isReleasing);
   const creates = (id: ResourceId): readonly StepKey[] => (byId.get(id)?.effect.change.action === 'create' ? [{ id, phase: 'main' }] : []);
   const found = liveById(live.resources);
   // The gateway would take an attribute that is deleted before from what has it, which is then not as planned.
@@ -120,7 +109,6 @@ function addDemands(units: readonly Unit[], { moves, live }: FormInput): void {
   for (const unit of units) {
     const { change, connections, kind } = unit.effect;
     const id = liveKeyOf(change);
-    const release = moves.releases.get(id);
     const demands = (form: Form): readonly StepKey[] => {
       const { key, part, edges } = form;
       if (part === 'name') return [];
@@ -132,42 +120,13 @@ function addDemands(units: readonly Unit[], { moves, live }: FormInput): void {
         ...named,
         ...ends,
         ...attributes,
-        ...(isReleasing(form) ? earlierReleases(release?.round ?? 0, { moves, releasing }) : takenFrom(form, { moves, releasing })),
-        ...(isReleasing(form) ? [...connections] : []).flatMap((other) =>
-          letsGo(form, other) ? keysOf(other, (one) => one.part === 'close') : [],
-        ),
         ...(isReplaced(unit) ? change.needs.flatMap((other) => lastKeys(formsOf(other))) : []),
-        ...(part === 'delete' && isRule(kind) && release === undefined
-          ? [...connections].flatMap((other) => keysOf(other, (one) => one.part === 'delete'))
-          : []),
+        ...(part === 'delete' && isRule(kind) ? [...connections].flatMap((other) => keysOf(other, (one) => one.part === 'delete')) : []),
         ...(part === 'delete' ? (deletedWith.get(id) ?? []) : []),
       ].filter((need) => stepKeyText(need) !== stepKeyText(key));
     };
     for (const [index, form] of unit.forms.entries()) unit.forms[index] = { ...form, needs: uniqueStepKeys(demands(form)) };
   }
-}
-
-/** Returns whether a form lets go of what another rule takes. */
-function isReleasing({ key, part, tier }: Form): boolean {
-  return key.phase === 'release' || (part === 'delete' && tier === 'write');
-}
-
-/** Returns whether a form that lets go may do that with a connection: one that writes only attachments leaves the others as they are. */
-function letsGo({ key, change, edges }: Form, connection: ResourceId): boolean {
-  return key.phase !== 'release' || change.fields.length > 0 || edges.some((edge) => edge.connection === connection);
-}
-
-type Releasing = Pick<FormInput, 'moves'> & { readonly releasing: (rule: ResourceId) => readonly StepKey[] };
-
-function earlierReleases(round: number, { moves, releasing }: Releasing): readonly StepKey[] {
-  return [...moves.releases].flatMap(([rule, other]) => (other.round < round ? releasing(rule) : []));
-}
-
-/** Returns the releases of the rules from which a rule takes. */
-function takenFrom({ key: { id }, part, kind }: Form, { moves, releasing }: Releasing): readonly StepKey[] {
-  if (moves.releases.size === 0 || part === 'delete' || !isRule(kind)) return [];
-  const has = moves.after.get(id);
-  return [...moves.releases.keys()].flatMap((rule) => (rule === id || sharesSlot(moves.before.get(rule), has) ? releasing(rule) : []));
 }
 
 /** Returns the key of the last form; what is created closed may get another one that opens it. */
@@ -210,6 +169,14 @@ export function restoredFields({ change, kind, part }: Pick<Form, 'change' | 'ki
   });
 }
 
+/** Returns a change that states more fields, which are at the end as before. */
+export function withRestored(change: Change, more: readonly FieldChange[]): Change {
+  const fields = more.filter(({ path }) => change.fields.every((field) => field.path !== path));
+  if (fields.length === 0) return change;
+  const carried = change.carried.filter((path) => fields.every((field) => field.path !== path));
+  return { ...change, fields: [...change.fields, ...fields], carried };
+}
+
 /** Puts two writes in the place of the first form of a change, and returns whether that was possible. */
 export function split(first: Form): void {
   const { unit } = first;
@@ -221,14 +188,13 @@ export function split(first: Form): void {
 }
 
 /** Returns what a form may do to a connection that its change affects. */
-export function directionOn(form: Form, connection: ResourceId): Direction {
-  const { part, key, unit } = form;
+export function directionOn({ part, key, unit }: Form, connection: ResourceId): Direction {
   const { effect, isSplit } = unit;
   if (part === 'name' || part === 'closed') return noEffect;
   if (part === 'close') return { strengthens: true, weakens: false };
   if (part === 'open') return { strengthens: false, weakens: true };
   const whole = effectOn(effect, connection);
-  if (key.phase === 'release') return letsGo(form, connection) ? anyEffect : noEffect;
+  if (key.phase === 'release') return anyEffect;
   if (effect.isJoint || effect.grant !== undefined || !isRule(effect.kind)) return whole;
   if (part === 'gain') return { strengthens: whole.strengthens, weakens: false };
   return isSplit && part === 'whole' ? { strengthens: false, weakens: whole.weakens } : whole;

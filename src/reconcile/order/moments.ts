@@ -56,14 +56,11 @@ export function momentsOf(units: readonly Unit[], snapshots: () => PlanSnapshots
   };
 }
 
-/**
- * Returns whether some changes may expose a connection: one strengthens what another one weakens, is saved in two transactions, or lets go of what another
- * rule takes before the rest of it is written.
- */
+/** Returns whether some changes may expose a connection: one strengthens what another one weakens, or is saved in two transactions. */
 function isContested(id: ResourceId, units: readonly Unit[]): boolean {
   if (units.length === 1) {
     const isLate = ({ kind, detaches }: Effect): boolean => !isRule(kind) || detaches.has(id);
-    return units.some(({ effect, forms }) => forms.some((form) => form.key.phase === 'release' || (isLate(effect) && hasHalf(form))));
+    return units.some(({ effect, forms }) => isLate(effect) && forms.some(hasHalf));
   }
   const directions = units.map(({ effect }) => effectOn(effect, id));
   return directions.some(({ strengthens }) => strengthens) && directions.some(({ weakens }) => weakens);

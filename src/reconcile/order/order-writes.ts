@@ -9,7 +9,7 @@ import { type PlannedWrites, type PlanSnapshots, snapshotPlan } from '../../prot
 import { type Effect, effectsOf, isRule } from './effects.ts';
 import { compareTiers, directionOn, firstOfTwo, type Form, restoredFields, split, unitsOf } from './forms.ts';
 import { type Moments, momentsOf } from './moments.ts';
-import { findMoves, type RuleMoves } from './rule-moves.ts';
+import { createSlots, findMoves, type RuleMoves, type Slots } from './rule-moves.ts';
 import { createSafety, type Safety } from './safety.ts';
 import { type Exposure, singleWritesOf } from './windows.ts';
 
@@ -39,7 +39,7 @@ export function orderInput(
 ): OrderInput {
   const named = withNames(live, renamesOf(plan.changes));
   const effects = effectsOf(plan, named, registry, snapshots);
-  return { plan, live: named, registry, moves: findMoves(plan, named, registry), effects, snapshots };
+  return { plan, live: named, registry, moves: findMoves(effects, named, registry), effects, snapshots };
 }
 
 /**
@@ -52,23 +52,28 @@ export function orderWrites(input: OrderInput, { isDraft = false, indivisible = 
   const moments = momentsOf(units, input.snapshots, input.registry);
   const safety = createSafety(moments);
   const specs = new Map([...liveById(input.live.resources)].map(([id, { spec }]) => [id, spec]));
-  const search: Search = { safety, moments, specs, isDraft, indivisible, wanted: new Set(), exposures: [], open: [] };
+  const slots = createSlots(input.moves);
+  const search: Search = { safety, slots, moments, specs, isDraft, indivisible, wanted: new Set(), exposures: [], open: [] };
   const steps: Step[] = [];
   const done = new Set<string>();
   let left = units.filter(({ forms }) => forms.length > 0);
   for (let round = 1; left.length > 0; round += 1) {
     const keys = new Set(left.flatMap(({ forms }) => forms.map(({ key }) => stepKeyText(key))));
     const firsts = left.flatMap(({ forms }) => forms.slice(0, 1));
-    const isReady = ({ needs }: Form): boolean => needs.every((need) => !keys.has(stepKeyText(need)));
-    const ready = firsts.filter(isReady).toSorted(compareTiers);
-    const stage = withoutClashes(nextStage(ready.length > 0 ? ready : firsts, search));
+    const isReady = (form: Form): boolean => form.needs.every((need) => !keys.has(stepKeyText(need))) && slots.isFree(form);
+    const stage = withoutClashes(nextStage({ firsts, ready: firsts.filter(isReady).toSorted(compareTiers) }, search));
     const needsOf = safety.needsOf(stage);
     for (const form of stage) {
-      const { key, change, kind, edges, part, needs, unit } = form;
-      const all = [...needs.filter((need) => done.has(stepKeyText(need))), ...needsOf(form)];
+      const { key, change, kind, edges, part, needs } = form;
+      const all = [...needs.filter((need) => done.has(stepKeyText(need))), ...slots.needsOf(form), ...needsOf(form)];
       steps.push({ key, change, kind, edges, part, round, needs: uniqueStepKeys(all) });
-      unit.forms.shift();
     }
+    for (const form of stage) {
+      const rest = form.key.phase === 'release' ? slots.releaseOf(form.unit)?.rest : undefined;
+      if (rest === undefined) form.unit.forms.shift();
+      else form.unit.forms[0] = rest;
+    }
+    for (const form of stage) slots.write(form);
     safety.write(stage);
     for (const { key } of stage) done.add(stepKeyText(key));
     closeWindows(stage, search);
@@ -97,6 +102,7 @@ function lists(kind: Kind | undefined, name: string): boolean {
 
 type Search = {
   readonly safety: Safety;
+  readonly slots: Slots;
   readonly moments: Moments;
   readonly specs: ReadonlyMap<ResourceId, Spec>;
   readonly isDraft: boolean;
@@ -108,19 +114,33 @@ type Search = {
   readonly open: { readonly connection: ResourceId; readonly from: readonly Form[] }[];
 };
 
+/** The next forms of all changes, and those of them that the gateway accepts now. */
+type Next = { readonly firsts: readonly Form[]; readonly ready: readonly Form[] };
+
 /** Returns the forms that are written next, all of them together. */
-function nextStage(ready: readonly Form[], search: Search): readonly Form[] {
+function nextStage({ firsts, ready }: Next, search: Search): readonly Form[] {
   const ignored = new Set(search.open.map(({ connection }) => connection));
   const byTier = new Map<Form['tier'], Form[]>();
   for (const form of ready) addToGroup(byTier, form.tier, form);
+  const reopening = byTier.get('reopen') ?? [];
+  byTier.delete('reopen');
   for (const forms of byTier.values()) {
     const stage = search.safety.most(forms, ignored);
     if (stage.length > 0) return stage;
     // A form in two writes comes before anything is deleted.
-    const firsts = splitSome(forms, ignored, search);
-    if (firsts.length > 0) return firsts;
+    const halves = splitSome(forms, ignored, search);
+    if (halves.length > 0) return halves;
   }
-  return forcedStage(ready, ignored, search);
+  const releases = firsts.flatMap(({ unit }) => search.slots.releaseOf(unit) ?? []);
+  const partial = releases.flatMap((one) => (one.isWhole ? [] : [one.form]));
+  // Of rules that exchange all that they govern, one lets go of all of it, which makes room for the others.
+  const whole = releases.flatMap((one) => (one.isWhole ? [[one.form]] : []));
+  for (const forms of [partial, ...whole, reopening]) {
+    const stage = search.safety.most(forms, ignored);
+    if (stage.length > 0) return stage;
+  }
+  const possible = [...byTier.values(), partial, ...whole.slice(0, 1), reopening].flat();
+  return forcedStage(possible.length > 0 ? possible : firsts, ignored, search);
 }
 
 /** What is written in two forms first: rules whose protection adds up, then what is created, then other connections, then what governs together. */
@@ -133,10 +153,10 @@ const splitOrder: readonly ((effect: Effect) => boolean)[] = [
 
 /** Writes changes of the first sort in two forms where the first one is safe, and returns those. */
 function splitSome(forms: readonly Form[], ignored: ReadonlySet<ResourceId>, search: Search): readonly Form[] {
-  const { safety, specs, isDraft, indivisible, wanted } = search;
+  const { safety, slots, specs, isDraft, indivisible, wanted } = search;
   const specOf = ({ key }: Form): Spec => specs.get(key.id) ?? {};
   const isStated = (first: Form): boolean => isDraft || restoredFields(first, specOf(first)).length === 0;
-  const firsts = forms.flatMap((form) => firstOfTwo(form, specOf(form)) ?? []).filter(isStated);
+  const firsts = forms.flatMap((form) => firstOfTwo(form, specOf(form)) ?? []).filter((first) => isStated(first) && slots.isFree(first));
   for (const isOfSort of splitOrder) {
     const own = firsts.filter(({ unit }) => isOfSort(unit.effect));
     for (const { change, part } of own) if (part === 'gain') wanted.add(change.id);
@@ -157,7 +177,7 @@ function forcedStage(ready: readonly Form[], ignored: ReadonlySet<ResourceId>, {
   if (forced === undefined) throw new Error('no write is left');
   const { form, exposed } = forced;
   const isEnding = (other: Form): boolean =>
-    other !== form && [...exposed].some((id) => affects(other, id) && directionOn(other, id).strengthens);
+    other.unit !== form.unit && [...exposed].some((id) => affects(other, id) && directionOn(other, id).strengthens);
   const all = new Set([...ignored, ...exposed]);
   const ending = safety.most(ready.filter(({ tier }) => tier === form.tier).filter(isEnding), all, [form]);
   const stage = [form, ...ending];

@@ -1,53 +1,58 @@
+import { addToGroup } from '../../model/collections.ts';
 import type { Registry } from '../../model/kind.ts';
-import { liveById, type LiveState } from '../../model/live.ts';
-import { type Change, type Diff, type EdgeChange, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
+import type { LiveState } from '../../model/live.ts';
+import { type EdgeChange, type FieldChange, liveKeyOf } from '../../model/plan/plan.ts';
+import type { Step, StepKey } from '../../model/plan/schedule.ts';
+import { specAfterStep, writesOnlyPart } from '../../model/plan/step-spec.ts';
+import { pointer } from '../../model/pointer.ts';
 import { isRequestRule } from '../../model/protection/access-objects.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { specAfter } from '../../model/spec/edit.ts';
-import { findReleases, isReleased, type RulesById, type RuleTargets, targetsOf } from '../../protection/access/rule-moves.ts';
+import { kindOf, type ResourceId, type Spec } from '../../model/resource.ts';
+import { type RuleTargets, sharesSlot, slotsOf, targetsOf } from '../../protection/access/rule-moves.ts';
+import type { Effect } from './effects.ts';
+import { type Form, withRestored, type Unit } from './forms.ts';
 
-/** A write of a rule that lets go of what others take: a part of its change, or its deletion. Writes of one round run together. */
-export type Release = { readonly change: Change; readonly edges: readonly EdgeChange[]; readonly round: number };
+/** An access-request rule, and what it governs. */
+type Governing = { readonly spec: Spec; readonly targets: RuleTargets };
+type RulesById = ReadonlyMap<ResourceId, Governing>;
 
-/** Access-request rules before and after a plan, and what the plan writes so that rules can take from each other. */
-export type RuleMoves = {
-  readonly before: RulesById;
-  readonly after: RulesById;
-  /** By the live key of the rule. */
-  readonly releases: ReadonlyMap<ResourceId, Release>;
-  /** Rules that cannot let go first, because they keep what another rule takes at another step. */
-  readonly stuck: readonly ResourceId[];
+/** Access-request rules before and after a plan, by their live keys. */
+export type RuleMoves = { readonly before: RulesById; readonly after: RulesById };
+
+/** The access-request rules between the writes of a plan. A rule takes a slot, a step of a connection or of an attribute, after the rule before has let go of it. */
+export type Slots = {
+  /** Returns whether no other rule has what a form takes. */
+  readonly isFree: (form: Form) => boolean;
+  /** Returns the steps that let go of what a form takes. */
+  readonly needsOf: (form: Form) => readonly StepKey[];
+  /** Returns the write that lets go of what others take before the next form of a change does; undefined where it has nothing of that. */
+  readonly releaseOf: (unit: Unit) => Release | undefined;
+  /** Notes that a form is written. */
+  readonly write: (form: Form) => void;
 };
 
-const noRules: RulesById = new Map();
-const noMoves: RuleMoves = { before: noRules, after: noRules, releases: new Map(), stuck: [] };
+/** A write that lets go of what others take, and the next form of its change after it. */
+export type Release = {
+  readonly form: Form;
+  readonly rest: Form;
+  /** Nothing is left: the rule governs nothing meanwhile. */
+  readonly isWhole: boolean;
+};
 
-/** Finds what moves from one access-request rule to another; `before` is `after` where no rule changes. `live` has the names after the plan. */
-export function findMoves(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): RuleMoves {
-  const changes = plan.changes.filter((change) => isRequestRule(change.id) && isWritten(change));
-  if (changes.length === 0) return noMoves;
+type Written = Pick<Step, 'change' | 'kind' | 'part' | 'edges'>;
+
+/** Finds the access-request rules before and after a plan. `live` has the names after it. */
+export function findMoves(effects: readonly Effect[], live: LiveState, registry: Registry): RuleMoves {
+  const own = effects.filter(({ change }) => isRequestRule(change.id));
+  if (own.length === 0) return { before: new Map(), after: new Map() };
   const before = rulesOf(live, registry);
   const after = new Map(before);
-  const found = liveById(live.resources);
-  for (const change of changes) {
+  for (const { change, kind, edges } of own) {
     const key = liveKeyOf(change);
-    const kind = registry.get(kindOf(key));
-    if (change.action === 'delete' || kind === undefined) after.delete(key);
-    else after.set(key, targetsOf(specAfter(change, kind, found.get(key)?.spec ?? {}), connectionsAfter(key, before.get(key), plan)));
+    const has = governingAfter({ change, kind, edges, part: change.action === 'delete' ? 'delete' : 'whole' }, before.get(key));
+    if (has === undefined) after.delete(key);
+    else after.set(key, has);
   }
-  const { releases, stuck } = findReleases(before, after);
-  const byRule = new Map(changes.map((change) => [liveKeyOf(change), change]));
-  return {
-    before,
-    after,
-    stuck,
-    releases: new Map(
-      releases.flatMap(({ rule, targets, round }) => {
-        const change = byRule.get(rule);
-        return change === undefined ? [] : [[rule, { ...releaseOf(change, targets, plan.edges), round }] as const];
-      }),
-    ),
-  };
+  return { before, after };
 }
 
 function rulesOf({ resources }: LiveState, registry: Registry): RulesById {
@@ -56,30 +61,112 @@ function rulesOf({ resources }: LiveState, registry: Registry): RulesById {
       .filter(({ id }) => isRequestRule(id))
       .map(({ id, spec, edges }) => {
         const named = (registry.get(kindOf(id))?.fields ?? []).flatMap((field) => (field.edge === 'rule' ? (edges[field.name] ?? []) : []));
-        return [id, targetsOf(spec, named)];
+        return [id, { spec, targets: targetsOf(spec, named) }];
       }),
   );
 }
 
-/** Returns the connections that a rule names after a plan; it keeps the name of a connection that is deleted. */
-function connectionsAfter(rule: ResourceId, before: RuleTargets | undefined, { edges }: Pick<Diff, 'edges'>): ReadonlySet<ResourceId> {
-  const named = new Set(before?.connections);
-  for (const edge of edges.filter((one) => one.rule === rule && one.by === rule)) {
-    if (edge.action === 'attach') named.add(edge.connection);
-    if (edge.action === 'detach') named.delete(edge.connection);
+/** Returns a rule after a write of it. It keeps the name of a connection that is deleted. */
+function governingAfter(step: Written, now: Governing | undefined): Governing | undefined {
+  if (step.part === 'delete') return undefined;
+  const spec = specAfterStep(step, now?.spec ?? {});
+  const connections = new Set(now?.targets.connections);
+  for (const { action, connection } of writesOnlyPart(step.part) ? [] : step.edges) {
+    if (action === 'attach') connections.add(connection);
+    if (action === 'detach' && step.part !== 'gain') connections.delete(connection);
   }
-  return named;
+  return { spec, targets: targetsOf(spec, connections) };
 }
 
-function releaseOf(change: Change, targets: RuleTargets | undefined, edges: readonly EdgeChange[]): Omit<Release, 'round'> {
-  const key = liveKeyOf(change);
-  const own = edges.filter(({ by, action }) => by === key && (action === 'attach' || action === 'detach'));
-  if (targets === undefined) return { change, edges: own };
-  // A renamed rule has its new name already.
-  const { key: former, ...named } = change;
-  const keyed = former === undefined || change.action === 'rename' ? named : { ...named, key: former };
-  return {
-    change: { ...keyed, action: 'update', fields: change.fields.filter((field) => isReleased(field, targets)) },
-    edges: own.filter(({ action, connection }) => targets.connections.has(connection) === (action === 'attach')),
+/** Returns the slots of the rules of a plan; nothing is written yet. */
+export function createSlots({ before, after }: RuleMoves): Slots {
+  const now = new Map(before);
+  const owners = new Map<string, Set<ResourceId>>();
+  for (const [rule, { targets }] of before)
+    for (const slot of slotsOf(targets)) owners.set(slot, (owners.get(slot) ?? new Set()).add(rule));
+  const takers = new Map<string, ResourceId[]>();
+  for (const [rule, { targets }] of after) for (const slot of slotsOf(targets)) addToGroup(takers, slot, rule);
+  const releasedBy = new Map<string, StepKey>();
+  const released = new Set<Unit>();
+  const gained = (form: Form): readonly string[] => {
+    const next = isRequestRule(form.key.id) ? governingAfter(form, now.get(form.key.id)) : undefined;
+    return next === undefined ? [] : slotsOf(next.targets).filter((slot) => owners.get(slot)?.has(form.key.id) !== true);
   };
+  const isTaken = (slot: string, rule: ResourceId): boolean => takers.get(slot)?.includes(rule) === false;
+  return {
+    isFree: (form) => gained(form).every((slot) => (owners.get(slot)?.size ?? 0) === 0),
+    needsOf: (form) => gained(form).flatMap((slot) => releasedBy.get(slot) ?? []),
+    releaseOf(unit) {
+      const [form] = unit.forms;
+      const had = form && now.get(form.key.id)?.targets;
+      if (form === undefined || had === undefined || released.has(unit) || (form.part !== 'whole' && form.part !== 'delete'))
+        return undefined;
+      const { id } = form.key;
+      const has = governingAfter(form, now.get(id))?.targets;
+      const stays = new Set<string>([...(has?.connections ?? []), ...(has?.attributes ?? [])]);
+      // Of what it loses anyway, it lets go where another rule takes only the other step, too.
+      const isLost = (target: string, one: Partial<RuleTargets>): boolean =>
+        slotsOf({ connections: new Set(), attributes: new Set(), ...one, type: stays.has(target) ? had.type : 'jit_command' }).some(
+          (slot) => isTaken(slot, id),
+        );
+      const connections = [...had.connections].filter((one) => isLost(one, { connections: new Set([one]) }));
+      const attributes = [...had.attributes].filter((one) => isLost(one, { attributes: new Set([one]) }));
+      const count = connections.length + attributes.length;
+      if (count === 0) return undefined;
+      const again = attributes.filter((one) => stays.has(one)).map((name) => attributeField(name, true));
+      const attached = edgesOf(
+        id,
+        'attach',
+        connections.filter((one) => stays.has(one)),
+      );
+      return {
+        form: { ...releasing(form, attributes), edges: edgesOf(id, 'detach', connections) },
+        rest: { ...form, change: withRestored(form.change, again), edges: [...form.edges, ...attached] },
+        isWhole: count === had.connections.size + had.attributes.size,
+      };
+    },
+    write(form) {
+      const { id } = form.key;
+      if (!isRequestRule(id)) return;
+      if (form.key.phase === 'release') released.add(form.unit);
+      const [had, next] = [now.get(id), governingAfter(form, now.get(id))];
+      for (const slot of had === undefined ? [] : slotsOf(had.targets)) {
+        owners.get(slot)?.delete(id);
+        releasedBy.set(slot, form.key);
+      }
+      for (const slot of next === undefined ? [] : slotsOf(next.targets)) owners.set(slot, (owners.get(slot) ?? new Set()).add(id));
+      if (next === undefined) now.delete(id);
+      else now.set(id, next);
+    },
+  };
+}
+
+function releasing(form: Form, attributes: readonly string[]): Form {
+  // A renamed rule has its new name already.
+  const { key: former, ...named } = form.change;
+  const keyed = former === undefined || form.change.action === 'rename' ? named : { ...named, key: former };
+  const change = { ...keyed, action: 'update', fields: attributes.map((name) => attributeField(name, false)) } as const;
+  return { ...form, key: { id: form.key.id, phase: 'release' }, part: 'whole', tier: 'write', needs: [], change };
+}
+
+function attributeField(name: string, isRestored: boolean): FieldChange {
+  return { path: pointer('attributes', name), before: { value: name }, after: isRestored ? { value: name } : { absent: true } };
+}
+
+function edgesOf(rule: ResourceId, action: 'attach' | 'detach', connections: readonly ResourceId[]): readonly EdgeChange[] {
+  return connections.map((connection) => ({ rule, connection, action, declared: [], by: rule }));
+}
+
+/** Returns the rule that lets go of a connection, and the one that takes it; undefined where none does. */
+export function moveOf(
+  { before, after }: RuleMoves,
+  connection: ResourceId,
+): { readonly from: ResourceId; readonly to: ResourceId } | undefined {
+  for (const [from, { targets: had }] of before) {
+    if (!had.connections.has(connection)) continue;
+    const one = { ...had, connections: new Set([connection]), attributes: new Set<string>() };
+    const taker = [...after].find(([to, { targets }]) => to !== from && sharesSlot(one, targets));
+    if (taker !== undefined) return { from, to: taker[0] };
+  }
+  return undefined;
 }

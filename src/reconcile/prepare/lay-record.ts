@@ -167,13 +167,16 @@ export function layEdges(
     keys: new Set([...keys].map((key) => renames.get(key) ?? key)),
     declared: declared && new EdgeMap(resolve(declared)),
   }));
+  const attaching = resolve(attached.map((ends) => ({ ...ends, declarations: [] })));
+  // What an apply attaches it may have let go of before.
+  const released = new EdgeMap(attaching);
   const isDetached = (edge: DeclaredEdge): boolean =>
     !present.has(edge) &&
-    applies.some(({ keys, declared }) => (keys.has(edge.rule) || keys.has(edge.connection)) && declared?.has(edge) !== true);
+    (released.has(edge) ||
+      applies.some(({ keys, declared }) => (keys.has(edge.rule) || keys.has(edge.connection)) && declared?.has(edge) !== true));
   const kept = base.desired.edges.filter((edge) => !isDetached(edge));
   const known = new Set(kept.map(edgeKey));
-  const made = resolve([...edges, ...attached.map((ends) => ({ ...ends, declarations: [] }))]);
-  const more = made.filter((edge) => present.has(edge) && !known.has(edgeKey(edge)));
+  const more = [...resolve(edges), ...attaching].filter((edge) => present.has(edge) && !known.has(edgeKey(edge)));
   if (more.length === 0 && kept.length === base.desired.edges.length) return base;
   return { ...base, desired: { ...base.desired, edges: [...kept, ...more] } };
 }

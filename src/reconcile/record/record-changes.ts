@@ -2,17 +2,29 @@ import type { PendingObject, PendingWrites, RecordedOrphan } from '../../model/a
 import { desiredByKey, type BaseState, type DesiredState } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import { liveById, type LiveState } from '../../model/live.ts';
-import { type Change, isRestored, isSecretChange, isWritten, liveKeyOf, renamesOf, withNames, type Plan } from '../../model/plan/plan.ts';
+import {
+  type Change,
+  type EdgeChange,
+  isRestored,
+  isSecretChange,
+  isWritten,
+  liveKeyOf,
+  renamesOf,
+  withNames,
+  type Plan,
+} from '../../model/plan/plan.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import type { Step } from '../../model/plan/schedule.ts';
+import { edgeKey, type ResourceId } from '../../model/resource.ts';
 import { findRemoved } from '../diff/removed-objects.ts';
 import { manifestsBeyond, ownObjects, withRemembered } from '../prepare/base-states.ts';
 
-type PlannedWrites = Pick<Plan, 'changes' | 'edges'>;
+/** A plan and its writes; some of them attach again what an earlier one lets go of. */
+type PlannedWrites = { readonly plan: Pick<Plan, 'changes' | 'edges'>; readonly steps: readonly Step[] };
 
 /** Returns what an apply of the plan is about to write, for the record. A deletion may close its object first. */
-export function pendingWritesOf({ changes, edges }: PlannedWrites): PendingWrites {
-  const objects = changes.flatMap((change): readonly PendingObject[] => {
+export function pendingWritesOf(planned: PlannedWrites): PendingWrites {
+  const objects = planned.plan.changes.flatMap((change): readonly PendingObject[] => {
     if (!isWritten(change)) return [];
     const { id, action, uid } = change;
     // A rename gives the object a name that no base declares.
@@ -20,8 +32,12 @@ export function pendingWritesOf({ changes, edges }: PlannedWrites): PendingWrite
     const known = { ...identityOf(id, liveKeyOf(change)), ...(action === 'rename' && uid !== undefined ? { uid } : {}), ours };
     return [ours ? known : { ...known, ...driftOf(change) }];
   });
-  const attached = edges.filter(({ action }) => action === 'attach').map(({ rule, connection }) => ({ rule, connection }));
-  return { objects, edges: attached };
+  return { objects, edges: attachedBy(planned).map(({ rule, connection }) => ({ rule, connection })) };
+}
+
+function attachedBy({ plan, steps }: PlannedWrites): readonly EdgeChange[] {
+  const all = [plan, ...steps].flatMap(({ edges }) => edges.filter(({ action }) => action === 'attach'));
+  return [...new Map(all.map((edge) => [edgeKey(edge), edge])).values()];
 }
 
 /**
@@ -39,10 +55,10 @@ function identityOf(id: ResourceId, key: ResourceId): Pick<PendingObject, 'id' |
 }
 
 /** Returns the writes that an apply which is not complete did, or may have done. */
-export function writesAfter(plan: PlannedWrites, { outcomes, uids }: ApplyResult, base: BaseState | undefined): PendingWrites {
+export function writesAfter(planned: PlannedWrites, { outcomes, uids }: ApplyResult, base: BaseState | undefined): PendingWrites {
   const byId = new Map(outcomes.map((outcome) => [outcome.id, outcome]));
   const declared = desiredByKey(base?.desired.resources ?? []);
-  const objects = pendingWritesOf(plan).objects.flatMap((object): readonly PendingObject[] => {
+  const objects = pendingWritesOf(planned).objects.flatMap((object): readonly PendingObject[] => {
     const outcome = byId.get(object.id);
     const { id, key = id, ours } = object;
     if (outcome === undefined || !mayHaveWritten(outcome)) return [];
@@ -52,8 +68,8 @@ export function writesAfter(plan: PlannedWrites, { outcomes, uids }: ApplyResult
     const uid = uids?.get(key);
     return [{ ...identityOf(id, key), ...(uid === undefined ? {} : { uid }), ours: ours || !declared.has(key) }];
   });
-  const writers = new Set(plan.changes.flatMap((change) => (hasWritten(byId.get(change.id)) ? [liveKeyOf(change)] : [])));
-  const attached = plan.edges.filter(({ action, by }) => action === 'attach' && by !== undefined && writers.has(by));
+  const writers = new Set(planned.plan.changes.flatMap((change) => (hasWritten(byId.get(change.id)) ? [liveKeyOf(change)] : [])));
+  const attached = attachedBy(planned).filter(({ by }) => by !== undefined && writers.has(by));
   return { objects, edges: attached.map(({ rule, connection }) => ({ rule, connection })) };
 }
 

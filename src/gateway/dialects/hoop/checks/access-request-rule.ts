@@ -192,17 +192,10 @@ function overlapAt(write: ProposedWrite, { at, what, by }: Overlap): Diagnostic 
 }
 
 function moveAt(write: ProposedWrite, { connection, from, why }: BlockedMove): Diagnostic {
-  const rule = from === undefined ? 'another access-request rule' : `the access-request rule ${nameOf(from)}`;
-  if (connection === undefined)
-    return diagnosticAt(write, '/connection_names', {
-      code: 'hoop/rule-move',
-      message: `${write.name} can take what ${rule} governs only after that rule has let go of it, and then ${why}`,
-      hint: `exchange the names of both rules instead, in several pull requests (renamedFrom renames a rule); or give one of them another connection for the time between`,
-    });
   const name = nameOf(connection);
   return diagnosticAt(write, pointer('connection_names', name), {
     code: 'hoop/rule-move',
-    message: `${name} would have no approval while it moves from ${rule} to ${write.name}, and the plan cannot close it meanwhile: ${why}`,
-    hint: `let the plan close ${name}; or change ${from === undefined ? 'the first rule' : nameOf(from)} instead (renamedFrom renames it)`,
+    message: `${name} would have no approval while it moves from the access-request rule ${nameOf(from)} to ${write.name}, and the plan cannot close it meanwhile: ${why}`,
+    hint: `let the plan close ${name}; or change ${nameOf(from)} instead (renamedFrom renames it)`,
   });
 }
