@@ -44,7 +44,7 @@ export type FieldRule = Shape & {
   /** The value of an omitted field: the empty value, the live value, or the value that the kind derives (else the live value). */
   readonly omitted: 'empty' | 'kept' | 'derived';
   readonly protects?: Protects;
-  /** The list of which this number says how many are needed (`x-ostiary-counts`). */
+  /** The list of which this number says how many are needed, or this switch that all are (`x-ostiary-counts`). */
   readonly counts?: string;
   /** The kind of resource that the value refers to by name or id. */
   readonly refers?: string;

@@ -71,3 +71,21 @@ test.each([
     }
   }
 });
+
+test.each([
+  ['needs more groups', {}, { reviewers_groups: ['dba', 'sre'], min_approvals: 2 }],
+  ['asks other groups', { reviewers_groups: ['dba', 'ops'] }, { reviewers_groups: ['sre'] }],
+  ['asks all of other groups', {}, { reviewers_groups: ['ops', 'sre'], min_approvals: null, all_groups_must_approve: true }],
+])('a rule whose connection is replaced %s', async (_, had, has) => {
+  const world = await disturbableHoop();
+  try {
+    const history = interruptedHistory(world, {
+      before: [...connections, connection('old-db'), rule('asks', 'old-db', had)],
+      after: [...connections, connection('new-db', 'old-db'), rule('asks', 'new-db', has)],
+    });
+    for (const side of ['before', 'after', 'before'] as const)
+      expect([await history.apply(side), await history.rest(side)]).toEqual([[], []]);
+  } finally {
+    await world.close();
+  }
+});

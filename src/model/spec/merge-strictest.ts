@@ -19,8 +19,9 @@ export function mergeStrictest(fields: readonly FieldRule[], desired: JsonObject
     const value = field.late === 'replaced' ? wished : unionValue(field, wished, live[field.name] ?? field.empty);
     result[field.name] = normalizeValue(field, value);
   }
-  for (const { name, counts } of fields)
-    if (counts !== undefined && !equal(desired[counts] ?? live[counts] ?? null, live[counts] ?? null)) result[name] = null;
+  for (const { name, counts, protects } of fields)
+    if (counts !== undefined && !equal(desired[counts] ?? live[counts] ?? null, live[counts] ?? null))
+      result[name] = protects === 'enabled' ? true : null;
   return result;
 }
 
