@@ -46,14 +46,14 @@ export function ciCommand(findSystem: (env: JobEnvironment) => Promise<CiSystem>
   };
 }
 
-/** Returns what prints the diagnostics that no command printed: those of the forge, before the commands and while the targets were reported. */
+/** Returns what prints all diagnostics that no command printed: those of the forge, before the commands and while the targets were reported. */
 function printUnprinted(quiet: boolean): OnReported {
   return (reported, before) => {
     for (const [index, { findings, context }] of reported.entries()) {
       const known = before[index]?.findings.diagnostics ?? [];
       const unprinted = known.filter(({ code, severity }) => severity !== 'error' && (code.startsWith('forge/') || code === 'git/shallow'));
       const all = [...unprinted, ...findings.diagnostics.slice(known.length)];
-      if (all.length > 0) printerFor(context, { color: 'auto', quiet }).diagnostics(all);
+      if (all.length > 0) printerFor(context, { color: 'auto', quiet, full: true }).diagnostics(all);
     }
   };
 }

@@ -67,7 +67,7 @@ describe('who decides', () => {
       expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining(`/ostiary allow ${head} plan/too-many-updates=REASON`) });
       for (const author of ['mallory', 'dev', 'stranger', projectBot]) bench.gitlab().write(iid, command(head), author);
       bench.gitlab().write(iid, command(head.slice(0, 12)), 'grace');
-      const refused = await planRequest(iid, `${line} --full`);
+      const refused = await planRequest(iid, line);
       expect(refused.code).toBe(6);
       for (const reason of [
         /by mallory is ignored: mallory made a part of what would be applied \(merge request \d+\)/,
