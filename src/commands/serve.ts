@@ -12,7 +12,6 @@ import { isRunbookPath } from '../server/rules/runbooks/runbook-library.ts';
 import type { DatabaseOptions } from '../server/store/database.ts';
 import { createFirstAdminKey } from '../server/rules/api-keys.ts';
 import { createLog, type Log, type LogFormat } from '../server/log.ts';
-import { findPlaintextHosts } from '../server/store/plaintext-hosts.ts';
 import { startServer } from '../server/http/start-server.ts';
 import { collect, defaultDatabase, type DefineCommand, type OutputFlags, wholeNumber } from '../console/options.ts';
 import { printerFor } from '../console/output/printer.ts';
@@ -108,8 +107,6 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
     log,
   };
   const stopped = context.interruptSignal();
-  const hosts = 'url' in store.database ? findPlaintextHosts(store.database.url, env) : [];
-  if (hosts.length > 0) log(insecureDatabase(hosts));
   // The default folder contains keys and data, so git ignores it, whatever the project's own .gitignore says.
   if (database === defaultDatabase) makeOwnFolder(join(context.cwd, cacheFolder));
   if (flags.init) {
@@ -142,12 +139,6 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
   log({ level: 'info', message: 'stopping: finishing open requests' });
   await server.close();
   return 0;
-}
-
-/** Returns the warning about a database that is reached without TLS. */
-function insecureDatabase(hosts: readonly string[]): Parameters<Log>[0] {
-  const message = `the data of the gateway can travel unencrypted to ${hosts.join(', ')}: end the URL of the database with ?sslmode=verify-full`;
-  return { level: 'warn', message: `serve/insecure-database  ${message}`, details: { code: 'serve/insecure-database' } };
 }
 
 function networkOf(text: string): AllowedNetwork {

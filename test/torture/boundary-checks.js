@@ -56,16 +56,16 @@ export const boundaryChecks = [
   ],
   [
     'PostgreSQL elsewhere needs TLS',
-    'server/store/plaintext-hosts.ts',
-    '!isThisMachine(host)',
-    'false',
-    ['server/store/plaintext-hosts.test.ts: is warned about: postgres://u:p@db.example.com/gateway'],
+    'server/store/plaintext-host.ts',
+    'return ssl || isHere ?',
+    'return ssl || host ?',
+    ['server/store/plaintext-host.test.ts: postgres://u:p@db.example.com/gateway'],
   ],
   [
     'serve warns of no TLS',
-    'commands/serve.ts',
-    'hosts.length > 0',
-    'hosts.length < 0',
+    'server/store/database.ts',
+    'if (host !== undefined) {',
+    "if (host === '') {",
     ['e2e/serve/serve.test.ts: a PostgreSQL server on another host without TLS is a warning, in every task and format of the log'],
   ],
   [

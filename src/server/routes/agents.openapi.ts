@@ -1,14 +1,5 @@
 import { asText, type JsonObject } from '../../model/json.ts';
-import {
-  type ApiSection,
-  exactObject,
-  idSchema,
-  pathParameter,
-  schemaRef,
-  timeSchema,
-  unchangedResponse,
-  versionParameters,
-} from './api-section.ts';
+import { type ApiSection, exactObject, idSchema, schemaRef, timeSchema } from './api-section.ts';
 import type { Hono } from 'hono';
 import {
   agentNameProblem,
@@ -103,7 +94,7 @@ const token = {
   ...text,
   description: 'The token is valid only for heartbeats. It is returned only once; the gateway stores only its hash.',
 } as const;
-const id = pathParameter('id', 'The ID or name of the agent.');
+const id = 'The ID or name of the agent.';
 
 const schemaVersion = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -149,8 +140,7 @@ additional.`,
   },
   operations: [
     {
-      method: 'get',
-      path: '/agents',
+      route: 'GET /agents',
       id: 'listAgents',
       summary: 'List agents',
       description: 'Sorted by name.',
@@ -162,58 +152,55 @@ additional.`,
           schema: { enum: ['', 'online', 'offline'] },
         },
       ],
-      responses: { 200: { description: 'The agents.', schema: { type: 'array', items: schemaRef('Agent') } } },
+      answer: [200, 'The agents.', { type: 'array', items: schemaRef('Agent') }],
       errors: [422],
     },
     {
-      method: 'post',
-      path: '/agents',
+      route: 'POST /agents',
       id: 'createAgent',
       summary: 'Register an agent',
-      body: schemaRef('AgentBody'),
-      responses: { 201: { description: 'The agent is registered.', schema: schemaRef('AgentWithToken'), headers: ['Location', 'ETag'] } },
+      body: 'AgentBody',
+      tagged: true,
+      answer: [201, 'The agent is registered.', 'AgentWithToken'],
       errors: [409],
     },
     {
-      method: 'get',
-      path: '/agents/:id',
+      route: 'GET /agents/:id',
       id: 'readAgent',
       summary: 'Read an agent',
-      parameters: [id, ...versionParameters],
+      named: id,
+      tagged: true,
       description: 'Its `ETag` changes with its token, not with every heartbeat.',
-      responses: { 200: { description: 'The agent.', schema: schemaRef('Agent'), headers: ['ETag'] }, 304: unchangedResponse },
-      errors: [412],
+      answer: [200, 'The agent.', 'Agent'],
     },
     {
-      method: 'delete',
-      path: '/agents/:id',
+      route: 'DELETE /agents/:id',
       id: 'deleteAgent',
       summary: 'Remove an agent',
       description: 'An agent with connections cannot be removed; its resources lose their agent.',
-      parameters: [id, ...versionParameters],
-      responses: { 204: { description: 'The agent and its token are deleted.' } },
-      errors: [409, 412],
+      named: id,
+      tagged: true,
+      answer: [204, 'The agent and its token are deleted.'],
+      errors: [409],
     },
     {
-      method: 'post',
-      path: '/agents/:id/token',
+      route: 'POST /agents/:id/token',
       id: 'renewAgentToken',
       summary: 'Rotate the token of an agent',
       description: 'The earlier token becomes invalid.',
-      parameters: [id, ...versionParameters],
-      responses: { 201: { description: 'The agent with its new token.', schema: schemaRef('AgentWithToken'), headers: ['ETag'] } },
-      errors: [412],
+      named: id,
+      tagged: true,
+      answer: [201, 'The agent with its new token.', 'AgentWithToken'],
     },
     {
-      method: 'post',
-      path: '/agents/heartbeat',
+      route: 'POST /agents/heartbeat',
       id: 'beat',
       summary: 'Record a heartbeat',
       description: `An agent is offline after \`timeout_seconds\` without a
 heartbeat; send about three heartbeats in that time. The body is optional; omitted fields become empty.`,
       hasOptionalBody: true,
-      body: schemaRef('HeartbeatBody'),
-      responses: { 200: { description: 'The heartbeat is recorded.', schema: schemaRef('Heartbeat') } },
+      body: 'HeartbeatBody',
+      answer: [200, 'The heartbeat is recorded.', 'Heartbeat'],
     },
   ],
 };

@@ -9,33 +9,36 @@ export type Parameter = {
   readonly required?: true;
 };
 
-/** A response of an operation; without a schema it has no body. */
-export type ApiResponse = {
-  readonly description: string;
-  readonly schema?: JsonObject;
-  readonly headers?: readonly ('ETag' | 'Location')[];
-  /** JSON by default. */
-  readonly contentType?: string;
-};
-
 /** The error statuses, which are the same for every operation; the body is a `Refusal`. */
 export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503;
 
+/** The response to a success: its status, its description, and the schema of its body or the name of one; without a schema it has no body. */
+export type ApiAnswer = readonly [status: number, description: string, schema?: JsonObject | string];
+
 /** An operation in the API document. It is declared beside the route that serves it. */
 export type ApiOperation = {
-  readonly method: 'get' | 'post' | 'put' | 'delete';
-  /** The path of the route: `/connections/:id`. */
-  readonly path: string;
+  /** The method and the path of the route: `GET /connections/:id`. */
+  readonly route: `${'GET' | 'POST' | 'PUT' | 'DELETE'} ${string}`;
   /** Unique among all operations, in camelCase: generated clients use it as a function name. */
   readonly id: string;
   readonly summary: string;
   /** Details beyond the summary, including choices that the interface leaves open. */
   readonly description?: string;
+  /** What the parameter of the path names. */
+  readonly named?: string;
+  /** The response has an `ETag`; a request that names an object may require versions of it. */
+  readonly tagged?: true;
+  /** The parameters beside those of the path and of versions. */
   readonly parameters?: readonly Parameter[];
-  readonly body?: JsonObject;
+  /** The name of the schema. */
+  readonly body?: string;
   readonly hasOptionalBody?: true;
-  readonly responses: Readonly<Record<number, ApiResponse>>;
-  /** Errors beside the derived ones: 401, 429; 403 if not every role may; 404 with a path parameter; 400, 413, 415, 422 with a body. */
+  readonly answer: ApiAnswer;
+  /** JSON by default. */
+  readonly contentType?: string;
+  /** Another response that is no `Refusal`. */
+  readonly otherAnswer?: ApiAnswer;
+  /** Errors beside the derived ones: 401, 429; 403 if not every role may; 404 with a path parameter; 412 with versions; 400, 413, 415, 422 with a body. */
   readonly errors?: readonly ErrorStatus[];
 };
 
@@ -77,9 +80,9 @@ export function pageSchema(rows: JsonObject): JsonObject {
   return exactObject({ data: { type: 'array', items: rows }, pages: exactObject({ page: whole, size: whole, total: whole }) });
 }
 
-/** Returns a path parameter. */
-export function pathParameter(name: string, description: string): Parameter {
-  return { name, in: 'path', description, required: true, schema: { type: 'string', minLength: 1 } };
+/** Returns the schema of a list that is an array, or one page with paging parameters. */
+export function listOrPage(rows: JsonObject): JsonObject {
+  return { oneOf: [{ type: 'array', items: rows }, pageSchema(rows)] };
 }
 
 /** The headers that restrict a request to certain versions of the object. */
@@ -98,9 +101,6 @@ export const versionParameters: readonly Parameter[] = [
     schema: { type: 'string' },
   },
 ];
-
-/** The response to a read of a version that the client has already. */
-export const unchangedResponse: ApiResponse = { description: 'The client has this version already (`If-None-Match`).', headers: ['ETag'] };
 
 /** The parameters that select one page of a list. */
 export const pagingParameters: readonly Parameter[] = [

@@ -1,10 +1,10 @@
 import {
   type ApiSection,
+  type Parameter,
   exactObject,
   idSchema,
   pageSchema,
   pagingParameters,
-  type Parameter,
   schemaRef,
   timeSchema,
 } from './api-section.ts';
@@ -155,8 +155,7 @@ export const auditSection: ApiSection = {
   schemas: { AuditEntry: exactObject(entry), EncryptionKey: exactObject(encryptionKey) },
   operations: [
     {
-      method: 'get',
-      path: '/audit/logs',
+      route: 'GET /audit/logs',
       id: 'listAuditLogs',
       summary: 'List audit entries',
       description: `Newest first, always one page. Every write request with a known key has an entry, rejected requests included.
@@ -169,16 +168,15 @@ deletes older entries and records their number in an entry.`,
         query('created_after', timeSchema),
         query('created_before', timeSchema),
       ],
-      responses: { 200: { description: 'One page.', schema: pageSchema(schemaRef('AuditEntry')) } },
+      answer: [200, 'One page.', pageSchema(schemaRef('AuditEntry'))],
       errors: [422],
     },
     {
-      method: 'get',
-      path: '/encryption-keys',
+      route: 'GET /encryption-keys',
       id: 'listEncryptionKeys',
       summary: 'List encryption keys',
       description: 'Keys accepted by the database, oldest first. A key that encrypts no values can be retired.',
-      responses: { 200: { description: 'The keys.', schema: { type: 'array', items: schemaRef('EncryptionKey') } } },
+      answer: [200, 'The keys.', { type: 'array', items: schemaRef('EncryptionKey') }],
     },
   ],
 };

@@ -1,18 +1,7 @@
 import { groupNameSchema } from '../../model/served-rules.ts';
 import { longestAccessSeconds } from '../rules/review-store.ts';
 import { asText, compareText, type Json, type JsonObject } from '../../model/json.ts';
-import {
-  type ApiResponse,
-  type ApiSection,
-  exactObject,
-  idSchema,
-  versionParameters,
-  ignoredField,
-  pathParameter,
-  schemaRef,
-  timeSchema,
-  unchangedResponse,
-} from './api-section.ts';
+import { type ApiSection, exactObject, idSchema, ignoredField, schemaRef, timeSchema } from './api-section.ts';
 import type { Context, Hono } from 'hono';
 import {
   type ApiKey,
@@ -55,9 +44,7 @@ const apiKey = {
   last_used_at: { ...timeOrNull, description: 'Accurate to the minute.' },
 } as const;
 
-const idParameter = pathParameter('id', 'The ID of the key, or the name of an active key.');
-const found = (description: string): ApiResponse => ({ description, schema: schemaRef('ApiKey'), headers: ['ETag'] });
-const bodySchema = schemaRef('ApiKeyBody');
+const idParameter = 'The ID of the key, or the name of an active key.';
 
 // Names and groups appear in lists, logs and messages.
 const printable = { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$', $comment: 'no control characters' } as const;
@@ -128,68 +115,61 @@ key has the role standard; all groups determine which connections it sees and wh
   },
   operations: [
     {
-      method: 'get',
-      path: '/api-keys',
+      route: 'GET /api-keys',
       id: 'listApiKeys',
       summary: 'List keys',
       description: 'Sorted by name, revoked keys included.',
-      responses: { 200: { description: 'The keys.', schema: { type: 'array', items: schemaRef('ApiKey') } } },
+      answer: [200, 'The keys.', { type: 'array', items: schemaRef('ApiKey') }],
     },
     {
-      method: 'post',
-      path: '/api-keys',
+      route: 'POST /api-keys',
       id: 'createApiKey',
       summary: 'Create a key',
-      body: bodySchema,
-      responses: {
-        201: { description: 'The key is valid.', schema: schemaRef('ApiKeyWithKey'), headers: ['Location', 'ETag'] },
-      },
+      body: 'ApiKeyBody',
+      tagged: true,
+      answer: [201, 'The key is valid.', 'ApiKeyWithKey'],
       errors: [409],
     },
     {
-      method: 'get',
-      path: '/api-keys/:id',
+      route: 'GET /api-keys/:id',
       id: 'readApiKey',
       summary: 'Read a key',
-      parameters: [idParameter, ...versionParameters],
-      responses: { 200: found('The key.'), 304: unchangedResponse },
-      errors: [412],
+      named: idParameter,
+      tagged: true,
+      answer: [200, 'The key.', 'ApiKey'],
     },
     {
-      method: 'put',
-      path: '/api-keys/:id',
+      route: 'PUT /api-keys/:id',
       id: 'replaceApiKey',
       summary: 'Change the groups of a key',
       description: 'The key itself does not change. A revoked key cannot be changed.',
-      parameters: [idParameter, ...versionParameters],
-      body: bodySchema,
-      responses: { 200: found('The updated object.') },
-      errors: [409, 412],
+      named: idParameter,
+      tagged: true,
+      body: 'ApiKeyBody',
+      answer: [200, 'The updated object.', 'ApiKey'],
+      errors: [409],
     },
     {
-      method: 'delete',
-      path: '/api-keys/:id',
+      route: 'DELETE /api-keys/:id',
       id: 'revokeApiKey',
       summary: 'Revoke a key',
       description: 'Immediate and permanent. The key stays in the list.',
-      parameters: [idParameter, ...versionParameters],
-      responses: { 204: { description: 'The key is revoked.' } },
-      errors: [412],
+      named: idParameter,
+      tagged: true,
+      answer: [204, 'The key is revoked.'],
     },
     {
-      method: 'get',
-      path: '/userinfo',
+      route: 'GET /userinfo',
       id: 'readUserInfo',
       summary: 'Describe the caller',
-      responses: { 200: { description: 'The owner of the key.', schema: schemaRef('UserInfo') } },
+      answer: [200, 'The owner of the key.', 'UserInfo'],
     },
     {
-      method: 'get',
-      path: '/users/groups',
+      route: 'GET /users/groups',
       id: 'listGroups',
       summary: 'List groups',
       description: 'The groups of active keys, sorted; null if all keys come from the environment.',
-      responses: { 200: { description: 'The names.', schema: { type: ['array', 'null'], items: text } } },
+      answer: [200, 'The names.', { type: ['array', 'null'], items: text }],
     },
   ],
 };

@@ -2,18 +2,14 @@ import { wireSchema } from '../../kinds/fields.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import { asObject, asText, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import {
-  type ApiResponse,
   type ApiSection,
   idSchema,
-  versionParameters,
   ignoredField,
-  pageSchema,
+  listOrPage,
   pagingParameters,
-  pathParameter,
   schemaRef,
   timeSchema,
   undecryptableFields,
-  unchangedResponse,
 } from './api-section.ts';
 import type { Collection } from '../collections.ts';
 
@@ -21,11 +17,8 @@ import type { Collection } from '../collections.ts';
 export function collectionSection(collection: Collection): ApiSection {
   const { kind, path, byName, texts } = collection;
   const { one, many, create, replace } = texts;
-  const id = pathParameter('id', byName ? `The ID or name of the ${one}.` : `The ID of the ${one}.`);
-  const body = schemaRef(`${kind.name}Body`);
-  const found = (description: string): ApiResponse => ({ description, schema: schemaRef(kind.name), headers: ['ETag'] });
-  const ofOne = { path: `${path}/:id`, parameters: [id] } as const;
-  const written = { parameters: [id, ...versionParameters], errors: [409, 412] } as const;
+  const body = `${kind.name}Body`;
+  const ofOne = { named: byName ? `The ID or name of the ${one}.` : `The ID of the ${one}.`, tagged: true } as const;
   return {
     name: many,
     description: asText(kind.schema['description']),
@@ -36,52 +29,43 @@ export function collectionSection(collection: Collection): ApiSection {
     },
     operations: [
       {
-        method: 'get',
-        path,
+        route: `GET ${path}`,
         id: `list${kind.name}s`,
         summary: `List ${many.toLowerCase()}`,
         description: `Sorted by \`${collection.identityField}\`. Without parameters the whole list as an array; with \`page\` or \`page_size\` one page.`,
         parameters: pagingParameters,
-        responses: { 200: { description: 'The list, or a page of it.', schema: listOf(collection) } },
+        answer: [200, 'The list, or a page of it.', listOf(collection)],
         errors: [422],
       },
       {
-        method: 'post',
-        path,
+        route: `POST ${path}`,
         id: `create${kind.name}`,
         summary: `Create a ${one}`,
         description: create,
+        tagged: true,
         body,
-        responses: { 201: { ...found('The created object.'), headers: ['Location', 'ETag'] } },
+        answer: [201, 'The created object.', kind.name],
         errors: [409],
       },
+      { ...ofOne, route: `GET ${path}/:id`, id: `read${kind.name}`, summary: `Read a ${one}`, answer: [200, `The ${one}.`, kind.name] },
       {
         ...ofOne,
-        parameters: written.parameters,
-        method: 'get',
-        id: `read${kind.name}`,
-        summary: `Read a ${one}`,
-        responses: { 200: found(`The ${one}.`), 304: unchangedResponse },
-        errors: [412],
-      },
-      {
-        ...ofOne,
-        ...written,
-        method: 'put',
+        route: `PUT ${path}/:id`,
         id: `replace${kind.name}`,
         summary: `Replace a ${one}`,
         description: replace,
         body,
-        responses: { 200: found('The updated object.') },
+        answer: [200, 'The updated object.', kind.name],
+        errors: [409],
       },
       {
         ...ofOne,
-        ...written,
-        method: 'delete',
+        route: `DELETE ${path}/:id`,
         id: `delete${kind.name}`,
         summary: `Delete a ${one}`,
         description: 'Its attachments are also deleted.',
-        responses: { 204: { description: 'The object is deleted.' } },
+        answer: [204, 'The object is deleted.'],
+        errors: [409],
       },
     ],
   };
@@ -89,7 +73,7 @@ export function collectionSection(collection: Collection): ApiSection {
 
 function listOf({ kind: { name }, hasSecrets }: Collection): JsonObject {
   const row = hasSecrets ? { anyOf: [schemaRef(name), schemaRef(unreadableName(name))] } : schemaRef(name);
-  return { oneOf: [{ type: 'array', items: row }, pageSchema(row)] };
+  return listOrPage(row);
 }
 
 function unreadableName(kind: string): string {

@@ -1,6 +1,15 @@
 import type { Hono } from 'hono';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { type ApiOperation, type ApiResponse, type ApiSection, type ErrorStatus, exactObject, schemaRef } from './api-section.ts';
+import {
+  type ApiAnswer,
+  type ApiOperation,
+  type ApiSection,
+  type ErrorStatus,
+  type Parameter,
+  exactObject,
+  schemaRef,
+  versionParameters,
+} from './api-section.ts';
 import { accessTo, restrictedRoles, type ServedRoute } from '../rules/permissions.ts';
 import type { AppEnv } from './request-context.ts';
 
@@ -64,10 +73,9 @@ const headers: JsonObject = {
 /** Returns the OpenAPI 3.1 document of all sections. */
 export function describeApi(chapters: readonly ApiSection[], version: string): JsonObject {
   const operations = chapters.flatMap((chapter) => chapter.operations);
-  const bodies = new Set(operations.flatMap(({ body }) => (typeof body?.['$ref'] === 'string' ? [body['$ref']] : [])));
+  const bodies = new Set(operations.flatMap(({ body }) => body ?? []));
   const schemas = chapters.flatMap((chapter) => Object.entries(chapter.schemas ?? {}));
-  const publish = (name: string, schema: Json): Json =>
-    portablePatterns(embed(name, bodies.has(`#/components/schemas/${name}`) ? forbidNul(schema) : schema));
+  const publish = (name: string, schema: Json): Json => portablePatterns(embed(name, bodies.has(name) ? forbidNul(schema) : schema));
   const statuses = new Set(operations.flatMap((operation) => errorStatuses(operation)));
   return {
     openapi: '3.1.0',
@@ -98,19 +106,30 @@ function pathsOf(chapters: readonly ApiSection[]): JsonObject {
   const paths = new Map<string, Record<string, Json>>();
   for (const { name, operations } of chapters) {
     for (const operation of operations) {
-      const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
-      paths.set(path, { ...paths.get(path), [operation.method]: operationJson(name, operation) });
+      const { method, path } = routeOf(operation);
+      const shown = path.replaceAll(/:(\w+)/g, '{$1}');
+      paths.set(shown, { ...paths.get(shown), [method.toLowerCase()]: operationJson(name, operation) });
     }
   }
   return Object.fromEntries(paths);
 }
 
 function operationJson(tag: string, operation: ApiOperation): JsonObject {
-  const { id, summary, description, parameters = [], body, hasOptionalBody: bodyless, responses: answers } = operation;
-  const access = accessTo(routeOf(operation));
-  const roles = restrictedRoles(routeOf(operation));
+  const { id, summary, description, body, hasOptionalBody: bodyless, answer, otherAnswer, contentType } = operation;
+  const route = routeOf(operation);
+  const [access, roles, parameters] = [accessTo(route), restrictedRoles(route), parametersOf(operation)];
   const words = [description, roles === undefined ? undefined : `Roles: ${roles.join(', ')}.`].filter((text) => text !== undefined);
-  const errors = errorStatuses(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }] as const);
+  const sent = [
+    ...(operation.tagged === true && answer[2] !== undefined ? ['ETag'] : []),
+    ...(answer[0] === 201 && operation.named === undefined ? ['Location'] : []),
+  ];
+  const unchanged = route.method === 'GET' && hasVersions(operation);
+  const answers = [
+    [answer[0], answerJson(answer, sent, contentType)],
+    ...(otherAnswer === undefined ? [] : [[otherAnswer[0], answerJson(otherAnswer, [])]]),
+    ...(unchanged ? [[304, answerJson([304, 'The client has this version already (`If-None-Match`).'], ['ETag'])]] : []),
+    ...errorStatuses(operation).map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }]),
+  ];
   return {
     operationId: id,
     tags: [tag],
@@ -119,35 +138,50 @@ function operationJson(tag: string, operation: ApiOperation): JsonObject {
     ...(access === 'anyone' ? { security: [] } : {}),
     ...(access === 'agent' ? { security: [{ agent: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: bodyless !== true, content: { 'application/json': { schema: body } } } }),
-    responses: Object.fromEntries([...Object.entries(answers).map(([status, answer]) => [status, responseJson(answer)]), ...errors]),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: bodyless !== true, content: { 'application/json': { schema: schemaRef(body) } } } }),
+    responses: Object.fromEntries(answers),
   };
+}
+
+function parametersOf({ route, named, parameters = [], ...operation }: ApiOperation): readonly Parameter[] {
+  const name = /:(\w+)/.exec(route)?.[1];
+  const inPath: Parameter[] =
+    name === undefined ? [] : [{ name, in: 'path', description: named ?? '', required: true, schema: { type: 'string', minLength: 1 } }];
+  return [...inPath, ...(hasVersions({ named, ...operation }) ? versionParameters : []), ...parameters];
+}
+
+/** Returns whether a request may require or exclude versions of the object that it names. */
+function hasVersions({ named, tagged }: Pick<ApiOperation, 'tagged'> & { readonly named?: string | undefined }): boolean {
+  return named !== undefined && tagged === true;
 }
 
 /** Returns the errors of an operation, including those that follow from its properties. */
 function errorStatuses(operation: ApiOperation): readonly ErrorStatus[] {
-  const { path, body, errors: refuses = [] } = operation;
+  const { body, named, errors: refuses = [] } = operation;
   const open = accessTo(routeOf(operation)) === 'anyone';
   const following: readonly ErrorStatus[] = [
-    ...(open ? [] : [401 as const, 429 as const]),
-    ...(restrictedRoles(routeOf(operation)) === undefined ? [] : [403 as const]),
-    ...(path.includes(':') ? [404 as const] : []),
-    ...(body === undefined ? [] : [400 as const, 413 as const, 415 as const, 422 as const]),
-    ...(open ? [] : [503 as const]),
+    ...(open ? [] : ([401, 429, 503] as const)),
+    ...(restrictedRoles(routeOf(operation)) === undefined ? [] : ([403] as const)),
+    ...(named === undefined ? [] : ([404] as const)),
+    ...(hasVersions(operation) ? ([412] as const) : []),
+    ...(body === undefined ? [] : ([400, 413, 415, 422] as const)),
   ];
   return [...new Set<ErrorStatus>([...following, ...refuses, 500])].toSorted((left, right) => left - right);
 }
 
-function routeOf({ method, path }: ApiOperation): ServedRoute {
-  return { method: method.toUpperCase(), path };
+function routeOf({ route }: ApiOperation): ServedRoute {
+  const [method = '', path = ''] = route.split(' ');
+  return { method, path };
 }
 
-function responseJson({ description, schema, headers: names = [], contentType = 'application/json' }: ApiResponse): JsonObject {
-  const sent = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+function answerJson([, description, schema]: ApiAnswer, sent: readonly string[], contentType = 'application/json'): JsonObject {
+  const body = typeof schema === 'string' ? schemaRef(schema) : schema;
   return {
     description,
-    ...(sent.length === 0 ? {} : { headers: Object.fromEntries(sent) }),
-    ...(schema === undefined ? {} : { content: { [contentType]: { schema } } }),
+    ...(sent.length === 0 ? {} : { headers: Object.fromEntries(sent.map((name) => [name, { $ref: `#/components/headers/${name}` }])) }),
+    ...(body === undefined ? {} : { content: { [contentType]: { schema: body } } }),
   };
 }
 
@@ -232,51 +266,39 @@ export const serviceSection: ApiSection = {
   },
   operations: [
     {
-      method: 'get',
-      path: '/serverinfo',
+      route: 'GET /serverinfo',
       id: 'readServerInfo',
       summary: 'Describe the gateway',
-      responses: { 200: { description: 'Name, version, and the role of the key.', schema: schemaRef('ServerInfo') } },
+      answer: [200, 'Name, version, and the role of the key.', 'ServerInfo'],
     },
     {
-      method: 'get',
-      path: '/healthz',
+      route: 'GET /healthz',
       id: 'readHealth',
       summary: 'Check liveness',
       description: 'It does not use the database.',
-      responses: { 200: { description: 'The process is running.', schema: schemaRef('Health') } },
+      answer: [200, 'The process is running.', 'Health'],
     },
     {
-      method: 'get',
-      path: '/readyz',
+      route: 'GET /readyz',
       id: 'readReadiness',
       summary: 'Check readiness',
-      responses: {
-        200: {
-          description: 'The database answers within two seconds, and accepts the encryption key of this server.',
-          schema: schemaRef('Health'),
-        },
-        503: {
-          description: 'The database does not answer, the encryption key is retired, or the server is stopping.',
-          schema: schemaRef('Unavailable'),
-        },
-      },
+      answer: [200, 'The database answers within two seconds, and accepts the encryption key of this server.', 'Health'],
+      otherAnswer: [503, 'The database does not answer, the encryption key is retired, or the server is stopping.', 'Unavailable'],
     },
     {
-      method: 'get',
-      path: '/metrics',
+      route: 'GET /metrics',
       id: 'readMetrics',
       summary: 'Read metrics',
       description: `In the text format of Prometheus: requests and their latency on this server since its start, by route and status; reviews that wait, and
 agents that are online. What the database does not answer is left out, and \`ostiary_database_up\` is 0.`,
-      responses: { 200: { description: 'The metrics.', schema: { type: 'string' }, contentType: metricsContentType } },
+      answer: [200, 'The metrics.', { type: 'string' }],
+      contentType: metricsContentType,
     },
     {
-      method: 'get',
-      path: '/openapi.json',
+      route: 'GET /openapi.json',
       id: 'readDocument',
       summary: 'Return the OpenAPI document',
-      responses: { 200: { description: 'This document: OpenAPI 3.1.', schema: { type: 'object' } } },
+      answer: [200, 'This document: OpenAPI 3.1.', { type: 'object' }],
     },
   ],
 };

@@ -1,20 +1,16 @@
 import { maxResourceNameLength, secretValueSchema, servedConnectionTypes } from '../../model/served-rules.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import {
-  type ApiResponse,
   type ApiSection,
+  type Parameter,
   exactObject,
   idSchema,
-  versionParameters,
   ignoredField,
   pageSchema,
   pagingParameters,
-  type Parameter,
-  pathParameter,
   schemaRef,
   timeSchema,
   undecryptableFields,
-  unchangedResponse,
 } from './api-section.ts';
 import type { Context, Hono } from 'hono';
 import { decidingGroups } from '../rules/connection-access.ts';
@@ -111,8 +107,7 @@ function resourceJson(c: Context<AppEnv>, { secrets, ...resource }: StoredResour
 }
 
 const text = { type: 'string' } as const;
-const name = pathParameter('name', 'The name or ID of the resource.');
-const found = (description: string): ApiResponse => ({ description, schema: schemaRef('Resource'), headers: ['ETag'] });
+const name = 'The name or ID of the resource.';
 
 function filter(of: string, description: string, schema: Parameter['schema'] = text): Parameter {
   return { name: of, in: 'query', description, schema };
@@ -188,8 +183,7 @@ an existing resource is not changed, and is kept after its last connection is de
   },
   operations: [
     {
-      method: 'get',
-      path: '/resources',
+      route: 'GET /resources',
       id: 'listResources',
       summary: 'List resources',
       description: `Always one page, sorted by name. The parameters are not part of the interface: filters are exact and combined with AND, an empty filter
@@ -202,49 +196,46 @@ matches all; \`search\` ignores case and has no wildcards.`,
         filter('subtype', 'The exact subtype.'),
         filter('agent_id', 'The ID of the agent.', { ...text, pattern: '^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$' }),
       ],
-      responses: {
-        200: { description: 'One page.', schema: pageSchema({ anyOf: [schemaRef('Resource'), schemaRef('UnreadableResource')] }) },
-      },
+      answer: [200, 'One page.', pageSchema({ anyOf: [schemaRef('Resource'), schemaRef('UnreadableResource')] })],
       errors: [422],
     },
     {
-      method: 'post',
-      path: '/resources',
+      route: 'POST /resources',
       id: 'createResource',
       summary: 'Create a resource',
-      body: schemaRef('ResourceBody'),
-      responses: { 201: { ...found('The created object.'), headers: ['Location', 'ETag'] } },
+      body: 'ResourceBody',
+      tagged: true,
+      answer: [201, 'The created object.', 'Resource'],
       errors: [409],
     },
     {
-      method: 'get',
-      path: '/resources/:name',
+      route: 'GET /resources/:name',
       id: 'readResource',
       summary: 'Read a resource',
-      parameters: [name, ...versionParameters],
-      responses: { 200: found('The resource.'), 304: unchangedResponse },
-      errors: [412],
+      named: name,
+      tagged: true,
+      answer: [200, 'The resource.', 'Resource'],
     },
     {
-      method: 'put',
-      path: '/resources/:name',
+      route: 'PUT /resources/:name',
       id: 'replaceResource',
       summary: 'Replace a resource',
       description: 'Renaming also updates its connections. While it has connections, its type and subtype cannot change.',
-      parameters: [name, ...versionParameters],
-      body: schemaRef('ResourceBody'),
-      responses: { 200: found('The updated object.') },
-      errors: [409, 412],
+      named: name,
+      tagged: true,
+      body: 'ResourceBody',
+      answer: [200, 'The updated object.', 'Resource'],
+      errors: [409],
     },
     {
-      method: 'delete',
-      path: '/resources/:name',
+      route: 'DELETE /resources/:name',
       id: 'deleteResource',
       summary: 'Delete a resource',
       description: 'A resource with connections cannot be deleted.',
-      parameters: [name, ...versionParameters],
-      responses: { 204: { description: 'The object is deleted.' } },
-      errors: [409, 412],
+      named: name,
+      tagged: true,
+      answer: [204, 'The object is deleted.'],
+      errors: [409],
     },
   ],
 };

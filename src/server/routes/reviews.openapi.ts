@@ -1,17 +1,5 @@
 import { equal, type JsonObject } from '../../model/json.ts';
-import {
-  type ApiResponse,
-  type ApiSection,
-  exactObject,
-  idSchema,
-  versionParameters,
-  pageSchema,
-  pagingParameters,
-  pathParameter,
-  schemaRef,
-  timeSchema,
-  unchangedResponse,
-} from './api-section.ts';
+import { type ApiSection, exactObject, idSchema, listOrPage, pagingParameters, schemaRef, timeSchema } from './api-section.ts';
 import {
   findReview,
   findReviewOfSession,
@@ -50,8 +38,7 @@ import { type Store } from '../store/store.ts';
 
 const textSchema = { type: 'string' } as const;
 const statusSchema = { enum: reviewStatuses } as const;
-const idParameter = pathParameter('id', 'The ID of the review, else of its session.');
-const reviewResponse = (description: string): ApiResponse => ({ description, schema: schemaRef('Review'), headers: ['ETag'] });
+const idParameter = 'The ID of the review, else of its session.';
 
 const group: JsonObject = exactObject({
   id: idSchema,
@@ -107,8 +94,7 @@ from then on the review is REVOKED.`,
   },
   operations: [
     {
-      method: 'get',
-      path: '/reviews',
+      route: 'GET /reviews',
       id: 'listReviews',
       summary: 'List reviews',
       description: 'Newest first. Without paging parameters the whole list as an array.',
@@ -119,67 +105,60 @@ from then on the review is REVOKED.`,
         { name: 'session', in: 'query', description: 'Only the review of this session.', schema: textSchema },
         { name: 'connection', in: 'query', description: 'Only reviews on the connection of this name.', schema: textSchema },
       ],
-      responses: {
-        200: {
-          description: 'The list, or a page of it.',
-          schema: { oneOf: [{ type: 'array', items: schemaRef('Review') }, pageSchema(schemaRef('Review'))] },
-        },
-      },
+      answer: [200, 'The list, or a page of it.', listOrPage(schemaRef('Review'))],
       errors: [422],
     },
     {
-      method: 'post',
-      path: '/reviews',
+      route: 'POST /reviews',
       id: 'requestReview',
       summary: 'Ask for a review',
       description:
         'For a session on a connection that has reviewers. The ID of another review is no session. `access_duration` requires jit and is limited by the `access_max_duration` of the connection.',
-      body: schemaRef('ReviewRequest'),
-      responses: { 201: { ...reviewResponse('The created review.'), headers: ['Location', 'ETag'] } },
+      body: 'ReviewRequest',
+      tagged: true,
+      answer: [201, 'The created review.', 'Review'],
       errors: [403, 409],
     },
     {
-      method: 'get',
-      path: '/reviews/:id',
+      route: 'GET /reviews/:id',
       id: 'readReview',
       summary: 'Read a review',
-      parameters: [idParameter, ...versionParameters],
-      responses: { 200: reviewResponse('The review.'), 304: unchangedResponse },
-      errors: [412],
+      named: idParameter,
+      tagged: true,
+      answer: [200, 'The review.', 'Review'],
     },
     {
-      method: 'get',
-      path: '/sessions/:id',
+      route: 'GET /sessions/:id',
       id: 'readSession',
       summary: 'Read the session of a review',
       description: 'Visible to the callers that see its review.',
-      parameters: [pathParameter('id', 'The ID of the session, else of its review.')],
-      responses: { 200: { description: 'The session.', schema: schemaRef('Session') } },
+      named: 'The ID of the session, else of its review.',
+      answer: [200, 'The session.', 'Session'],
     },
     {
-      method: 'put',
-      path: '/reviews/:id',
+      route: 'PUT /reviews/:id',
       id: 'decideReview',
       summary: 'Approve, reject or revoke a review',
       description: `A group of the caller approves once, and the last one that was awaited makes the review APPROVED. Users cannot approve their own
 request. \`force_review\` approves at once, for groups that the connection lets do so. REJECTED, REVOKED and EXECUTED are final. A wrong
 transition is a 409, or a 403 if another user could make it, with the reason (the public gateway: 400 or 500). \`time_window\` is set
 once. An admin of no group approves nothing and gets an error (the public gateway: 200 without a change).`,
-      parameters: [idParameter, ...versionParameters],
-      body: schemaRef('ReviewDecision'),
-      responses: { 200: reviewResponse('The updated review.') },
-      errors: [403, 409, 412],
+      named: idParameter,
+      tagged: true,
+      body: 'ReviewDecision',
+      answer: [200, 'The updated review.', 'Review'],
+      errors: [403, 409],
     },
     {
-      method: 'post',
-      path: '/reviews/:id/execution',
+      route: 'POST /reviews/:id/execution',
       id: 'executeReview',
       summary: 'Report the execution of a review',
       description: 'PROCESSING when an approved onetime review begins, within its time window; EXECUTED when it is done.',
-      parameters: [idParameter, ...versionParameters],
-      body: schemaRef('ReviewExecution'),
-      responses: { 200: reviewResponse('The updated review.') },
-      errors: [403, 409, 412],
+      named: idParameter,
+      tagged: true,
+      body: 'ReviewExecution',
+      answer: [200, 'The updated review.', 'Review'],
+      errors: [403, 409],
     },
   ],
 };

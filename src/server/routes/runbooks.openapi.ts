@@ -1,10 +1,9 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import { type ApiSection, exactObject, schemaRef } from './api-section.ts';
-import type { Context, Hono } from 'hono';
+import type { Hono } from 'hono';
 import { sql } from 'kysely';
-import { InvalidBody } from '../rejection.ts';
 import type { AppEnv } from './request-context.ts';
-import type { Runbook, RunbookLibrary, RunbookListing } from '../rules/runbooks/runbook-library.ts';
+import type { RunbookLibrary, RunbookListing } from '../rules/runbooks/runbook-library.ts';
 import { decidingGroups, isReachable } from '../rules/connection-access.ts';
 import type { Principal } from '../principal.ts';
 import type { Store } from '../store/store.ts';
@@ -78,62 +77,26 @@ export const runbookSection: ApiSection = {
   schemas: { Runbook: runbookSchema, RunbookParameter: parameter, RunbookListing: listing },
   operations: [
     {
-      method: 'get',
-      path: '/plugins/runbooks/templates',
+      route: 'GET /plugins/runbooks/templates',
       id: 'listTemplates',
       summary: 'List runbook templates',
       description: `${how}\n\nThe interface shows one repository and no query; every item lists all \`connections\` that it can run on.`,
-      responses: { 200: { description: 'The runbooks.', schema: schemaRef('RunbookListing') } },
-    },
-    {
-      method: 'get',
-      path: '/runbooks',
-      id: 'listRunbooks',
-      summary: 'List runbooks by connection',
-      description: 'The same list as on the public gateway; not part of the interface.',
-      parameters: [
-        { name: 'connection_name', in: 'query', description: 'Only runbooks that can run on it.', schema: text },
-        { name: 'connection', in: 'query', description: 'An older name of `connection_name`.', schema: { ...text, deprecated: true } },
-        { name: 'list_connections', in: 'query', description: 'true: every item has its `connections`.', schema: { type: 'boolean' } },
-        {
-          name: 'remove_empty_connections',
-          in: 'query',
-          description: 'false: also lists runbooks that no connection can run.',
-          schema: { type: 'boolean' },
-        },
-      ],
-      responses: { 200: { description: 'The runbooks.', schema: schemaRef('RunbookListing') } },
-      errors: [422],
+      answer: [200, 'The runbooks.', 'RunbookListing'],
     },
   ],
 };
 
-/** Serves the runbooks of all repositories in two forms: that of the interface, and that of the public gateway. */
+/** Serves the runbooks of all repositories. */
 export function serveRunbooks(app: Hono<AppEnv>, library: RunbookLibrary, store: Store): void {
   app.get('/plugins/runbooks/templates', async (c) => {
     const connections = await connectionNames(store, c.get('principal'));
-    return c.json(listingJson(await library.list(c.get('principal').role), (runbook) => [{ ...runbook, connections }]));
+    return c.json(listingJson(await library.list(c.get('principal').role), connections));
   });
-  app.get('/runbooks', async (c) => {
-    const all = await connectionNames(store, c.get('principal'));
-    const wanted = c.req.query('connection_name') || c.req.query('connection') || undefined;
-    const connections = wanted === undefined ? all : all.filter((name) => name === wanted);
-    const [onlyWithConnections, listed] = [readFlag(c, 'remove_empty_connections', true), readFlag(c, 'list_connections', false)];
-    if (connections.length === 0 && onlyWithConnections) return c.json(listingJson(await library.list(c.get('principal').role), () => []));
-    const shown = listed && connections.length > 0 ? { connections } : {};
-    return c.json(listingJson(await library.list(c.get('principal').role), (runbook) => [{ ...runbook, ...shown }]));
-  });
-}
-
-function readFlag(c: Context<AppEnv>, name: string, otherwise: boolean): boolean {
-  const value = c.req.query(name) ?? String(otherwise);
-  if (value !== 'true' && value !== 'false') throw new InvalidBody([{ field: name, reason: 'must be true or false' }]);
-  return value === 'true';
 }
 
 /** Returns the JSON of a listing. Callers that know one repository read the items and the commit at the top level. */
-function listingJson({ repositories: listed, errors }: RunbookListing, itemsOf: (runbook: Runbook) => readonly JsonObject[]): JsonObject {
-  const repositories = listed.map((one) => ({ ...one, items: one.items.flatMap((runbook) => itemsOf(runbook)) }));
+function listingJson({ repositories: listed, errors }: RunbookListing, connections: readonly string[]): JsonObject {
+  const repositories = listed.map((one) => ({ ...one, items: one.items.map((runbook) => ({ ...runbook, connections })) }));
   const [first] = repositories;
   return {
     errors,

@@ -9,7 +9,7 @@ import type { AppEnv } from './request-context.ts';
 import type { Log } from '../log.ts';
 import { containsText } from '../rules/resources.ts';
 import type { Store } from '../store/store.ts';
-import { type ApiSection, exactObject, idSchema, schemaRef } from './api-section.ts';
+import { type ApiSection, exactObject, idSchema } from './api-section.ts';
 
 /** A runbook that matches: its path and its repository. */
 type FoundRunbook = { readonly name: string; readonly repository: string };
@@ -113,8 +113,7 @@ export const searchSection: ApiSection = {
   },
   operations: [
     {
-      method: 'get',
-      path: '/search',
+      route: 'GET /search',
       id: 'search',
       summary: 'Search for a term',
       description: `The interface does not show the name of the parameter; it is that of the public gateway. The term is always plain text:
@@ -123,7 +122,7 @@ limit, and empty where nothing is found. A part that fails is reported in \`erro
       parameters: [
         { name: 'term', in: 'query', required: true, description: 'At least one character.', schema: { ...text, minLength: 1 } },
       ],
-      responses: { 200: { description: 'What was found.', schema: schemaRef('SearchResult') } },
+      answer: [200, 'What was found.', 'SearchResult'],
       errors: [400, 422],
     },
   ],

@@ -24,7 +24,6 @@ const exceptions: Readonly<Record<string, RouteAccess>> = {
   'GET /resources': allRoles,
   'GET /resources/:name': allRoles,
   'GET /search': allRoles,
-  'GET /runbooks': allRoles,
   'GET /plugins/runbooks/templates': allRoles,
   // Reviews restrict each caller further, see `transitions.ts`.
   'GET /reviews': allRoles,

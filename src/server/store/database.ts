@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import { keyLength } from '../secrets.ts';
 import { isExhausted } from './database-unavailable.ts';
 import { createLitePool, openFolder } from './embedded-database.ts';
+import { findPlaintextHost } from './plaintext-host.ts';
 import type { Tables } from './schema.ts';
 
 /** The location of the database: a folder of Ostiary (PGlite), a PGlite that the caller opens and closes, or a PostgreSQL server. */
@@ -51,6 +52,12 @@ async function openServer(connectionString: string, { encryptionKey, log, statem
     throw new AppError('serve/no-encryption-key', 3, 'a PostgreSQL database requires an encryption key', {
       hint: 'set OSTIARY_SERVE_ENCRYPTION_KEY to the output of: openssl rand -base64 32',
     });
+  }
+  const host = findPlaintextHost(connectionString);
+  if (host !== undefined) {
+    const code = 'serve/insecure-database';
+    const message = `the data of the gateway can travel unencrypted to ${host}: end the URL of the database with ?sslmode=verify-full`;
+    log({ level: 'warn', message: `${code}  ${message}`, details: { code } });
   }
   const pool = new Pool({ connectionString, max: 10, connectionTimeoutMillis: connectionTimeoutMs, statement_timeout: statementTimeoutMs });
   // The pool replaces lost connections. Without listeners an error would end the process; the query in progress reports its own error.

@@ -54,11 +54,6 @@ test('--drain keeps serving after SIGTERM, but is not ready', async () => {
   expect((await running.ended).code).toBe(0);
 });
 
-/** Lists the files and folders that other users could read or write. */
-function openPaths(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0);
-}
-
 async function serveOnce(folder: string): Promise<string> {
   const args = ['serve', '--port', '0', '--database', folder, '--log', 'text'];
   const running = await startOstiary(args, { cwd: dirname(folder), env: { OSTIARY_SERVE_KEY: key } });
@@ -71,15 +66,12 @@ test('in an existing folder that others can read, they can read no file of the d
   const folder = join(makeProject({}), 'shared');
   mkdirSync(folder);
   chmodSync(folder, 0o755);
-  expect(await serveOnce(folder)).not.toContain('other users');
-  expect(openPaths(folder)).toEqual([]);
-  expect(readdirSync(folder).toSorted()).toEqual(['encryption.key', 'ostiary.lock', 'postgres']);
-  // As a copy of the folder may have them.
-  for (const name of ['postgres', 'postgres/base']) chmodSync(join(folder, name), 0o755);
-  for (const name of ['encryption.key', 'postgres/PG_VERSION']) chmodSync(join(folder, name), 0o666);
-  expect(await serveOnce(folder)).toContain('other users could read or change 3 files and folders');
-  expect(openPaths(folder)).toEqual([]);
-  expect(await serveOnce(folder)).not.toContain('other users');
+  await serveOnce(folder);
+  const modes = ['encryption.key', 'postgres'].map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8));
+  expect([readdirSync(folder).toSorted(), modes]).toEqual([
+    ['encryption.key', 'postgres'],
+    ['600', '700'],
+  ]);
 });
 
 test('the default folder is not made through a link', async () => {
@@ -114,7 +106,7 @@ test.each([
 
 test('a PostgreSQL server on another host without TLS is a warning, in every task and format of the log', async () => {
   const cwd = makeProject({});
-  // The port is invalid, so no connection is tried.
+  // This machine, by an address that does not say so; its port refuses connections.
   const run = async (place: string, flags: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
     const env = { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey, OSTIARY_SERVE_DATABASE: place, ...more };
     // The library of PostgreSQL reads the variables of its own process.
@@ -124,13 +116,12 @@ test('a PostgreSQL server on another host without TLS is a warning, in every tas
     expect(stderr).not.toContain('canary');
     return stderr;
   };
-  const place = 'postgres://gateway:canary@db.example.com:99999/gateway';
-  const text = /^serve\/insecure-database {2}the data of the gateway can travel unencrypted to db\.example\.com: end the URL/m;
+  const place = 'postgres://gateway:canary@0.0.0.0:1/gateway';
+  const text = /^serve\/insecure-database {2}the data of the gateway can travel unencrypted to 0\.0\.0\.0: end the URL/m;
   for (const flags of [[], ['--init'], ['--quiet']]) expect(await run(place, ['--log', 'text', ...flags])).toMatch(text);
   const [line = ''] = (await run(place, ['--log', 'json'])).split('\n');
   expect(JSON.parse(line)).toMatchObject({ level: 'warn', code: 'serve/insecure-database' });
-  expect(await run('postgres://:99999/gateway', [], { PGHOST: 'db.example.com' })).toContain('serve/insecure-database');
-  for (const fine of [`${place}?sslmode=verify-full`, 'postgres://gateway:canary@127.0.0.1:99999/gateway'])
+  for (const fine of [`${place}?sslmode=verify-full`, 'postgres://gateway:canary@127.0.0.1:1/gateway'])
     expect(await run(fine, [])).not.toContain('insecure');
 });
 

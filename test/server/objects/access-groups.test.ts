@@ -150,7 +150,6 @@ describe.each(databases)('access groups on %s', (_name, start) => {
       '/connections': ['?page=1'],
       '/search': ['?term=hidden', '?term=database'],
       '/resources': ['?search=hidden', '?type=database'],
-      '/runbooks': ['?list_connections=true', '?remove_empty_connections=false'],
       '/reviews': ['?page=1', `?connection=${idOf(created)}`],
     };
     const routes = gateway.server.routes.filter((route) => !route.endsWith('/heartbeat'));
@@ -176,7 +175,6 @@ describe.each(databases)('access groups on %s', (_name, start) => {
       'GET /resources/ID',
       'GET /reviews',
       'GET /reviews/ID',
-      'GET /runbooks',
       'GET /search',
       'GET /sessions/ID',
     ]);
@@ -184,14 +182,9 @@ describe.each(databases)('access groups on %s', (_name, start) => {
     /** Every request that says the name is answered as for a name that does not exist. */
     const byName = (text: string): readonly (readonly [string, JsonObject])[] => [
       ...routes.filter((route) => route.includes('/:')).map((route) => [route.replace(/:\w+/, text), body] as const),
-      ...[
-        '/search?term=',
-        '/resources?name=',
-        '/resources?search=',
-        '/runbooks?connection_name=',
-        '/runbooks?connection=',
-        '/reviews?connection=',
-      ].map((path) => [`GET ${path}${text}`, {}] as const),
+      ...['/search?term=', '/resources?name=', '/resources?search=', '/reviews?connection='].map(
+        (path) => [`GET ${path}${text}`, {}] as const,
+      ),
       ['POST /reviews', { connection: text, type: 'onetime' }],
     ];
     const both = await Promise.all(
