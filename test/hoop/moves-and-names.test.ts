@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { disturbableHoop } from '../support/disturbable-gateways.ts';
-import { interruptedHistory } from '../support/interrupted-apply.ts';
+import { type DisturbableGateway, interruptedHistory, type InterruptedHistory } from '../support/interrupted-apply.ts';
+import type { Succession } from '../support/interrupted-changes.ts';
+import { everyNth } from '../support/property-runs.ts';
 import type { Manifest } from '../support/scenario.ts';
 
 const open = {
@@ -43,6 +45,24 @@ test.each([
     await world.close();
   }
 });
+
+const pii: Manifest = { kind: 'Attribute', metadata: { name: 'pii' }, spec: {} };
+const attributed = (name: string, spec: object): Manifest => rule(name, [], { attributes: ['pii'], ...spec });
+
+/** Runs the work on a gateway to which the first manifests are applied. */
+async function onApplied<T>(
+  manifests: Succession,
+  work: (history: InterruptedHistory, world: DisturbableGateway) => Promise<T>,
+): Promise<T> {
+  const world = await disturbableHoop();
+  try {
+    const history = interruptedHistory(world, manifests);
+    expect(await history.apply('before')).toEqual([]);
+    return await work(history, world);
+  } finally {
+    await world.close();
+  }
+}
 
 const both = { access_type: 'jit_command' };
 
@@ -88,4 +108,29 @@ test.each([
   } finally {
     await world.close();
   }
+});
+
+const command = { access_type: 'command' };
+
+test.each([
+  [
+    'connection',
+    [rule('asks', 'two-db'), rule('asks-too', 'two-db', command)],
+    [rule('asks', 'two-db', command), rule('asks-too', 'two-db')],
+  ],
+  ['attribute', [attributed('asks', {}), attributed('asks-too', command)], [attributed('asks', command), attributed('asks-too', {})]],
+])('an apply that is killed while two rules swap the steps of %s blames nobody', async (_, had, has) => {
+  const manifests = { before: [...connections, pii, ...had], after: [...connections, pii, ...has] };
+  const whole = await onApplied(manifests, async (history, world) => {
+    const begun = world.requests();
+    expect([await history.apply('after'), await history.rest('after')]).toEqual([[], []]);
+    return { requests: world.requests() - begun, state: world.state() };
+  });
+  const kills = Array.from({ length: whole.requests }, (__, index) => index + 1);
+  for (const at of everyNth(kills, 2))
+    await onApplied(manifests, async (history, world) => {
+      await history.apply('after', { at, when: 'after', how: 'killed' });
+      expect([at, await history.findBlame('after'), await history.findBlame('before')]).toEqual([at, [], []]);
+      expect([at, await history.apply('after'), world.state()]).toEqual([at, [], whole.state]);
+    });
 });

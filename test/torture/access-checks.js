@@ -241,6 +241,20 @@ export const accessChecks = [
     ['hoop/attributes.test.ts: groups of a deleted attribute never keep a connection without the approval that its rule asks for'],
   ],
   [
+    'a rule takes what another one has only after that one has let go of it',
+    'reconcile/order/order-writes.ts',
+    '&& slots.isFree(form)',
+    '',
+    ['hoop/moves-and-names.test.ts: a renamed access-request rule that takes what another rule leaves'],
+  ],
+  [
+    'what an interrupted apply let go of, and attaches again, is no drift',
+    'reconcile/prepare/lay-record.ts',
+    'released.has(edge) ||',
+    '',
+    ['hoop/moves-and-names.test.ts: an apply that is killed while two rules swap the steps of a connection'],
+  ],
+  [
     'both ends of an attachment are not written together',
     'reconcile/order/order-writes.ts',
     'if (isListed) return false;',
