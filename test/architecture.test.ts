@@ -392,7 +392,6 @@ const clocks: Readonly<Record<string, RegExp>> = {
   'test/torture/races.test.ts': /sleep/,
   'test/torture/faults.ts': /sleep/,
   'test/hoop/report-access.test.ts': /1100/,
-  'test/unit/git/line-origins.test.ts': /1100/,
   'test/e2e/apply/recording.test.ts': /setTimeout\(50\)/,
 };
 

@@ -152,7 +152,8 @@ export async function readSubjects(flags: AccessFlags, context: CliContext): Pro
   };
 }
 
-const manifestsNote = 'decided by the manifests alone: missing rules and attributes count as none; --plan asks the gateway\n';
+const manifestsNote =
+  'decided by the manifests alone: missing rules and attributes count as none, and ? is for the gateway to decide; --plan asks it\n';
 
 function permissionIn(
   { view }: Asked,

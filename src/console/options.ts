@@ -197,7 +197,8 @@ export function collect(value: string, earlier: readonly string[]): readonly str
   return [...earlier, value];
 }
 
-function collectTag(text: string, earlier: readonly string[]): readonly string[] {
+/** Appends a tag to the earlier ones. Throws InvalidArgumentError for a text that is no `KEY=VALUE`. */
+export function collectTag(text: string, earlier: readonly string[]): readonly string[] {
   const [key, value] = split(text);
   if (key === '' || value === '') throw new InvalidArgumentError('expected KEY=VALUE, such as env=prod');
   return [...earlier, text];

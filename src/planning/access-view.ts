@@ -30,6 +30,8 @@ export type AccessView = {
   readonly placeOf: DeciderPosition;
   /** The manifests; undefined where they do not decide. */
   readonly desired?: DesiredState;
+  /** The manifests of the working tree; undefined where none were read. */
+  readonly declared?: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -48,7 +50,7 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
     const gone = new Set(warnings.filter(({ code }) => code === deletedOutside).map(({ resource }) => resource));
     const changes = plan.changes.filter(({ id }) => !gone.has(id));
     const snapshot = { ...plannedSnapshot({ ...plan, changes }, live, registry), ends: grantEnds(desired) };
-    return { source, snapshot, placeOf: deciderPositions(desired, snapshot), diagnostics: warnings };
+    return { source, snapshot, placeOf: deciderPositions(desired, snapshot), declared: desired, diagnostics: warnings };
   }
   if (source === 'live') {
     const { gateway, identity } = await connect(project.target, { flags, context });
@@ -64,7 +66,7 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
   const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read, ends: { now, ended: 'warning' } });
   if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
   const snapshot = grantedSnapshot(value, now, project);
-  return { source, snapshot, placeOf: deciderPositions(value), desired: value, diagnostics };
+  return { source, snapshot, placeOf: deciderPositions(value), desired: value, declared: value, diagnostics };
 }
 
 /** Takes the snapshot of a gateway that has what the manifests declare, without the grants that have ended. */

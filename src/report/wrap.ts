@@ -11,8 +11,13 @@ export type Palette = {
   readonly bold: Paint;
 };
 
-/** The colors and the width of a terminal; without `columns` nothing is wrapped or clipped. `full` prints long lists whole. */
-export type Terminal = { readonly color: Palette; readonly columns?: number | undefined; readonly full?: boolean };
+/** The colors and the width of a terminal; without `columns` nothing is wrapped or clipped. `full` prints long lists whole; `isExact` allows fewer than 40 columns. */
+export type Terminal = {
+  readonly color: Palette;
+  readonly columns?: number | undefined;
+  readonly full?: boolean;
+  readonly isExact?: boolean;
+};
 
 /** A palette without colors. */
 export const plainPalette: Palette = { green: same, yellow: same, red: same, cyan: same, dim: same, bold: same };
@@ -23,7 +28,11 @@ function same(text: string): string {
 
 /** Returns the width of the layout, at least 40 columns: narrower terminals wrap by themselves. */
 export function widthFor(terminal: Terminal): number {
-  return terminal.columns === undefined ? Number.POSITIVE_INFINITY : Math.max(40, terminal.columns);
+  return terminal.columns === undefined
+    ? Number.POSITIVE_INFINITY
+    : terminal.isExact === true
+      ? Math.max(1, terminal.columns)
+      : Math.max(40, terminal.columns);
 }
 
 const narrow = /^[ -~]*$/;

@@ -143,7 +143,9 @@ test('who and --matrix fold groups that need the same', async () => {
   expect(document.filter(({ answer }) => answer === 'yes')).toHaveLength(10);
   const page = (await access.run('can --matrix --format html')).stdout;
   expect(page).toMatch(/^<!doctype html>.*<h1>What 5 groups can do on 1 connection of production<\/h1>/s);
-  expect(page).toMatch(/<div>after approval by 1 of dba, security, or leads alone, at most 1 h<\/div><span[^>]*>access\/prod\.yaml:\d+/);
+  expect(page).toMatch(
+    /<div>after approval by 1 of dba, security, or leads alone, at most 1 h<\/div><span[^>]* title="access\/prod\.yaml:\d+/,
+  );
 });
 
 test('access that has ended is no, a skipped review keeps the limit of its rule, and a list of values has no control characters', async () => {

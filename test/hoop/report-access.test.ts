@@ -44,7 +44,7 @@ test('report access names who can, after whose approval, by which line, and sinc
   expect(csv.stdout.split('\r\n')[1]).toMatch(/^orders-db,payments,"after dba and security, 1 h",after dba and security,no,/);
 });
 
-test('the commit is the one that changed a line last', async () => {
+test('the commit is the one that changed the answer last', async () => {
   // Git counts time in seconds.
   await new Promise((resolve) => void setTimeout(resolve, 1100));
   access.commit({ 'access/prod.yaml': manifest('AccessRequestRule', 'prod', { ...rule, min_approvals: 1, reviewers_groups: ['dba'] }) });
@@ -52,6 +52,10 @@ test('the commit is the one that changed a line last', async () => {
   const [first, second] = JSON.parse((await access.run('report access --format json')).stdout).rows;
   expect(first.since.commit).toBe(head);
   expect([head, undefined]).not.toContain(second.since.commit);
+  // A line of the same rule that decides nothing for these people.
+  const described = { ...rule, description: 'production', min_approvals: 1, reviewers_groups: ['dba'] };
+  access.commit({ 'access/prod.yaml': `# why\n${manifest('AccessRequestRule', 'prod', described)}` });
+  expect(JSON.parse((await access.run('report access --format json')).stdout).rows[0].since.commit).toBe(head);
   const [without] = JSON.parse((await access.run('report access --format json --no-git')).stdout).rows;
   expect(without.since).toBe(undefined);
 });
@@ -68,6 +72,30 @@ test.each(['json', 'html'])('--verify finds a change of a report in %s', async (
   expect(await access.run('report access --verify out')).toMatchObject({ code: 2, stdout: expect.stringContaining('changed: out') });
   access.repository.remove('out');
 });
+
+test('filters answer which people reach production without approval, since when and by whom', async () => {
+  const { run, commit } = await accessProject({
+    [file('orders-db')]: connection('orders-db', { ...orders, reviewers: ['dba'] }),
+    [file('open-db')]: connection('open-db', orders),
+    [file('dev-db')]: connection('dev-db', { ...orders, connection_tags: { env: 'dev' } }),
+  });
+  const asked = 'report access --tag env=prod --verb exec --without-approval';
+  expect(JSON.parse((await run(`${asked} --format json`)).stdout)).toMatchObject({
+    filters: ['--tag env=prod', '--verb exec', '--without-approval'],
+    rows: [{ connection: 'open-db', groups: ['payments', 'sre'], exec: { text: 'yes' } }],
+  });
+  commit({ [file('orders-db')]: connection('orders-db', orders) });
+  const { stdout } = await run(`${asked} --format text`);
+  const lines = ['open-db', 'orders-db'].map((name) =>
+    expect.stringMatching(new RegExp(`^${name} \\| payments, sre \\| yes \\| [\\d-]{10} \\| Ada \\| [0-9a-f]{10}$`)),
+  );
+  expect(stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | '))).toEqual([
+    'CONNECTION | GROUPS | EXEC | SINCE | BY | COMMIT',
+    ...lines,
+    '',
+  ]);
+  expect((await run(asked)).stdout).toContain(', only --tag env=prod --verb exec --without-approval.');
+}, 60_000);
 
 type ReportedRow = { readonly groups: unknown; readonly exec: { readonly text: string }; readonly isApplied: unknown };
 
@@ -104,7 +132,7 @@ test('the report says what is live since the recorded apply, and what is not app
   const page = await run('report access');
   expect(page.stdout).toContain('Removed from the manifests, not applied yet: old-db.');
   expect(page.stdout).toContain(', not applied yet</td>');
-  expect((await run('report access --format csv')).stdout).toMatch(/orders-db,contractors,.*,not applied yet\r\n/);
+  expect((await run('report access --format csv')).stdout).toMatch(/orders-db,contractors,.*,not applied yet,[^,]*,\r\n/);
 }, 60_000);
 
 test('the report says what is not committed, and what a shallow clone does not know', async () => {
@@ -112,10 +140,12 @@ test('the report says what is not committed, and what a shallow clone does not k
   commit({ 'README.md': 'later\n' });
   repository.write({ [file('new-db')]: grouped('new-db', ['sre']) });
   const lines = (await run('report access --format csv')).stdout.split('\r\n');
-  expect(lines[1]).toMatch(/^new-db,sre,.*,not committed,,,$/);
-  expect(lines[2]).toMatch(/^orders-db,payments,.*,\d{4}-\d\d-\d\dT[^,]*,Ada,[0-9a-f]{40},$/);
+  expect(lines[1]).toMatch(/^new-db,sre,.*,not committed,,,,database\/postgres,$/);
+  expect(lines[2]).toMatch(/^orders-db,payments,.*,\d{4}-\d\d-\d\dT[^,]*,Ada,[0-9a-f]{40},,database\/postgres,$/);
   expect((await run('report access')).stdout).toContain('>not committed</td>');
 
   repository.git('fetch', '--quiet', '--depth=1', `file://${repository.folder}`, 'HEAD');
-  expect((await run('report access --format csv')).stdout.split('\r\n')[2]).toMatch(/^orders-db,payments,.*,unknown \(shallow clone\),,,$/);
+  expect((await run('report access --format csv')).stdout.split('\r\n')[2]).toMatch(
+    /^orders-db,payments,.*,unknown \(shallow clone\),,,,database\/postgres,$/,
+  );
 }, 60_000);

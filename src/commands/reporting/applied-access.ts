@@ -10,6 +10,7 @@ import { type PlanBase, readPlanBase } from '../../project/plan-base.ts';
 import { groupsDeciding, groupsIn, permissionTerms } from '../../protection/permission/permission.ts';
 import { allConnections } from '../../protection/posture/protection-snapshot.ts';
 import type { AccessFlags, Asked } from '../can.ts';
+import { termsText } from './answer-origins.ts';
 
 /** What the record of applies says about access. */
 export type AppliedAccess = {
@@ -89,9 +90,4 @@ async function recordedAt(
   const id = localId === '' ? originId : localId;
   if (id === record.commit || record.pending.length > 0 || record.lease !== undefined) return undefined;
   return (await committedAt(repository, id)).toISOString();
-}
-
-/** Returns what people need, in a form that is the same for the same; people without access need nothing. */
-function termsText({ answer, approval, longest }: Pick<Permission, 'answer' | 'approval' | 'longest'>): string {
-  return JSON.stringify(answer === 'no' ? { answer } : { answer, approval, longest });
 }

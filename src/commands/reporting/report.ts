@@ -4,26 +4,43 @@ import { Argument, Option } from 'commander';
 import { AppError, UsageError } from '../../model/errors.ts';
 import { asObject, asText, isObject, type JsonObject, parseJson } from '../../model/json.ts';
 import { type AppliedAccess, readAppliedAccess } from './applied-access.ts';
-import { type OriginOf, readManifestOrigins } from './manifest-origins.ts';
+import { readAnswerOrigins } from './answer-origins.ts';
+import { selectionMatcher } from '../../model/resource-selection.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
+import type { Permission } from '../../model/protection/permission.ts';
+import { accessModes } from '../../protection/access/effective-access.ts';
 import { permissionsByGroup } from '../../protection/permission/permission.ts';
 import { renderAccessPage, reportInPage } from '../../report/html/access-page.ts';
 import { toJsonText } from '../../report/serialize.ts';
-import { accessDigest, accessReport, accessReportCsv, type ReportedConnection } from '../../report/text/access-report.ts';
+import { tableText } from '../../report/text/listings.ts';
+import {
+  accessDigest,
+  accessReportListing,
+  accessReport,
+  accessReportCsv,
+  type ReportedConnection,
+} from '../../report/text/access-report.ts';
 import type { CliContext } from '../../console/context/cli-context.ts';
-import type { DefineCommand } from '../../console/options.ts';
+import { collectTag, type DefineCommand } from '../../console/options.ts';
 import { printerFor } from '../../console/output/printer.ts';
 import { type AccessFlags, type Asked, readSubjects, sourceOptions } from '../can.ts';
 
 type ReportFlags = Omit<AccessFlags, 'format'> & {
-  readonly format: 'html' | 'csv' | 'json';
+  readonly format: 'html' | 'text' | 'csv' | 'json';
   readonly verify?: string;
   readonly git: boolean;
-};
+} & AccessFilter;
+
+/** What a report is restricted to. */
+type AccessFilter = { readonly tag: readonly string[]; readonly verb?: AccessMode; readonly withoutApproval: boolean };
 
 /** Defines `ostiary report`. */
 export const defineReport: DefineCommand = (command, run) => {
   const asked = command.addArgument(new Argument('<what>', 'access: who can reach what, for auditors').choices(['access']));
-  sourceOptions(asked, new Option('--format <format>', 'output format').choices(['html', 'csv', 'json']).default('html'))
+  sourceOptions(asked, new Option('--format <format>', 'output format').choices(['html', 'text', 'csv', 'json']).default('html'))
+    .option('--tag <key=value>', 'only connections with this tag; repeat to require several tags', collectTag, [])
+    .addOption(new Option('--verb <verb>', 'only what people can do with this verb').choices([...accessModes]))
+    .option('--without-approval', 'only people who need no approval, or of whom that is not known', false)
     .option('--no-git', 'leave out since when, who changed it last, and what is applied')
     .option('--verify <file>', 'check that a page or JSON of this command was not changed')
     .action((_what, flags) => run((context) => runReport({ ...flags, only: [], paths: [] }, context)));
@@ -36,8 +53,9 @@ async function runReport(flags: ReportFlags, context: CliContext): Promise<numbe
   const { placeOf, printer, target, project } = asked;
   const { repository } = project;
   const applied = flags.git ? await readAppliedAccess(asked, flags, context) : undefined;
-  const connections = reportedConnections(asked, applied);
-  const originOf = flags.git ? await readOrigins(asked, connections, context) : () => undefined;
+  const connections = reportedConnections(asked, applied, flags);
+  const people = connections.flatMap((one) => one.people);
+  const originOf = flags.git ? await readAnswerOrigins(asked, people, context) : () => undefined;
   const commit = flags.git && !(repository instanceof AppError) ? repository?.head : undefined;
   const report = accessReport({
     target,
@@ -48,8 +66,10 @@ async function runReport(flags: ReportFlags, context: CliContext): Promise<numbe
     connections,
     placeOf,
     originOf,
+    filters: filterTexts(flags),
   });
   if (flags.format === 'json') printer.print(toJsonText(report));
+  else if (flags.format === 'text') printer.print(tableText(accessReportListing(report), printer.results.columns));
   else printer.print(flags.format === 'csv' ? accessReportCsv(report) : renderAccessPage(report));
   printer.note(`SHA-256 ${asText(report['digest'])}\n`);
   return 0;
@@ -82,21 +102,33 @@ function reportIn(text: string): JsonObject {
 function reportedConnections(
   { view: { snapshot }, connections, groups }: Asked,
   applied: AppliedAccess | undefined,
+  { tag, verb, withoutApproval }: AccessFilter,
 ): readonly ReportedConnection[] {
+  const isTagged = selectionMatcher({ tag });
   return connections.flatMap((id): readonly ReportedConnection[] => {
-    if (!snapshot.resources.has(id)) return [];
+    const spec = snapshot.resources.get(id)?.spec ?? {};
+    if (!snapshot.resources.has(id) || !isTagged({ id, spec })) return [];
     const { byGroup, others } = permissionsByGroup({ id, snapshot }, groups);
-    const tags = asObject(snapshot.resources.get(id)?.spec['connection_tags']);
+    const type = [spec['type'], spec['subtype']].flatMap((one) => (typeof one === 'string' && one !== '' ? [one] : [])).join('/');
     // What the manifests no longer grant is live until it is applied.
     const former = (applied?.groupsOf(id) ?? []).filter((group) => !byGroup.has(group));
     const unnamed = former.map((group) => others.map((one) => ({ ...one, groups: [group] })));
-    return [{ id, tags, people: [others, ...byGroup.values(), ...unnamed.filter((one) => applied?.isApplied(one) === false)] }];
+    const all = [others, ...byGroup.values(), ...unnamed.filter((one) => applied?.isApplied(one) === false)];
+    const asked = verb === undefined ? all : all.map((people) => people.filter((one) => one.verb === verb));
+    const people = withoutApproval ? asked.filter((permissions) => permissions.some(needsNoApproval)) : asked;
+    return [{ id, tags: asObject(spec['connection_tags']), type, people }];
   });
 }
 
-/** Reads the origin of each line that decides something. */
-async function readOrigins({ placeOf }: Asked, connections: readonly ReportedConnection[], context: CliContext): Promise<OriginOf> {
-  const facts = new Set(connections.flatMap(({ people }) => people.flatMap((all) => all.flatMap((one) => one.facts))));
-  const files = [...facts].flatMap(({ by }) => by.flatMap((one) => placeOf(one)?.file ?? []));
-  return readManifestOrigins([...new Set(files)], context);
+/** Returns whether people need no approval, or may need none. */
+function needsNoApproval({ answer, approval }: Permission): boolean {
+  return answer !== 'no' && (answer === 'unknown' || approval === undefined || approval === 'unknown');
+}
+
+function filterTexts({ tag, verb, withoutApproval }: AccessFilter): readonly string[] {
+  return [
+    ...tag.map((text) => `--tag ${text}`),
+    ...(verb === undefined ? [] : [`--verb ${verb}`]),
+    ...(withoutApproval ? ['--without-approval'] : []),
+  ];
 }

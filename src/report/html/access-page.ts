@@ -6,6 +6,7 @@ import { escapeJson } from '../escape.ts';
 import { everybodyElse } from '../wording/people.ts';
 import { rowStateText, sinceText } from '../text/access-report.ts';
 import { plural } from '../wording/summary.ts';
+import { joinPlaces } from '../wording/value.ts';
 import { element, empty, type Html, verbatim } from './markup.ts';
 import { accessScript, accessStyle, htmlStyle } from './page-assets.ts';
 import { allVerbs, permissionFilters, rowAttributes } from './permissions.ts';
@@ -82,16 +83,17 @@ export function renderAccessPage(report: JsonObject): string {
   const rows = objectsIn(report['rows']);
   const byConnection = new Map<string, JsonObject[]>();
   for (const row of rows) addToGroup(byConnection, asText(row['connection']), row);
+  const verbs = allVerbs.filter((verb) => rows.length === 0 || rows.some((row) => row[verb] !== undefined));
   return accessPage({
     title: `Who can reach ${plural(byConnection.size, 'connection')} of ${asText(report['target'])}`,
     lead: element('p', {}, [
-      `From ${sourceText(report)}. ${recordText(report)}SHA-256 `,
+      `From ${sourceText(report)}${filterText(report)}. ${recordText(report)}SHA-256 `,
       element('code', {}, asText(report['digest'])),
       '.',
     ]),
-    columns: ['groups', ...allVerbs, 'decided by', 'since'],
-    verbs: allVerbs,
-    rows: [...byConnection.values()].flatMap((same) => same.map((row) => reportedRow(row, same))),
+    columns: ['groups', ...verbs, 'decided by', 'since'],
+    verbs,
+    rows: [...byConnection.values()].flatMap((same) => same.map((row) => reportedRow(row, same, verbs))),
     more: [element('pre', { id: 'report', hidden: true }, escapeJson(JSON.stringify(report)))],
   });
 }
@@ -120,6 +122,12 @@ export function sourceText({ source, commit }: JsonObject): string {
   return commit === undefined ? from : `${from}, at commit ${asText(commit).slice(0, 12)}`;
 }
 
+/** Returns what a report is restricted to, as the flags of its command. */
+function filterText({ filters }: JsonObject): string {
+  const flags = textsIn(filters);
+  return flags.length === 0 ? '' : `, only ${flags.join(' ')}`;
+}
+
 /** Returns what is known of the last apply, as sentences that end with a space. */
 function recordText({ applied }: JsonObject): string {
   if (applied === undefined) return '';
@@ -141,7 +149,7 @@ const noRecordTexts: Readonly<Record<string, string>> = {
 };
 
 /** Returns a row of a report, with the other rows of its connection: everybody is everybody else. */
-function reportedRow(row: JsonObject, same: readonly JsonObject[]): AccessRow {
+function reportedRow(row: JsonObject, same: readonly JsonObject[], verbs: readonly string[]): AccessRow {
   const groups = textsIn(row['groups']);
   const { commit, author } = asObject(row['since']);
   const since = commit === undefined ? sinceText(row) : `${sinceText(row).slice(0, 10)} ${asText(author)} (${asText(commit).slice(0, 12)})`;
@@ -153,11 +161,11 @@ function reportedRow(row: JsonObject, same: readonly JsonObject[]): AccessRow {
     tags,
     notes: [tags.join(', ')],
     ...(groups.includes(everybodyElse) ? { except: others } : { groups }),
-    verbs: allVerbs.filter((verb) => asObject(row[verb])['answer'] !== 'no'),
+    verbs: verbs.filter((verb) => asObject(row[verb])['answer'] !== 'no'),
     cells: [
       labeledCell('groups', groups.join(', ')),
-      ...allVerbs.map((verb) => labeledCell(verb, asText(asObject(row[verb])['text']))),
-      labeledCell('decided by', textsIn(row['decidedBy']).join(', '), { class: 'mono' }),
+      ...verbs.map((verb) => labeledCell(verb, asText(asObject(row[verb])['text']))),
+      labeledCell('decided by', joinPlaces(textsIn(row['decidedBy'])).join(', '), { class: 'mono' }),
       labeledCell('since', [since, ...pending].filter((text) => text !== '').join(', ')),
     ],
   };

@@ -4,6 +4,7 @@ import { nameOf } from '../../model/resource.ts';
 import { deciderText, foldGroups, type PermissionRow, type PlaceOf } from '../text/permissions.ts';
 import { everybodyElse } from '../wording/people.ts';
 import { needsText } from '../wording/permissions.ts';
+import { joinPlaces } from '../wording/value.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { accessPage, type AccessRow, labeledCell, sourceText, keyValues } from './access-page.ts';
 import { element, type Html } from './markup.ts';
@@ -29,12 +30,19 @@ export function renderMatrixPage({ target, source, connections, placeOf }: Acces
   const groups = new Set(connections.flatMap(({ people }) => people.flatMap(([first]) => first?.groups ?? []))).size;
   return accessPage({
     title: `What ${plural(groups, 'group')} can do on ${plural(connections.length, 'connection')} of ${target}`,
-    lead: element('p', {}, `From ${sourceText({ source })}. Below each answer are the lines that decide it.`),
+    lead: element(
+      'p',
+      {},
+      `From ${sourceText({ source })}. Below each answer are the lines that decide it. Groups without a row of a connection can do nothing there.`,
+    ),
     columns: ['groups', ...allVerbs],
     verbs: allVerbs,
     rows: connections.flatMap(({ tags, people }) => {
       const rows = foldGroups(people, answerWords);
+      // Where everybody else can do something, a row is the only sign of a group that cannot.
+      const isOpen = rows.some((row) => rankOf(row) === 1 && canDoSomething(row));
       return rows
+        .filter((row) => isOpen || canDoSomething(row))
         .toSorted((left, right) => rankOf(left) - rankOf(right))
         .map((row) => matrixRow(row, { tags: keyValues(tags), rows, placeOf }));
     }),
@@ -65,6 +73,10 @@ function matrixRow(row: PermissionRow, { tags, rows, placeOf }: RowContext): Acc
   };
 }
 
+function canDoSomething({ permissions }: PermissionRow): boolean {
+  return permissions.some(({ answer }) => answer !== 'no');
+}
+
 /** Sorts everybody else last. */
 function rankOf({ groups }: PermissionRow): number {
   return groups.includes(everybodyElse) ? 1 : 0;
@@ -77,7 +89,7 @@ function listedText(verb: string, names: readonly string[]): string {
 /** The facts whose lines a cell names, the most important first. */
 const namedParts: readonly PermissionPart[] = ['approval', 'sees it', 'runbooks', 'longest', 'open'];
 
-/** Returns a cell for each verb; one for all verbs if none is possible. */
+/** Returns a cell for each verb. */
 function verbCells({ permissions, all }: PermissionRow, placeOf: PlaceOf): readonly Html[] {
   const cells = permissions.map((permission, index) => {
     const { answer } = permission;
@@ -85,9 +97,7 @@ function verbCells({ permissions, all }: PermissionRow, placeOf: PlaceOf): reado
     const deciders = namedParts.flatMap((part) => facts.filter((fact) => fact.part === part).flatMap(({ by }) => by));
     return { permission, places: deciders.map((by) => deciderText(by, placeOf)) };
   });
-  if (permissions.some(({ answer }) => answer !== 'no')) return cells.map(verbCell);
-  const places = placesHtml(cells.flatMap((cell) => cell.places));
-  return [labeledCell('every verb', ['no ', places], { class: 'quiet', colspan: String(cells.length) })];
+  return cells.map(verbCell);
 }
 
 type VerbCell = { readonly permission: Permission; readonly places: readonly string[] };
@@ -95,7 +105,8 @@ type VerbCell = { readonly permission: Permission; readonly places: readonly str
 function verbCell({ permission, places }: VerbCell): Html {
   const { answer, approval, verb } = permission;
   const look = answer === 'no' ? 'quiet' : answer === 'yes' && approval === undefined ? 'free' : undefined;
-  return labeledCell(verb, [element('div', {}, answerWords(permission)), placesHtml(places)], { class: look });
+  const shown = answer === 'no' ? [] : [placesHtml(places)];
+  return labeledCell(verb, [element('div', {}, answerWords(permission)), ...shown], { class: look });
 }
 
 function answerWords(permission: Permission): string {
@@ -104,5 +115,7 @@ function answerWords(permission: Permission): string {
 }
 
 function placesHtml(places: readonly string[]): Html {
-  return element('span', { class: 'mono quiet' }, shortList([...new Set(places)], mostPlaces).join(', '));
+  const all = joinPlaces(places);
+  const shown = shortList(all, mostPlaces).map((place) => place.replace(/^.*\/(?=[^/]+\.ya?ml:)/, '…/'));
+  return element('span', { class: 'mono quiet', title: all.join(', ') }, shown.join(', '));
 }

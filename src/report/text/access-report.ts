@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto';
 import { asObject, asText, canonical, compareText, definedFields, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { Position } from '../../model/diagnostic.ts';
-import { latestOrigin, type LineOrigin } from '../../model/result/line-origin.ts';
+import { type AnswerOrigin, latestOrigin } from '../../model/result/answer-origin.ts';
 import type { Decider, Permission } from '../../model/protection/permission.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { cellText, csvText } from './permissions.ts';
 import { joinQuoted, peopleText } from '../wording/people.ts';
+import type { TableListing } from './listings.ts';
 
 /** What groups can do on one connection: a list of permissions by verb for each of some people. */
 export type ReportedConnection = {
   readonly id: ResourceId;
   readonly tags: JsonObject;
+  /** `database/postgres`. */
+  readonly type?: string;
   readonly people: readonly (readonly Permission[])[];
 };
 
@@ -27,7 +30,9 @@ export type AccessReportInput = {
   readonly isApplied?: ((permissions: readonly Permission[]) => boolean | undefined) | undefined;
   readonly connections: readonly ReportedConnection[];
   readonly placeOf: (decider: Decider) => Position | undefined;
-  readonly originOf: (at: Position) => LineOrigin | undefined;
+  readonly originOf: (permissions: readonly Permission[]) => AnswerOrigin | undefined;
+  /** What the rows are restricted to, as flags; none shows everything. */
+  readonly filters?: readonly string[];
 };
 
 /** Returns a report on access: a row for each connection and each set of groups that need the same, signed by its digest. */
@@ -38,9 +43,10 @@ export function accessReport({
   applied: lastApplied,
   connections,
   isApplied,
+  filters = [],
   ...reading
 }: AccessReportInput): JsonObject {
-  const rows = connections.flatMap(({ id, tags, people }) => {
+  const rows = connections.flatMap(({ people, ...about }) => {
     const alike = new Map<string, (readonly Permission[])[]>();
     for (const permissions of people) {
       const applied = isApplied?.(permissions);
@@ -49,11 +55,20 @@ export function accessReport({
         addToGroup(alike, [...permissions.map(cellText), String(applied)].join('\n'), permissions);
     }
     return [...alike.values()].map((all) => ({
-      ...rowOf({ id, tags }, all, reading),
+      ...rowOf(about, all, reading),
       ...definedFields({ isApplied: isApplied?.(all[0] ?? []) }),
     }));
   });
-  const report = definedFields({ version: 1, report: 'access', target, source, commit, applied: lastApplied, rows });
+  const report = definedFields({
+    version: 1,
+    report: 'access',
+    target,
+    source,
+    commit,
+    applied: lastApplied,
+    filters: filters.length === 0 ? undefined : [...filters],
+    rows,
+  });
   return { ...report, digest: accessDigest(report) };
 }
 
@@ -66,10 +81,23 @@ export function accessDigest(report: JsonObject): string {
 
 /** Returns a report as comma-separated values, one line for each row; the digest is that of the JSON. */
 export function accessReportCsv(report: JsonObject): string {
-  const header = ['connection', 'groups', 'connect', 'exec', 'runbooks', 'decided_by', 'since', 'author', 'commit', 'applied'];
+  const header = [
+    'connection',
+    'groups',
+    'connect',
+    'exec',
+    'runbooks',
+    'decided_by',
+    'since',
+    'author',
+    'commit',
+    'applied',
+    'type',
+    'tags',
+  ];
   const lines = objectsIn(report['rows']).map((row) => {
     const { commit, author } = asObject(row['since']);
-    const verbs = ['connect', 'exec', 'runbooks'].map((verb) => asText(asObject(row[verb])['text']));
+    const verbs = accessVerbs.map((verb) => asText(asObject(row[verb])['text']));
     return [
       asText(row['connection']),
       joinQuoted(textsIn(row['groups']), '; '),
@@ -79,14 +107,43 @@ export function accessReportCsv(report: JsonObject): string {
       asText(author),
       asText(commit),
       rowStateText(row),
+      asText(row['type']),
+      joinQuoted(
+        Object.entries(asObject(row['tags'])).map(([key, value]) => `${key}=${asText(value)}`),
+        '; ',
+      ),
     ];
   });
   return csvText([header, ...lines]);
 }
 
+/** Returns a report as a table for a terminal: a row for each connection and each set of groups that need the same. */
+export function accessReportListing(report: JsonObject): TableListing {
+  const shown = objectsIn(report['rows']);
+  const verbs = accessVerbs.filter((verb) => shown.some((row) => asObject(row[verb])['answer'] !== 'no' && row[verb] !== undefined));
+  return {
+    wraps: true,
+    headers: ['connection', 'groups', ...verbs, 'since', 'by', 'commit'],
+    rows: shown.map((row) => {
+      const { commit, author } = asObject(row['since']);
+      return [
+        asText(row['connection']),
+        joinQuoted(textsIn(row['groups']), ', '),
+        ...verbs.map((verb) => asText(asObject(row[verb])['text'])),
+        sinceText(row).replace(/(?<=\d{4}-\d\d-\d\d)T.*$/, ''),
+        asText(author),
+        asText(commit).slice(0, 10),
+      ];
+    }),
+  };
+}
+
+const accessVerbs = ['connect', 'exec', 'runbooks'];
+
 /** Returns since when a row is as it is: a time, or why none is known; empty without a repository. */
 export function sinceText({ since }: JsonObject): string {
   const { time, unknown } = asObject(since);
+  if (unknown === 'older') return `before ${asText(time)}`;
   return unknown === undefined ? asText(time) : (unknownTexts[asText(unknown)] ?? '');
 }
 
@@ -97,18 +154,19 @@ export function rowStateText({ isApplied }: JsonObject): string {
 
 const unknownTexts: Readonly<Record<string, string>> = { uncommitted: 'not committed', shallow: 'unknown (shallow clone)' };
 
-function sinceObject(origin: LineOrigin): JsonObject {
+function sinceObject(origin: AnswerOrigin): JsonObject {
   if (origin.state === 'uncommitted') return { unknown: 'uncommitted' };
   // The oldest commit of a shallow clone has all lines that are older, too.
   if (origin.state === 'before') return { unknown: 'shallow' };
   const { commit, time, author } = origin;
+  if (origin.state === 'older') return { unknown: 'older', time };
   return { commit, time, author };
 }
 
 type Reading = Pick<AccessReportInput, 'placeOf' | 'originOf'>;
 
 function rowOf(
-  { id, tags }: Pick<ReportedConnection, 'id' | 'tags'>,
+  { id, tags, type }: Omit<ReportedConnection, 'people'>,
   all: readonly (readonly Permission[])[],
   { placeOf, originOf }: Reading,
 ): JsonObject {
@@ -117,20 +175,21 @@ function rowOf(
   const decisive = new Set(all.flat().flatMap(({ answer, facts }) => (answer === 'no' ? [] : facts)));
   const deciders = new Map<string, Decider>();
   for (const { by } of decisive) for (const decider of by) deciders.set(`${decider.id} ${decider.path}`, decider);
-  const found = new Map(
+  const places = new Set(
     [...deciders.values()].map((decider) => {
       const at = placeOf(decider);
-      return [at === undefined ? decider.id : `${at.file}:${at.line}`, at] as const;
+      return at === undefined ? decider.id : `${at.file}:${at.line}`;
     }),
   );
-  const origins = [...found.values()].flatMap((at) => (at === undefined ? [] : (originOf(at) ?? [])));
+  const origin = latestOrigin(all.flatMap((people) => originOf(people) ?? []));
   return definedFields({
     connection: nameOf(id),
+    type,
     tags,
     groups: all.map(([first]) => peopleText(first?.groups ?? [])),
     ...Object.fromEntries(permissions.map((one) => [one.verb, verbObject(one)])),
-    decidedBy: [...found.keys()].toSorted(compareText),
-    since: origins.length === 0 ? undefined : sinceObject(latestOrigin(origins)),
+    decidedBy: [...places].toSorted(compareText),
+    since: origin && sinceObject(origin),
   });
 }
 

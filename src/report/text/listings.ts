@@ -1,12 +1,16 @@
 import { largestOf } from '../../model/collections.ts';
 import type { Agent, ListedResource, RunbookTemplate, SearchResult } from '../../model/service.ts';
 import { escapeTerminal } from '../escape.ts';
-import { clip, pad, visibleWidth } from '../wrap.ts';
+import { clip, pad, plainPalette, visibleWidth, words, wrap } from '../wrap.ts';
 
 const between = '  ';
 
-/** Returns rows in aligned columns under upper-case headers, clipped to `columns`; undefined clips nothing. */
-export function tableText({ headers, rows, details = [] }: TableListing, columns: number | undefined): string {
+/** Returns rows in aligned columns under upper-case headers, clipped or wrapped to `columns`; undefined clips nothing. */
+export function tableText({ headers, rows, details = [], wraps = false }: TableListing, columns: number | undefined): string {
+  if (wraps)
+    return wrappedLines(headers, rows, columns ?? Number.POSITIVE_INFINITY)
+      .map((line) => `${line}\n`)
+      .join('');
   const [header = '', ...lines] = tableLines(headers, rows, columns);
   const room = columns ?? Number.POSITIVE_INFINITY;
   const detailsOf = (index: number): readonly string[] => (details[index] ?? []).map((line) => clip(`  ${escapeTerminal(line)}`, room));
@@ -26,6 +30,23 @@ export function tableLines(
   return cells.map((row) => {
     const line = widths.map((width, index) => pad(clip(row[index] ?? '', width), width)).join(between);
     return clip(line.trimEnd(), room);
+  });
+}
+
+/** Returns the lines of a table whose cells continue below each other where a line has no room. */
+function wrappedLines(headers: readonly string[], rows: readonly (readonly string[])[], room: number): readonly string[] {
+  const cells = [headers.map((header) => header.toUpperCase()), ...rows].map((row) => row.map(escapeTerminal));
+  const natural = headers.map((_, index) => cells.reduce((most, row) => Math.max(most, visibleWidth(row[index] ?? '')), 0));
+  const widths = fitWidths(natural, room - between.length * (headers.length - 1));
+  const lineOf = (parts: readonly (readonly string[])[], line: number): string =>
+    parts.map((part, index) => pad(part[line] ?? '', widths[index] ?? 0)).join(between);
+  return cells.flatMap((row) => {
+    const parts = row.map((text, index) => wrap(words(text), { color: plainPalette, columns: widths[index] ?? 0, isExact: true }, 0));
+    const height = largestOf(
+      parts.map(({ length }) => length),
+      1,
+    );
+    return Array.from({ length: height }, (_, line) => lineOf(parts, line).trimEnd());
   });
 }
 
@@ -55,6 +76,8 @@ export type TableListing = {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly details?: readonly (readonly string[])[];
+  /** Cells continue on the next line instead of losing their ends; such a table has no details. */
+  readonly wraps?: boolean;
 };
 
 /** Returns agents and their status. */

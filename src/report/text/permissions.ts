@@ -92,6 +92,7 @@ export function foldGroups(all: readonly (readonly Permission[])[], textOf: (per
 /** Returns who can use connections: a row for each connection and each set of groups that need the same. */
 export function whoListing(rows: readonly PermissionRow[], verbs: readonly AccessMode[]): TableListing {
   return {
+    wraps: true,
     headers: ['connection', 'groups', ...verbs],
     rows: rows.map(({ permissions, groups }) => [
       permissions[0] === undefined ? '' : nameOf(permissions[0].connection),

@@ -5,7 +5,7 @@ import type { Change, Orphan, Value } from '../../model/plan/plan.ts';
 import { type Pointer, tokensOf } from '../../model/pointer.ts';
 import { escapeTerminal } from '../escape.ts';
 import { clip } from '../wrap.ts';
-import type { Position } from '../../model/diagnostic.ts';
+import { parsePosition, type Position } from '../../model/diagnostic.ts';
 
 const longestSample = 100;
 
@@ -126,6 +126,18 @@ function entryText(token: string): string {
 /** Returns `file:line`, escaped. */
 export function shortPosition({ file, line }: Position): string {
   return `${escapeTerminal(file)}:${line}`;
+}
+
+/** Joins the places in one file: `access/orders-db.yaml:8,12`. */
+export function joinPlaces(places: readonly string[]): readonly string[] {
+  const lines = new Map<string, number[]>();
+  for (const place of places) {
+    const { file = place, line } = parsePosition(`${place}:1`) ?? {};
+    const own = lines.get(file) ?? [];
+    lines.set(file, own);
+    if (line !== undefined && !own.includes(line)) own.push(line);
+  }
+  return [...lines].map(([file, own]) => (own.length === 0 ? file : `${file}:${own.toSorted((left, right) => left - right).join(',')}`));
 }
 
 const context = 12;
