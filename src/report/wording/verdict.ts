@@ -1,5 +1,5 @@
 import { type Headline, headlineOrder, type HeadlineVerdict } from '../../model/protection/protection.ts';
-import { highestPlanRisk, type Plan, type RiskClass } from '../../model/plan/plan.ts';
+import { type Change, highestPlanRisk, type Plan, type RiskClass } from '../../model/plan/plan.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import { clip } from '../wrap.ts';
@@ -8,13 +8,29 @@ import { planCounts, plural, planSummaryText, shortList, type Verdict } from './
 
 /** Returns the verdict of a plan: what a reviewer has to know first. */
 export function planVerdict(plan: Plan): Verdict {
-  const counts = plan.changes.length === 0 ? planSummaryText(plan) : planCounts(plan);
+  const counts = plan.changes.length === 0 ? planSummaryText(plan) : planCounts(plan).replace(/\.$/, () => `${namedChanges(plan)}.`);
   const parts = [
     ...(plan.refusals.length === 0 ? [] : ['Refused.']),
     ...checksTexts(plan),
     ...withEffect(counts, plan.protection.headlines, highestPlanRisk(plan)),
   ];
   return { before: 'Plan for ', name: plan.target.name, after: `: ${[...parts, ...outsideTexts(plan)].join(' ')}` };
+}
+
+/** Returns `: Connection/orders-db (command)` where no headline names what one or two changes are about. */
+function namedChanges({ changes, protection }: Pick<Plan, 'changes' | 'protection'>): string {
+  const shown = changes.filter(({ replacedBy }) => replacedBy === undefined);
+  if (protection.headlines.length > 0 || shown.length === 0 || shown.length > mostNamedChanges) return '';
+  return `: ${shown.map(changeText).join(', ')}`;
+}
+
+const mostNamedChanges = 2;
+const mostNamedFields = 2;
+
+function changeText({ id, action, fields }: Change): string {
+  const names = [...new Set(fields.map(({ path }) => path.split('/')[1] ?? ''))];
+  const isNamed = action === 'update' && names.length > 0 && names.length <= mostNamedFields;
+  return `${clip(id, longestCheck)}${isNamed ? ` (${names.join(', ')})` : ''}`;
 }
 
 /** Returns `Changes its checks: policy has-a-reviewer removed, limits.updates of target prod changed.` */

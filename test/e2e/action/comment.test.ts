@@ -28,14 +28,14 @@ describe('the comment', () => {
     expect(document.plans[0].digest).toBe(planned.outputs['digest']);
     const [comment, ...others] = await commentsOn(github, pull.number);
     expect(others).toEqual([]);
-    expect(comment?.body).toContain(' 2 to create.');
+    expect(comment?.body).toContain(' 2 to create');
     const link = 'https://github\\.test/octo/access/blob/[0-9a-f]{10}/access/orders\\.yaml#L1';
     expect(comment?.body).toMatch(new RegExp(`\\[\`access/orders\\.yaml:1\`\\]\\(${link}\\)`));
     expect(comment?.body).toContain(`Digest \`${planned.outputs['digest']}\``);
     expect(comment?.body).toContain(
       ` at commit \`${pull.head.slice(0, 12)}\`, in [this run](https://github.test/octo/access/actions/runs/4711)`,
     );
-    expect(planned.summary).toContain(' 2 to create.');
+    expect(planned.summary).toContain(' 2 to create');
 
     writeFileSync(join(there.cwd, 'access', 'more.yaml'), connection('billing'));
     const commit = commitAll(there.cwd, 'More');
@@ -66,7 +66,7 @@ describe('the comment', () => {
     expect(await bodiesOn(pull.number)).toEqual([expect.stringMatching(/### No plan[\s\S]*manifest\/wrong-type/)]);
     writeFileSync(join(there.cwd, 'access', 'broken.yaml'), connection('broken'));
     expect((await plan(there, pull)).code).toBe(0);
-    expect(await bodiesOn(pull.number)).toEqual([expect.stringContaining(' 1 to create.')]);
+    expect(await bodiesOn(pull.number)).toEqual([expect.stringContaining(' 1 to create')]);
   });
 
   test('of another author is never edited, whatever its text', async () => {

@@ -191,7 +191,7 @@ test('a checkout without the head of the pull request fails, and leaves its comm
   const onTarget = { cwd, event: 'pull_request_target', payload, env: { GITHUB_SHA: base } };
   expect(await run({ ...onTarget, inputs: { mode: 'plan' } })).toMatchObject({ code: 0, outputs: { changed: 'true' } });
   const before = await commentsOn(bench.github(), pull.number);
-  expect(before).toEqual([expect.objectContaining({ body: expect.stringContaining(' 1 to create.') })]);
+  expect(before).toEqual([expect.objectContaining({ body: expect.stringContaining(' 1 to create') })]);
 
   // The default checkout of pull_request_target is the target branch; a shallow one does not even have the commit.
   git(cwd, 'checkout --quiet main');
