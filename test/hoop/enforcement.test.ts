@@ -243,3 +243,24 @@ test('the gateway runs no commands on ssh and tcp: no one can, and another type 
   one.commit({ 'access/host.yaml': connection('host', { type: 'application', subtype: 'ssh', ...open, access_mode_exec: 'disabled' }) });
   expect(await planOf(one)).toEqual(['risk: neutral']);
 });
+
+test('what the analyzer blocks in native HTTP requests depends on a flag, and is never certain', { timeout: 60_000 }, async () => {
+  const one = await projectOn(today);
+  const http = 'experimental.http_session_analyzer';
+  const risk_evaluation = {
+    low_risk_action: 'allow_execution',
+    medium_risk_action: 'allow_execution',
+    high_risk_action: 'block_execution',
+  };
+  const rule = { name: 'risky', connection_names: ['pages', 'sales'], risk_evaluation };
+  expect((await one.project.send('POST', '/ai/session-analyzer/rules', rule)).status).toBe(201);
+  expect((await one.run('apply --yes')).code).toBe(0);
+  const facts = async (verb: string, name: string): Promise<string> => oneLine((await one.run(`can sre ${verb} ${name} --live`)).stdout);
+  expect(await facts('connect', 'pages')).toContain('high risk is blocked: not known whether enforced on native httpproxy');
+  expect(await facts('connect', 'sales')).not.toContain('high risk');
+  await setFlag(one, http, false);
+  expect(await facts('connect', 'pages')).toContain('high risk is blocked: not enforced on native httpproxy');
+  const { code, stdout } = await one.run('drift');
+  expect(code).toBe(2);
+  expect(oneLine(stdout)).toContain('analyzer');
+});

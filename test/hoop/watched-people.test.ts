@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { config, connection } from '../e2e/project.ts';
-import { open } from '../support/access-project.ts';
+import { open, switchOn } from '../support/access-project.ts';
 import { auditorToken, type CommandResult, hoopProject } from '../support/hoop-project.ts';
 import { type HoopRepository, useHoopRepositories } from '../support/hoop-repository.ts';
 
@@ -187,4 +187,31 @@ test('people are admins by the names that the gateway gives the groups', { timeo
   const who = oneLine(await run('who orders-db --live'));
   expect(who).toContain('root');
   expect(who).not.toMatch(/\badmin\b/);
+});
+
+/** Why a gateway does not show its sign-in settings. */
+test.each([
+  ['a multi-tenant gateway', 403],
+  ['one without the route', 404],
+])('names of roles that are not shown are no default names: %s', { timeout: 60_000 }, async (_, status) => {
+  const project = await hoopProject();
+  const granting = (...groups: readonly string[]): string => connection('orders-db', { ...open, access_groups: groups });
+  await switchOn({ project });
+  const one = await repositories.apply(project, { 'ostiary.yaml': config(project.url), 'access/orders-db.yaml': granting('dba') });
+  const hiding = ({ path }: { readonly path: string }): ReturnType<Parameters<typeof project.model.setFault>[0] & {}> =>
+    path.endsWith('/serverconfig/auth') ? { kind: 'answer', when: 'before', status } : undefined;
+  project.model.setFault(hiding);
+  one.commit({ 'access/orders-db.yaml': granting('dba', 'auditor') });
+  const plan = await one.run('plan --max-risk reroutes');
+  expect(plan.code).toBe(6);
+  const text = oneLine(plan);
+  expect(text.split('does not show its sign-in settings').length).toBe(2);
+  expect(text).not.toContain('did not show all of');
+  expect(text).toContain('1 connection changes access groups in a way that cannot be compared (orders-db)');
+  one.commit({ 'access/orders-db.yaml': granting('dba', 'sre') });
+  expect(oneLine(await one.run('plan'))).toContain('sre can reach orders-db');
+  const can = await one.run('can auditor connect orders-db --live');
+  expect(can.code).toBe(4);
+  expect(oneLine(can)).toContain('Cannot be known: whether auditor can use connect on orders-db.');
+  expect(oneLine(await one.run('can sec connect orders-db --live'))).toContain('groups that are not known');
 });

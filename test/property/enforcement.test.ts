@@ -6,8 +6,8 @@ import { enforcedControls, type EnforcementCase, enforcementTable } from '../../
 import { runCount } from '../support/property-runs.ts';
 
 /** All cases of native sessions. */
-const cases: readonly EnforcementCase[] = enforcementTable.flatMap(({ native }) =>
-  Object.values(native).flatMap((cell) => (typeof cell === 'string' ? [] : cell)),
+const cases: readonly EnforcementCase[] = enforcementTable.flatMap(({ native, analyzer = 'unchecked' }) =>
+  [...Object.values(native), analyzer].flatMap((cell) => (typeof cell === 'string' ? [] : cell)),
 );
 const flagNames = [...new Set(cases.flatMap(({ flags = {} }) => Object.keys(flags)))];
 const versions = [...new Set(cases.flatMap(({ before }) => before ?? []))];
@@ -32,8 +32,8 @@ const gateway: fc.Arbitrary<Required<EnforcingGateway>> = fc.record({
 
 /** Returns what each way to use a connection does with each control. */
 function levelsOn(spec: Parameters<typeof enforcementOf>[0], on: EnforcingGateway): readonly string[] {
-  const { channels } = enforcementOf(spec, on);
-  return [...channels.values()].flatMap(({ of }) => enforcedControls.map((control) => of[control]));
+  const { channels, analyzer = 'none' } = enforcementOf(spec, on);
+  return [...[...channels.values()].flatMap(({ of }) => enforcedControls.map((control) => of[control])), analyzer];
 }
 
 test('what a gateway does not report makes what it enforces unclear, and never stricter', () => {

@@ -176,6 +176,9 @@ export type RoleNames = { readonly admin: string; readonly auditor: string };
 /** The names of these groups where a gateway sets no others. */
 export const defaultRoles: RoleNames = { admin: 'admin', auditor: 'auditor' };
 
+/** What reports call these groups where the gateway does not show their names. */
+export const hiddenRoles: RoleNames = { admin: 'admins (group not known)', auditor: 'auditors (group not known)' };
+
 /** A setting of the gateway about who signs in as whom, or about what it shows to whom; never a secret. */
 export type Setting = ObjectIdentity & { readonly value: string };
 

@@ -5,6 +5,7 @@ import {
   type AccessRequestRule,
   type AnalyzerRule,
   type Federation,
+  hiddenRoles,
   isAnalyzerRule,
   isAttribute,
   isFederation,
@@ -78,6 +79,7 @@ export function accessLookup(state: DecidingState): AccessLookup {
     ...fixed.runbooksEverywhere,
   ];
   const hasRunbookRules = runbookIds.length > 0 || fixed.hasRunbookRules;
+  const roles = roleNamesOf(state);
   const hasNamedRules = requestRules.length + runbookIds.length > 0;
   return (name, spec) => {
     const attributes = [...new Set([...attributesIn(spec), ...(fixed.managedAttributes.get(name) ?? [])])];
@@ -93,7 +95,7 @@ export function accessLookup(state: DecidingState): AccessLookup {
       ...(fixed.runbookRules.get(name) ?? []),
     ];
     return {
-      roles: fixed.roles,
+      roles,
       attributes,
       row,
       granted: row && [...new Set([...row, ...granting])].toSorted(compareText),
@@ -162,8 +164,8 @@ const indexFixed = memoizeByList((fixed: readonly LiveResource[]) => {
 });
 
 /** Returns what a gateway calls the groups of admins and auditors, by the objects that no plan writes. */
-export function roleNamesOf({ fixed }: Pick<DecidingState, 'fixed'>): RoleNames {
-  return indexFixed(fixed).roles;
+export function roleNamesOf({ fixed, hidesRoles }: Pick<DecidingState, 'fixed' | 'hidesRoles'>): RoleNames {
+  return hidesRoles === true ? hiddenRoles : indexFixed(fixed).roles;
 }
 
 /** Lists the connections whose analyzer asks for an access-request rule by its name, which need not be attached to them. */

@@ -84,6 +84,16 @@ export function compareAnalyzers(had: ConnectionAccess['analyzer'], has: Connect
   return accessDirections.filter((direction) => found.has(direction));
 }
 
+/** Compares what the analyzer does with native requests, which it only blocks: nothing is certain, because they pass where no model answers. */
+export function compareNativeAnalyzers(had: ConnectionAccess | undefined, has: ConnectionAccess | undefined): readonly AccessDirection[] {
+  const [was, is] = [had, has].map((access) => {
+    const { mayAnalyzeNative = false, analyzer } = access ?? {};
+    const levels = mayAnalyzeNative ? riskLevels.filter((level) => analyzer?.[level].action === 'block_execution') : [];
+    return levels.length === 0 ? '' : [...levels, analyzer?.prompt ?? ''].join('\n');
+  });
+  return was === is ? [] : ['unclear'];
+}
+
 function analyzedDirections(had: AnalyzedCommand, has: AnalyzedCommand): readonly AccessDirection[] {
   const [from, to] = [strictness[had.action], strictness[has.action]];
   if (from === undefined || to === undefined) return had.action === has.action ? [] : ['unclear'];

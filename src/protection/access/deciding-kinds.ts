@@ -19,6 +19,8 @@ export type DecidingState = {
   readonly fixed: readonly LiveResource[];
   /** The access control of the gateway is on. */
   readonly isControlled: boolean;
+  /** The gateway does not show what it calls the groups of admins and auditors. */
+  readonly hidesRoles?: boolean;
 };
 
 /** Returns the attributes that attach an object to connections: those that it has, and an attribute itself. */

@@ -39,6 +39,8 @@ export type ConnectionAccess = {
   /** The own limit of the connection in seconds, and the one of the gateway. */
   readonly ownLimit: AccessLimit | undefined;
   readonly longest: AccessLimit | undefined;
+  /** Whether native sessions are analyzed, too, or may be. */
+  readonly mayAnalyzeNative: boolean;
   /** What the analyzer does with commands of each level of risk; undefined: they all run. */
   readonly analyzer: (Readonly<Record<RiskLevel, AnalyzedCommand>> & { readonly prompt: string | undefined }) | undefined;
   /** The runbook rules that include the connection; undefined: everybody runs every runbook. */
@@ -56,6 +58,8 @@ type AccessInput = {
   readonly spec: JsonObject;
   /** The gateway runs commands and runbooks on connections of this type. */
   readonly runsCommands: boolean;
+  /** Its agent may analyze the requests of native sessions. */
+  readonly mayAnalyzeNative: boolean;
   readonly own: Approval | undefined;
   readonly facts: AccessFacts;
   readonly license: AccessLimits | undefined;
@@ -79,7 +83,7 @@ export function stepOf(verb: AccessMode): ReviewStep {
 }
 
 /** Returns which groups can use a connection and what they need, as the public gateway decides it. */
-export function accessOf({ spec, runsCommands, own, facts, license, longest }: AccessInput): ConnectionAccess {
+export function accessOf({ spec, runsCommands, mayAnalyzeNative, own, facts, license, longest }: AccessInput): ConnectionAccess {
   const { access_max_duration: limit } = spec;
   return {
     roles: facts.roles,
@@ -92,6 +96,7 @@ export function accessOf({ spec, runsCommands, own, facts, license, longest }: A
     license,
     ownLimit: typeof limit === 'number' ? limit : undefined,
     longest,
+    mayAnalyzeNative: mayAnalyzeNative && facts.analyzer !== undefined,
     analyzer: facts.analyzer && {
       low: analyzed(facts.analyzer.low_risk, facts),
       medium: analyzed(facts.analyzer.medium_risk, facts),

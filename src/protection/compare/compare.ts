@@ -1,11 +1,11 @@
 import { canonical, compareText, equal } from '../../model/json.ts';
-import type { AccessMode } from '../../model/protection/access-objects.ts';
+import { type AccessMode, defaultRoles } from '../../model/protection/access-objects.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import { pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { attributeOf } from '../access/deciding-kinds.ts';
 import { type AccessDirection, accessModes, type MemberSort } from '../access/effective-access.ts';
-import { compareAnalyzers, compareEnds, compareTerms, type TermDifference } from '../access/compare-terms.ts';
+import { compareAnalyzers, compareEnds, compareNativeAnalyzers, compareTerms, type TermDifference } from '../access/compare-terms.ts';
 import { peopleIn } from '../access/people.ts';
 import { type Difference, isUsable, type TermPart, type Terms } from '../access/terms.ts';
 import { decidersFor, decidersOf, valueOf } from '../effective/deciders.ts';
@@ -74,7 +74,12 @@ function compareVerb(sides: Sides, verb: AccessMode): readonly Difference[] {
   const { id, former, had, has } = sides;
   const values = [had, has].filter((one) => one !== undefined);
   const isOnBoth = values.length === 2;
-  const analyzer = isOnBoth && verb !== 'connect' ? compareAnalyzers(had?.access.analyzer, has?.access.analyzer) : [];
+  const hidesRoles = [sides.before, sides.after].some(({ listed }) => listed.hidesRoles === true);
+  const analyzer = !isOnBoth
+    ? []
+    : verb === 'connect'
+      ? compareNativeAnalyzers(had?.access, has?.access)
+      : compareAnalyzers(had?.access.analyzer, has?.access.analyzer);
   return peopleIn(
     values.map(({ access }) => access),
     verb,
@@ -87,7 +92,10 @@ function compareVerb(sides: Sides, verb: AccessMode): readonly Difference[] {
     const ofAnalyzer: readonly TermDifference[] =
       isUsed && analyzer.length > 0 ? [{ part: 'analyzer', of: ['analyzer'], directions: analyzer }] : [];
     const ofEnds = isUsed ? endsOf(sides, people) : [];
-    const found = [...compareTerms(terms, isSameUnread), ...ofAnalyzer].map((one) => ({ ...one, people }));
+    // A group with the usual name of admins or auditors is an ordinary one, or sees every connection anyway.
+    const isUnsure = hidesRoles && people.places.some((groups) => groups.length > 0 && groups.every(isUsualRole));
+    const sure = (one: TermDifference): TermDifference => (isUnsure ? { ...one, directions: ['unclear'] } : one);
+    const found = [...compareTerms(terms, isSameUnread), ...ofAnalyzer].map((one) => ({ ...sure(one), people }));
     return [...found, ...ofEnds].map((one): Difference => ({
       connection: id,
       former,
@@ -98,6 +106,10 @@ function compareVerb(sides: Sides, verb: AccessMode): readonly Difference[] {
       causes: causesOf(sides, { ...one, verb }),
     }));
   });
+}
+
+function isUsualRole(group: string): boolean {
+  return group === defaultRoles.admin || group === defaultRoles.auditor;
 }
 
 /** Compares when the manifests take access away from people in one group; those in several have the end of the last of these groups. */

@@ -100,7 +100,12 @@ export function machineName(name: string): string {
 
 /** The groups that can reach the connection, and the machine identities that get a credential for it. */
 export const whoRow: Omit<ControlRow, 'type'> = {
-  fields: { Connection: ['access_groups', 'attributes'], Attribute: ['access_groups'], MachineIdentity: ['attributes'] },
+  fields: {
+    Connection: ['access_groups', 'attributes'],
+    Attribute: ['access_groups'],
+    MachineIdentity: ['attributes'],
+    AuthSetting: ['value'],
+  },
   ofAccess: {
     Attribute: {
       verb: 'grants access',

@@ -88,6 +88,7 @@ export const emptyPosture: Posture = {
     license: undefined,
     ownLimit: undefined,
     longest: undefined,
+    mayAnalyzeNative: false,
     analyzer: undefined,
     runbooks: undefined,
   },

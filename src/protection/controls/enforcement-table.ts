@@ -35,6 +35,8 @@ export type EnforcementRow = {
   readonly native: Readonly<Record<EnforcedControl, EnforcementCell>>;
   /** Whether the gateway runs commands and runbooks; absent: it does. */
   readonly commands?: EnforcementCell<'enforced' | 'none'>;
+  /** What native sessions do with the analyzer, which blocks requests there and asks for no review; absent: nothing. */
+  readonly analyzer?: EnforcementCell;
   /** The files of the public gateway that say so. */
   readonly source: readonly string[];
   /** What sessions on a live gateway showed; everything else could only be read, and what its agent does in a library that is not public, in comments. */
@@ -65,6 +67,12 @@ const onlyNative: EnforcementCell<'enforced' | 'none'> = [{ undescribed: true, i
 const masked: readonly EnforcementCase[] = [{ provider: ['', 'gcp'], is: 'unchecked' }, { is: 'enforced' }];
 /** Sent to the agent with every provider. */
 const redacted: readonly EnforcementCase[] = [{ provider: [''], is: 'unchecked' }, { is: 'enforced' }];
+/** Requests pass where the gateway has no model, which is not read, and while the model does not answer. */
+const analyzedSince = (version: string): EnforcementCell => [
+  uncheckedBefore(version),
+  { flags: { 'experimental.http_session_analyzer': false }, is: 'unchecked' },
+  { is: 'unclear' },
+];
 const ofHttp: Pick<EnforcementRow['native'], 'masking' | 'redaction'> = {
   masking: [uncheckedBefore('1.49.3'), ...masked],
   redaction: onlyByInterface,
@@ -171,7 +179,8 @@ export const enforcementTable: readonly EnforcementRow[] = [
       output: [uncheckedBefore('1.48.0'), { is: 'unclear' }],
       ...ofHttp,
     },
-    source: ['agent/controller/httpproxy.go', '0004-mcpproxy-connection-type.md'],
+    analyzer: analyzedSince('1.95.0'),
+    source: ['agent/controller/httpproxy.go', 'agent/controller/httpproxy_aianalyzer.go', '0004-mcpproxy-connection-type.md'],
   },
   {
     subtypes: ['kubernetes', 'kubernetes-eks'],
@@ -187,7 +196,13 @@ export const enforcementTable: readonly EnforcementRow[] = [
       output: [uncheckedBefore('1.48.0'), { before: '1.108.3', is: 'unclear' }, { before: '1.119.1', is: 'refused' }, { is: 'unclear' }],
       ...ofHttp,
     },
-    source: ['agent/controller/httpproxy.go', 'common/proto/types.go', 'gateway/transport/client.go'],
+    analyzer: analyzedSince('1.95.0'),
+    source: [
+      'agent/controller/httpproxy.go',
+      'agent/controller/httpproxy_aianalyzer.go',
+      'common/proto/types.go',
+      'gateway/transport/client.go',
+    ],
   },
   {
     // The arguments of calls, the descriptions of tools, and the texts of results.
@@ -199,9 +214,10 @@ export const enforcementTable: readonly EnforcementRow[] = [
       masking: [notSaid, { before: '1.131.0', is: 'unclear' }, ...masked],
       redaction: onlyByInterface,
     },
+    analyzer: analyzedSince('1.131.0'),
     // The build without the library refuses such sessions.
     seen: ['the open build refuses sessions with a guardrail'],
-    source: ['agent/controller/mcpproxy.go', '0004-mcpproxy-connection-type.md'],
+    source: ['agent/controller/mcpproxy.go', 'agent/controller/mcpproxy_aianalyzer.go', '0004-mcpproxy-connection-type.md'],
   },
   {
     subtypes: ['tcp'],

@@ -32,7 +32,13 @@ export type Channel = {
 };
 
 /** How a connection enforces rules. Equal keys: in the same way, and as openly. */
-export type ConnectionEnforcement = { readonly by: string; readonly channels: ReadonlyMap<ChannelName, Channel>; readonly key: string };
+export type ConnectionEnforcement = {
+  readonly by: string;
+  readonly channels: ReadonlyMap<ChannelName, Channel>;
+  /** What native sessions do with the analyzer; undefined for types that it does not read. */
+  readonly analyzer: Enforcement | undefined;
+  readonly key: string;
+};
 
 type ChannelName = 'native' | 'commands';
 const channelNames: readonly ChannelName[] = ['native', 'commands'];
@@ -76,7 +82,8 @@ function readEnforcement([type = '', subtype = '', ...open]: readonly string[], 
       ? []
       : [['commands', channelOf('commands', (control) => (runs === undefined ? 'unclear' : ofCommands[control]))] as const];
   const channels = new Map<ChannelName, Channel>([['native', native], ...commands]);
-  return { by, channels, key: JSON.stringify([by, ...[...channels.values()].map(({ isOpen, of }) => [isOpen, of])]) };
+  const analyzer = row.analyzer === undefined ? undefined : (decide(row.analyzer, gateway) ?? 'unclear');
+  return { by, channels, analyzer, key: JSON.stringify([by, ...[...channels.values()].map(({ isOpen, of }) => [isOpen, of])]) };
 }
 
 function findEnforcementRow(type: string, by: string, { version }: EnforcingGateway): EnforcementRow {
@@ -146,6 +153,12 @@ export function runsCommands({ channels }: ConnectionEnforcement): boolean {
   return channels.has('commands');
 }
 
+/** Returns what the type of a connection decides about its use. */
+export function usedBy(enforcement: ConnectionEnforcement): { readonly runsCommands: boolean; readonly mayAnalyzeNative: boolean } {
+  const { analyzer = 'unchecked' } = enforcement;
+  return { runsCommands: runsCommands(enforcement), mayAnalyzeNative: analyzer !== 'unchecked' };
+}
+
 /** Returns the ways to use a connection that are open; all of them where none is. */
 function usedChannels({ channels }: ConnectionEnforcement): readonly Channel[] {
   const all = [...channels.values()];
@@ -212,6 +225,11 @@ export function enforcementNote(enforcement: ConnectionEnforcement, control: Enf
     byLevel.set(of[control], [...(byLevel.get(of[control]) ?? []), name]);
   const notes = [...byLevel].flatMap(([level, names]) => noteOf(level, joinWords(names)));
   return notes.length === 0 ? undefined : notes.join('; ');
+}
+
+/** Returns what native sessions do with the analyzer; undefined for types that it does not read. */
+export function analyzerNote({ analyzer, by }: ConnectionEnforcement): string | undefined {
+  return analyzer === undefined ? undefined : noteOf(analyzer, `native ${by}`).join();
 }
 
 function noteOf(level: Enforcement, where: string): readonly string[] {

@@ -74,7 +74,7 @@ export function decidersOf(
     case 'until':
       return member.flatMap((group) => value.grants().get(group) ?? []);
     case 'analyzer':
-      return [];
+      return verb === 'connect' ? fieldDeciders(id, typeFields) : [];
   }
 }
 

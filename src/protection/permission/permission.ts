@@ -10,7 +10,7 @@ import { durationText } from '../../model/time.ts';
 import type { Keyed } from '../access/access-index.ts';
 import { accessModes, reviewFor, riskLevels, runbooksOf, seeingAll, seesConnection, stepOf } from '../access/effective-access.ts';
 import { controlsOf, effectiveControls, emptyPosture, type Control, type Posture } from '../controls/control-row.ts';
-import { enforcementNote, levelsOf, runsCommands, typeFields } from '../controls/enforcement.ts';
+import { analyzerNote, enforcementNote, levelsOf, runsCommands, typeFields } from '../controls/enforcement.ts';
 import { type EnforcedControl, enforcedControls } from '../controls/enforcement-table.ts';
 import { ruleControlTypes } from '../controls/control-table.ts';
 import { postureIn } from '../posture/posture.ts';
@@ -373,16 +373,21 @@ function durationFacts(subject: PermissionSubject, { limit, isLimitUnknown, rule
 }
 
 function analyzerFacts(subject: PermissionSubject, verb: AccessMode): readonly PermissionFact[] {
-  const { analyzer } = effectiveOf(subject).access;
-  if (analyzer === undefined || verb === 'connect') return [];
+  const { analyzer, mayAnalyzeNative } = effectiveOf(subject).access;
+  const note = analyzerNote(postureOf(subject).enforcement);
+  const isNative = verb === 'connect';
+  if (analyzer === undefined || (isNative && note === undefined)) return [];
   const texts = riskLevels.flatMap((level) => {
     const { action, by } = analyzer[level];
-    if (action === 'allow_execution') return [];
+    // Native sessions ask for no review of a request.
+    if (action === 'allow_execution' || (isNative && action !== 'block_execution')) return [];
     return [
       `${level} risk ${action === 'block_execution' ? 'is blocked' : `needs ${by === undefined ? 'an approval' : approvalText(by)}`}`,
     ];
   });
-  return texts.length === 0 ? [] : [{ part: 'analyzer', answer: 'yes', text: texts.join(', '), by: [] }];
+  if (texts.length === 0) return [];
+  if (!isNative) return [{ part: 'analyzer', answer: 'yes', text: texts.join(', '), by: [] }];
+  return [{ part: 'analyzer', answer: mayAnalyzeNative ? 'unknown' : 'no', text: `${texts.join(', ')}: ${note}`, by: [] }];
 }
 
 /** Returns a fact for each set of rules that contribute controls of a type. */

@@ -3,7 +3,7 @@ import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { AccessFacts } from '../access/access-index.ts';
 import { accessOf, type ConnectionAccess } from '../access/effective-access.ts';
 import { ownApproval } from '../controls/connection-rows.ts';
-import { type ConnectionEnforcement, enforcementOf, runsCommands } from '../controls/enforcement.ts';
+import { type ConnectionEnforcement, enforcementOf, usedBy } from '../controls/enforcement.ts';
 import { lookupIn, type ProtectionSnapshot } from './protection-snapshot.ts';
 
 /** Who can use a connection, what decides that, and how its sessions enforce rules. */
@@ -22,7 +22,7 @@ export const accessIn: (state: ProtectionSnapshot, id: ResourceId) => AccessInSt
       const spec = state.resources.get(id)?.spec;
       if (spec === undefined) return undefined;
       const [facts, enforcement] = [lookup(nameOf(id), spec), enforcementOf(spec, enforcing)];
-      const access = accessOf({ spec, runsCommands: runsCommands(enforcement), own: ownApproval(spec), facts, license, longest });
+      const access = accessOf({ spec, ...usedBy(enforcement), own: ownApproval(spec), facts, license, longest });
       return { facts, access, enforcement };
     };
   },

@@ -19,7 +19,7 @@ import { normalizeObject } from '../../model/spec/normalize.ts';
 import { type Diff, type EdgeChange, isWritten, liveKeyOf, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import { isFeatureFlag, type RoleNames } from '../../model/protection/access-objects.ts';
+import { isAuthSetting, isFeatureFlag, type RoleNames } from '../../model/protection/access-objects.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import { type DeclaredAttachments, readDeclaredAttachments } from './declared-attachments.ts';
@@ -52,7 +52,7 @@ export type ProtectionSnapshot = {
 };
 
 /** What a gateway decides about access beside the resources and edges. */
-type ListedAccess = Pick<DecidingState, 'fixed' | 'isControlled'> & GatewayAccess;
+type ListedAccess = Pick<DecidingState, 'fixed' | 'isControlled' | 'hidesRoles'> & GatewayAccess;
 
 const known = new WeakMap<ProtectionSnapshot, AccessLookup>();
 
@@ -81,7 +81,14 @@ export function allConnections(...snapshots: readonly Pick<ProtectionSnapshot, '
 /** Returns what decides access in a snapshot. */
 export function decidingStateOf(snapshot: ProtectionSnapshot): DecidingState {
   const { resources, edges, listed } = snapshot;
-  return { resources, edges, everywhere: everywhereIn(snapshot), fixed: listed.fixed, isControlled: listed.isControlled };
+  return {
+    resources,
+    edges,
+    everywhere: everywhereIn(snapshot),
+    fixed: listed.fixed,
+    isControlled: listed.isControlled,
+    hidesRoles: listed.hidesRoles === true,
+  };
 }
 
 /** Controls to which a gateway may add, by dialect. */
@@ -105,7 +112,8 @@ function gatewayAccess(live: Partial<LiveState>, dialect: string): ListedAccess 
   if (watched === undefined) return { ...gateway, incomplete: new Set(incompleteByDialect[dialect]) };
   const missing = new Set([...unread.map(({ kind }) => kind), ...(rows.includes('unreadable') ? [accessControlRows] : [])]);
   const unreadable = controlTable.filter((row) => decidingKindsOf(row).some((kind) => missing.has(kind)));
-  return { ...gateway, incomplete: new Set(unreadable.map(({ type }) => type)) };
+  const hidesRoles = unread.some(({ kind }) => isAuthSetting(`${kind}/`));
+  return { ...gateway, hidesRoles, incomplete: new Set(unreadable.map(({ type }) => type)) };
 }
 
 /** Indexes the resources of a live state, which does not change. */

@@ -1,5 +1,5 @@
 import type { OutsideChange, Plan } from '../../model/plan/plan.ts';
-import { accessControlId } from '../../model/protection/access-objects.ts';
+import { accessControlId, bearsRoles, isAuthSetting } from '../../model/protection/access-objects.ts';
 import type { Entry, OutsideSection } from '../blocks.ts';
 import { plural } from '../wording/summary.ts';
 import { changeRows } from './change-rows.ts';
@@ -33,18 +33,25 @@ function outsideChangeEntry({ id, happened, managedBy, fields }: OutsideChange):
   return outsideEntry(name, `${who}: ${happened}`, { sign: signs[happened], fields: rows });
 }
 
+const hiddenSettings =
+  'The gateway does not show its sign-in settings: multi-tenant gateways show them to no one, and those before 1.38.3 have none to show. The names of the groups of admins and auditors are not known, and changes of their members are not reported. Check on the gateway who is an admin';
+
 /** Returns a notice for the kinds that the token cannot read, and one for those that the last apply did not record. */
 export function outsideNotices({ outside }: Pick<Plan, 'outside'>): readonly string[] {
   if (outside === undefined) return [];
   const { unreadable, unrecorded, role } = outside;
   const reader = role === undefined ? 'The token' : `The role ${role}`;
+  const isSettings = (kind: string): boolean => isAuthSetting(`${kind}/`);
+  const hidesRoles = unreadable.some(isSettings);
+  const others = hidesRoles ? unreadable.filter((kind) => !isSettings(kind) && !bearsRoles(kind)) : unreadable;
   return [
-    ...(unreadable.length === 0
+    ...(hidesRoles ? [hiddenSettings] : []),
+    ...(others.length === 0
       ? []
       : [
           role === 'admin'
-            ? `The gateway did not show all of ${unreadable.join(', ')}: changes of these are not reported`
-            : `${reader} cannot read ${unreadable.join(', ')}, only admin can: changes of these are not reported`,
+            ? `The gateway did not show all of ${others.join(', ')}: changes of these are not reported`
+            : `${reader} cannot read ${others.join(', ')}, only admin can: changes of these are not reported`,
         ]),
     ...(unrecorded.length === 0
       ? []

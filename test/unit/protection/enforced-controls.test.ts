@@ -19,7 +19,11 @@ function postureWith([native, commands]: Levels, input: readonly Control[] = dro
     ['native', channelOf('native x', native)] as const,
     ...(commands === undefined ? [] : [['commands', channelOf('commands', commands)] as const]),
   ]);
-  return { ...emptyPosture, controls: { input, output }, enforcement: { by: 'x', channels, key: JSON.stringify([native, commands]) } };
+  return {
+    ...emptyPosture,
+    controls: { input, output },
+    enforcement: { by: 'x', channels, analyzer: undefined, key: JSON.stringify([native, commands]) },
+  };
 }
 
 /** Describes what differs in blocked input: what is lost, gained, unclear, and not enforced. */

@@ -89,7 +89,7 @@ function readBearer(row: JsonObject, nameField: 'name' | 'email' | 'subject', of
   };
 }
 
-/** Settings of one route, each a row. A gateway without the route has none. */
+/** Settings of one route, each a row. */
 function settingsList(path: string, settingsIn: (body: JsonObject) => JsonObject): WireList {
   return {
     path,
@@ -98,8 +98,12 @@ function settingsList(path: string, settingsIn: (body: JsonObject) => JsonObject
       const settings = Object.entries(settingsIn(body));
       return { rows: settings.map(([name, value]) => ({ id: name, name, value: settingText(value) })) };
     },
-    isEmpty: () => true,
   };
+}
+
+/** Settings that a gateway without their route does not have. */
+function laterSettings(path: string, settingsIn: (body: JsonObject) => JsonObject): WireList {
+  return { ...settingsList(path, settingsIn), isEmpty: () => true };
 }
 
 function settingText(value: Json | undefined): string {
@@ -112,7 +116,7 @@ function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/, '');
 }
 
-/** Who signs in as whom. Of the keys and secrets of a response, only whether there are some is read. */
+/** Who signs in as whom. Without the route (before 1.38.3, or where a proxy hides it), variables decide what no route shows. Of the keys and secrets of a response, only whether there are some is read. */
 const authSettings: WireList = settingsList('/serverconfig/auth', (body) => {
   const [oidc, saml] = [asObject(body['oidc_config']), asObject(body['saml_config'])];
   const hasKey = [body['api_key'], body['rollout_api_key']].some((key) => asText(key) !== '');
@@ -131,13 +135,13 @@ const authSettings: WireList = settingsList('/serverconfig/auth', (body) => {
 });
 
 /** Who signs in as whom through the interface for MCP clients. */
-const mcpSettings: WireList = settingsList('/serverconfig/mcp-auth', (body) =>
+const mcpSettings: WireList = laterSettings('/serverconfig/mcp-auth', (body) =>
   Object.fromEntries(
     ['enabled', 'resource_uri', 'groups_claim', 'client_id'].map((field) => [`mcp_${field}`, body[field] ?? null] as const),
   ),
 );
 
-const roleInfo: WireList = settingsList('/orgs/hide-role-info', (body) => ({ hide_role_info: body['hide_role_info'] ?? null }));
+const roleInfo: WireList = laterSettings('/orgs/hide-role-info', (body) => ({ hide_role_info: body['hide_role_info'] ?? null }));
 // The account of the caller, which is read anyway, has it, too.
 const profile: WireList = settingsList('/userinfo', (body) => ({ protection_profile: body['default_protection_profile'] ?? null }));
 
