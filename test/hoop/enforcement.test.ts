@@ -264,3 +264,14 @@ test('what the analyzer blocks in native HTTP requests depends on a flag, and is
   expect(code).toBe(2);
   expect(oneLine(stdout)).toContain('analyzer');
 });
+
+test('a masking provider that is gone is drift, and a loss of every mask', { timeout: 60_000 }, async () => {
+  const one = await projectOn(today, { 'access/sales.yaml': redacting(), 'access/rule.yaml': masking('sales') });
+  one.project.model.settings.serverInfo = { ...today, redact_provider: '', has_redact_credentials: false };
+  const off = await one.run('drift');
+  expect(off.code).toBe(2);
+  expect(oneLine(off.stdout)).toContain('1 connection no longer enforces masking: not enforced on native postgres and commands (sales)');
+  expect(oneLine(off.stdout)).toContain('OrganizationSetting/masking_provider: changed value mspresidio → ""');
+  expect((await one.run('apply --yes')).code).toBe(0);
+  expect((await one.run('drift')).code).toBe(0);
+});

@@ -295,6 +295,9 @@ export const isFederation: (id: ResourceId) => boolean = isOfList('federations')
 /** Returns whether an object is a setting about who signs in as whom. */
 export const isAuthSetting: (id: ResourceId) => boolean = isOfList('auth-settings');
 
+/** Returns whether an object is a setting of the whole organization. */
+export const isOrganizationSetting: (id: ResourceId) => boolean = isOfList('organization-settings');
+
 const roleLists: ReadonlySet<string> = new Set<WatchedList>(['users', 'api-keys', 'ai-agents', 'service-accounts']);
 
 /** Returns whether a kind is one of those who sign in: of these, only admins and auditors are watched. */

@@ -19,7 +19,7 @@ import { normalizeObject } from '../../model/spec/normalize.ts';
 import { type Diff, type EdgeChange, isWritten, liveKeyOf, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import { isAuthSetting, isFeatureFlag, type RoleNames } from '../../model/protection/access-objects.ts';
+import { isAuthSetting, isFeatureFlag, isOrganizationSetting, type RoleNames } from '../../model/protection/access-objects.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import { type DeclaredAttachments, readDeclaredAttachments } from './declared-attachments.ts';
@@ -100,6 +100,12 @@ function flagsIn(watched: readonly LiveResource[] = []): ReadonlyMap<string, boo
   return flags.length === 0 ? undefined : new Map(flags.map(({ id, spec }) => [nameOf(id), spec['enabled'] === true]));
 }
 
+/** Returns the masking provider of a gateway; nothing where it was not read. */
+function providerIn(watched: readonly LiveResource[] = []): { readonly provider?: string } {
+  const found = watched.find(({ id }) => isOrganizationSetting(id) && nameOf(id) === 'masking_provider');
+  return found === undefined ? {} : { provider: asText(found.spec['value']) };
+}
+
 /** Returns what a gateway decides about access. Where watched kinds were not asked for, all that its dialect may add is missing. */
 function gatewayAccess(live: Partial<LiveState>, dialect: string): ListedAccess {
   const { longestAccess, accessLimits, watched, rowFields = {}, unread = [], server } = live;
@@ -107,7 +113,7 @@ function gatewayAccess(live: Partial<LiveState>, dialect: string): ListedAccess 
   const rows = Object.values(rowFields);
   // Without an answer of a gateway, it is taken to be the described one, with a provider: without one it rejects masking rules.
   const reported = server === undefined ? { version: described, provider: 'mspresidio' } : { version: 'unknown', ...server };
-  const enforcing = { ...reported, version: described && reported.version, flags: flagsIn(watched) };
+  const enforcing = { ...reported, version: described && reported.version, ...providerIn(watched), flags: flagsIn(watched) };
   const gateway = { longestAccess, license: accessLimits, fixed: fixedIn(live), isControlled: rows.includes('on'), enforcing };
   if (watched === undefined) return { ...gateway, incomplete: new Set(incompleteByDialect[dialect]) };
   const missing = new Set([...unread.map(({ kind }) => kind), ...(rows.includes('unreadable') ? [accessControlRows] : [])]);

@@ -9,6 +9,7 @@ import {
 } from '../../../model/protection/access-objects.ts';
 import { type ListRows, serverInfoPath, type WireAccess, type WireList, type WirePluginRows, type WireRows } from '../../dialect.ts';
 import { groupsList, readIdAndName, restList } from '../rest.ts';
+import { readProvider } from './handshake.ts';
 import { withoutRulePlaceholder } from './rule-targets.ts';
 
 /** The rows of a plugin. While it is off, its list does not exist. */
@@ -144,6 +145,11 @@ const mcpSettings: WireList = laterSettings('/serverconfig/mcp-auth', (body) =>
 const roleInfo: WireList = laterSettings('/orgs/hide-role-info', (body) => ({ hide_role_info: body['hide_role_info'] ?? null }));
 // The account of the caller, which is read anyway, has it, too.
 const profile: WireList = settingsList('/userinfo', (body) => ({ protection_profile: body['default_protection_profile'] ?? null }));
+/** The provider that finds what is masked; without one, nothing is. The server info, which is read anyway, has it. */
+const maskingProvider: WireList = settingsList(serverInfoPath, (body) => {
+  const { provider } = readProvider(body);
+  return provider === undefined ? {} : { masking_provider: provider };
+});
 
 const readSetting = (row: JsonObject): Setting => ({ ...readIdAndName(row), value: asText(row['value']) });
 
@@ -263,7 +269,7 @@ export const access: WireAccess = {
     others: (rows) => (rows.some(({ name, value }) => name === 'auth_method' && value === 'local') ? [] : [mcpSettings]),
     read: readSetting,
   },
-  'organization-settings': { list: roleInfo, others: () => [profile], read: readSetting },
+  'organization-settings': { list: roleInfo, others: () => [profile, maskingProvider], read: readSetting },
 };
 
 /** The fields of a rule that change with each write of its rulepack, or with its name. */

@@ -20,7 +20,7 @@ export function readCapabilities(handshake: Handshake): Capabilities {
     ...(role === undefined ? {} : { role }),
     longestAccess,
     accessLimits: readServerFeatures(handshake).hasFreeLicense ? 'none' : 'reviewed',
-    server: { ...(version === undefined ? {} : { version }), ...providerIn(server) },
+    server: { ...(version === undefined ? {} : { version }), ...readProvider(server) },
     keepsHiddenSecrets: true,
     keepsOmittedSecrets: false,
     seesAll: role === 'admin' || role === 'auditor',
@@ -29,7 +29,10 @@ export function readCapabilities(handshake: Handshake): Capabilities {
 }
 
 /** Returns the provider that finds what is masked, '' where none is configured; nothing where the gateway does not report it. */
-function providerIn({ redact_provider: provider, has_redact_credentials: isConfigured }: JsonObject): Pick<ServerFacts, 'provider'> {
+export function readProvider({
+  redact_provider: provider,
+  has_redact_credentials: isConfigured,
+}: JsonObject): Pick<ServerFacts, 'provider'> {
   if (isConfigured === false) return { provider: '' };
   if (typeof provider !== 'string') return {};
   // Without a name, the credentials are those of `gcp`.
