@@ -237,7 +237,7 @@ async function askCommand(admin: LiveCall, connection: string, { status, body }:
   if (status >= 500) throw new Error(`${connection}: ${status} ${JSON.stringify(body)}`);
   if (status >= 400 || !isObject(body)) return { can: false };
   if (body['has_review'] === true) return { can: true, approval: await approvalIn(admin, asText(body['session_id']), connection) };
-  const isRefused = /is disabled for this connection|requires an Enterprise plan/.test(asText(body['output']));
+  const isRefused = /is disabled for this connection|exec is not allowed for|requires an Enterprise plan/.test(asText(body['output']));
   return { can: !isRefused };
 }
 

@@ -56,12 +56,22 @@ type Command = { readonly mode: 'exec' | 'runbooks'; readonly input: string };
 function run(call: Call, row: ConnectionRow, { mode, input }: Command): Reply {
   const { store, caller } = call;
   if (row[mode] !== 'enabled') return executed({ output: `${mode} is disabled for this connection` });
+  const forwarded = forwardedAs(row);
+  if (forwarded !== undefined)
+    return executed({ output: `exec is not allowed for ${forwarded} type connections. Use 'hoop connect ${row.name}' instead` });
   const seed = { connection: row.name, input, type: 'onetime', ...ownerOf(call) } as const;
   const rule = governingRule(store, row.name, 'command');
   if (rule !== undefined && asksCaller(call, rule) && !skipsCaller(call, rule)) return reviewed(call, { ...seed, ...approvalOf(rule) });
   if (row.reviewers.length === 0) return executed({ output: 'agent is offline' });
   if (caller.licence === 'oss') return executed({ output: paidReview });
   return reviewed(call, { ...seed, groups: row.reviewers });
+}
+
+/** Returns the type that the gateway forwards instead of running commands (gateway/transport/client.go); undefined for others. */
+function forwardedAs({ type, subtype }: Pick<ConnectionRow, 'type' | 'subtype'>): 'ssh' | 'tcp' | undefined {
+  if (type === 'ssh' || type === 'tcp') return type;
+  if (type !== 'application') return undefined;
+  return subtype === 'tcp' ? 'tcp' : ['ssh', 'ssh-local', 'git', 'github'].includes(subtype) ? 'ssh' : undefined;
 }
 
 /** An execution that failed before it reached an agent, and so needed no review. */
