@@ -189,13 +189,14 @@ test('people are admins by the names that the gateway gives the groups', { timeo
   expect(who).not.toMatch(/\badmin\b/);
 });
 
+const granting = (...groups: readonly string[]): string => connection('orders-db', { ...open, access_groups: groups });
+
 /** Why a gateway does not show its sign-in settings. */
 test.each([
   ['a multi-tenant gateway', 403],
   ['one without the route', 404],
 ])('names of roles that are not shown are no default names: %s', { timeout: 60_000 }, async (_, status) => {
   const project = await hoopProject();
-  const granting = (...groups: readonly string[]): string => connection('orders-db', { ...open, access_groups: groups });
   await switchOn({ project });
   const one = await repositories.apply(project, { 'ostiary.yaml': config(project.url), 'access/orders-db.yaml': granting('dba') });
   const hiding = ({ path }: { readonly path: string }): ReturnType<Parameters<typeof project.model.setFault>[0] & {}> =>

@@ -36,12 +36,13 @@ function outsideChangeEntry({ id, happened, managedBy, fields }: OutsideChange):
 const hiddenSettings =
   'The gateway does not show its sign-in settings: multi-tenant gateways show them to no one, and those before 1.38.3 have none to show. The names of the groups of admins and auditors are not known, and changes of their members are not reported. Check on the gateway who is an admin';
 
+const isSettings = (kind: string): boolean => isAuthSetting(`${kind}/`);
+
 /** Returns a notice for the kinds that the token cannot read, and one for those that the last apply did not record. */
 export function outsideNotices({ outside }: Pick<Plan, 'outside'>): readonly string[] {
   if (outside === undefined) return [];
   const { unreadable, unrecorded, role } = outside;
   const reader = role === undefined ? 'The token' : `The role ${role}`;
-  const isSettings = (kind: string): boolean => isAuthSetting(`${kind}/`);
   const hidesRoles = unreadable.some(isSettings);
   const others = hidesRoles ? unreadable.filter((kind) => !isSettings(kind) && !bearsRoles(kind)) : unreadable;
   return [
