@@ -114,7 +114,7 @@ const command = { access_type: 'command' };
 
 test.each([
   [
-    'connection',
+    'a connection',
     [rule('asks', 'two-db'), rule('asks-too', 'two-db', command)],
     [rule('asks', 'two-db', command), rule('asks-too', 'two-db')],
   ],
