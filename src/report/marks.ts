@@ -24,9 +24,9 @@ export function mark(role: Exclude<PieceRole, 'plain'>, text: string): string {
   return `${start}${text.replaceAll(/[\ufdd0-\ufdd7]/g, '')}\ufdd0`;
 }
 
-/** Marks a position; with `exact`, text names its column. */
+/** Marks a position; `exact` names its column in text, and other positions on one line are the same. */
 export function markPlace(at: Position, role: 'place' | 'exact' = 'place'): string {
-  return mark(role, formatPosition(at));
+  return mark(role, formatPosition(role === 'exact' ? at : { ...at, column: 1 }));
 }
 
 /** Returns the pieces of a line in their order. */
