@@ -165,15 +165,22 @@ export const boundaryChecks = [
   [
     'a folder serves one process',
     'server/store/folder-lock.ts',
-    'if (await isAnswered(path)) throw',
-    'if (path === lockName) throw',
+    'if ((await isAnswered(path)) ||',
+    'if (path === lockName ||',
     ['server/process/folder-lock.test.ts: a folder keeps everything across restarts, and one process at a time can serve it'],
+  ],
+  [
+    'of servers that start at once one serves a folder',
+    'server/store/folder-lock.ts',
+    'if (answered.length === 0)',
+    'if (answered.length >= 0)',
+    ['server/process/folder-lock.test.ts: of many processes one gets the lock'],
   ],
   [
     'runbooks come from public addresses',
     'server/rules/runbooks/host-problem.ts',
-    "return address.range() === 'unicast' ||",
-    "return address.range() !== 'broadcast' ||",
+    "return rangeOf(address) === 'unicast' ||",
+    "return rangeOf(address) !== 'broadcast' ||",
     ['server/runbooks/private-addresses.test.ts: before git runs http://127.0.0.1:1/x with the addresses [] is refused'],
   ],
   [

@@ -61,6 +61,8 @@ describe('the host of a repository', () => {
     ['::ffff:7f00:1', 'loopback'],
     ['169.254.169.254', 'linkLocal'],
     ['::ffff:a9fe:a9fe', 'linkLocal'],
+    ['168.63.129.16', 'metadata'],
+    ['::ffff:a83f:8110', 'metadata'],
     ['fe80::1%eth0', 'linkLocal'],
     ['64:ff9b::127.0.0.1', 'rfc6052'],
     ['2002:7f00:1::', '6to4'],

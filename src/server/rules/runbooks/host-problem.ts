@@ -30,13 +30,20 @@ export async function hostProblem(origin: string, { resolve = resolveBySystem, a
   const refused = addresses.find((address) => !isReadable(address, allowed));
   if (refused === undefined) return undefined;
   const subject = refused === host ? `the address ${refused} is` : `the address ${refused} of ${host} is`;
-  const kind = ipaddr.process(refused).range();
-  return `${subject} not public (${kind}); start the server with --allow-private-repositories ${refused} to read repositories there`;
+  return `${subject} not public (${rangeOf(ipaddr.process(refused))}); start the server with --allow-private-repositories ${refused} to read repositories there`;
+}
+
+// The only metadata address of a cloud in a public network: that of Azure.
+const publicMetadata = '168.63.129.16';
+
+/** Returns the class of an address: `unicast` for a public one. */
+function rangeOf(address: AllowedNetwork[0]): string {
+  return address.toString() === publicMetadata ? 'metadata' : address.range();
 }
 
 function isReadable(text: string, allowed: readonly AllowedNetwork[]): boolean {
   const address = ipaddr.process(text);
-  return address.range() === 'unicast' || allowed.some((network) => network[0].kind() === address.kind() && address.match(network));
+  return rangeOf(address) === 'unicast' || allowed.some((network) => network[0].kind() === address.kind() && address.match(network));
 }
 
 /** Parses a network such as `10.0.0.0/8`, or a single address; undefined for another text. */
