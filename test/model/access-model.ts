@@ -9,7 +9,12 @@ export const requests: readonly ['connect', 'exec', 'runbooks', 'credential'] = 
 export type Request = (typeof requests)[number];
 
 /** Where a connection leads: its secrets by the name of their variable, its agent, and what the agent runs. */
-export type Lead = { readonly secrets: Readonly<Record<string, string>>; readonly agent: string; readonly program: string };
+export type Lead = {
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly agent: string;
+  readonly subtype: string;
+  readonly program: string;
+};
 
 /** A connection, as far as it decides access. */
 export type AccessConnection = {

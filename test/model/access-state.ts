@@ -61,6 +61,7 @@ export function connectionOf(row: Fields): AccessConnection {
         Object.entries(fieldsOf(row['secret'])).map(([key, value]) => [key.replace('envvar:', ''), atob(textOf(value))]),
       ),
       agent: textOf(row['agent_id']),
+      subtype: textOf(row['subtype']),
       program: JSON.stringify([row['type'], row['subtype'], row['command']]),
     },
     open: modes.filter((mode) => isModeOpen(row, mode, true)),

@@ -15,17 +15,21 @@ type Place = {
   readonly program: string;
 };
 
-const postgresPort = '5432';
+/** Where servers listen if nothing says otherwise. */
+const defaultPorts: Readonly<Record<string, string>> = { postgres: '5432', ssh: '22' };
 
 /** Returns where secrets lead: by host and port, or by a URL. Hosts have no case, and the agent itself is another machine for each agent. */
-function placeOf({ secrets, agent, program }: Lead): Place {
+function placeOf({ secrets, agent, subtype, program }: Lead): Place {
   const { HOST, PORT, DB, USER, URL: address } = secrets;
   const url = address === undefined ? undefined : new URL(address);
   const host = (url?.hostname ?? HOST)?.toLowerCase().replace(/\.$/, '');
   const port = url?.port ?? PORT ?? '';
   const at = host === 'localhost' ? ` by ${agent}` : '';
   return {
-    server: host === undefined ? undefined : `${host} ${port === '' ? postgresPort : port}${at}`,
+    server:
+      host === undefined
+        ? undefined
+        : `${host} ${port === '' ? defaultPorts[url === undefined ? subtype : url.protocol.replace(':', '')] : port}${at}`,
     database: orNone(url?.pathname.slice(1) ?? DB),
     user: orNone(url?.username ?? USER),
     credentials: ['PASS', 'TOKEN'].flatMap((key) => secrets[key] ?? []),

@@ -18,7 +18,7 @@ import { effective, type Effective, machineTerms } from '../effective/effective.
 import type { PlannedWrites } from '../posture/diff-postures.ts';
 import { postureIn } from '../posture/posture.ts';
 import type { Compared } from './compare.ts';
-import { isSameLead, type Lead, leadOf, leadsToSame, placesOf } from './leads.ts';
+import { isSameLead, type Lead, leadOf, leadsToSame, newPartOf, placesOf } from './leads.ts';
 
 /** People who reach what other connections lead to more easily than before, because a connection leads there now. */
 export type DestinationGain = {
@@ -82,8 +82,10 @@ function compareDestinations({ moved, led }: ComparedLeads, input: DestinationIn
     const own = led.get(id);
     if (own !== undefined && isSameLead(own, lead)) continue;
     if (lead.isHidden && lead.servers.size === 0 && own !== undefined) unknown.push(id);
-    const near = new Set(placesOf(lead).flatMap((place) => byPlace.get(place) ?? []));
-    const guarded = [...near].filter((other) => isSamePlace(led.get(other), lead)).toSorted(compareText);
+    // Settings may name several places, of which it may have led to some before.
+    const part = own === undefined ? lead : newPartOf(lead, own);
+    const near = new Set(placesOf(part).flatMap((place) => byPlace.get(place) ?? []));
+    const guarded = [...near].filter((other) => isSamePlace(led.get(other), part)).toSorted(compareText);
     // What it was before led there, too: how it differs from that, their comparison says.
     const former = input.formerOf(id);
     if (former !== undefined && guarded.includes(former)) continue;
@@ -161,24 +163,33 @@ function leadsBefore({ plan, before, live, desired, applied }: DestinationInput)
   );
 }
 
-/** Returns what is known of the secrets of a live connection: values of the gateway, and what its manifest states unless that is another value. */
+/**
+ * Returns what is known of the secrets of a live connection: values of the gateway, and what its manifest states unless that is another value. What
+ * a manifest states and a gateway that lists the secrets has not is gone.
+ */
 function secretsOf(live: LiveResource, manifest: DesiredResource | undefined, isOther: (path: Pointer) => boolean): Secrets {
-  const paths = new Set([...Object.keys(live.secrets), ...Object.keys(manifest?.secrets ?? {})]);
+  const stated = Object.keys(manifest?.secrets ?? {}).filter((path) => isWithinAny(path, unreadPaths(live)));
+  const paths = new Set([...Object.keys(live.secrets), ...stated]);
   return Object.fromEntries(
     [...paths].map((path) => {
-      const [found, stated] = [live.secrets[path], manifest?.secrets[path]];
-      const isStated = stated !== undefined && stated.state !== 'keep' && !isOther(path);
-      const isEqual = found?.state !== 'value' || stated?.state !== 'value' || stated.equals(found);
-      return [path, [...(found === undefined ? [] : [found]), ...(isStated && isEqual ? [stated] : [])]] as const;
+      const [found, declared] = [live.secrets[path], manifest?.secrets[path]];
+      const isStated = declared !== undefined && declared.state !== 'keep' && !isOther(path);
+      const isEqual = found?.state !== 'value' || declared?.state !== 'value' || declared.equals(found);
+      return [path, [...(found === undefined ? [] : [found]), ...(isStated && isEqual ? [declared] : [])]] as const;
     }),
   );
+}
+
+/** Lists what was not read of a live object. */
+function unreadPaths({ unknown, leftOut = [] }: LiveResource): readonly Pointer[] {
+  return [...unknown, ...leftOut];
 }
 
 const wholeSecret = pointer('secret');
 
 /** Returns whether a connection may have secrets that neither the gateway shows nor its manifest states as a whole. */
 function isAnyHidden(live: LiveResource | undefined, manifest: DesiredResource | undefined): boolean {
-  const isUnread = live !== undefined && [...live.unknown, ...(live.leftOut ?? [])].some((path) => path === wholeSecret || path === '');
+  const isUnread = live !== undefined && isWithinAny(wholeSecret, unreadPaths(live));
   return isUnread && manifest?.wholeSecrets.includes(wholeSecret) !== true;
 }
 

@@ -146,6 +146,14 @@ export function isSameLead(one: Lead, other: Lead): boolean {
   );
 }
 
+/** Returns a lead without the servers where another one leads, or without its databases; all of it where nothing else is left. */
+export function newPartOf(lead: Lead, { servers, databases }: Lead): Lead {
+  const elsewhere = new Set([...lead.servers].filter((one) => !servers.has(one)));
+  if (elsewhere.size > 0) return { ...lead, servers: elsewhere };
+  const others = new Set([...lead.databases].filter((one) => !databases.has(one)));
+  return others.size > 0 ? { ...lead, databases: others } : lead;
+}
+
 /** Returns texts of which connections that lead to the same place have one in common. */
 export function placesOf({ servers, program }: Lead): readonly string[] {
   return servers.size === 0 ? [program] : [...servers];

@@ -121,7 +121,7 @@ function outsideLines({ title, headlines, rows }: OutsideSection, terminal: Term
 
 /** Returns what ends the text of several changes: the counts again, because the verdict may be far above, and the facts. */
 function summaryLines(summary: ReportSummary, terminal: Terminal): readonly string[] {
-  const sentenceLines = (text: string): readonly string[] => wrap(words(text, terminal.color.bold), terminal, 0);
+  const sentenceLines = (text: string): readonly string[] => wrap(words(escapeTerminal(text), terminal.color.bold), terminal, 0);
   if (summary.type === 'sentence') return sentenceLines(summary.sentence);
   if (summary.type === 'apply') return [];
   const { plan } = summary;

@@ -41,8 +41,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     const db = connectTo(createLitePool(database.lite));
     return { db, encryptionKey: encryptionKey ?? randomBytes(keyLength), close: () => db.destroy() };
   }
-  makeFolder(database.folder, 0o700);
-  const { lite, ownKey, close } = await openFolder(database.folder);
+  const { lite, ownKey, close } = await openFolder(database.folder, makeFolder);
   const db = connectTo(createLitePool(lite));
   return { db, encryptionKey: encryptionKey ?? (await ownKey()), close: () => db.destroy().finally(close) };
 }

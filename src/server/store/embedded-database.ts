@@ -19,9 +19,10 @@ const knownNames: ReadonlySet<string> = new Set([dataName, draftName, keyName, '
 /** An open database folder: its database, the text of its own encryption key, and the end of both. */
 type OpenFolder = { readonly lite: PGlite; readonly ownKey: () => Promise<string>; readonly close: () => Promise<void> };
 
-/** Opens the embedded database of a folder, which no other process can open until `close`; an empty folder gets a new one. */
-export async function openFolder(folder: string): Promise<OpenFolder> {
+/** Opens the embedded database of a folder, which no other process can open until `close`; an empty or missing one gets a new one. */
+export async function openFolder(folder: string, makeFolder: (path: string, mode: number) => void): Promise<OpenFolder> {
   const { PGlite: Lite, parts } = await loadPglite();
+  makeFolder(folder, 0o700);
   const [data, draft] = [join(folder, dataName), join(folder, draftName)];
   const strange = (await readdir(folder)).find((name) => !knownNames.has(name) && !isLockName(name));
   if (strange !== undefined) {

@@ -19,15 +19,6 @@ test.each([
   expect(stderr).not.toContain('bug in Ostiary');
 });
 
-test.each([
-  ['53300', 'the database has no memory or connections left: sorry, too many clients already'],
-  ['53100', 'the disk of the database is full: sorry, too many clients already'],
-])('SQLSTATE %s is named, and no bug', async (code, text) => {
-  const [exitCode, stderr] = await failWith('sorry, too many clients already', { code });
-  expect([exitCode, stderr]).toEqual([3, expect.stringContaining(`error serve/database  ${text}`)]);
-  expect(stderr).not.toContain('bug in Ostiary');
-});
-
 test('any other error is a bug', async () => {
   expect(await failWith('undefined is not a function', {})).toEqual([1, expect.stringContaining('bug in Ostiary')]);
   expect(await failWith('bad', { code: '42601' })).toEqual([1, expect.stringContaining('bug in Ostiary')]);

@@ -44,6 +44,10 @@ describe('people reach a destination more easily where', () => {
     ['it gets the server with another user and the same credential', [sandbox({ ...ledgerPlace, USER: 'root' }, fromLedger), ledger]],
     ['the server is spelled otherwise', [sandbox({ HOST: 'LEDGER.internal.', USER: 'app', DB: 'main' }), ledger]],
     ['the server is in a URL', [sandbox({ CONNECTION_STRING: 'postgres://app:x@ledger.internal/main?sslmode=disable' }, 'own'), ledger]],
+    [
+      'a URL beside its server names the place',
+      [sandbox({ ...sandboxPlace, CONNECTION_STRING: 'postgres://app:x@ledger.internal/main' }, 'own'), ledger],
+    ],
     ['it names no database', [sandbox({ HOST: 'ledger.internal', USER: 'app' }), ledger]],
     [
       'a new connection is reviewed by those who use it',
