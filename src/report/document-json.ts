@@ -39,7 +39,7 @@ function writerOf(node: JsonObject, file: string): Writer {
     const write = writerOf(asObject(items), file);
     return (value) =>
       Array.isArray(value) && (value.length > 0 || node['minItems'] === undefined)
-        ? value.flatMap((one: unknown) => write(one) ?? [])
+        ? value.map((one: unknown) => write(one)).filter((one) => one !== undefined)
         : undefined;
   }
   if (properties !== undefined) {

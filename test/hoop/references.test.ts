@@ -48,7 +48,7 @@ test.each([
   await post('/machineidentities', { name: 'ci', connection_names: ['orders-db'], attributes: [] });
   repository.remove('access/orders.yaml');
   repository.commit();
-  const planned = await run('plan --prune', token);
+  const planned = await run('plan --prune --full', token);
   expect([planned.code, writes(planned)]).toEqual([0, []]);
   const text = oneLine(planned);
   for (const part of [

@@ -22,7 +22,7 @@ test('a stricter live value is held, also through a rename, until a user reverts
   const tightened = { ...found.body, reviewers: ['dba', 'night-shift'], access_max_duration: 600 };
   expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: tightened })).status).toBe(200);
   const held = await run('plan');
-  expect(held).toMatchObject({ code: 0, stdout: expect.stringContaining(': 1 held.') });
+  expect(held).toMatchObject({ code: 0, stdout: expect.stringContaining(': 1 held: Connection/orders-db.') });
   expect((await run('apply --yes')).stdout).toContain('1 held');
   expect((await gateway.call('GET', '/connections/orders-db')).body).toMatchObject({ reviewers: ['dba', 'night-shift'] });
 
