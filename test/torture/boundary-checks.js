@@ -172,8 +172,8 @@ export const boundaryChecks = [
   [
     'of servers that start at once one serves a folder',
     'server/store/folder-lock.ts',
-    'if (answered.length === 0)',
-    'if (answered.length >= 0)',
+    'answered.some((name) => name < ownName)',
+    'answered.length < 0',
     ['server/process/folder-lock.test.ts: of many processes one gets the lock'],
   ],
   [
