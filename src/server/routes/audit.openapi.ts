@@ -96,11 +96,14 @@ function readAuditFilter(request: HonoRequest): AuditFilter {
   return { texts: Object.fromEntries(texts), outcome: outcome === null ? null : outcome === 'true', after, before };
 }
 
+// The embedded database takes no year before 1 or after 9999; no entry has one.
+const [firstTime, lastTime] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')];
+
 function readTime(request: HonoRequest, field: string): Date | null {
   const text = request.query(field);
   if (text === undefined) return null;
-  const time = new Date(text);
-  if (timePattern.test(text) && !Number.isNaN(time.getTime())) return time;
+  const time = Date.parse(text);
+  if (timePattern.test(text) && !Number.isNaN(time)) return new Date(Math.min(Math.max(time, firstTime), lastTime));
   throw new InvalidBody([{ field, reason: 'must be a time such as 2026-01-31T00:00:00Z' }]);
 }
 

@@ -27,7 +27,6 @@ const answers: readonly (readonly [request: string, admin: number, auditor: numb
   ['PUT /resources/c', 422, 403, 403],
   ['DELETE /resources/none', 404, 403, 403],
   ['GET /search?term=c', 200, 200, 200],
-  ['GET /runbooks', 200, 200, 200],
   ['GET /reviews', 200, 200, 200],
   ['POST /agents', 422, 403, 403],
   ['DELETE /agents/none', 404, 403, 403],
