@@ -163,6 +163,13 @@ export const boundaryChecks = [
     body,
   ],
   [
+    'a folder that others can write is refused',
+    'server/store/embedded-database.ts',
+    '.mode & 0o022) === 0',
+    '.mode & 0) === 0',
+    ['server/store/database-folder.test.ts: a folder that others can write is refused, with a hint, and stays as it is'],
+  ],
+  [
     'a folder serves one process',
     'server/store/folder-lock.ts',
     'if ((await isAnswered(path)) ||',

@@ -26,7 +26,7 @@ import { printerFor } from '../../console/output/printer.ts';
 import { type AccessFlags, type Asked, readSubjects, sourceOptions } from '../can.ts';
 
 type ReportFlags = Omit<AccessFlags, 'format'> & {
-  readonly format: 'html' | 'text' | 'csv' | 'json';
+  readonly format?: 'html' | 'text' | 'csv' | 'json';
   readonly verify?: string;
   readonly git: boolean;
 } & AccessFilter;
@@ -37,7 +37,10 @@ type AccessFilter = { readonly tag: readonly string[]; readonly verb?: AccessMod
 /** Defines `ostiary report`. */
 export const defineReport: DefineCommand = (command, run) => {
   const asked = command.addArgument(new Argument('<what>', 'access: who can reach what, for auditors').choices(['access']));
-  sourceOptions(asked, new Option('--format <format>', 'output format').choices(['html', 'text', 'csv', 'json']).default('html'))
+  sourceOptions(
+    asked,
+    new Option('--format <format>', 'output format (default: text on a terminal, else html)').choices(['html', 'text', 'csv', 'json']),
+  )
     .option('--tag <key=value>', 'only connections with this tag; repeat to require several tags', collectTag, [])
     .addOption(new Option('--verb <verb>', 'only what people can do with this verb').choices([...accessModes]))
     .option('--without-approval', 'only people who need no approval, or of whom that is not known', false)
@@ -49,10 +52,11 @@ export const defineReport: DefineCommand = (command, run) => {
 /** Prints a report on access, or checks one. Returns exit code 0, and 2 for a report that was changed. */
 async function runReport(flags: ReportFlags, context: CliContext): Promise<number> {
   if (flags.verify !== undefined) return verifyReport(flags.verify, flags, context);
-  const asked = await readSubjects({ ...flags, format: 'json' }, context);
+  const sources = { ...flags, format: 'json' } as const;
+  const asked = await readSubjects(sources, context);
   const { placeOf, printer, target, project } = asked;
   const { repository } = project;
-  const applied = flags.git ? await readAppliedAccess(asked, flags, context) : undefined;
+  const applied = flags.git ? await readAppliedAccess(asked, sources, context) : undefined;
   const connections = reportedConnections(asked, applied, flags);
   const people = connections.flatMap((one) => one.people);
   const originOf = flags.git ? await readAnswerOrigins(asked, people, context) : () => undefined;
@@ -68,9 +72,10 @@ async function runReport(flags: ReportFlags, context: CliContext): Promise<numbe
     originOf,
     filters: filterTexts(flags),
   });
-  if (flags.format === 'json') printer.print(toJsonText(report));
-  else if (flags.format === 'text') printer.print(tableText(accessReportListing(report), printer.results.columns));
-  else printer.print(flags.format === 'csv' ? accessReportCsv(report) : renderAccessPage(report));
+  const format = flags.format ?? (context.stdout.isTTY ? 'text' : 'html');
+  if (format === 'json') printer.print(toJsonText(report));
+  else if (format === 'text') printer.print(tableText(accessReportListing(report), printer.results.columns));
+  else printer.print(format === 'csv' ? accessReportCsv(report) : renderAccessPage(report));
   printer.note(`SHA-256 ${asText(report['digest'])}\n`);
   return 0;
 }

@@ -343,4 +343,5 @@ export type DiagnosticCode =
   | 'serve/no-embedded-database'
   | 'serve/no-encryption-key'
   | 'serve/no-key'
+  | 'serve/open-folder'
   | 'serve/port';

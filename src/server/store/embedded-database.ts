@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getAsset, getAssetAsBlob, isSea } from 'node:sea';
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
@@ -23,6 +23,7 @@ type OpenFolder = { readonly lite: PGlite; readonly ownKey: () => Promise<string
 export async function openFolder(folder: string, makeFolder: (path: string, mode: number) => void): Promise<OpenFolder> {
   const { PGlite: Lite, parts } = await loadPglite();
   makeFolder(folder, 0o700);
+  await requirePrivate(folder);
   const [data, draft] = [join(folder, dataName), join(folder, draftName)];
   const strange = (await readdir(folder)).find((name) => !knownNames.has(name) && !isLockName(name));
   if (strange !== undefined) {
@@ -45,6 +46,14 @@ export async function openFolder(folder: string, makeFolder: (path: string, mode
     await lock.release();
     throw error;
   }
+}
+
+/** Throws `AppError` where other users can write into a folder: they could replace its database and its key. */
+async function requirePrivate(folder: string): Promise<void> {
+  if (process.platform === 'win32' || ((await stat(folder)).mode & 0o022) === 0) return;
+  throw new AppError('serve/open-folder', 3, `the database folder ${folder} can be written by other users`, {
+    hint: `check its content, then run: chmod go-w ${folder}`,
+  });
 }
 
 /** Returns the key file of a folder; the first start writes it before anything is sealed. */

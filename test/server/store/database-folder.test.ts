@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -43,6 +43,16 @@ test('a folder with other files is refused and stays as it is; one that a file s
   expect((await readdir(folder)).toSorted()).toEqual(['encryption.key', 'lost+found', 'postgres']);
   const modes = await Promise.all(['postgres', 'encryption.key'].map(async (name) => (await stat(join(folder, name))).mode & 0o777));
   expect(modes).toEqual([0o700, 0o600]);
+});
+
+test('a folder that others can write is refused, with a hint, and stays as it is', async () => {
+  for (const mode of [0o770, 0o757]) {
+    const folder = await makeFolder(join(home, `open-${mode}`));
+    const names = await readdir(folder);
+    await chmod(folder, mode);
+    await expect(startOnce(folder)).rejects.toMatchObject({ code: 'serve/open-folder', hint: expect.stringContaining('chmod go-w') });
+    expect(await readdir(folder)).toEqual(names);
+  }
 });
 
 test('a database without its key, and one that is damaged, are refused with a reason and a hint, and the lock is released', async () => {
