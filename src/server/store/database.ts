@@ -42,7 +42,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     return { db, encryptionKey: encryptionKey ?? randomBytes(keyLength), close: () => db.destroy() };
   }
   const { lite, ownKey, close } = await openFolder(database.folder, makeFolder);
-  const db = connectTo(createLitePool(lite));
+  const db = connectTo(createLitePool(lite, database.folder));
   return { db, encryptionKey: encryptionKey ?? (await ownKey()), close: () => db.destroy().finally(close) };
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getAsset, getAssetAsBlob, isSea } from 'node:sea';
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
@@ -67,21 +67,32 @@ async function ownKeyOf(folder: string): Promise<string> {
 }
 
 /** Returns a pool of the one connection to an embedded database: a transaction has it until it ends. */
-export function createLitePool(lite: PGlite): PostgresPool {
+export function createLitePool(lite: PGlite, folder?: string): PostgresPool {
   const one = limitConcurrency(1);
   const connect = (): Promise<PostgresPoolClient> =>
     new Promise((resolve) => {
-      void one(() => new Promise<void>((release) => resolve(new LiteClient(lite, release))));
+      void one(() => new Promise<void>((release) => resolve(new LiteClient(lite, release, folder))));
     });
   return { connect, end: () => Promise.resolve() };
 }
 
+// The write-ahead log grows by files of 16 MB: without room for the next one, the embedded database runs in circles and answers nothing.
+const reservedBytes = 32 * 1024 * 1024;
+
+/** Throws the error of a full disk, as the database has it, while a write could need more than the disk of a folder has. */
+async function requireRoom(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize < reservedBytes) throw Object.assign(new Error(`the disk of ${folder} has less than 32 MB left`), { code: '53100' });
+}
+
 class LiteClient implements PostgresPoolClient {
   readonly #lite: PGlite;
+  readonly #folder: string | undefined;
   readonly release: () => void;
 
-  constructor(lite: PGlite, release: () => void) {
+  constructor(lite: PGlite, release: () => void, folder: string | undefined) {
     this.#lite = lite;
+    this.#folder = folder;
     this.release = release;
   }
 
@@ -92,6 +103,7 @@ class LiteClient implements PostgresPoolClient {
   }
 
   async #run<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    if (this.#folder !== undefined && /^\s*(?:insert|update|delete)\b/i.test(text)) await requireRoom(this.#folder);
     const { rows } = await this.#lite.query<R>(text, [...values]);
     return { command: 'SELECT', rowCount: rows.length, rows };
   }

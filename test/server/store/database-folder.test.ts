@@ -1,3 +1,4 @@
+import { PGlite } from '@electric-sql/pglite';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { makeFolder as makeFolders } from '../../../src/disk/write.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import { startServer } from '../../../src/server/http/start-server.ts';
 import { adminKey, makeFolder } from '../../support/servers.ts';
+import { createLitePool } from '../../../src/server/store/embedded-database.ts';
 
 let home: string;
 beforeAll(async () => {
@@ -68,4 +70,13 @@ test('a database without its key, and one that is damaged, are refused with a re
   await rm(join(folder, 'postgres', 'global', 'pg_control'));
   await expect(startOnce(folder)).rejects.toMatchObject({ code: 'serve/database', ...refused });
   expect((await readdir(folder)).toSorted()).toEqual(['encryption.key', 'postgres']);
+});
+
+test.runIf(process.platform === 'linux')('a disk without room for the write-ahead log refuses writes, and serves reads', async () => {
+  const lite = await PGlite.create('memory://');
+  // No byte is free there.
+  const client = await createLitePool(lite, '/proc').connect();
+  await expect(client.query('insert into t values (1)', [])).rejects.toMatchObject({ code: '53100' });
+  expect(await client.query('select 1 as one', [])).toMatchObject({ rows: [{ one: 1 }] });
+  await lite.close();
 });
