@@ -41,7 +41,7 @@ test('ostiary serve lists runbooks, and stops at once while a repository does no
   const other = `${git.url.replace('127.0.0.1', '127.0.0.2')}/ops.git`;
   await call('POST', '/runbooks/configurations', { body: { ...configuration, git_url: other } });
   expect((await call('GET', templates)).body['errors']).toEqual([
-    `failed listing runbooks for repo ${other}, err=the address 127.0.0.2 is a loopback address; start the server with --allow-private-repositories 127.0.0.2 to read repositories there`,
+    `failed listing runbooks for repo ${other}, err=the address 127.0.0.2 is not public (loopback); start the server with --allow-private-repositories 127.0.0.2 to read repositories there`,
   ]);
   await call('POST', '/runbooks/configurations', { body: { ...configuration, git_url: `${git.url}/hanging.git` } });
   const hanging = call('GET', templates);
