@@ -146,7 +146,7 @@ describe.each(everyNth(databases, 2, 1))('requests generated from the API docume
     return rows[pick % (rows.length + 1)];
   }
 
-  /** Mostly sets ids in references, the name in replace requests, and base64 in secrets. */
+  /** Mostly sets ids in references, the name in replace requests, base64 in secrets, and what a review needs. */
   function sensible(body: Json, meant: JsonObject | undefined, pick: number): Json {
     if (!isObject(body) || pick % 8 === 0) return body;
     const filled: Record<string, Json> = { ...body };
@@ -163,7 +163,12 @@ describe.each(everyNth(databases, 2, 1))('requests generated from the API docume
       if (Array.isArray(body[field])) filled[field] = id === undefined ? [] : [id];
     }
     if (Array.isArray(body['reviewers']) && pick % 2 === 0) filled['reviewers'] = ['admin'];
-    if (typeof body['connection'] === 'string') filled['connection'] = rowOf('/connections', pick)?.['name'] ?? body['connection'];
+    if (typeof body['connection'] === 'string') {
+      const reviewed = (pool.get('/connections') ?? []).filter(({ reviewers }) => Array.isArray(reviewers) && reviewers.length > 0);
+      const row = pick % 2 === 0 ? reviewed[pick % reviewed.length] : rowOf('/connections', pick);
+      filled['connection'] = row?.['name'] ?? body['connection'];
+    }
+    if (body['type'] === 'onetime' && pick % 2 === 0) delete filled['access_duration'];
     if (isObject(body['secret'])) {
       const entries = Object.entries(body['secret']).map(([key, value]) => [key, Buffer.from(wireText(value)).toString('base64')]);
       filled['secret'] = Object.fromEntries(entries);
