@@ -118,6 +118,16 @@ test.each([
     [rule('asks', 'two-db'), rule('asks-too', 'two-db', command)],
     [rule('asks', 'two-db', command), rule('asks-too', 'two-db')],
   ],
+  [
+    'a connection that is replaced',
+    [connection('old-db'), rule('asks', 'old-db'), rule('asks-too', 'old-db', command)],
+    [connection('new-db', 'old-db'), rule('asks', 'new-db', command), rule('asks-too', 'new-db', { reviewers_groups: ['sre'] })],
+  ],
+  [
+    'a connection that is replaced, of which one leaves it',
+    [connection('old-db'), rule('asks', 'old-db'), rule('asks-too', 'old-db', command)],
+    [connection('new-db', 'old-db'), rule('asks', 'new-db', { ...both, reviewers_groups: ['sre'] }), rule('asks-too', 'spare-db')],
+  ],
   ['attribute', [attributed('asks', {}), attributed('asks-too', command)], [attributed('asks', command), attributed('asks-too', {})]],
 ])('an apply that is killed while two rules swap the steps of %s blames nobody', async (_, had, has) => {
   const manifests = { before: [...connections, pii, ...had], after: [...connections, pii, ...has] };

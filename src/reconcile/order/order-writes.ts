@@ -61,7 +61,11 @@ export function orderWrites(input: OrderInput, { isDraft = false, indivisible = 
     const keys = new Set(left.flatMap(({ forms }) => forms.map(({ key }) => stepKeyText(key))));
     const firsts = left.flatMap(({ forms }) => forms.slice(0, 1));
     const isReady = (form: Form): boolean => form.needs.every((need) => !keys.has(stepKeyText(need))) && slots.isFree(form);
-    const stage = withoutClashes(nextStage({ firsts, ready: firsts.filter(isReady).toSorted(compareTiers) }, search));
+    // A predecessor is closed before its successor opens only where nothing else is safe.
+    const isClosable = ({ part, change, needs }: Form): boolean =>
+      part === 'close' && needs.every((need) => !keys.has(stepKeyText(need)) || change.needs.includes(need.id));
+    const next = { firsts, ready: firsts.filter(isReady).toSorted(compareTiers), closable: firsts.filter(isClosable) };
+    const stage = withoutClashes(nextStage(next, search));
     const needsOf = safety.needsOf(stage);
     for (const form of stage) {
       const { key, change, kind, edges, part, needs } = form;
@@ -114,11 +118,11 @@ type Search = {
   readonly open: { readonly connection: ResourceId; readonly from: readonly Form[] }[];
 };
 
-/** The next forms of all changes, and those of them that the gateway accepts now. */
-type Next = { readonly firsts: readonly Form[]; readonly ready: readonly Form[] };
+/** The next forms of all changes, those of them that the gateway accepts now, and those that close what has a successor. */
+type Next = { readonly firsts: readonly Form[]; readonly ready: readonly Form[]; readonly closable: readonly Form[] };
 
 /** Returns the forms that are written next, all of them together. */
-function nextStage({ firsts, ready }: Next, search: Search): readonly Form[] {
+function nextStage({ firsts, ready, closable }: Next, search: Search): readonly Form[] {
   const ignored = new Set(search.open.map(({ connection }) => connection));
   const byTier = new Map<Form['tier'], Form[]>();
   for (const form of ready) addToGroup(byTier, form.tier, form);
@@ -140,7 +144,10 @@ function nextStage({ firsts, ready }: Next, search: Search): readonly Form[] {
     if (stage.length > 0) return stage;
   }
   const possible = [...byTier.values(), partial, ...whole.slice(0, 1), reopening].flat();
-  return forcedStage(possible.length > 0 ? possible : firsts, ignored, search);
+  const left = possible.length > 0 ? possible : firsts;
+  const exposed = search.safety.exposedBy(left, ignored);
+  const closing = closable.filter(({ key }) => exposed.has(key.id));
+  return closing.length > 0 ? closing : forcedStage(left, ignored, search);
 }
 
 /** What is written in two forms first: rules whose protection adds up, then what is created, then other connections, then what governs together. */
