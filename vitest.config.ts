@@ -12,7 +12,7 @@ const longProperties = ['deletions', 'hoop-stops'].map((name) => `test/property/
 
 /** Races that kill programs again and again, which the nightly run has; a comment names the tests that notice the same faults in less time. */
 const slowRaces: readonly string[] = [
-  // e2e/apply/interrupted (a gateway that is killed), server/objects/concurrent-writes, server/audit/audit-chain
+  // e2e/apply/interrupted (a gateway that is killed), server/objects/concurrent-writes, server/audit/audit-log
   'test/server/process/crash.test.ts',
 ];
 

@@ -77,8 +77,8 @@ const withCases = ['test/property', 'test/model', 'test/unit', 'test/server', 't
 
 /** Each part: a name and what it runs; it returns an exit code, the counts of its tests, or that it cannot be installed here. */
 const parts = {
-  cases: () => runTests('cases', ['--project=main', '--project=rest', ...withCases], { env: { OSTIARY_TEST_RUNS: '4' } }),
-  races: () => runTests('races', ['--project=nightly']),
+  cases: () => runTests('cases', withCases, { env: { OSTIARY_TEST_RUNS: '4' } }),
+  races: () => runTests('races', ['test/torture']),
   torture: () => node('test/torture/run.js'),
   shells: async () => {
     await installFromDebian('zsh', 'fish');

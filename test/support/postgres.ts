@@ -8,8 +8,13 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
 
-/** A PostgreSQL server for tests; `url` is its maintenance database. */
-export type RunningPostgres = { readonly url: string; readonly close: () => Promise<void> };
+/** A PostgreSQL server for tests; `url` is its maintenance database. It can be stopped and started on its data until `close` removes them. */
+export type RunningPostgres = {
+  readonly url: string;
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
 
 /** Starts a real PostgreSQL on a free port, in a temporary folder. */
 export async function startPostgres(): Promise<RunningPostgres> {
@@ -24,21 +29,27 @@ export async function startPostgres(): Promise<RunningPostgres> {
     databaseDir,
     port,
     password: 'postgres',
-    persistent: false,
+    persistent: true,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--no-sync', '--encoding=UTF8'],
     postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=200', '-c', `unix_socket_directories=${tmpdir()}`],
     onLog: note,
     onError: note,
   });
+  const remove = (): Promise<void> => rm(databaseDir, { recursive: true, force: true });
   try {
     await server.initialise();
     await server.start();
   } catch (error) {
-    await rm(databaseDir, { recursive: true, force: true });
+    await remove();
     throw new Error(`PostgreSQL did not start:\n${lines.slice(-20).join('\n')}`, { cause: error });
   }
-  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, close: () => server.stop() };
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    start: () => server.start(),
+    stop: () => server.stop(),
+    close: () => server.stop().then(remove),
+  };
 }
 
 /**

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
+import { asText } from '../../../src/model/json.ts';
+import { startPostgres } from '../../support/postgres.ts';
 import { createDatabase, startTestServer } from '../../support/servers.ts';
 import { callerOf, createKey, type CallServer } from '../client.ts';
 
@@ -68,6 +70,48 @@ test('while the database is unavailable, requests get a 503 with Retry-After; th
   await server.close();
   await way.cut();
   await database.drop();
+});
+
+test('while PostgreSQL is stopped, reads and writes get a 503 with a sentence; once it is started again, no acknowledged write is lost', async () => {
+  const postgres = await startPostgres();
+  const server = await startTestServer({ database: { url: postgres.url } });
+  const call = callerOf(server);
+  const acknowledged = new Set<string>();
+  const refused = new Set<string>();
+  const writers = new AbortController();
+  const write = async (writer: number): Promise<void> => {
+    for (let n = 0; !writers.signal.aborted; n += 1) {
+      const name = `${writer}-${n}`;
+      const { status, headers, body } = await call('POST', '/guardrails', { body: { name } });
+      if (status === 201) acknowledged.add(name);
+      else refused.add(`${status} ${headers.get('Retry-After')} ${asText(body['message'])}`);
+    }
+  };
+  const writing = [1, 2, 3, 4].map(write);
+  for (let stops = 1; stops <= 2; stops += 1) {
+    const before = acknowledged.size;
+    await expect.poll(() => acknowledged.size).toBeGreaterThan(before + 20);
+    await postgres.stop();
+    for (const path of ['/guardrails', '/connections/none', '/resources', '/audit/logs', '/readyz']) {
+      const { status, body } = await call('GET', path);
+      expect([path, status, body['message']]).toEqual([path, 503, 'the database does not respond']);
+    }
+    expect((await call('GET', '/healthz')).status).toBe(200);
+    await postgres.start();
+  }
+  const before = acknowledged.size;
+  await expect.poll(() => acknowledged.size).toBeGreaterThan(before + 20);
+  writers.abort();
+  await Promise.all(writing);
+  expect([...refused]).toEqual(['503 5 the database does not respond']);
+  const { list } = await call('GET', '/guardrails');
+  const stored = new Set(list.map(({ name }) => asText(name)));
+  expect([...acknowledged].filter((name) => !stored.has(name))).toEqual([]);
+  // Each stored object has one entry of its write.
+  expect((await call('GET', '/audit/logs?outcome=true&page_size=1')).body['pages']).toMatchObject({ total: list.length });
+  expect((await call('GET', '/readyz')).status).toBe(200);
+  await server.close();
+  await postgres.close();
 });
 
 /** Starts a gateway, and locks one of its tables in another connection. */
