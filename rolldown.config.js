@@ -6,7 +6,7 @@ const { version, peerDependencies } = JSON.parse(readFileSync('package.json', 'u
 
 /** What nearly every command begins with, and what of a plan `pull` needs before it has read anything. */
 const core =
-  /src.(commands.command-line.run-command-line|console.(context.process-context|connect)|project.manifests|reconcile.prepare.verified-secrets|model.concurrency|report.wording.value|disk.write)\.ts/;
+  /src.(commands.(command-line.run-command-line|context.process-context|session.connect)|project.manifests|reconcile.prepare.verified-secrets|model.concurrency|report.wording.value|disk.write)\.ts/;
 
 /** One split bundle for the command, the action and the library. The embedded database stays outside: only `serve` loads it, where it is installed. */
 export default {
@@ -25,12 +25,12 @@ export default {
     // to find and load than to run. `--version` loads nothing of that: the version stands apart, though the others know it too.
     codeSplitting: {
       groups: [
-        { name: 'version', test: /console.context.version/, priority: 5 },
+        { name: 'version', test: /commands.context.version/, priority: 5 },
         { name: 'core', test: core, priority: 4.5 },
         { name: 'plan', test: /commands.plan\.ts/, priority: 4 },
         { name: 'apply', test: /commands.apply\.ts/, priority: 3 },
         { name: 'pull', test: /commands.pull\.ts/, priority: 2 },
-        { name: 'pulled', test: /commands.pulling.pull-objects\.ts/, priority: 1 },
+        { name: 'pulled', test: /commands.pull-objects\.ts/, priority: 1 },
         { name: 'text', test: /src.report.text.text\.ts/, priority: 0.5 },
       ],
     },

@@ -35,7 +35,7 @@ function sizeOf({ moduleId }: TestSpecification): number {
   return statSync(moduleId).size;
 }
 
-// As in `src/console/context/process-context.ts`: a fifth of the CPU time of all tests was spent on compiling code that then hardly ran again.
+// As in `src/commands/context/process-context.ts`: a fifth of the CPU time of all tests was spent on compiling code that then hardly ran again.
 const compilesLate = process.versions.node.startsWith('20.') ? ['--interrupt-budget=1000000'] : [];
 
 // Most tests write files: in memory, where there is room, they take half the time.

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { runJob } from './ci/run-job.ts';
-import { compileLess, stepContext } from './console/context/process-context.ts';
-import { openProcessOutput } from './console/context/process-output.ts';
-import { githubSystem } from './github/github-system.ts';
+import { compileLess, stepContext } from './commands/context/process-context.ts';
+import { openProcessOutput } from './commands/context/process-output.ts';
+import { githubSystem } from './forge/github/github-system.ts';
 
 compileLess();
 const output = openProcessOutput();

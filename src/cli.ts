@@ -1,5 +1,5 @@
-import { openProcessOutput, type ProcessOutput } from './console/context/process-output.ts';
-import { version } from './console/context/version.ts';
+import { openProcessOutput, type ProcessOutput } from './commands/context/process-output.ts';
+import { version } from './commands/context/version.ts';
 
 /** Prints the version without loading anything else; otherwise runs the command line. */
 async function main(argv: readonly string[], output: ProcessOutput): Promise<number> {

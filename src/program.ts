@@ -2,10 +2,10 @@ import type { suggestWords } from './commands/completion/suggest.ts';
 import { type CommandList, runCommandLine } from './commands/command-line/run-command-line.ts';
 import { askToConfirm } from './commands/command-line/confirm.ts';
 import { workflowCommands } from './commands/workflow-commands.ts';
-import type { CliContext } from './console/context/cli-context.ts';
-import { compileLess, processContext, stepContext } from './console/context/process-context.ts';
-import type { ProcessOutput } from './console/context/process-output.ts';
-import { findCiSystem } from './find-ci-system.ts';
+import type { CliContext } from './commands/context/cli-context.ts';
+import { compileLess, processContext, stepContext } from './commands/context/process-context.ts';
+import type { ProcessOutput } from './commands/context/process-output.ts';
+import { findCiSystem } from './forge/find-ci-system.ts';
 
 /** All commands by the headings of the help. A new command is one file and one entry here. */
 const commandsByHeading: CommandList['byHeading'] = {
@@ -33,7 +33,7 @@ const commandsByHeading: CommandList['byHeading'] = {
       name: 'completion',
       usage: '<shell>',
       summary: 'print a completion script for bash, zsh or fish',
-      load: async () => (await import('./commands/completion.ts')).defineCompletion,
+      load: async () => (await import('./commands/completion/completion.ts')).defineCompletion,
     },
   ],
   'Change:': [

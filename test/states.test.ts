@@ -7,12 +7,12 @@ const makesStates: Readonly<Record<string, readonly string[]>> = {
   'src/protection/posture/diff-postures.ts': ['liveSnapshot', 'plannedSnapshot'],
   'src/reconcile/prepare/snapshots.ts': ['snapshotPlan'],
   // Plans that were made before, or that manifests do not make.
-  'src/planning/saved-plan.ts': ['snapshotPlan'],
+  'src/commands/planning/saved-plan.ts': ['snapshotPlan'],
   'src/reconcile/order/order-writes.ts': ['snapshotPlan'],
   'src/protection/protection.ts': ['liveSnapshot', 'snapshotPlan'],
   // What is asked about a gateway without a plan.
-  'src/planning/access-view.ts': ['liveSnapshot', 'plannedSnapshot'],
-  'src/planning/target-policies.ts': ['liveSnapshot', 'plannedSnapshot'],
+  'src/commands/planning/access-view.ts': ['liveSnapshot', 'plannedSnapshot'],
+  'src/commands/planning/target-policies.ts': ['liveSnapshot', 'plannedSnapshot'],
   // States of parts of a plan, before it is known.
   'src/reconcile/prepare/replacements.ts': ['liveSnapshot'],
   'src/reconcile/diff/held-drift.ts': ['plannedSnapshot'],

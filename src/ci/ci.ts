@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { Argument, Command } from 'commander';
 import { workflowCommands } from '../commands/workflow-commands.ts';
-import { configLabelHint, type DefineCommand, refuseForgottenValues, refuseRepeated } from '../console/options.ts';
-import { printerFor } from '../console/output/printer.ts';
+import { configLabelHint, type DefineCommand, refuseForgottenValues, refuseRepeated } from '../commands/context/options.ts';
+import { printerFor } from '../commands/output/printer.ts';
 import type { CiSystem, JobEnvironment } from '../forge/ci-system.ts';
 import { UsageError } from '../model/errors.ts';
 import { type ActionInputs, type ActionMode, actionModes, flagInputs, inputsOf } from './inputs.ts';

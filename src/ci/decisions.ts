@@ -14,7 +14,7 @@ import { openConfig } from '../project/open-project.ts';
 import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { shortList } from '../report/wording/summary.ts';
 import type { CommentLink } from '../report/markdown/comment.ts';
-import type { CliContext, PlanDecisions } from '../console/context/cli-context.ts';
+import type { CliContext, PlanDecisions } from '../commands/context/cli-context.ts';
 import { findChangeAuthors, findOrFetch } from './change-authors.ts';
 import { digestFromComment } from './inputs.ts';
 import { findMergedSince, missingTokenOf, mostCommits, planNameOf } from './pull-requests.ts';

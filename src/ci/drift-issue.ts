@@ -17,7 +17,7 @@ import { fileLinks } from '../report/links.ts';
 import { labeledName } from '../report/document.ts';
 import { projectKeyOf } from './inputs.ts';
 import { missingTokenOf } from './pull-requests.ts';
-import { version } from '../console/context/version.ts';
+import { version } from '../commands/context/version.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask };
 

@@ -1,6 +1,6 @@
 import { UsageError } from '../model/errors.ts';
 import { suggest } from '../model/diagnostic.ts';
-import { configLabelHint, isConfigLabel } from '../console/options.ts';
+import { configLabelHint, isConfigLabel } from '../commands/context/options.ts';
 
 /** The value of the input `digest` that means: the digest in the comment on the merged pull request. */
 export const digestFromComment = 'comment';

@@ -6,7 +6,7 @@ import type { PullRequest } from '../forge/forge.ts';
 import type { CiRun } from '../forge/ci-system.ts';
 import { AppError, UsageError } from '../model/errors.ts';
 import { uncommittedConfig } from '../project/config-checkout.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import type { CliContext } from '../commands/context/cli-context.ts';
 import type { ActionInputs } from './inputs.ts';
 
 /** A checkout that is not merged: `configRef` has the reviewed config, `own` the commit that it is proposed for. */

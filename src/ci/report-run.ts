@@ -10,7 +10,7 @@ import { keepAdoptionRequest, keepDriftIssue } from './drift-issue.ts';
 import { setCommitStatus } from './commit-status.ts';
 import { commentOnPullRequests } from './pull-requests.ts';
 import { absolutePath, outputPath } from '../project/resolved-config.ts';
-import { version } from '../console/context/version.ts';
+import { version } from '../commands/context/version.ts';
 import type { Json } from '../model/json.ts';
 import { hasDifferences, highestPlanRisk, riskClasses } from '../model/plan/plan.ts';
 import { needsReport } from '../reconcile/drift/filter-drift.ts';

@@ -24,8 +24,8 @@ import { findProposal } from './proposal.ts';
 import { type OnReported, reportRun } from './report-run.ts';
 import { runEndBesideTarget } from '../report/subjects/run-end.ts';
 import { workflowCommands } from '../commands/workflow-commands.ts';
-import type { CliContext, CommandEvent } from '../console/context/cli-context.ts';
-import { readNetwork } from '../console/connect.ts';
+import type { CliContext, CommandEvent } from '../commands/context/cli-context.ts';
+import { readNetwork } from '../commands/session/connect.ts';
 import { attempt, runGuarded } from '../commands/command-line/guard.ts';
 import { runCommandLine } from '../commands/command-line/run-command-line.ts';
 import { printTargetEnds, worstExitCode } from '../commands/command-line/run-for-targets.ts';
@@ -38,7 +38,7 @@ import { isObject } from '../model/json.ts';
 import { requireConfigOfCheckout } from '../project/config-checkout.ts';
 import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../project/resolved-config.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { requireWritable } from '../console/output/emit.ts';
+import { requireWritable } from '../commands/output/emit.ts';
 
 const plainFlags = { color: false, quiet: false } as const;
 

@@ -5,10 +5,10 @@ import type { AuditMark, Gateway } from '../model/gateway.ts';
 import { ApiError, AppError, InputError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/outcome.ts';
 import { isWritten, liveKeyOf, noDigest, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
-import { leftFieldsAfter } from '../reconcile/record/left-fields.ts';
-import { liveAfterPlan, recordAccess, watchScope } from '../reconcile/record/record-access.ts';
-import { orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record/record-changes.ts';
-import { secretProofsAfter, secretVersionsAfter } from '../reconcile/record/secret-versions.ts';
+import { leftFieldsAfter } from '../reconcile/record-content/left-fields.ts';
+import { liveAfterPlan, recordAccess, watchScope } from '../reconcile/record-content/record-access.ts';
+import { orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record-content/record-changes.ts';
+import { secretProofsAfter, secretVersionsAfter } from '../reconcile/record-content/secret-versions.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
 import { renderReport } from '../report/formats.ts';
 import { planDocument } from '../report/subjects/plan.ts';
@@ -23,15 +23,15 @@ import {
   targetOptions,
   writeOptions,
   type DefineCommand,
-} from '../console/options.ts';
-import { mayWrite } from '../console/connect.ts';
-import { openApplyJournal, type ApplyJournal, progressOn, announceEnd, announceStop } from '../console/output/progress.ts';
+} from './context/options.ts';
+import { mayWrite } from './session/connect.ts';
+import { openApplyJournal, type ApplyJournal, progressOn, announceEnd, announceStop } from './output/progress.ts';
 import type { DriftScope } from '../reconcile/drift/filter-drift.ts';
 import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
-import { createDriftPlan, createPlan } from '../planning/create-plan.ts';
-import { withDecisions } from '../planning/decided-plan.ts';
+import { createDriftPlan, createPlan } from './planning/create-plan.ts';
+import { withDecisions } from './planning/decided-plan.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { printerFor } from '../console/output/printer.ts';
+import { printerFor } from './output/printer.ts';
 import { openProject } from '../project/open-project.ts';
 import { type OpenProject, readableRepository } from '../project/project.ts';
 import { isPartialSelection } from '../project/resolved-config.ts';
@@ -44,12 +44,12 @@ import { findAppliedRecord, recordQueryOf, type RecordedEnd } from '../project/r
 import { emptyRecord } from '../model/applied-record.ts';
 import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { desiredByKey } from '../model/desired.ts';
-import { recordSecrets, secretCacheOf, secretLookup } from '../planning/read-secrets.ts';
-import type { Continuation } from '../planning/interrupted-plan.ts';
-import type { CreatedRun, PlannedRun } from '../planning/planned-run.ts';
-import type { OpenedPlan } from '../planning/saved-plan.ts';
-import { requireWritable, emitPlan, emitApply } from '../console/output/emit.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import { recordSecrets, secretCacheOf, secretLookup } from './planning/read-secrets.ts';
+import type { Continuation } from './planning/interrupted-plan.ts';
+import type { CreatedRun, PlannedRun } from './planning/planned-run.ts';
+import type { OpenedPlan } from './planning/saved-plan.ts';
+import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { runForTargets } from './command-line/run-for-targets.ts';
 import { plural } from '../report/wording/summary.ts';
@@ -102,7 +102,7 @@ type ApplySource =
 /** Opens the project, and the plan of a file if the flags name one. */
 async function openSource(flags: ApplyFlags, context: CliContext): Promise<ApplySource> {
   if (flags.plan === undefined) return { of: 'manifests', project: await openProject(flags, context) };
-  const { openSavedPlan } = await import('../planning/saved-plan.ts');
+  const { openSavedPlan } = await import('./planning/saved-plan.ts');
   return { of: 'file', ...(await openSavedPlan(flags.plan, flags, context)) };
 }
 
@@ -156,7 +156,7 @@ async function createOrResumePlan(
   onRequest: (event: RequestEvent) => void,
 ): Promise<DecidedRun> {
   if (source.of === 'file') {
-    const { resumeSavedPlan } = await import('../planning/saved-plan.ts');
+    const { resumeSavedPlan } = await import('./planning/saved-plan.ts');
     return { planned: await resumeSavedPlan(source, given, { context, onRequest }), flags: given };
   }
   const options = { onRequest, purpose: 'apply' } as const;
@@ -176,7 +176,7 @@ async function requireApproved(
   if (flags.digest === undefined) return created;
   const refusal = differentPlan(flags.digest, created.plan, created.planBase.read?.record.digest);
   if (refusal === undefined) return created;
-  const { continueApprovedPlan } = await import('../planning/interrupted-plan.ts');
+  const { continueApprovedPlan } = await import('./planning/interrupted-plan.ts');
   const continued = continueApprovedPlan(created, flags.digest) ?? { refusals: [] };
   const resumed = 'saved' in continued ? await resumeApproved(created, continued, flags, { context, onRequest }) : continued;
   if ('is' in resumed) return resumed;
@@ -193,7 +193,7 @@ async function resumeApproved(
   flags: ApplyFlags,
   run: { readonly context: CliContext; readonly onRequest: (event: RequestEvent) => void },
 ): Promise<PlannedRun | { readonly refusals: readonly Refusal[] }> {
-  const { resumeSavedPlan } = await import('../planning/saved-plan.ts');
+  const { resumeSavedPlan } = await import('./planning/saved-plan.ts');
   const resumed = await resumeSavedPlan({ saved, project }, flags, run);
   const moved = resumed.plan.refusals.filter(({ code }) => code === 'plan/moved');
   await (moved.length > 0 ? resumed : { gateway }).gateway.close();
@@ -203,7 +203,7 @@ async function resumeApproved(
 /** Returns the form of a plan for the record, so that the rest of it can be applied later; undefined unless a digest names the plan. */
 async function approvedForm(planned: PlannedRun, { digest }: ApplyFlags): Promise<string | undefined> {
   if (planned.is === 'resumed' || digest !== planned.plan.seals.digest) return undefined;
-  const { encryptPlan } = await import('../planning/interrupted-plan.ts');
+  const { encryptPlan } = await import('./planning/interrupted-plan.ts');
   return encryptPlan(planned);
 }
 

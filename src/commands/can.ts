@@ -24,14 +24,14 @@ import {
 } from '../report/text/permissions.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { toJsonText } from '../report/serialize.ts';
-import { announceTarget, requireWhole, withService } from '../console/connect.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
-import { baseOptions, type DefineCommand, formatOption, groups, type TargetFlags, targetOptions } from '../console/options.ts';
-import { type Printer, printerFor } from '../console/output/printer.ts';
+import { announceTarget, requireWhole, withService } from './session/connect.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { baseOptions, type DefineCommand, formatOption, groups, type TargetFlags, targetOptions } from './context/options.ts';
+import { type Printer, printerFor } from './output/printer.ts';
 import { type OpenProject, resolveProject } from '../project/project.ts';
 import { openProject } from '../project/open-project.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
-import { type AccessSource, type AccessView, readAccessView } from '../planning/access-view.ts';
+import { type AccessSource, type AccessView, readAccessView } from './planning/access-view.ts';
 
 export type AccessFlags = TargetFlags &
   PlanBaseOptions & {

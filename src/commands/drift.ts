@@ -6,7 +6,7 @@ import { isDrifted, needsReport } from '../reconcile/drift/filter-drift.ts';
 import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { findWriters } from '../reconcile/drift/find-writers.ts';
 import { protectionOfDrift } from '../protection/protection.ts';
-import { adoptDrift } from '../adopt/adopt-drift.ts';
+import { adoptDrift } from '../import/adopt-drift.ts';
 import { runApply } from './apply.ts';
 import {
   type ApplyFlags,
@@ -22,19 +22,19 @@ import {
   targetOptions,
   writeOptions,
   type DefineCommand,
-} from '../console/options.ts';
-import { trackSecretReads } from '../console/connect.ts';
+} from './context/options.ts';
+import { trackSecretReads } from './session/connect.ts';
 import { expiredAccess } from '../model/plan/expired-access.ts';
 import { hasHeld, needsValues } from '../model/plan/plan.ts';
-import { readAuditedWrites, timeOfBase } from '../planning/audit-log.ts';
+import { readAuditedWrites, timeOfBase } from './planning/audit-log.ts';
 import { openProject } from '../project/open-project.ts';
 import type { OpenProject } from '../project/project.ts';
-import { createDriftPlan } from '../planning/create-plan.ts';
-import type { CreatedRun, DriftRun } from '../planning/planned-run.ts';
-import { checkLivePolicies } from '../planning/target-policies.ts';
-import { printerFor } from '../console/output/printer.ts';
-import { requireWritable, emitDrift } from '../console/output/emit.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import { createDriftPlan } from './planning/create-plan.ts';
+import type { CreatedRun, DriftRun } from './planning/planned-run.ts';
+import { checkLivePolicies } from './planning/target-policies.ts';
+import { printerFor } from './output/printer.ts';
+import { requireWritable, emitDrift } from './output/emit.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './command-line/run-for-targets.ts';
 
 type DriftFlags = Omit<ApplyFlags, 'revert' | 'import' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
@@ -161,7 +161,7 @@ function withoutPlans(receive: NonNullable<CliContext['onEvent']>): NonNullable<
 async function withNewObjects(planned: DriftRun, flags: DriftFlags, context: CliContext): Promise<DriftRun> {
   try {
     if (flags.new.length === 0) return planned;
-    const { readDetails } = await import('../pull/choose-objects.ts');
+    const { readDetails } = await import('../import/choose-objects.ts');
     const named = planned.live.resources.filter(({ id }) => flags.new.includes(id));
     const live = await readDetails(planned.live, named, {
       gateway: planned.gateway,

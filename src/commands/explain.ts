@@ -13,7 +13,7 @@ import { plural } from '../report/wording/summary.ts';
 import { toJsonText } from '../report/serialize.ts';
 import { riskCodes } from '../protection/risk/risk-codes.ts';
 import { formatsFor } from '../report/formats.ts';
-import { emit } from '../console/output/emit.ts';
+import { emit } from './output/emit.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import {
   type Format,
@@ -27,13 +27,13 @@ import {
   targetOptions,
   todayOption,
   type DefineCommand,
-} from '../console/options.ts';
+} from './context/options.ts';
 import { openProject } from '../project/open-project.ts';
-import { createPlan } from '../planning/create-plan.ts';
-import { policyResultsOf } from '../planning/target-policies.ts';
-import { announceTarget } from '../console/connect.ts';
-import { printerFor } from '../console/output/printer.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import { createPlan } from './planning/create-plan.ts';
+import { policyResultsOf } from './planning/target-policies.ts';
+import { announceTarget } from './session/connect.ts';
+import { printerFor } from './output/printer.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 type ExplainFlags = TargetFlags &
   PlanBaseOptions &

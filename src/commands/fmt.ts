@@ -18,10 +18,10 @@ import { absolutePath, resolveConfig } from '../project/resolved-config.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { plural } from '../report/wording/summary.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
-import { readPipedFile } from '../console/context/stdin.ts';
-import { type DefineCommand, groups, type OutputFlags } from '../console/options.ts';
-import { printerFor } from '../console/output/printer.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { readPipedFile } from './context/stdin.ts';
+import { type DefineCommand, groups, type OutputFlags } from './context/options.ts';
+import { printerFor } from './output/printer.ts';
 
 type FmtFlags = OutputFlags & { readonly paths: readonly string[]; readonly check: boolean; readonly config?: string };
 

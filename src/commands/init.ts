@@ -4,8 +4,8 @@ import { InvalidArgumentError } from 'commander';
 import { AppError, InputError, UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/write.ts';
 import { escapeTerminal, quoteWord } from '../report/escape.ts';
-import type { OutputFlags, DefineCommand } from '../console/options.ts';
-import { printerFor } from '../console/output/printer.ts';
+import type { OutputFlags, DefineCommand } from './context/options.ts';
+import { printerFor } from './output/printer.ts';
 import { firstManifests } from '../project/templates/example-documents.ts';
 import { newDigestKey } from '../project/new-digest-key.ts';
 import { loadTarget } from '../project/manifests.ts';
@@ -13,7 +13,7 @@ import { findRepository } from '../project/open-project.ts';
 import { absolutePath, outputPath, resolveConfig } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/templates/schema-files.ts';
 import { pipelineFiles, workflowFiles } from '../project/templates/workflow-files.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 function configText(digestKey: string): string {
   return `# yaml-language-server: $schema=schemas/config.schema.json

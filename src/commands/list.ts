@@ -15,7 +15,7 @@ import {
 } from '../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import type { CliContext } from './context/cli-context.ts';
 import {
   viewFormats,
   type PlanFlags,
@@ -30,12 +30,12 @@ import {
   targetOptions,
   todayOption,
   type DefineCommand,
-} from '../console/options.ts';
+} from './context/options.ts';
 import { printView } from './get.ts';
-import { announceTarget } from '../console/connect.ts';
-import { printerFor } from '../console/output/printer.ts';
+import { announceTarget } from './session/connect.ts';
+import { printerFor } from './output/printer.ts';
 import { openProject } from '../project/open-project.ts';
-import { createPlan } from '../planning/create-plan.ts';
+import { createPlan } from './planning/create-plan.ts';
 import { accessText } from '../report/rows/groups.ts';
 
 /** The states that can be asked for; an object can be in several. */

@@ -11,14 +11,14 @@ import {
   startHelp,
   targetOptions,
   type DefineCommand,
-} from '../console/options.ts';
+} from './context/options.ts';
 import { openProject } from '../project/open-project.ts';
-import { createPlan } from '../planning/create-plan.ts';
-import { withDecisions } from '../planning/decided-plan.ts';
-import { printerFor } from '../console/output/printer.ts';
+import { createPlan } from './planning/create-plan.ts';
+import { withDecisions } from './planning/decided-plan.ts';
+import { printerFor } from './output/printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { requireWritable, emitPlan } from '../console/output/emit.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import { requireWritable, emitPlan } from './output/emit.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './command-line/run-for-targets.ts';
 
 type PlanCommandFlags = PlanFlags & {
@@ -54,7 +54,7 @@ async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<nu
   const printer = printerFor(context, flags);
   await emitPlan(made, warnings, { flags, context, printer, asksForDigest: flags.detailedExitcode });
   if (flags.out !== undefined) {
-    const { savePlan } = await import('../planning/saved-plan.ts');
+    const { savePlan } = await import('./planning/saved-plan.ts');
     await savePlan(flags.out, made, context);
     printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} applies exactly this plan.\n`);
   }

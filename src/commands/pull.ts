@@ -3,14 +3,14 @@ import { takenNames } from '../disk/tree-writer.ts';
 import { registry } from '../kinds/index.ts';
 import { UsageError } from '../model/errors.ts';
 import { isPartialSelection } from '../project/resolved-config.ts';
-import { resolvePullProject, withDialect } from '../pull/pull-project.ts';
-import type { readOwnedObjects } from '../pull/write-project.ts';
+import { resolvePullProject, withDialect } from '../import/pull-project.ts';
+import type { readOwnedObjects } from '../import/write-project.ts';
 import { formatsFor, preloadFormat } from '../report/formats.ts';
-import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from '../console/options.ts';
-import { connect, readLive } from '../console/connect.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
-import { isStdin, stdinName } from '../console/context/stdin.ts';
-import type { PullFlags } from './pulling/pull-objects.ts';
+import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from './context/options.ts';
+import { connect, readLive } from './session/connect.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { isStdin, stdinName } from './context/stdin.ts';
+import type { PullFlags } from './pull-objects.ts';
 import { Option } from 'commander';
 
 /** Defines `ostiary pull`. */
@@ -44,7 +44,7 @@ Secret values are never written.
 /** Reads the objects that the Terraform state of a file, or of stdin, owns. */
 async function readState(path: string, context: CliContext): Promise<ReturnType<typeof readOwnedObjects>> {
   const state = isStdin(path) ? decodeState(stdinName, await context.readStdin(maxStateBytes)) : readStateFile(path, context.cwd);
-  return (await import('../pull/write-project.ts')).readOwnedObjects(state);
+  return (await import('../import/write-project.ts')).readOwnedObjects(state);
 }
 
 /** Writes live objects as manifests; a plan of them then finds no changes. Returns exit code 0. */
@@ -59,7 +59,7 @@ async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
     // The code that makes, writes and reports manifests loads while the gateway answers.
     const [listed, { pullObjects }] = await Promise.all([
       readLive(gateway, [...registry.keys()], { flags, context }),
-      import('./pulling/pull-objects.ts'),
+      import('./pull-objects.ts'),
       preloadFormat(flags.format),
     ]);
     await pullObjects({ project: withDialect(project, identity.dialect), owned, taken, gateway, identity, listed, flags, context });

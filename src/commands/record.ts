@@ -3,9 +3,9 @@ import { createFile } from '../disk/write.ts';
 import { UsageError } from '../model/errors.ts';
 import { newRecordKey } from '../project/record/record-signature.ts';
 import { outputPath } from '../project/resolved-config.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
-import type { DefineCommand, OutputFlags } from '../console/options.ts';
-import { printerFor } from '../console/output/printer.ts';
+import type { CliContext } from './context/cli-context.ts';
+import type { DefineCommand, OutputFlags } from './context/options.ts';
+import { printerFor } from './output/printer.ts';
 
 type RecordFlags = OutputFlags & { readonly out?: string };
 

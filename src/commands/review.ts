@@ -5,12 +5,12 @@ import type { Decision, ReadReview, Review, ReviewDetails, ReviewedSession, Serv
 import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { decisionText, reviewJsonOf, reviewText } from '../report/text/reviews.ts';
 import { runPool } from '../model/concurrency.ts';
-import { viewFormats, type ViewFlags, formatOption, groups, targetOptions, type DefineCommand } from '../console/options.ts';
-import { announceTarget, withService } from '../console/connect.ts';
+import { viewFormats, type ViewFlags, formatOption, groups, targetOptions, type DefineCommand } from './context/options.ts';
+import { announceTarget, withService } from './session/connect.ts';
 import { resolveProject } from '../project/project.ts';
-import { printerFor } from '../console/output/printer.ts';
-import { waiting } from '../console/output/progress.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import { printerFor } from './output/printer.ts';
+import { waiting } from './output/progress.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { Argument } from 'commander';
 
 type ReviewFlags = ViewFlags & {

@@ -1,8 +1,8 @@
 import { Argument } from 'commander';
 import { suggest } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import type { DefineCommand } from '../console/options.ts';
-import { printerFor } from '../console/output/printer.ts';
+import type { DefineCommand } from './context/options.ts';
+import { printerFor } from './output/printer.ts';
 import { exampleDocument, exampleKinds } from '../project/templates/example-documents.ts';
 import { schemaFiles, schemaPath } from '../project/templates/schema-files.ts';
 

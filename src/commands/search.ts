@@ -2,13 +2,13 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { searchListing } from '../report/text/listings.ts';
-import { viewFormats, type ViewFlags, formatOption, targetOptions, type DefineCommand } from '../console/options.ts';
-import { announceTarget, withService } from '../console/connect.ts';
+import { viewFormats, type ViewFlags, formatOption, targetOptions, type DefineCommand } from './context/options.ts';
+import { announceTarget, withService } from './session/connect.ts';
 import { printView } from './get.ts';
 import { resolveProject } from '../project/project.ts';
-import { printerFor } from '../console/output/printer.ts';
-import { waiting } from '../console/output/progress.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import { printerFor } from './output/printer.ts';
+import { waiting } from './output/progress.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 /** Defines `ostiary search`. */
 export const defineSearch: DefineCommand = (command, run) => {

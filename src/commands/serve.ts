@@ -13,10 +13,10 @@ import type { DatabaseOptions } from '../server/store/database.ts';
 import { createFirstAdminKey } from '../server/rules/api-keys.ts';
 import { createLog, type Log, type LogFormat } from '../server/log.ts';
 import { startServer } from '../server/http/start-server.ts';
-import { collect, defaultDatabase, type DefineCommand, type OutputFlags, wholeNumber } from '../console/options.ts';
-import { printerFor } from '../console/output/printer.ts';
-import { version } from '../console/context/version.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import { collect, defaultDatabase, type DefineCommand, type OutputFlags, wholeNumber } from './context/options.ts';
+import { printerFor } from './output/printer.ts';
+import { version } from './context/version.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 
 type ServeFlags = OutputFlags & {

@@ -5,7 +5,7 @@ import { trySamples } from '../protection/samples/try-samples.ts';
 import { formatsFor } from '../report/formats.ts';
 import { findingDiagnostics } from '../report/subjects/findings.ts';
 import { samplesDocument } from '../report/subjects/samples.ts';
-import { accessTrials, checkDeclaredAccess, misspelledGroups } from '../planning/access-tests.ts';
+import { accessTrials, checkDeclaredAccess, misspelledGroups } from './planning/access-tests.ts';
 import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { findRepository } from '../project/open-project.ts';
@@ -21,12 +21,12 @@ import {
   selectionOption,
   targetOptions,
   type DefineCommand,
-} from '../console/options.ts';
-import { printerFor } from '../console/output/printer.ts';
+} from './context/options.ts';
+import { printerFor } from './output/printer.ts';
 import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
-import { emitForTargets, requireWritable } from '../console/output/emit.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
-import { readPipedFile } from '../console/context/stdin.ts';
+import { emitForTargets, requireWritable } from './output/emit.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { readPipedFile } from './context/stdin.ts';
 import { runForTargets } from './command-line/run-for-targets.ts';
 
 type TestFlags = TargetFlags & { readonly format: Format; readonly report: readonly ReportFlag[]; readonly allTargets: boolean };

@@ -26,15 +26,15 @@ import {
   type TargetFlags,
   targetOptions,
   todayOption,
-} from '../console/options.ts';
-import { accessDiagnostics, checkDeclaredAccess, misspelledGroups } from '../planning/access-tests.ts';
-import { checkManifestPolicies, timeOf, todayOf } from '../planning/target-policies.ts';
-import { emitForTargets, pathInRepository, requireWritable } from '../console/output/emit.ts';
-import { printerFor } from '../console/output/printer.ts';
+} from './context/options.ts';
+import { accessDiagnostics, checkDeclaredAccess, misspelledGroups } from './planning/access-tests.ts';
+import { checkManifestPolicies, timeOf, todayOf } from './planning/target-policies.ts';
+import { emitForTargets, pathInRepository, requireWritable } from './output/emit.ts';
+import { printerFor } from './output/printer.ts';
 import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
-import { readPipedFile } from '../console/context/stdin.ts';
-import { version } from '../console/context/version.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import { readPipedFile } from './context/stdin.ts';
+import { version } from './context/version.ts';
+import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './command-line/run-for-targets.ts';
 
 type ValidateFlags = TargetFlags & {

@@ -1,8 +1,8 @@
 import { isSea } from 'node:sea';
 import { toJsonText } from '../report/serialize.ts';
-import { version } from '../console/context/version.ts';
-import type { DefineCommand } from '../console/options.ts';
-import { printerFor } from '../console/output/printer.ts';
+import { version } from './context/version.ts';
+import type { DefineCommand } from './context/options.ts';
+import { printerFor } from './output/printer.ts';
 
 /** Defines `ostiary version`. */
 export const defineVersion: DefineCommand = (command, run) => {

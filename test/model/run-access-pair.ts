@@ -16,7 +16,7 @@ import type { ApplyEvent } from '../../src/model/result/outcome.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { emptyRecord, type Remembered } from '../../src/model/applied-record.ts';
 import { recallObjects } from '../../src/project/remembered-objects.ts';
-import { pendingWritesOf } from '../../src/reconcile/record/record-changes.ts';
+import { pendingWritesOf } from '../../src/reconcile/record-content/record-changes.ts';
 import { openHoop, scenarioToken } from '../support/hoop-scenario.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { startHoopModel, type HoopModel } from '../support/hoop/start.ts';

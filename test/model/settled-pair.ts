@@ -2,7 +2,7 @@ import { registry, type LiveResource, type LiveState, type Plan } from '../../sr
 import { emptyState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { nameOf } from '../../src/model/resource.ts';
-import { leftFieldsAfter } from '../../src/reconcile/record/left-fields.ts';
+import { leftFieldsAfter } from '../../src/reconcile/record-content/left-fields.ts';
 import { type AccessLists, requestRule, runbookRule, withAccess } from '../support/access-objects.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { liveAs } from '../support/risks.ts';

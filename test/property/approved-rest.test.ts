@@ -5,7 +5,7 @@ import type { Json } from '../../src/model/json.ts';
 import { isDeletedOutside, type Plan, type Refusal } from '../../src/model/plan/plan.ts';
 import { withPending } from '../../src/project/record/applied-record.ts';
 import { recallObjects } from '../../src/project/remembered-objects.ts';
-import { pendingWritesOf } from '../../src/reconcile/record/record-changes.ts';
+import { pendingWritesOf } from '../../src/reconcile/record-content/record-changes.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { gatewayOf, history, planHistory, type History } from '../support/history.ts';
 import type { MemoryGateway } from '../support/memory-gateway.ts';

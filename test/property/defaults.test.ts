@@ -7,7 +7,7 @@ import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { Checked, SourceFile } from '../../src/model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
-import { makeManifests } from '../../src/pull/make-manifests.ts';
+import { makeManifests } from '../../src/import/make-manifests.ts';
 import { runCount } from '../support/property-runs.ts';
 import { filesOf } from '../support/desired-state.ts';
 import { digestKey } from '../support/manifests.ts';

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { applyDocument } from '../../src/report/subjects/apply.ts';
 import { applyMarkdown, applyText, planJson, planMarkdown, planText } from '../../src/report/reports.ts';
-import { progressLine } from '../../src/console/output/progress.ts';
+import { progressLine } from '../../src/commands/output/progress.ts';
 import { runReportMarkdown } from '../../src/report/markdown/comment.ts';
 import { diagnosticsMarkdown } from '../../src/report/markdown/fit-to-limit.ts';
 import { diagnosticsText } from '../../src/report/text/diagnostics.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeManifests } from '../../src/pull/make-manifests.ts';
-import { updateBeside, updateProject } from '../../src/pull/update-manifests.ts';
+import { makeManifests } from '../../src/import/make-manifests.ts';
+import { updateBeside, updateProject } from '../../src/import/update-manifests.ts';
 import type { PulledSecrets } from '../../src/model/result/outcome.ts';
 import { runCount } from '../support/property-runs.ts';
 import { filesOf, loadState } from '../support/desired-state.ts';

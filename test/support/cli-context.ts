@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Output, CliContext } from '../../src/console/context/cli-context.ts';
+import type { Output, CliContext } from '../../src/commands/context/cli-context.ts';
 
 /** A context for tests, and the output written to it. */
 export type TestCliContext = {

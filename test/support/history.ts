@@ -6,7 +6,7 @@ import type { Checked, Diagnostic } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Diff, Plan } from '../../src/model/plan/plan.ts';
 import { recallObjects } from '../../src/project/remembered-objects.ts';
-import { writesAfter } from '../../src/reconcile/record/record-changes.ts';
+import { writesAfter } from '../../src/reconcile/record-content/record-changes.ts';
 import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
 import { compareStates, type Comparison, draftPart, draftPlan, type PlanDraft, reviewPlan } from '../../src/reconcile/reconcile.ts';
 import { desiredState } from './desired-state.ts';

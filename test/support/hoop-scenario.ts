@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withSecrets } from '../../src/planning/read-secrets.ts';
+import { withSecrets } from '../../src/commands/planning/read-secrets.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';

@@ -12,11 +12,11 @@ import { completeRecord, incompleteRecord, withPending } from '../../src/project
 import { recallObjects } from '../../src/project/remembered-objects.ts';
 import { filterDrift } from '../../src/reconcile/drift/filter-drift.ts';
 import { rememberedState } from '../../src/reconcile/prepare/base-states.ts';
-import { leftFieldsAfter } from '../../src/reconcile/record/left-fields.ts';
-import { findOutsideAccess } from '../../src/reconcile/record/outside-access.ts';
-import { liveAfterPlan, recordAccess, watchScope, withoutAccepted } from '../../src/reconcile/record/record-access.ts';
-import { orphansAfter, pendingWritesOf, writesAfter } from '../../src/reconcile/record/record-changes.ts';
-import { secretVersionsAfter, withChangedSecrets } from '../../src/reconcile/record/secret-versions.ts';
+import { leftFieldsAfter } from '../../src/reconcile/record-content/left-fields.ts';
+import { findOutsideAccess } from '../../src/reconcile/record-content/outside-access.ts';
+import { liveAfterPlan, recordAccess, watchScope, withoutAccepted } from '../../src/reconcile/record-content/record-access.ts';
+import { orphansAfter, pendingWritesOf, writesAfter } from '../../src/reconcile/record-content/record-changes.ts';
+import { secretVersionsAfter, withChangedSecrets } from '../../src/reconcile/record-content/secret-versions.ts';
 import { compareStates, draftPlan, reviewPlan, type PlanDraft, type ReviewedPlan } from '../../src/reconcile/reconcile.ts';
 import { renderReport } from '../../src/report/formats.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';

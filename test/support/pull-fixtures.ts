@@ -1,5 +1,5 @@
-import { makeManifests, type PullManifests } from '../../src/pull/make-manifests.ts';
-import type { PullProject } from '../../src/pull/pull-project.ts';
+import { makeManifests, type PullManifests } from '../../src/import/make-manifests.ts';
+import type { PullProject } from '../../src/import/pull-project.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import { defaultLimits, type Target } from '../../src/model/config.ts';

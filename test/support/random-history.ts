@@ -13,7 +13,7 @@ import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
 import { commitsOf, completeRecord, incompleteRecord, withPending } from '../../src/project/record/applied-record.ts';
 import { recallObjects } from '../../src/project/remembered-objects.ts';
 import { ownObjects } from '../../src/reconcile/prepare/base-states.ts';
-import { orphansAfter, pendingWritesOf, writesAfter } from '../../src/reconcile/record/record-changes.ts';
+import { orphansAfter, pendingWritesOf, writesAfter } from '../../src/reconcile/record-content/record-changes.ts';
 import { draftPlan, reviewPlan, type PlanDraft, type ReviewedPlan } from '../../src/reconcile/reconcile.ts';
 import {
   differingFacts,

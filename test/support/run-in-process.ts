@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { CliContext } from '../../src/console/context/cli-context.ts';
+import type { CliContext } from '../../src/commands/context/cli-context.ts';
 import { run } from '../../src/program.ts';
 import type { Ended, RunOptions } from './cli.ts';
 import { createTestContext } from './cli-context.ts';

@@ -2,7 +2,7 @@ import { rescheduleSteps } from '../../src/reconcile/reconcile.ts';
 import { fingerprintsOf, plannedObjectsOf } from '../../src/apply/fingerprint.ts';
 import { staleRefusals } from '../../src/apply/stale-refusals.ts';
 import { apply } from '../../src/apply/apply.ts';
-import { secretLookup, readSavedSecrets } from '../../src/planning/read-secrets.ts';
+import { secretLookup, readSavedSecrets } from '../../src/commands/planning/read-secrets.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { Gateway } from '../../src/model/gateway.ts';

@@ -141,7 +141,7 @@ export const accessChecks = [
   ],
   [
     'a pulled manifest states what an omission would keep, also where it is empty',
-    'manifest/pull/draft-manifests.ts',
+    'manifest/draft/draft-manifests.ts',
     "return field.omitted === 'empty' ||",
     "return field.omitted !== 'derived' ||",
     ['e2e/pull/pulled-fields.test.ts: hoop: a plan lists each field that changed by hand'],

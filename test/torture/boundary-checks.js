@@ -91,7 +91,7 @@ export const boundaryChecks = [
   ],
   [
     'no package prints the environment of git',
-    'console/context/process-context.ts',
+    'commands/context/process-context.ts',
     "delete process.env['DEBUG'];",
     "delete process.env['DEBUGS'];",
     ['e2e/git/git.test.ts: records a complete apply locally and on origin'],

@@ -76,7 +76,7 @@ export const decisionChecks = [
   ],
   [
     'what is left of an approved plan is not applied after a change outside',
-    'planning/interrupted-plan.ts',
+    'commands/planning/interrupted-plan.ts',
     'other === undefined ? restRefusals(approved, rest) : [other]',
     'other === undefined ? [] : [other]',
     ['e2e/apply/approved-rest.test.ts: is refused after a change outside'],

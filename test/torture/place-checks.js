@@ -97,7 +97,7 @@ export const placeChecks = [
   ],
   [
     'a saved plan is applied to its own URL alone',
-    'planning/saved-plan.ts',
+    'commands/planning/saved-plan.ts',
     ', url: apiRoot(target.url) }',
     ' }',
     ['e2e/git/hostile-names.test.ts: the recipes of other systems take no tag for the main branch'],
@@ -174,14 +174,14 @@ export const placeChecks = [
   ],
   [
     'a closed stdout is a failure',
-    'console/context/process-output.ts',
+    'commands/context/process-output.ts',
     'return device === statSync(devNull).rdev && (Number.parseInt(flags, 8) & 3) === 2;',
     'return device === -1 && flags === "";',
     [`${output}: plan fails if stdout is closed, or its disk full`],
   ],
   [
     'a closed pipe is a failure',
-    'console/context/process-output.ts',
+    'commands/context/process-output.ts',
     '    isLost = true;\n',
     '    isLost = !isOfReader(error);\n',
     [`${output}: a reader that closes the pipe is a failure without a message`],
@@ -238,7 +238,7 @@ export const placeChecks = [
   ],
   [
     '--journal refuses a link to a folder',
-    'console/output/progress.ts',
+    'commands/output/progress.ts',
     'openJournal(outputPath(path, context))',
     'openJournal(`${context.cwd}/${path}`)',
     links('apply --yes --journal LINK'),

@@ -4,8 +4,8 @@ const lostLease = (when) => [`e2e/apply/concurrent-applies.test.ts: what it crea
 const damagedRef = ['e2e/git/broken-records.test.ts: a damaged ref of the clone is named with its file, and no lease stays on origin'];
 const recordedHere = '        await writer.setHere(id, found.localId);\n';
 
-const proofs = 'reconcile/record/secret-versions.ts';
-const proofTest = (name) => [`unit/reconcile/record/secret-versions.test.ts: a proof of equal secrets ${name}`];
+const proofs = 'reconcile/record-content/secret-versions.ts';
+const proofTest = (name) => [`unit/reconcile/record-content/secret-versions.test.ts: a proof of equal secrets ${name}`];
 
 export const recordChecks = [
   [

@@ -1,4 +1,4 @@
-import { describeStream } from '../../console/context/process-output.ts';
+import { describeStream } from '../context/process-output.ts';
 
 /** Returns whether the answer to a question is yes. It asks on stderr, because stdout is for results and may be redirected. */
 export async function askToConfirm(message: string): Promise<boolean> {

@@ -3,9 +3,9 @@ import { AppError, InputError, RefusedError, systemCodeOf } from '../../model/er
 import type { Refusal } from '../../model/plan/plan.ts';
 import { foldSimilar } from '../../report/rows/fold-similar.ts';
 import { escapeTerminal } from '../../report/escape.ts';
-import type { OutputFlags } from '../../console/options.ts';
-import { printerFor } from '../../console/output/printer.ts';
-import type { CliContext } from '../../console/context/cli-context.ts';
+import type { OutputFlags } from '../context/options.ts';
+import { printerFor } from '../output/printer.ts';
+import type { CliContext } from '../context/cli-context.ts';
 
 /** `onError` receives an error as diagnostics, and its exit code. */
 type GuardOptions = {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../model/errors.ts';
-import { isStdin } from '../../console/context/stdin.ts';
+import { isStdin } from '../context/stdin.ts';
 
 type Refusal = readonly [message: string, hint: string];
 

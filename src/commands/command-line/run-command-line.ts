@@ -1,14 +1,14 @@
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { UsageError } from '../../model/errors.ts';
-import type { CliContext } from '../../console/context/cli-context.ts';
+import type { CliContext } from '../context/cli-context.ts';
 import { runGuarded } from './guard.ts';
 import { readPaths } from './read-paths.ts';
 import { refuseDash } from './refuse-dash.ts';
 import { answerToCommand, answerToOption } from './other-tools.ts';
-import { version } from '../../console/context/version.ts';
+import { version } from '../context/version.ts';
 import { suggestCommand } from '../completion/scripts.ts';
-import { addCommand, type DefineCommand, groups, type OutputFlags, refuseForgottenValues, refuseRepeated } from '../../console/options.ts';
-import { colorChoiceOf, optionIn, printerFor, recordPrinted } from '../../console/output/printer.ts';
+import { addCommand, type DefineCommand, groups, type OutputFlags, refuseForgottenValues, refuseRepeated } from '../context/options.ts';
+import { colorChoiceOf, optionIn, printerFor, recordPrinted } from '../output/printer.ts';
 import { type DocumentList, fleetDocument } from '../../report/serialize.ts';
 import { diagnosticCounts } from '../../report/wording/diagnostics.ts';
 

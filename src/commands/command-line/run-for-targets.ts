@@ -6,14 +6,14 @@ import { escapeTerminal } from '../../report/escape.ts';
 import { isJsonFormat, renderJsonDocument, type FormatName } from '../../report/formats.ts';
 import { fleetDocument, mergeDocuments, type DocumentList, type TargetFailure } from '../../report/serialize.ts';
 import { pad, visibleWidth } from '../../report/wrap.ts';
-import type { OutputFlags, ReportFlag, ReportFlags, TargetFlags } from '../../console/options.ts';
+import type { OutputFlags, ReportFlag, ReportFlags, TargetFlags } from '../context/options.ts';
 import { runGuarded } from './guard.ts';
-import { printerFor } from '../../console/output/printer.ts';
-import type { FailedTarget } from '../../console/output/write-failure-reports.ts';
+import { printerFor } from '../output/printer.ts';
+import type { FailedTarget } from '../output/write-failure-reports.ts';
 import { isPathPerTarget, pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../../project/resolved-config.ts';
 import { resolveProject } from '../../project/project.ts';
-import { version } from '../../console/context/version.ts';
-import type { CommandEvent, CliContext } from '../../console/context/cli-context.ts';
+import { version } from '../context/version.ts';
+import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
 type MultiTargetFlags = TargetFlags &
   ReportFlags &
@@ -116,7 +116,7 @@ async function runAlone<F extends MultiTargetFlags>(given: F, context: CliContex
 }
 
 async function failedJson(failed: FailedTarget, format: FormatName, context: CliContext): Promise<JsonObject> {
-  const { failedDocument } = await import('../../console/output/write-failure-reports.ts');
+  const { failedDocument } = await import('../output/write-failure-reports.ts');
   return (await renderJsonDocument(failedDocument(failed, context), format)) ?? {};
 }
 
@@ -161,7 +161,7 @@ async function runRecorded<F extends MultiTargetFlags>(
   // A command that returns has written its reports; a report that cannot be written fails once.
   const isReported = returned !== undefined || failure.diagnostics.some(({ code }) => code.startsWith('report/'));
   if (isReported || (flags.report ?? []).length === 0) return { code: ended, failed };
-  const { writeFailureReports } = await import('../../console/output/write-failure-reports.ts');
+  const { writeFailureReports } = await import('../output/write-failure-reports.ts');
   const written = await runGuarded(
     async () => {
       await writeFailureReports(failed, context);

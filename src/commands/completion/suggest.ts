@@ -2,7 +2,7 @@ import type { Argument, Command, Option } from 'commander';
 import { registry } from '../../kinds/index.ts';
 import { loadTarget } from '../../project/manifests.ts';
 import { chooseTarget, resolveConfig, type ProjectSelection } from '../../project/resolved-config.ts';
-import type { CliContext } from '../../console/context/cli-context.ts';
+import type { CliContext } from '../context/cli-context.ts';
 import { filesMark } from './scripts.ts';
 
 type Suggestion = { readonly word: string; readonly help: string };

@@ -20,9 +20,9 @@ import {
   accessReportCsv,
   type ReportedConnection,
 } from '../../report/text/access-report.ts';
-import type { CliContext } from '../../console/context/cli-context.ts';
-import { collectTag, type DefineCommand } from '../../console/options.ts';
-import { printerFor } from '../../console/output/printer.ts';
+import type { CliContext } from '../context/cli-context.ts';
+import { collectTag, type DefineCommand } from '../context/options.ts';
+import { printerFor } from '../output/printer.ts';
 import { type AccessFlags, type Asked, readSubjects, sourceOptions } from '../can.ts';
 
 type ReportFlags = Omit<AccessFlags, 'format'> & {

@@ -36,7 +36,7 @@ import { grantedName } from '../../model/protection/timed-grants.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { SourceMap } from '../source-map.ts';
 import { readValueAt, readEntries } from '../json-values.ts';
-import { toStatedValue } from '../pull/draft-manifests.ts';
+import { toStatedValue } from '../draft/draft-manifests.ts';
 import type { DocumentEdit } from '../edit/edit-file.ts';
 
 /** The manifests of one target, the live state, and the plan between them. */

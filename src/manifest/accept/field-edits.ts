@@ -2,7 +2,7 @@ import { collectEdges, createTagSelector } from '../collect-edges.ts';
 import type { DocumentEdit } from '../edit/edit-file.ts';
 import { readEntries, readStrings, readValueAt } from '../json-values.ts';
 import { type KindView, type Manifest, type SelectorField, findEditableLayer } from '../manifest.ts';
-import { toStatedValue } from '../pull/draft-manifests.ts';
+import { toStatedValue } from '../draft/draft-manifests.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import type { DeclaredEdge } from '../../model/desired.ts';
 import type { Position } from '../../model/diagnostic.ts';

@@ -10,7 +10,7 @@ import { isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { readValueAt } from '../json-values.ts';
 import { findDecidingLayer, type Manifest } from '../manifest.ts';
-import { toStatedValue } from '../pull/draft-manifests.ts';
+import { toStatedValue } from '../draft/draft-manifests.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import { findRules, type LiveDifference, type LayerEdit } from './field-edits.ts';
 import { isDefaultsPath, type SourceFile } from '../../model/diagnostic.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { isProcessAlive, processPlace, processStart } from '../../machine/processes.ts';
+import { isProcessAlive, processPlace, processStart } from '../../disk/processes.ts';
 import type { ApplyLease } from '../../model/applied-record.ts';
 import { type OpenProject, readableRepository } from '../project.ts';
 import type { ProjectContext } from '../resolved-config.ts';

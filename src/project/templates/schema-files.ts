@@ -1,6 +1,6 @@
 import { registry } from '../../kinds/index.ts';
 import { toText } from '../../manifest/json-values.ts';
-import { toKebabCase } from '../../manifest/pull/draft-manifests.ts';
+import { toKebabCase } from '../../manifest/draft/draft-manifests.ts';
 import { configSchema } from '../../manifest/read-config.ts';
 import { defaultsSchema } from '../../manifest/read-defaults.ts';
 import { accessTestSchema } from '../../manifest/read-access-tests.ts';

@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { runJob } from '../../../src/ci/run-job.ts';
-import { githubSystem } from '../../../src/github/github-system.ts';
+import { githubSystem } from '../../../src/forge/github/github-system.ts';
 import { builtPackage, start } from '../../support/cli.ts';
 import { startGitHub, type TestGitHub } from '../../support/github.ts';
 import { openRunner, type Start, type StepEnded, type StepOptions } from '../../support/workflow.ts';

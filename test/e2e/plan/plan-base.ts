@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { loadTarget } from '../../../src/project/manifests.ts';
-import type { TargetFlags } from '../../../src/console/options.ts';
+import type { TargetFlags } from '../../../src/commands/context/options.ts';
 import { readPlanBase, type PlanBase, type PlanBaseInput, type PlanBaseOptions } from '../../../src/project/plan-base.ts';
 import { openRecorder, type ApplyRecorder } from '../../../src/project/record/record-applied.ts';
 import { openProject } from '../../../src/project/open-project.ts';

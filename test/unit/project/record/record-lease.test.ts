@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { processStart } from '../../../../src/machine/processes.ts';
+import { processStart } from '../../../../src/disk/processes.ts';
 import { isHeldByOther, newLease, runName } from '../../../../src/project/record/record-lease.ts';
 import { start } from '../../../support/cli.ts';
 

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { previewWriter, treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
+import { shower } from '../disk/walk.ts';
+import type { SecretVariable } from '../manifest/draft/secret-writer.ts';
+import type { PullResult } from '../model/result/outcome.ts';
+import type { Checked, SourceFile } from '../model/diagnostic.ts';
+import { environmentText, removedBlocks } from '../report/serialize.ts';
+import { schemaFiles } from '../project/templates/schema-files.ts';
+import type { PullManifests } from './make-manifests.ts';
+import type { PullProject } from './pull-project.ts';
+import { terraformProvider } from '../gateway/dialects/choose-dialect.ts';
+import { registry } from '../kinds/index.ts';
+import { handOverState, type MatchedObjects, readTerraformState, type StateObject } from '../manifest/draft/terraform-state.ts';
+import type { DesiredState } from '../model/desired.ts';
+import { InputError, systemCodeOf } from '../model/errors.ts';
+
+/** Returns the objects that a Terraform state owns. Throws InputError for an unreadable or unusable state. */
+export function readOwnedObjects({ value: file, diagnostics: unread }: Checked<SourceFile>): readonly StateObject[] {
+  if (file === undefined) throw new InputError(unread);
+  const { value, diagnostics } = readTerraformState(file, { ...terraformProvider(), registry });
+  if (value === undefined) throw new InputError(diagnostics);
+  return value;
+}
+
+type StateHandover = ReturnType<typeof handOverState>;
+
+/** Returns the `removed` blocks that make Terraform forget objects with a manifest, and the addresses of all objects. */
+export function handOver(objects: MatchedObjects, { drafts, pulled }: PullManifests, declared: DesiredState): StateHandover {
+  const keys = [...declared.resources, ...drafts.drafts].map(({ key }) => key);
+  return handOverState(objects, new Set(keys), new Map(pulled.leftOut.map(({ id, reason }) => [id, reason])));
+}
+
+/**
+ * Writes manifests and edits, and returns the paths of other files written. The config file comes last, so that an interrupted
+ * pull does not look like a complete project. A preview writes nothing and returns the same.
+ */
+export function writeProject(
+  { root, folder, target, newConfig: config, sources, context }: PullProject,
+  {
+    manifests,
+    drafts,
+    inherited,
+    edited,
+    preview,
+  }: PullManifests & {
+    readonly inherited: StateHandover | undefined;
+    readonly edited: readonly SourceFile[];
+    readonly preview: boolean;
+  },
+): Pick<PullResult, 'files' | 'edited' | 'terraform'> {
+  const writer = preview ? previewWriter(root) : treeWriter(root);
+  const files: string[] = [];
+  const create = (path: string, text: string): void => void (writer.create(path, text) && files.push(path));
+  if (manifests.length > 0 || config !== undefined) for (const [path, text] of schemaFiles()) create(path, text);
+  writer.createAll(manifests);
+  const read = new Map([...sources.files, ...sources.overlays.flat()].map(({ path, text }) => [resolve(context.cwd, path), text]));
+  for (const { path, text } of edited) writer.replace(relative(root, path), text, read.get(path));
+  const extend = (path: string, textAfter: (before: string | undefined) => string): void => {
+    if (extended(writer, join(root, path), path, textAfter)) files.push(path);
+  };
+  const { variables: open } = drafts.secrets;
+  if (open.length > 0) extend('secrets.env.example', (before) => environmentText(before, open.map(variableOf)));
+  if (inherited !== undefined && inherited.blocks.length > 0) extend(removals, (before) => removedBlocks(before, inherited.blocks));
+  // The config names the folder, and neither a plan nor git accepts an empty one.
+  if (config !== undefined && manifests.length + sources.files.length === 0) create(join(relative(root, folder), '.gitkeep'), '');
+  if (config !== undefined) create('.gitignore', '.ostiary/\nsecrets.env\n');
+  if (config !== undefined) create('ostiary.yaml', config(target));
+  const show = shower(context.cwd);
+  const terraform = inherited && terraformOf(inherited, show(join(root, removals)));
+  return {
+    files: files.map((path) => show(join(root, path))),
+    edited: edited.map(({ path }) => show(path)),
+    ...(terraform === undefined ? {} : { terraform }),
+  };
+}
+
+const removals = 'terraform-removed.tf';
+
+function terraformOf({ blocks, taken, gone, kept }: StateHandover, file: string): PullResult['terraform'] {
+  return { taken, gone, kept, ...(blocks.length === 0 ? {} : { file }) };
+}
+
+function variableOf({ name, id }: SecretVariable): { readonly name: string; readonly about: string } {
+  return { name, about: id };
+}
+
+/** Adds the missing lines to a file; returns false if there are none. */
+function extended(writer: TreeWriter, full: string, path: string, textAfter: (before: string | undefined) => string): boolean {
+  const before = textIn(full);
+  const text = textAfter(before);
+  if (text === before) return false;
+  writer.replace(path, text);
+  return true;
+}
+
+function textIn(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return undefined;
+    throw unwritable(path, error);
+  }
+}

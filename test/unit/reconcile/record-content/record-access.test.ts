@@ -1,0 +1,307 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import { readableKinds } from '../../../../src/kinds/watched.ts';
+import type { RecordedAccess } from '../../../../src/model/applied-record.ts';
+import type { LiveResource, LiveState } from '../../../../src/model/live.ts';
+import type { AccessObjects } from '../../../../src/model/protection/access-objects.ts';
+import type { OutsideAccess } from '../../../../src/model/plan/plan.ts';
+import { findOutsideAccess } from '../../../../src/reconcile/record-content/outside-access.ts';
+import {
+  longestColumn,
+  recordAccess,
+  recordColumns,
+  watchScope,
+  watchedColumns,
+  type WatchScope,
+} from '../../../../src/reconcile/record-content/record-access.ts';
+import { liveAtRecord } from '../../../../src/reconcile/record-content/live-at-record.ts';
+import { type AccessLists, withAccess, requestRule, runbookRule } from '../../../support/access-objects.ts';
+import { desiredState } from '../../../support/desired-state.ts';
+import { connectionManifest as manifest } from '../../../support/risks.ts';
+import { stateOf } from '../../../support/resources.ts';
+import { connection } from '../../protection/protection-fixtures.ts';
+
+const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
+
+/** One object of each list, with a value in every field. */
+const full: { readonly [List in keyof AccessLists]-?: AccessObjects[List] } = {
+  'access-control': { id: 'uid-orders-db', name: 'orders-db', groups: ['dba', 'sre'] },
+  attributes: {
+    id: 'a',
+    name: 'pii',
+    groups: ['interns'],
+    connections: [],
+    access_request_rules: [],
+    guardrail_rules: [],
+    masking_rules: [],
+    managed_by: 'hoop',
+  },
+  'access-request-rules': requestRule('jit', {
+    connections: ['orders-db'],
+    attributes: ['pii'],
+    approval_required_groups: ['dev'],
+    reviewers_groups: ['dba', 'sec'],
+    approvals: 2,
+    force_approval_groups: ['root'],
+    skip_review_groups: ['oncall'],
+    access_max_duration: 600,
+    managed_by: 'hoop',
+  }),
+  'runbook-rules': runbookRule('nightly', {
+    runbooks: [{ repository: 'git/ops', name: 'ops/' }],
+    connections: ['orders-db'],
+    groups: ['sre'],
+  }),
+  rulepacks: {
+    id: 'p',
+    name: 'PCI',
+    digest: '0123456789abcdef',
+    guardrail_rules: ['no-drop'],
+    masking_rules: ['cards'],
+    connections: ['orders-db'],
+    managed: true,
+  },
+  'analyzer-rules': {
+    id: 'r',
+    name: 'risky',
+    connections: ['orders-db'],
+    low_risk: 'allow_execution',
+    medium_risk: 'require_access_request:jit',
+    high_risk: 'block_execution',
+    prompt: '1',
+    managed_by: 'hoop',
+  },
+  'machine-identities': { id: 'm', name: 'deployer', connections: ['orders-db'], attributes: ['pii'] },
+  users: { id: 'u', name: 'ana@orders.example', groups: ['admin'], isActive: true },
+  'api-keys': { id: 'k', name: 'ci', groups: ['admin'], isActive: true },
+  'ai-agents': { id: 'ai', name: 'assistant', groups: ['auditor'], isActive: true },
+  'service-accounts': { id: 'sa', name: 'deployer', groups: ['admin', 'auditor'], isActive: true },
+  'spiffe-mappings': {
+    id: 's',
+    name: 'spiffe://orders.example/',
+    trust_domain: 'orders.example',
+    agent: 'a',
+    agent_template: '{name}',
+    groups: ['agents'],
+  },
+  'auth-settings': { id: 'admin_role_name', name: 'admin_role_name', value: 'admin' },
+  'organization-settings': { id: 'hide_role_info', name: 'hide_role_info', value: 'true' },
+  'feature-flags': { id: 'ssh', name: 'ssh', enabled: true },
+  federations: {
+    id: 'f',
+    name: 'orders-db',
+    connections: ['orders-db'],
+    fallback_policy: 'deny',
+    hook_source: 'builtin',
+    builtin_provider: 'gcp_iam',
+    identity_source_attribute: '$.user.email',
+    identity_target_template: '{user.email}',
+    token_ttl_seconds: 3600,
+    extra_config: '0123456789abcdef',
+  },
+};
+
+const fullState = Object.fromEntries(Object.entries(full).map(([list, object]) => [list, [object]])) satisfies AccessLists;
+
+/** A connection whose manifest leaves attributes and access groups to the gateway. */
+const left: WatchScope = { left: new Set(['orders-db']), granted: new Set(), declared: new Set(), isAccessStated: false };
+
+/** A gateway with one open connection; its attribute is that of the lists. */
+function liveWith(lists: AccessLists, connections: readonly LiveResource[] = [connection('orders-db', open)]): LiveState {
+  return withAccess(stateOf(...connections), { 'access-control': 'off', ...lists });
+}
+
+function recordOf(lists: AccessLists, before?: RecordedAccess, live = liveWith(lists)): RecordedAccess {
+  return recordAccess(live, before, { scope: left, registry: readableKinds });
+}
+
+/** Returns what is found from one state of a gateway to another with one open connection. */
+function changesFrom(before: RecordedAccess | undefined, lists: AccessLists): OutsideAccess | undefined {
+  return findOutsideAccess({
+    recorded: before === undefined ? {} : { access: before },
+    live: liveWith(lists),
+    registry: readableKinds,
+    dialect: 'hoop',
+    role: 'admin',
+    scope: left,
+  });
+}
+
+test.each(recordColumns)('the record keeps every value of %s that decides access, in any order', (column) => {
+  const recorded = recordOf(fullState);
+  const none = liveWith({ 'access-control': [] });
+  const now = liveWith(fullState);
+  const entries = recorded[column];
+  const former = typeof entries === 'object' ? entries.map((was) => ({ was })) : [];
+  const found = liveAtRecord(none, [{ column, former }], { scope: left, registry: readableKinds });
+  const valuesIn = (live: LiveState): unknown => {
+    const objects = watchedColumns(live, left, readableKinds).get(column) ?? [];
+    return typeof objects === 'string' ? objects : objects.map(({ values }) => values);
+  };
+  expect(former).toHaveLength(1);
+  expect(valuesIn(found)).toEqual(valuesIn(now));
+  const reversed = Object.entries(full).map(([list, object]) => [
+    list,
+    [Object.fromEntries(Object.entries(object).map(([field, value]) => [field, Array.isArray(value) ? value.toReversed() : value]))],
+  ]);
+  expect(recordOf(Object.fromEntries(reversed))).toEqual(recorded);
+});
+
+test('a state is no change of itself; a list that is off or without objects is recorded as such', () => {
+  for (const lists of [fullState, {}, { 'access-control': [] }]) expect(changesFrom(recordOf(lists), lists)).toBeUndefined();
+  expect(recordOf({})).toMatchObject({ 'access-control': 'off', Rulepack: [] });
+});
+
+describe('an object that is created again', () => {
+  test('is one change, of its id', () => {
+    const again = { ...fullState, 'machine-identities': [{ ...full['machine-identities'], id: 'other' }] };
+    expect(changesFrom(recordOf(fullState), again)?.changes).toEqual([
+      { id: 'MachineIdentity/deployer', happened: 'changed', fields: [{ path: '/id', before: { value: 'm' }, after: { value: 'other' } }] },
+    ]);
+  });
+
+  test('under another name is a change of its name; namesakes differ by their ids', () => {
+    const two = { 'runbook-rules': [runbookRule('a', { id: '1' }), runbookRule('a', { id: '2', groups: ['sre'] })] };
+    const renamed = { 'runbook-rules': [runbookRule('b', { id: '1' }), runbookRule('a', { id: '2', groups: ['dba'] })] };
+    expect(changesFrom(recordOf(two), renamed)?.changes).toMatchObject([
+      {
+        id: 'RunbookRule/a',
+        happened: 'changed',
+        fields: [
+          { path: '/user_groups/dba', before: { absent: true }, after: { value: 'dba' } },
+          { path: '/user_groups/sre', before: { value: 'sre' }, after: { absent: true } },
+        ],
+      },
+      { id: 'RunbookRule/b', happened: 'changed', fields: [{ path: '/name', before: { value: 'a' }, after: { value: 'b' } }] },
+    ]);
+  });
+});
+
+describe('a list that the token cannot read', () => {
+  const hidden: AccessLists = { ...fullState, 'access-request-rules': 'unreadable' };
+  const without = { ...fullState, 'access-request-rules': [] };
+
+  test('is no change, now or at the last apply', () => {
+    const [seen, unseen] = [recordOf(fullState), recordOf(hidden)];
+    expect(changesFrom(seen, hidden)).toEqual({
+      changes: [],
+      headlines: [],
+      unreadable: ['AccessRequestRule'],
+      role: 'admin',
+      unrecorded: [],
+    });
+    expect(changesFrom(unseen, fullState)).toMatchObject({ changes: [], headlines: [], unrecorded: ['AccessRequestRule'] });
+    expect(changesFrom(unseen, without)).toBeUndefined();
+  });
+
+  test('stays as it was recorded', () => {
+    const recorded = recordOf(hidden, recordOf(fullState));
+    expect(recorded).toEqual(recordOf(fullState));
+    expect(changesFrom(recorded, without)).toMatchObject({ changes: [{ id: 'AccessRequestRule/jit', happened: 'deleted' }] });
+  });
+});
+
+test('what a deleted connection takes with it is no change', () => {
+  const rows = [full['access-control'], { id: 'uid-gone', name: 'gone', groups: ['dba'] }];
+  const packs = [{ ...full.rulepacks, connections: ['gone', 'orders-db'] }];
+  const connections = [connection('orders-db', open), connection('gone', open)];
+  const before = recordOf({}, undefined, liveWith({ ...fullState, 'access-control': rows, rulepacks: packs }, connections));
+  expect(before).toMatchObject({
+    'access-control': [{ id: 'uid-orders-db' }, { id: 'uid-gone' }],
+    Rulepack: [{ connections: ['gone', 'orders-db'] }],
+  });
+  expect(changesFrom(before, fullState)).toBeUndefined();
+});
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function uid(index: number): string {
+  return hashOf(`id ${index}`).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
+}
+
+function teamOf(index: number, place: number): string {
+  return `team-${Number.parseInt(hashOf(`${index} ${place}`).slice(0, 4), 16) % 60}-oncall`;
+}
+
+function manyRows(count: number): LiveState {
+  const connections = Array.from({ length: count }, (_, index) =>
+    connection(`orders-db-${index}`, { access_groups: [0, 1, 2].map((place) => teamOf(index, place)) }, { uid: uid(index) }),
+  );
+  return liveWith({ 'access-control': [] }, connections);
+}
+
+describe('the size of the record', () => {
+  test('is bounded: a longer list has hashes, and one that is longer even so is left out', () => {
+    const { 'access-control': hashed } = recordOf({}, undefined, manyRows(12_000));
+    expect(hashed?.[0]).toEqual({ id: uid(0), hash: expect.stringMatching(/^[\w-]{16}$/) });
+    expect(JSON.stringify(hashed).length).toBeLessThan(longestColumn);
+    expect(recordOf({}, undefined, manyRows(15_000))['access-control']).toBe('omitted');
+  });
+
+  test('a hash shows that an object changed, with an unknown effect', () => {
+    const recorded = recordOf(fullState);
+    const hashed = { id: 'id-jit', name: 'jit', hash: 'AAAAAAAAAAAAAAAA' };
+    const headline = {
+      direction: 'unknown',
+      text: '1 change has an unknown effect: the record has only hashes of a long list',
+      connections: [],
+    };
+    const changed = changesFrom({ ...recorded, AccessRequestRule: [hashed] }, fullState);
+    expect(changed).toMatchObject({
+      changes: [{ id: 'AccessRequestRule/jit', happened: 'changed', fields: [], incomparable: true }],
+      headlines: [headline],
+    });
+    const without = changesFrom({ ...recorded, RunbookRule: [hashed] }, { ...fullState, 'runbook-rules': [] });
+    expect(without).toMatchObject({ changes: [{ id: 'RunbookRule/jit', happened: 'deleted', incomparable: true }], headlines: [headline] });
+  });
+});
+
+describe('a link of an attribute to a connection', () => {
+  const attribute = { ...full.attributes, groups: [], managed_by: '' };
+  const rule = {
+    ...full['access-request-rules'],
+    access_type: 'jit_command',
+    connections: [],
+    attributes: [attribute.name],
+    approval_required_groups: [],
+    skip_review_groups: [],
+  };
+  const linkedTo = (connections: readonly string[]): LiveState => {
+    const attributes = connections.includes('orders-db') ? [attribute.name] : [];
+    const lists = { attributes: [{ ...attribute, connections }], 'access-request-rules': [rule] };
+    return liveWith(lists, [connection('orders-db', { ...open, attributes })]);
+  };
+  const found = (before: readonly string[], after: readonly string[], scope: WatchScope): OutsideAccess | undefined => {
+    const recorded = { access: recordAccess(linkedTo(before), undefined, { scope, registry: readableKinds }) };
+    return findOutsideAccess({ recorded, live: linkedTo(after), registry: readableKinds, dialect: 'hoop', role: 'admin', scope });
+  };
+
+  test('is a change with its effect where the manifest leaves attributes to the gateway', () => {
+    expect(found([], ['orders-db'], left)?.headlines.map(({ text }) => text)).toEqual(['1 connection gains approval']);
+    expect(found(['orders-db'], [], left)?.headlines.map(({ text }) => text)).toEqual(['1 connection loses approval']);
+    expect(found(['orders-db'], [], left)?.changes).toMatchObject([
+      {
+        id: `Attribute/${attribute.name}`,
+        happened: 'changed',
+        fields: [{ path: '/connections/orders-db', before: { value: 'orders-db' } }],
+      },
+    ]);
+  });
+
+  const stated = { ...left, left: new Set<string>() };
+
+  test('is none where a manifest states the attributes, which Ostiary writes', () => {
+    expect(found([], ['orders-db'], stated)).toBeUndefined();
+    expect(found(['orders-db'], [], stated)).toBeUndefined();
+  });
+
+  test('counts only where the manifests left it when they were applied last, too', () => {
+    const [stating, leaving] = [desiredState([manifest('orders-db', { attributes: ['pii'] })]), desiredState([manifest('orders-db')])];
+    const successor = desiredState([manifest('orders-db', {}, { replaces: 'old-db' })]);
+    expect([...watchScope(registry, leaving, leaving).left]).toEqual(['orders-db']);
+    for (const other of [stating, successor]) expect([...watchScope(registry, leaving, other).left]).toEqual([]);
+  });
+});
