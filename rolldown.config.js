@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { bundledPackages } from './build/bundled-packages.js';
 import { compiledSchemas } from './build/compiled-schemas.js';
+import { yamlTexts } from './build/yaml-texts.js';
 
 const { version, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -13,7 +14,7 @@ export default {
   input: { action: 'src/action.ts', cli: 'src/cli.ts', index: 'src/index.ts' },
   platform: 'node',
   external: [/^@electric-sql\/pglite/, 'pg-native'],
-  plugins: [compiledSchemas(), bundledPackages()],
+  plugins: [compiledSchemas(), yamlTexts(), bundledPackages()],
   transform: {
     define: {
       __OSTIARY_VERSION__: JSON.stringify(version),

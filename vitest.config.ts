@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { compiledSchemas } from './build/compiled-schemas.js';
+import { yamlTexts } from './build/yaml-texts.js';
 
 /** The main job end to end: load, plan, apply, drift and revert on the embedded gateway, and a pull request with the action. */
 const mainJob = ['main-job', 'action/pull-request-story'].map((name) => `test/e2e/${name}.test.ts`);
@@ -47,7 +48,7 @@ if (existsSync(memory) && process.env['TMPDIR'] === undefined) {
 
 export default defineConfig({
   // As in the bundle.
-  plugins: [compiledSchemas()],
+  plugins: [compiledSchemas(), yamlTexts()],
   test: {
     // Only a test that hangs takes this long, even on a busy machine.
     testTimeout: 120_000,

@@ -22,7 +22,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     rooms: ['model', 'kinds', 'git'],
     packages: ['hono', '@hono/node-server', 'ajv', 'ipaddr.js', 'kysely', 'pg', '@electric-sql/pglite'],
   },
-  project: { rooms: ['model', 'kinds', 'disk', 'manifest', 'git', 'gateway'], packages: [] },
+  project: { rooms: ['examples', 'model', 'kinds', 'disk', 'manifest', 'git', 'gateway'], packages: [] },
   import: { rooms: 'model kinds disk manifest project protection reconcile report gateway git'.split(' '), packages: [] },
   commands: {
     rooms: 'model kinds disk manifest project protection reconcile apply report gateway git server import'.split(' '),

@@ -25,7 +25,6 @@ const outputs = {
   'schemas/documents/config.schema.json': configSchema,
   'schemas/documents/defaults.schema.json': defaultsSchema,
   'build/schemastore/src/schemas/json/ostiary.json': storeSchema,
-  'src/project/templates/workflow-texts.ts': workflowTexts,
   'src/README.md': mapWithPicture,
 };
 
@@ -98,25 +97,6 @@ function dialectFacts() {
     'export const describedVersions: Readonly<Record<string, string>> = {',
     ...dialects.flatMap(({ name, describes }) => (describes === undefined ? [] : [`  ${name}: '${describes}',`])),
     '};',
-    '',
-  ].join('\n');
-}
-
-/** Returns a file as a literal of JavaScript. */
-function literalOf(path) {
-  return `\`${readFileSync(path, 'utf8').replaceAll(/[`\\]|\$(?=\{)/g, String.raw`\$&`)}\``;
-}
-
-/** Returns the module with the example workflows and the example pipeline that `ostiary init` fills in. */
-function workflowTexts() {
-  const entries = ['validate', 'plan', 'apply', 'drift'].map((name) => `  ${name}: ${literalOf(`examples/github/${name}.yml`)},`);
-  return [
-    '// Generated from examples/github and examples/gitlab by `npm run generate`; do not edit.',
-    '/** The example workflows of GitHub by their names. */',
-    `export const workflowTexts: Readonly<Record<string, string>> = {\n${entries.join('\n')}\n};`,
-    '',
-    '/** The example pipeline of GitLab. */',
-    `export const pipelineText = ${literalOf('examples/gitlab/.gitlab-ci.yml')};`,
     '',
   ].join('\n');
 }

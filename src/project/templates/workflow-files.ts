@@ -1,7 +1,11 @@
+import pipeline from '../../../examples/gitlab/.gitlab-ci.yml';
+import apply from '../../../examples/github/apply.yml';
+import drift from '../../../examples/github/drift.yml';
+import plan from '../../../examples/github/plan.yml';
+import validate from '../../../examples/github/validate.yml';
 import { isAbsolute, posix, relative, sep } from 'node:path';
 import type { DesiredState } from '../../model/desired.ts';
 import type { ResolvedConfig } from '../resolved-config.ts';
-import { pipelineText, workflowTexts } from './workflow-texts.ts';
 
 type WorkflowInput = {
   readonly config: Pick<ResolvedConfig, 'root' | 'file' | 'targets'>;
@@ -15,7 +19,10 @@ type WorkflowInput = {
 
 /** Returns workflows for GitHub that validate, plan, apply and report drift, by their path from the top of the repository. */
 export function workflowFiles(input: WorkflowInput): readonly (readonly [path: string, text: string])[] {
-  return Object.entries(workflowTexts).map(([name, text]) => [`.github/workflows/access-${name}.yml`, fill(text, input)]);
+  return Object.entries({ validate, plan, apply, drift }).map(([name, text]) => [
+    `.github/workflows/access-${name}.yml`,
+    fill(text, input),
+  ]);
 }
 
 /** Returns the pipeline for GitLab that validates, plans, applies and reports drift, by its path from the top of the repository. */
@@ -25,7 +32,7 @@ export function pipelineFiles({
 }: Pick<WorkflowInput, 'config' | 'prefix'>): readonly (readonly [path: string, text: string])[] {
   const own = prefix === '' ? '' : ` --config ${quoted(posix.join(prefix, configName(config.file)))}`;
   const isFleet = config.targets.length > 1;
-  const text = pipelineText
+  const text = pipeline
     .replace('Copy this file to the top of\n# your repository, and protect the default branch.', 'Protect the\n# default branch.')
     .replace(/OSTIARY_TOKEN (?= )/, [...new Set(config.targets.map(({ token }) => token.env))].join(', '))
     .replace('[.ostiary/]', `[${posix.join(prefix, '.ostiary/')}]`)
