@@ -9,20 +9,12 @@ const connections: readonly (readonly [text: string, more: JsonObject, field: st
   ['an unknown field', { pasword: 'x' }, '/pasword'],
   ['a name with a slash', { name: 'a/b' }, '/name'],
   ['a name that looks like an id', { name: unknownId }, '/name'],
-  ['an agent by name', { agent_id: 'default' }, '/agent_id'],
-  ['an agent that is unknown', { agent_id: unknownId }, '/agent_id'],
-  ['a rule by name', { guardrail_rules: ['no-drop'] }, '/guardrail_rules/0'],
-  ['a rule that is unknown', { guardrail_rules: [unknownId] }, '/guardrail_rules/0'],
-  ['a secret that is not base64', { secret: { 'envvar:A': 'plain text' } }, '/secret/envvar:A'],
-  ['a reference with one part', { secret: { 'envvar:A': '_cloudsecrets:a' } }, '/secret/envvar:A'],
   ['a secret to keep that is not there', { secret: { 'envvar:A': null } }, '/secret/envvar:A'],
   ['a NUL', { command: ['a\u0000b'] }, '/command'],
   ['half a character', { reviewers: ['\ud800'] }, '/reviewers/0'],
 ];
 
 const rules: readonly (readonly [text: string, path: string, body: JsonObject, field: string])[] = [
-  ['a guardrail on an unknown connection', '/guardrails', { name: 'r', connection_ids: [unknownId] }, '/connection_ids/0'],
-  ['a mask on an unknown connection', '/datamasking-rules', { name: 'r', connection_ids: [unknownId] }, '/connection_ids/0'],
   ['an address of another scheme', '/runbooks/configurations', { git_url: 'file:///etc' }, '/git_url'],
   ['an address with credentials', '/runbooks/configurations', { git_url: 'https://user:canary@example.com/r' }, '/git_url'],
   ['an address with a token in its query', '/runbooks/configurations', { git_url: 'https://example.com/r?token=canary' }, '/git_url'],
