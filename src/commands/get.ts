@@ -1,7 +1,8 @@
 import { type Checked, suggest } from '../model/diagnostic.ts';
 import { asText, type Json, type JsonObject, compareText } from '../model/json.ts';
 import type { Service } from '../model/service.ts';
-import { toJsonText, toYamlText } from '../report/serialize.ts';
+import { toYamlText } from '../manifest/yaml/write-yaml.ts';
+import { toJsonText } from '../report/serialize.ts';
 import { agentListing, resourceListing, templateListing, type TableListing, tableText } from '../report/text/listings.ts';
 import { reviewJsonOf, reviewListing } from '../report/text/reviews.ts';
 import { readReviewDetails } from './review.ts';

@@ -11,6 +11,7 @@ import {
   type DraftResult,
   assignFileNames,
 } from '../manifest/draft/draft-manifests.ts';
+import { manifestText } from '../manifest/draft/manifest-text.ts';
 import { createDefaultsSubtraction } from '../manifest/draft/subtract-defaults.ts';
 import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
@@ -21,7 +22,6 @@ import type { SkippedObject, PullResult, PulledSecrets, UnstatedPart } from '../
 import { type ResourceId, kindOf } from '../model/resource.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import { resolveEdges } from '../model/edge-ends.ts';
-import { manifestText } from '../report/serialize.ts';
 import { isAtOrBelow, loadWhole, wholeInputOf } from '../project/manifests.ts';
 import { schemaPath } from '../project/templates/schema-files.ts';
 import { checkDrafts, type DraftCheck } from './check-drafts.ts';

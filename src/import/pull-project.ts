@@ -8,7 +8,7 @@ import { type DesiredState, emptyState } from '../model/desired.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
-import { schemaLine, toYamlText } from '../report/serialize.ts';
+import { manifestText } from '../manifest/draft/manifest-text.ts';
 import { isAtOrBelow, loadWhole, type ManifestSources, readSources } from '../project/manifests.ts';
 import type { WholeProject } from '../project/project.ts';
 import {
@@ -135,7 +135,9 @@ function printConfig({ name, url, dialect, auth, token, secretPrefixes }: Target
     digest_key: newDigestKey(),
     targets: { [name]: target },
   };
-  return `${schemaLine(schemaPath('Config'))}# The gateways of these manifests. Tokens are read from the environment. digest_key seals values in digests, and opens nothing.\n${toYamlText(value, 80)}`;
+  const about =
+    '# The gateways of these manifests. Tokens are read from the environment. digest_key seals values in digests, and opens nothing.';
+  return manifestText(value, schemaPath('Config'), about);
 }
 
 function isFile(path: string): boolean {

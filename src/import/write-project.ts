@@ -5,7 +5,7 @@ import { shower } from '../disk/walk.ts';
 import type { SecretVariable } from '../manifest/draft/secret-writer.ts';
 import type { PullResult } from '../model/result/outcome.ts';
 import type { Checked, SourceFile } from '../model/diagnostic.ts';
-import { environmentText, removedBlocks } from '../report/serialize.ts';
+import { escapeTerminal } from '../report/escape.ts';
 import { schemaFiles } from '../project/templates/schema-files.ts';
 import type { PullManifests } from './make-manifests.ts';
 import type { PullProject } from './pull-project.ts';
@@ -101,4 +101,33 @@ function textIn(path: string): string | undefined {
     if (systemCodeOf(error) === 'ENOENT') return undefined;
     throw unwritable(path, error);
   }
+}
+
+/** Adds variables without values to a template, one block for each object. Existing text stays unchanged. */
+function environmentText(before: string | undefined, variables: readonly { readonly name: string; readonly about: string }[]): string {
+  const head =
+    before ?? '# Variables with the secrets of the manifests. Copy this file, fill in the values, and keep the copy out of git.\n';
+  const known = new Set(head.split('\n').map((line) => line.replace(/=.*$/, '').trim()));
+  const missing = variables.filter(({ name }) => !known.has(name));
+  const blocks = new Map<string, string>();
+  for (const { name, about } of missing) blocks.set(about, `${blocks.get(about) ?? ''}${name}=\n`);
+  const added = [...blocks].map(([about, lines]) => `\n# ${escapeTerminal(about)}\n${lines}`);
+  return `${head}${head.endsWith('\n') ? '' : '\n'}${added.join('')}`;
+}
+
+const removedHead = `# Manifests manage these resources now: Terraform forgets them and destroys nothing.
+# Move this file next to the configuration, delete the resource blocks that it names, and apply.
+# Requires Terraform 1.7 or OpenTofu 1.10, or later.
+`;
+
+/** Adds blocks that make Terraform forget resources. Existing text stays unchanged. */
+function removedBlocks(before: string | undefined, addresses: readonly string[]): string {
+  const known = new Set([...(before ?? '').matchAll(/^\s*from\s*=\s*(\S+)/gm)].map(([, address]) => address));
+  const missing = addresses.filter((address) => !known.has(address));
+  const start = before ?? removedHead;
+  return `${start}${start.endsWith('\n') ? '' : '\n'}${missing.map(blockText).join('')}`;
+}
+
+function blockText(address: string): string {
+  return `\nremoved {\n  from = ${address}\n\n  lifecycle {\n    destroy = false\n  }\n}\n`;
 }

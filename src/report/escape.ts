@@ -26,16 +26,6 @@ export function escapeJson(json: string): string {
   });
 }
 
-/** Escapes a finished YAML text whose special characters are all in double quotes; its meaning stays. */
-export function escapeYaml(yaml: string): string {
-  if (printableLines.test(yaml)) return yaml;
-  return yaml.replace(unsafe, (character) => {
-    if (character === '\n') return character;
-    const hex = (character.codePointAt(0) ?? 0).toString(16);
-    return hex.length > 4 ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`;
-  });
-}
-
 /** Escapes text for HTML content and quoted attributes. */
 export function escapeHtmlText(text: string): string {
   return escapeTerminal(text).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);

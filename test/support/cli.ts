@@ -103,7 +103,7 @@ export function builtPackage(): Promise<string> {
 }
 
 // All that a build depends on.
-const parts = ['src', 'schemas', 'package.json', 'package-lock.json', 'rolldown.config.js', 'build'];
+const parts = ['src', 'schemas', 'examples', 'package.json', 'package-lock.json', 'rolldown.config.js', 'build'];
 
 async function build(): Promise<string> {
   const home = join(process.cwd(), 'node_modules', '.cache', 'ostiary', `built-${digestOf(parts)}`);

@@ -1,4 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { memoizeByText } from '../../model/collections.ts';
+import { isObject, type Json } from '../../model/json.ts';
 
 /** How new values are written. */
 export type YamlStyle = {
@@ -40,36 +41,48 @@ export const defaultStyle: YamlStyle = {
   listPadding: '',
 };
 
+/** The style of new manifests: the one that `fmt` leaves as it is. */
+export const manifestStyle: YamlStyle = { ...defaultStyle, quote: 'double', entries: 'flow' };
+
+/** The style of printed values: one entry or key per line. */
+const printedStyle: YamlStyle = { ...defaultStyle, quote: 'double', literals: false, lists: 'block', maps: 'block', entries: 'block' };
+
+/** Returns a value as YAML that a terminal shows unchanged. */
+export function toYamlText(value: Json): string {
+  const lines = isScalar(value) ? [writeFlow(value, printedStyle)] : writeBlock(value, 0, printedStyle);
+  return lines.map((line) => `${line}\n`).join('');
+}
+
 /** The text of a value: `inline` follows the indicator on its line, `lines` follow below and include their indentation. */
 export type ValueText = { readonly inline: string; readonly lines: readonly string[] };
 
-const maxFlowWidth = 100;
-const maxMapWidth = 70;
+const maxWidth = 100;
 
-/** Writes the value after a `:` of a map at `column`. */
-export function writeMapValue(value: Json, column: number, style: YamlStyle): ValueText {
+/** Writes the value after a `:` of a map at `column`, in a line of which `used` columns are taken. */
+export function writeMapValue(value: Json, column: number, style: YamlStyle, used: number = column): ValueText {
   const text = style.literals ? writeMultiline(value, column + style.step) : undefined;
   if (text !== undefined) return text;
-  if (isInline(value, style, 'maps')) return { inline: writeFlow(value, style), lines: [] };
-  if (Array.isArray(value)) return { inline: '', lines: writeList(value, column + style.listStep, style) };
-  return { inline: '', lines: writeMap(objectOf(value), column + style.step, style) };
+  const inline = writeInline(value, style, { where: 'maps', room: maxWidth - used });
+  if (inline !== undefined) return { inline, lines: [] };
+  return { inline: '', lines: writeBlock(value, column + (Array.isArray(value) ? style.listStep : style.step), style) };
 }
 
-/** Writes the lines of a map's pairs at a column. */
-function writeMap(map: JsonObject, column: number, style: YamlStyle): readonly string[] {
-  return Object.entries(map).flatMap(([key, value]) => writePair(key, value, column, style));
+/** Writes the lines of a map's pairs, or of a list's entries, at a column. */
+export function writeBlock(value: Json, column: number, style: YamlStyle): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((entry: Json) => writeEntry(entry, column, 2, style));
+  return Object.entries(isObject(value) ? value : {}).flatMap(([key, one]) => writePair(key, one, column, style));
 }
+
+// A key that shares a line with its value has at most 1024 characters.
+const longestKey = 1000;
 
 /** Writes one pair at a column. */
 export function writePair(key: string, value: Json, column: number, style: YamlStyle): readonly string[] {
-  const { inline, lines } = writeMapValue(value, column, style);
-  const head = `${' '.repeat(column)}${writeKey(key, style, false)}:`;
-  return [inline === '' ? head : `${head} ${inline}`, ...lines];
-}
-
-/** Writes the entries of a list at a column. */
-function writeList(entries: readonly Json[], column: number, style: YamlStyle): readonly string[] {
-  return entries.flatMap((entry) => writeEntry(entry, column, 2, style));
+  const name = writeKey(key, style, false);
+  const [above, head] = name.length > longestKey ? [[`${' '.repeat(column)}? ${name}`], ''] : [[], name];
+  const { inline, lines } = writeMapValue(value, column, style, column + head.length + 2);
+  const start = `${' '.repeat(column)}${head}:`;
+  return [...above, inline === '' ? start : `${start} ${inline}`, ...lines];
 }
 
 /** Writes one list entry at a column; its content begins `gap` columns after the dash. */
@@ -77,9 +90,9 @@ export function writeEntry(entry: Json, column: number, gap: number, style: Yaml
   const head = `${' '.repeat(column)}-${' '.repeat(gap - 1)}`;
   const text = style.literals ? writeMultiline(entry, column + style.step) : undefined;
   if (text !== undefined) return [head + text.inline, ...text.lines];
-  if (isInline(entry, style, 'entries')) return [head + writeFlow(entry, style)];
-  const lines = Array.isArray(entry) ? writeList(entry, column + gap, style) : writeMap(objectOf(entry), column + gap, style);
-  return lines.map((line, index) => (index === 0 ? head + line.trimStart() : line));
+  const inline = writeInline(entry, style, { where: 'entries', room: maxWidth - column - gap });
+  if (inline !== undefined) return [head + inline];
+  return writeBlock(entry, column + gap, style).map((line, index) => (index === 0 ? head + line.trimStart() : line));
 }
 
 /** Writes a value on one line. */
@@ -110,22 +123,32 @@ function writeMultiline(value: Json, column: number): ValueText | undefined {
   return { inline: block.header, lines: block.lines.map((line) => (line === '' ? '' : ' '.repeat(column) + line)) };
 }
 
-function isInline(value: Json, style: YamlStyle, where: 'maps' | 'entries'): boolean {
-  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return true;
-  if (Array.isArray(value)) return style.lists === 'flow' && !value.some(isLarge) && writeFlow(value, style).length <= maxFlowWidth;
-  if (style[where] === 'block') return false;
-  return !Object.values(value).some(Array.isArray) && writeFlow(value, style).length <= maxMapWidth;
+type InlinePlace = { readonly where: 'maps' | 'entries'; readonly room: number };
+
+/** Writes a value on one line if it is a scalar, or if it is small and the style wants that; returns undefined otherwise. */
+function writeInline(value: Json, style: YamlStyle, { where, room }: InlinePlace): string | undefined {
+  if (isScalar(value)) return writeFlow(value, style);
+  const layout = Array.isArray(value) ? style.lists : style[where];
+  if (layout === 'block' || !isSmall(value)) return undefined;
+  const text = writeFlow(value, style);
+  return text.length <= room ? text : undefined;
 }
 
-/** Returns whether a value is too large to share a line with others. */
-function isLarge(value: Json): boolean {
-  return (
-    (typeof value === 'object' && value !== null && Object.keys(value).length > 0) || (typeof value === 'string' && value.includes('\n'))
-  );
+/** Returns whether a value is a list of words, a map of at most three, or a map of one such map. */
+function isSmall(value: Json): boolean {
+  if (Array.isArray(value)) return value.every(isWord);
+  const values = Object.values(isObject(value) ? value : {});
+  const [first = null] = values;
+  return values.length <= 3 && (values.every(isWord) || (values.length === 1 && isObject(first) && isSmall(first)));
 }
 
-function objectOf(value: Json): JsonObject {
-  return isObject(value) ? value : {};
+function isWord(value: Json): boolean {
+  return isScalar(value) && !(typeof value === 'string' && value.includes('\n'));
+}
+
+/** Returns whether a value has no entries: empty lists and maps have none, too. */
+function isScalar(value: Json): boolean {
+  return typeof value !== 'object' || value === null || Object.keys(value).length === 0;
 }
 
 /** The quotes of a string. */
@@ -140,8 +163,8 @@ type Spelling = {
 /** Writes a scalar on one line: with the wanted quotes if the result reads back as the same value, else with other quotes. */
 export function writeScalar(value: Json, { inFlow, quoting, quote = 'single' }: Spelling): string {
   if (typeof value !== 'string') return JSON.stringify(value);
-  if (quoting === 'plain' && canBePlain(value, inFlow)) return value;
-  const marks = quoting === 'plain' ? quote : quoting;
+  if (quoting === 'plain' && (inFlow ? isPlainInFlow : isPlain)(value)) return value;
+  const marks = quoting === 'plain' ? (escapes.test(value) ? 'single' : quote) : quoting;
   return marks === 'double' || !isShown(value) ? writeDoubleQuoted(value) : `'${value.replaceAll("'", "''")}'`;
 }
 
@@ -151,10 +174,20 @@ const numberLike = /^[-+]?\.?\d[\da-f_.:xo+-]*$/i;
 const address = /^\d+\.\d+\.\d+\.\d+(?:\/\d+)?$/;
 const dateLike = /^\d{4}-\d\d?-\d\d?(?:[Tt ]|$)/;
 const marksFirst = /^(?:[,[\]{}#&*!|>'"%@`]|[-?:](?:\s|$)|---|\.\.\.)/;
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|(?! )\p{Zs}/u;
+const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
+
+// In double quotes these would be escaped, which makes patterns hard to read.
+const escapes = /["\\]/;
+
+const isPlain = memoizeByText((text) => canBePlain(text, false));
+const isPlainInFlow = memoizeByText((text) => canBePlain(text, true));
+
+/** Most texts: the check of these takes a tenth of the time. */
+const word = /^[A-Za-z][\w./@-]*$/;
 
 /** Returns whether every reader of YAML 1.1 and 1.2 reads the text without quotes as the same string. */
 function canBePlain(text: string, inFlow: boolean): boolean {
+  if (word.test(text)) return !reserved.test(text);
   if (text === '' || text.trim() !== text || !isShown(text)) return false;
   if (reserved.test(text) || marksFirst.test(text) || /:(?:\s|$)|\s#/.test(text)) return false;
   if ((numberLike.test(text) && !address.test(text)) || dateLike.test(text)) return false;

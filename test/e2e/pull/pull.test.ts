@@ -79,7 +79,7 @@ test('--secrets stubs writes variables, keeps references and extends secrets.env
   expect([pulled.code, pulled.stdout]).toEqual([0, expect.stringContaining('2 variables to fill in')]);
   const text = readFileSync(join(cwd, 'access/connections/orders-db.yaml'), 'utf8');
   expect(text).toContain('envvar:PASS: { valueFrom: { env: OSTIARY_SECRET_ORDERS_DB_PASS } }\n');
-  expect(text).toContain('envvar:TOKEN: "_cloudsecrets:orders:token"\n');
+  expect(text).toContain('envvar:TOKEN: _cloudsecrets:orders:token\n');
   expect(readFileSync(join(cwd, 'secrets.env.example'), 'utf8')).toBe(
     'MINE=\nOSTIARY_SECRET_ORDERS_DB_PASS=\n\n# RunbookConfiguration/ops-books\nOSTIARY_SECRET_OPS_BOOKS_GIT_PASSWORD=\n',
   );
