@@ -106,7 +106,7 @@ const inside: Readonly<Record<string, string>> = {
   protection:
     'pattern access controls posture effective compare common-tags.ts questions risk samples permission lint policy accepted-effects.ts extension-headlines.ts risk-headlines.ts new-access.ts protection-matrix.ts ' +
     'rule-inspector.ts stricter-drift.ts protection.ts',
-  reconcile: 'compare prepare saved-plan order diff drift accepted assess guard explain record-content own-changes.ts reconcile.ts',
+  reconcile: 'cells prepare saved-plan order diff drift accepted assess guard explain record-content reconcile.ts',
   manifest:
     'json-values.ts yaml schema-nodes.ts secrets manifest.ts source-map.ts acknowledge.ts validate collect-edges.ts edit respell-document.ts merge-layers.ts read-defaults.ts ' +
     'to-resource.ts target-documents.ts read-policies.ts read-access-tests.ts read-documents.ts load-manifests.ts draft accept format read-config.ts',

@@ -105,6 +105,7 @@ async function planOver(
     allowed,
     consent: { imports: [], revert: [], prune: false, ...consent },
     reportUnmanaged: options.unmanaged === 'report',
+    start: own,
   });
   if (draft.value === undefined) return { diagnostics: draft.diagnostics };
   const { diagnostics: found } = interfacePreflight(draft.value.preflightRequest, handshake, new Map());
@@ -113,7 +114,7 @@ async function planOver(
   const compiled = compilePolicies(desired.policies ?? [], registry);
   if (compiled.diagnostics.length > 0) return { diagnostics: compiled.diagnostics };
   const policies = { rules: compiled.rules, today: '2026-11-22' };
-  const { value, diagnostics } = reviewPlan(draft.value, { preflight, policies, rules: ruleChecks(), own });
+  const { value, diagnostics } = reviewPlan(draft.value, { preflight, policies, rules: ruleChecks() });
   return value === undefined ? { diagnostics } : { value: value.plan, diagnostics };
 }
 

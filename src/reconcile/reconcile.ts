@@ -1,4 +1,3 @@
-import type { DesiredState } from '../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import type { PreflightRequest, PreflightResult } from '../model/gateway.ts';
 import type { Registry } from '../model/kind.ts';
@@ -12,12 +11,13 @@ import { type PlannedStates, statesOf } from './prepare/snapshots.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
 import { unplannableDependents } from './diff/unplannable-dependents.ts';
 import { diffStates, type StateDiff } from './diff/diff-states.ts';
-import { labelOwn, ownChanges } from './own-changes.ts';
+import { labelOwn } from './cells/label-own.ts';
 import { accessRefusals } from './guard/access-refusals.ts';
-import { type AccessBasis, newAccessRefusals } from './guard/new-access-refusals.ts';
+import { newAccessRefusals } from './guard/new-access-refusals.ts';
 import { checkLimits, guard } from './guard/guard.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
 import { unplannableByErrors, withoutUnplannable } from './prepare/omissions.ts';
+import { startAsBase } from './prepare/base-states.ts';
 import { prepare, type Prepared, type ReconcileInput } from './prepare/prepare.ts';
 import { closeExposed } from './order/close-exposed.ts';
 import { joinedSpecs, type OrderInput, orderInput, orderWrites } from './order/order-writes.ts';
@@ -68,8 +68,6 @@ export type PlanDraft = PlannedStates & {
 export type ReviewInput = AssessmentChecks & {
   readonly preflight: PreflightResult;
   readonly maxRisk?: RiskClass | undefined;
-  /** The manifests that the pull request started from; without them nothing is labeled as its own. */
-  readonly own?: DesiredState | undefined;
   /** What the forge calls that pull request; absent for a pull request. */
   readonly request?: ForgeRequest | undefined;
   /** Who changed the gateway since the base; needed only for a draft that accepts drift. */
@@ -112,7 +110,7 @@ function draftOnce(input: ReconcileInput): Checked<PlanDraft> {
   const { value: comparison, diagnostics } = compareStates(input);
   if (comparison === undefined) return { diagnostics };
   const { prepared, states, planned } = comparison;
-  const accepted = findAccepted(prepared, planned);
+  const accepted = findAccepted(prepared, planned, prepared.base);
   return { value: draftOf(comparison, states.diff, accepted), diagnostics };
 }
 
@@ -173,7 +171,7 @@ function draftOf(comparison: Comparison, part: Diff, accepted: AcceptedDiff | un
  */
 export function reviewPlan(
   draft: PlanDraft,
-  { preflight, policies, rules, maxRisk, own, request, audit, proposed }: ReviewInput,
+  { preflight, policies, rules, maxRisk, request, audit, proposed }: ReviewInput,
 ): Checked<ReviewedPlan> {
   const { prepared, diff, limits, snapshots } = draft;
   const { input, desired } = prepared;
@@ -191,8 +189,6 @@ export function reviewPlan(
     accepted: { drift: draft.accepted, audit },
   });
   if (hasErrors(assessment.ruleDiagnostics)) return { diagnostics: assessment.ruleDiagnostics };
-  const { value: since, diagnostics: comparing } = newAccessBasis(draft, own);
-  if (since === undefined) return { diagnostics: sortDiagnostics(comparing) };
   const guarded = guard(
     {
       desired,
@@ -200,11 +196,13 @@ export function reviewPlan(
       schedule,
       assessment,
       limits,
-      accessRefusals: [...accessRefusals(prepared, draft), ...newAccessRefusals(since, draft)],
+      accessRefusals: [...accessRefusals(prepared, draft), ...newAccessRefusals(prepared, draft, sinceStart(draft))],
     },
     { preflight, maxRisk, allowed },
   );
-  const labeled = own === undefined ? guarded : labelOwn(guarded, ownChanges(input.desired, own, registry));
+  const { start } = prepared;
+  const manifests = { ...desired, resources: input.desired.resources };
+  const labeled = start === undefined ? guarded : labelOwn(guarded, { head: manifests, start, registry });
   const plan = request === undefined ? labeled : { ...labeled, request };
   const diagnostics = [...draft.diagnostics, ...refused, ...assessment.diagnostics, ...assessment.ruleDiagnostics];
   return { value: { plan, steps: schedule.steps, snapshots }, diagnostics };
@@ -212,22 +210,12 @@ export function reviewPlan(
 
 /**
  * Returns what new access is measured against beside the gateway: the last apply; without a record, which whoever can push can delete, the
- * manifests that the pull request started from. What those did not declare counts as applied: the first import is no new access.
+ * manifests that the proposal started from.
  */
-function newAccessBasis(draft: PlanDraft, own: DesiredState | undefined): Checked<AccessBasis> {
-  const { prepared, accepted } = draft;
-  const { input, desired } = prepared;
-  if (input.base !== undefined || own === undefined || input.limits.newAccess === 'allow')
-    return { value: { prepared, states: draft, accepted }, diagnostics: [] };
-  const known = new Set(own.resources.flatMap(({ id, key }) => [id, key]));
-  const added = desired.resources.filter(({ id, key }) => !known.has(id) && !known.has(key));
-  const more = new Set(added.flatMap(({ id, key }) => [id, key]));
-  const edges = [...own.edges, ...desired.edges.filter(({ rule, connection }) => more.has(rule) || more.has(connection))];
-  const base = { commit: '', desired: { ...own, resources: [...own.resources, ...added], edges }, removedIn: new Map() };
-  const { value, diagnostics } = prepare({ ...input, base });
-  return value === undefined
-    ? { diagnostics }
-    : { value: { prepared: value, states: draft, accepted: findAccepted(value, draft) }, diagnostics: [] };
+function sinceStart({ prepared, accepted, ...planned }: PlanDraft): AcceptedDiff | undefined {
+  const { base, start, input } = prepared;
+  if (base !== undefined || start === undefined || input.limits.newAccess === 'allow') return accepted;
+  return findAccepted(prepared, planned, startAsBase(start, prepared.desired));
 }
 
 /** Orders the writes of an earlier plan for the gateway as it is now. */

@@ -157,7 +157,7 @@ const newAccess: Case = (connections) => {
   const given = { desired: state(['contractors']), live: liveAs(state([])), borrowed: ['Connection.access_groups'] };
   const { value: draft } = draftPlan(inputOf({ ...given, limits: { ...noLimits, newAccess: 'refuse' } }));
   if (draft === undefined) throw new Error('no draft');
-  return () => newAccessRefusals({ prepared: draft.prepared, states: draft, accepted: undefined }, draft);
+  return () => newAccessRefusals(draft.prepared, draft, undefined);
 };
 
 /** Measures the rule that blocks many words. */

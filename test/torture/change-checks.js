@@ -46,8 +46,8 @@ export const changeChecks = [
   [
     'accepted drift is planned',
     'reconcile/reconcile.ts',
-    '= findAccepted(prepared, planned);',
-    '= findAccepted({ ...prepared, base: undefined }, planned);',
+    '= findAccepted(prepared, planned, prepared.base);',
+    '= findAccepted(prepared, planned, undefined);',
     ['golden.test.ts'],
   ],
   [

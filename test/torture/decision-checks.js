@@ -188,10 +188,10 @@ export const decisionChecks = [
   ],
   [
     'the ID of an agent is not the name of another one',
-    'reconcile/compare/resolve-specs.ts',
+    'reconcile/cells/resolve-specs.ts',
     'if (byId !== undefined) return {',
     'if (byId !== undefined && known.every(({ name }) => name !== text)) return {',
-    ['unit/reconcile/compare/resolve-references.test.ts'],
+    ['unit/reconcile/cells/resolve-references.test.ts'],
   ],
   [
     'an agent is not written by a name that is the ID of another one',

@@ -153,7 +153,6 @@ async function withInput<T>(
       review: {
         policies,
         maxRisk: flags.maxRisk,
-        own: planBase.own,
         request: context.request,
         proposed: planBase.proposed,
       },
@@ -377,6 +376,7 @@ function inputOf(loaded: PlanInput, identity: GatewayIdentity, flags: CreatePlan
     desired,
     diagnostics,
     base: planBase.base,
+    start: planBase.own,
     remembered: planBase.remembered,
     now,
     limits: flags.newAccess === false ? { ...target.limits, newAccess: 'refuse' } : target.limits,

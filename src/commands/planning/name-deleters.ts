@@ -4,7 +4,7 @@ import type { ResourceId } from '../../model/resource.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 import type { PlanDraft, ReviewedPlan } from '../../reconcile/reconcile.ts';
 import type { AuditedChanges } from '../../reconcile/accepted/assess-accepted.ts';
-import { deletion } from '../../reconcile/compare/missing-secrets.ts';
+import { deletion } from '../../reconcile/cells/missing-secrets.ts';
 import { findWriters } from '../../reconcile/drift/find-writers.ts';
 
 type WithDiagnostics = { readonly value: ReviewedPlan; readonly diagnostics: readonly Diagnostic[] };

@@ -1,5 +1,5 @@
 import { addToGroup, EdgeMap } from '../../model/collections.ts';
-import { desiredByKey, type DesiredResource, type DesiredState, leftSecrets } from '../../model/desired.ts';
+import { type BaseState, desiredByKey, type DesiredResource, type DesiredState, leftSecrets } from '../../model/desired.ts';
 import { compareText, type JsonObject } from '../../model/json.ts';
 import { comparedFields, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
@@ -20,9 +20,9 @@ import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../../model/res
 import type { DesiredSecret } from '../../model/secret.ts';
 import { withTools } from '../../model/spec/tool-lists.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
-import { compareSecrets } from '../compare/compare-secrets.ts';
-import { compareSpecs } from '../compare/compare-specs.ts';
-import { edgeField } from '../compare/edge-index.ts';
+import { compareSecrets } from '../cells/compare-secrets.ts';
+import { compareSpecs } from '../cells/compare-specs.ts';
+import { edgeField } from '../cells/edge-index.ts';
 import { declaringPlaces } from '../diff/diff-edges.ts';
 import { createFields, positionsOf } from '../diff/draft-change.ts';
 import { draftDelete } from '../diff/removed-objects.ts';
@@ -46,6 +46,7 @@ export type AcceptedDiff = PlannedStates & {
 /** Both ends of the comparison, and the plan between them. */
 type Ends = {
   readonly prepared: Prepared;
+  readonly base: BaseState;
   readonly plan: Diff;
   readonly atBase: GatewayAtBase;
   readonly after: PlanSnapshots['after'];
@@ -54,14 +55,14 @@ type Ends = {
 };
 
 /** Finds the drift that the manifests accept: what the gateway has since the base and keeps. Undefined without a base, and without such drift. */
-export function findAccepted(prepared: Prepared, planned: PlannedStates): AcceptedDiff | undefined {
+export function findAccepted(prepared: Prepared, planned: PlannedStates, base: BaseState | undefined): AcceptedDiff | undefined {
   const { diff: plan } = planned;
-  const atBase = gatewayAtBase(prepared, plan);
-  if (atBase === undefined) return undefined;
+  const atBase = base && gatewayAtBase(prepared, plan, base);
+  if (base === undefined || atBase === undefined) return undefined;
   const { after, predecessors } = planned.snapshots();
   // A connection that another one replaces is compared as that one.
   const replaced = new Map([...predecessors].flatMap(([id, predecessor]) => (atBase.edited.has(predecessor) ? [[predecessor, id]] : [])));
-  const ends = { prepared, plan, atBase, after, replaced };
+  const ends = { prepared, base, plan, atBase, after, replaced };
   const desired = statedState(ends);
   const written = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   const edges = changedEdges(ends, desired);
@@ -79,8 +80,8 @@ export function findAccepted(prepared: Prepared, planned: PlannedStates): Accept
 }
 
 /** Returns the manifests that describe the gateway after the plan: with orphans that stay, and with the secrets that they leave to the gateway. */
-function statedState({ prepared: { named, base }, atBase: { edited, orphans } }: Ends): DesiredState {
-  const applied = desiredByKey(base?.desired.resources ?? []);
+function statedState({ prepared: { named }, base, atBase: { edited, orphans } }: Ends): DesiredState {
+  const applied = desiredByKey(base.desired.resources);
   const resources = named.desired.resources.map((resource) => {
     const [past, live] = [applied.get(resource.key), named.liveById.get(resource.key)];
     return past === undefined || live === undefined || !edited.has(resource.key) ? resource : stateLeft(resource, past, live);
@@ -107,10 +108,10 @@ function stateLeft(resource: DesiredResource, past: DesiredResource, live: LiveR
 
 /** Lists the objects that differ between both ends, or write an attachment that differs; deletions last. */
 function changedObjects(ends: Ends, written: ReadonlyMap<ResourceId, Change>, writers: ReadonlySet<ResourceId>): readonly Change[] {
-  const { prepared, atBase } = ends;
+  const { prepared, base, atBase } = ends;
   const { registry } = prepared.input;
   const manifests = new Map([...desiredByKey(prepared.named.desired.resources), ...atBase.orphans]);
-  const applied = desiredByKey(prepared.base?.desired.resources ?? []);
+  const applied = desiredByKey(base.desired.resources);
   const keys = new Set([...written.keys(), ...atBase.edited.keys(), ...atBase.restored.keys(), ...atBase.imported, ...writers]);
   const changes = [...keys].flatMap((key): readonly Change[] => {
     const [kind, plans, manifest] = [registry.get(kindOf(key)), written.get(key), manifests.get(key)];

@@ -9,13 +9,14 @@ import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts'
 import type { LiveSecret } from '../../model/secret.ts';
 import { withTools } from '../../model/spec/tool-lists.ts';
 import { editSpec } from '../../model/spec/edit.ts';
-import { compareSpecs } from '../compare/compare-specs.ts';
-import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
-import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../compare/edge-index.ts';
+import { compareSpecs } from '../cells/compare-specs.ts';
+import { resolveDefaults, resolveReferences } from '../cells/resolve-specs.ts';
+import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../cells/edge-index.ts';
 import { isUnchanged, kindFields } from '../diff/draft-change.ts';
-import { driftSince, lastAppliedLookup } from '../compare/origins.ts';
+import { cellsOf } from '../cells/object-cells.ts';
+import { lastAppliedLookup } from '../prepare/base-states.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { isSameSecretSource } from '../compare/compare-secrets.ts';
+import { isSameSecretSource } from '../cells/cell.ts';
 
 /** The gateway without the changes that were made outside Ostiary since the base, under the names after the plan. */
 export type GatewayAtBase = UndoneObjects & { readonly live: LiveState; readonly edges: UndoneEdges };
@@ -39,11 +40,11 @@ type UndoneEdges = { readonly removed: readonly EdgeEnds[]; readonly made: reado
  * Returns the gateway as the base left it; undefined if nothing was changed outside Ostiary since, or if the manifests are those of the base and
  * leave nothing to the gateway that was changed there. What an incomplete apply wrote stays: it is no drift.
  */
-export function gatewayAtBase(prepared: Prepared, { changes }: Pick<Diff, 'changes'>): GatewayAtBase | undefined {
-  const { base, applied, desired, named } = prepared;
-  if (base === undefined || applied === undefined || (applied === desired && !hasChangedLeft(prepared, base))) return undefined;
-  const found = findUndone(prepared, new Set(changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : []))));
-  const edges = findUndoneEdges(prepared, found);
+export function gatewayAtBase(prepared: Prepared, { changes }: Pick<Diff, 'changes'>, base: BaseState): GatewayAtBase | undefined {
+  const { applied, desired, named } = prepared;
+  if (applied === desired && !hasChangedLeft(prepared, base)) return undefined;
+  const found = findUndone(prepared, base, new Set(changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : []))));
+  const edges = findUndoneEdges(prepared, base, found);
   if (found.edited.size + found.imported.size + found.restored.size + edges.removed.length + edges.made.length === 0) return undefined;
   const kept = named.live.resources
     .filter(({ id }) => !found.imported.has(id))
@@ -60,8 +61,8 @@ function hasChangedLeft({ input, named }: Prepared, { left = new Map() }: BaseSt
   });
 }
 
-function findUndone(prepared: Prepared, deleted: ReadonlySet<ResourceId>): UndoneObjects {
-  const { input, base, named, own } = prepared;
+function findUndone(prepared: Prepared, base: BaseState, deleted: ReadonlySet<ResourceId>): UndoneObjects {
+  const { input, named, own } = prepared;
   const { registry, released = [] } = input;
   const kinds = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
   const pastOf = lastAppliedLookup(base);
@@ -87,7 +88,7 @@ function findUndone(prepared: Prepared, deleted: ReadonlySet<ResourceId>): Undon
   }
   const successors = new Set(named.desired.resources.flatMap((one) => (one.replaces === undefined ? [] : (formerIdOf(one) ?? []))));
   const [declared, unselected] = [desiredByKey(named.desired.resources), new Set(named.desired.unselected.map(({ key }) => key))];
-  for (const past of base?.desired.resources ?? []) {
+  for (const past of base.desired.resources) {
     const { key } = past;
     const kind = registry.get(kindOf(key));
     if (kind === undefined || matched.has(key) || unselected.has(key)) continue;
@@ -115,7 +116,7 @@ type UndoInput = {
 /** Returns a live object without its drift; the same object if it has none. */
 function undo(kind: Kind, input: UndoInput): LiveResource {
   const { resource, past, live, state } = input;
-  const changed = driftSince(past, { kind, desired: resource, live, state });
+  const changed = cellsOf({ kind, base: past, head: resource, live, state }).undoing();
   const edits = changed.map(({ path, after }) => ({ path, value: shownValue(after) }));
   const spec = edits.length === 0 ? live.spec : editSpec(kind.fields, live.spec, edits);
   const secrets = resource === undefined ? live.secrets : undoSecrets(resource, input);
@@ -173,12 +174,12 @@ function asCreated(kind: Kind, manifest: DesiredResource, state: LiveState): Liv
 }
 
 /** Finds the attachments that the gateway does not have as in the base; those of unmanaged objects stay. */
-function findUndoneEdges({ input, base, named }: Prepared, { restored, imported }: UndoneObjects): UndoneEdges {
+function findUndoneEdges({ input, named }: Prepared, base: BaseState, { restored, imported }: UndoneObjects): UndoneEdges {
   const { registry } = input;
   const live = { ...named.live, resources: [...named.live.resources, ...restored.values()] };
-  const index = indexEdges({ desired: named.desired, live, registry, base: base?.desired });
+  const index = indexEdges({ desired: named.desired, live, registry, base: base.desired });
   const [past, declared] = [index.past ?? new EdgeMap<EdgeEnds>(), new EdgeMap(declaredEnds(named.desired, index))];
-  const applied = desiredByKey(base?.desired.resources ?? []);
+  const applied = desiredByKey(base.desired.resources);
   // What is managed stays as it is: no plan writes it.
   const isManaged = (id: ResourceId): boolean => named.liveById.get(id)?.managedBy !== undefined;
   const isUndone = (ends: EdgeEnds): boolean => !isIgnored(ends, index) && !isManaged(ends.rule) && !isManaged(ends.connection);

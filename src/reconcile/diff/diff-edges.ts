@@ -5,7 +5,7 @@ import { compareText } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
 import type { EdgeChange, EdgeAction, Origin } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, isUuid, kindOf, nameOf } from '../../model/resource.ts';
-import { indexEdges, type EdgeInput, type EdgeIndex, edgeField, missingEnds } from '../compare/edge-index.ts';
+import { indexEdges, type EdgeInput, type EdgeIndex, edgeField, missingEnds } from '../cells/edge-index.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 
 /** The action for an edge, the resource that writes it, and the origin of the difference. */

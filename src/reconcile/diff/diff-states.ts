@@ -18,7 +18,6 @@ import { type ResourceId, kindOf } from '../../model/resource.ts';
 import { closableFields } from '../../model/kind.ts';
 import { predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import { unplannableChange } from '../prepare/omissions.ts';
-import { manifestsBeyond } from '../prepare/base-states.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
 import { sealsOf } from '../saved-plan/plan-digest.ts';
 import {
@@ -31,11 +30,11 @@ import {
   type ObjectPhase,
 } from './draft-change.ts';
 import { findExposed } from './unplannable-dependents.ts';
-import { declaredEnds, type EdgeInput, indexEdges } from '../compare/edge-index.ts';
+import { declaredEnds, type EdgeInput, indexEdges } from '../cells/edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
 import { explainMissing } from './missing-objects.ts';
 import { type HoldableChange, findRevertedAttachments, holdStricterDrift } from './held-drift.ts';
-import { lastAppliedLookup } from '../compare/origins.ts';
+import { lastAppliedLookup, manifestsBeyond } from '../prepare/base-states.ts';
 import { findRemovedDefaults } from './removed-defaults.ts';
 import { needsOf, orderByNeeds } from './order-by-needs.ts';
 import { withReach } from './rule-reach.ts';

@@ -4,15 +4,24 @@ import { editSpec } from '../../model/spec/edit.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
 import { comparedFields, type FieldRule, type Kind } from '../../model/kind.ts';
 import { isMissingRow, type LiveResource, type LiveState, rowFieldsOf } from '../../model/live.ts';
-import type { Change, FieldChange, FieldPositions, UncomparedSecret, UnwrittenSecret, Value } from '../../model/plan/plan.ts';
+import {
+  type Change,
+  type FieldChange,
+  type FieldPositions,
+  isSecretChange,
+  shownValue,
+  type UncomparedSecret,
+  type UnwrittenSecret,
+  type Value,
+} from '../../model/plan/plan.ts';
 import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { TimedGrant } from '../../model/protection/timed-grants.ts';
-import { compareSecrets, haveSameSecrets } from '../compare/compare-secrets.ts';
-import { explainMissingSecrets } from '../compare/missing-secrets.ts';
-import { compareSpecs, entryOf, skippedPaths } from '../compare/compare-specs.ts';
-import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
-import { withHeld, withOrigins } from '../compare/origins.ts';
+import { compareSecrets, haveSameSecrets } from '../cells/compare-secrets.ts';
+import { explainMissingSecrets } from '../cells/missing-secrets.ts';
+import { compareSpecs, entryOf, skippedPaths } from '../cells/compare-specs.ts';
+import { resolveDefaults, resolveReferences } from '../cells/resolve-specs.ts';
+import { cellsOf, withOrigins } from '../cells/object-cells.ts';
 
 /** The fields of a kind by use, computed once for many resources. */
 export type KindFields = {
@@ -126,7 +135,11 @@ export function draftChange(
   const addOrigins = (fields: readonly FieldChange[]): readonly FieldChange[] =>
     past === undefined
       ? fields
-      : withHeld(withOrigins(fields, past, { kind, desired: settled, live, state }), held, { kind, desired: settled, live });
+      : withHeld(withOrigins(fields, cellsOf({ kind, base: past, head: settled, live, written, state })), held, {
+          kind,
+          desired: settled,
+          live,
+        });
   const draft =
     live === undefined
       ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)), phase)
@@ -140,6 +153,29 @@ export function draftChange(
     unwrittenSecrets: compared.unwritten.map(({ path, before, after }) => ({ id: desired.id, path, before, after })),
     diagnostics: [...diagnostics, ...(previewOnly ? missing.map(asWarning) : missing)],
   };
+}
+
+type HeldSides = { readonly kind: Kind; readonly desired: DesiredResource; readonly live: LiveResource | undefined };
+
+/** Marks the changes at the given paths as held; values that follow from other fields follow from the held ones. */
+function withHeld(fields: readonly FieldChange[], held: ReadonlySet<Pointer>, { kind, desired, live }: HeldSides): readonly FieldChange[] {
+  if (held.size === 0 || live === undefined) return fields;
+  const marked = fields.map((field): FieldChange => (held.has(field.path) ? { ...field, held: true } : field));
+  return updateDerived(kind, marked, desired, live.spec);
+}
+
+/** Derives fields again from the fields after the write: held fields keep their live value. */
+function updateDerived(kind: Kind, fields: readonly FieldChange[], desired: DesiredResource, live: JsonObject): readonly FieldChange[] {
+  const written = fields.filter(({ held }) => held !== true);
+  if (written.length === fields.length) return fields;
+  const edits = written.filter((field) => !isSecretChange(field)).map(({ path, after }) => ({ path, value: shownValue(after) }));
+  const derived = kind.derived(editSpec(kind.fields, live, edits), desired);
+  return fields.flatMap((field) => {
+    const rule = kind.fields.find(({ name }) => pointer(name) === field.path);
+    const value = rule?.omitted === 'derived' && !desired.stated.has(rule.name) ? derived[rule.name] : undefined;
+    if (rule === undefined || value === undefined || field.held === true || equal(value, shownValue(field.after))) return [field];
+    return equal(value, live[rule.name] ?? rule.empty) ? [] : [{ ...field, after: { value } }];
+  });
 }
 
 /** Adds to each field the ends of its groups. */

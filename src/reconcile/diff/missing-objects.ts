@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { deletedOutside } from '../../model/plan/plan.ts';
 import { isPointerWithin, tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { deletion } from '../compare/missing-secrets.ts';
+import { deletion } from '../cells/missing-secrets.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 
 /**

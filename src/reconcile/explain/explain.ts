@@ -24,8 +24,8 @@ import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import type { EdgeOwner, ExplainedOrigin, ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
 import { endText } from '../../model/protection/timed-grants.ts';
-import { type EdgeIndex, indexEdges } from '../compare/edge-index.ts';
-import { lastAppliedLookup } from '../compare/origins.ts';
+import { type EdgeIndex, indexEdges } from '../cells/edge-index.ts';
+import { lastAppliedLookup } from '../prepare/base-states.ts';
 import { secretReason } from './secret-reason.ts';
 
 type ExplainInput = {

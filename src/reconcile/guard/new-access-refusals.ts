@@ -20,29 +20,22 @@ import type { Prepared } from '../prepare/prepare.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
 import { type AccessLine, lineRefusals } from './access-lines.ts';
 
-/** What new access is measured against: the gateway as it is, with the manifests that were applied, and as the last apply left it. */
-export type AccessBasis = {
-  readonly prepared: Prepared;
-  readonly states: PlannedStates;
-  readonly accepted: AcceptedDiff | undefined;
-};
-
 /**
  * Refuses a plan after which people can do more than on the gateway as it is, or than on the gateway as the last apply left it. So drift
  * that the manifests accept is new access, and so is access that was taken away outside Ostiary and that the plan restores.
  */
-export function newAccessRefusals({ prepared, states, accepted }: AccessBasis, planned: PlannedStates): readonly Refusal[] {
-  const { input, live, desired, applied } = prepared;
+export function newAccessRefusals(prepared: Prepared, planned: PlannedStates, since: AcceptedDiff | undefined): readonly Refusal[] {
+  const { input, live, desired, base, start, applied } = prepared;
   const { diff } = planned;
   const { newAccess: limit } = input.limits;
   if (limit === 'allow') return [];
   const { after } = planned.snapshots();
-  const since = { after, diff, limit, desired };
-  const sides = [{ ...states, diff, live, desired }, ...(accepted === undefined ? [] : [accepted])];
+  const known = { after, diff, limit, desired, applied: base === undefined ? start : applied };
+  const sides = [{ ...planned, live, desired }, ...(since === undefined ? [] : [since])];
   const lines = sides.flatMap((side) => {
     const named = withNames(side.live, renamesOf(side.diff.changes));
-    const known = side.snapshots().after === after ? side.differences() : undefined;
-    return newAccessSince(side.snapshots().before, { ...since, plan: side.diff, live: named, stated: side.desired, applied, known });
+    const compared = side.snapshots().after === after ? side.differences() : undefined;
+    return newAccessSince(side.snapshots().before, { ...known, plan: side.diff, live: named, stated: side.desired, known: compared });
   });
   return lineRefusals(lines);
 }

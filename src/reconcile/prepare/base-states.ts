@@ -10,6 +10,7 @@ import {
   emptyState,
   formerIdOf,
   isSameManifest,
+  withLeftFields,
 } from '../../model/desired.ts';
 import { canonical, compareText } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
@@ -77,6 +78,16 @@ function unreadManifest(id: ResourceId, key: ResourceId): DesiredResource {
     locate: () => ({ file: '', line: 1, column: 1 }),
     locateIgnore: () => ({ file: '', line: 1, column: 1 }),
   };
+}
+
+/** Returns the manifests that a proposal started from as if they were applied, with what they do not declare: the first import is no new access. */
+export function startAsBase(start: DesiredState, { resources, edges }: DesiredState): BaseState {
+  const known = new Set(start.resources.flatMap(({ id, key }) => [id, key]));
+  const added = resources.filter(({ id, key }) => !known.has(id) && !known.has(key));
+  const more = new Set(added.flatMap(({ id, key }) => [id, key]));
+  const ofAdded = edges.filter(({ rule, connection }) => more.has(rule) || more.has(connection));
+  const desired = { ...start, resources: [...start.resources, ...added], edges: [...start.edges, ...ofAdded] };
+  return { commit: '', desired, removedIn: new Map() };
 }
 
 /** The manifests of a branch with what was applied since it started, and the objects that are missing from the branch. */
@@ -208,4 +219,20 @@ function mergeEdges(
   for (const [, { declarations }] of [...lost, ...gained]) for (const { by } of declarations) report(by);
   const dropped = new Set(lost.map(([text]) => text));
   return [...branch.edges.filter((edge) => !dropped.has(edgeKey(edge))), ...gained.map(([, edge]) => edge)];
+}
+
+/**
+ * Returns a lookup of the last applied form of a resource, by its key or, for a live resource, by its former name. Fields that the base leaves to the
+ * gateway have the values that the last apply recorded.
+ */
+export function lastAppliedLookup(
+  base: BaseState | undefined,
+): (resource: DesiredResource, isLive: boolean) => DesiredResource | undefined {
+  if (base === undefined) return () => undefined;
+  const applied = desiredByKey(base.desired.resources);
+  return (resource, isLive) => {
+    const formerId = isLive ? formerIdOf(resource) : undefined;
+    const found = applied.get(resource.key) ?? (formerId === undefined ? undefined : applied.get(formerId));
+    return found && withLeftFields(found, base.left?.get(found.key));
+  };
 }

@@ -9,6 +9,7 @@ import { hasEnded } from '../../model/time.ts';
 type DatedStates = {
   readonly desired: DesiredState;
   readonly base: BaseState | undefined;
+  readonly start?: DesiredState | undefined;
   readonly live: LiveState;
   readonly now?: string | undefined;
 };
@@ -17,9 +18,10 @@ type DatedStates = {
  * Returns the input as of `now`: the manifests no longer grant what has ended. The list stays restricted: without a group it admits only admins.
  * Of the base, it leaves out what the manifests still state, so that the ended access is drift and no intent, and what is no longer live.
  */
-export function withoutEndedGrants<Input extends DatedStates>(input: Input): Input {
-  const { now, base, live } = input;
-  if (now === undefined) return input;
+export function withoutEndedGrants<Input extends DatedStates>(given: Input): Input {
+  const { now, base, live } = given;
+  if (now === undefined) return given;
+  const input = given.start === undefined ? given : { ...given, start: grantedAt(given.start, now) };
   const isOver = ({ until }: TimedGrant): boolean => hasEnded(until, now);
   const desired = grantedAt(input.desired, now);
   if (base === undefined) return { ...input, desired };

@@ -10,8 +10,8 @@ import { edgeKey, kindOf, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { mergeStrictest, unmerge } from '../../model/spec/merge-strictest.ts';
-import { compareSpecs, skippedPaths } from '../compare/compare-specs.ts';
-import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
+import { compareSpecs, skippedPaths } from '../cells/compare-specs.ts';
+import { resolveDefaults, resolveReferences } from '../cells/resolve-specs.ts';
 import { withNewNames } from './base-states.ts';
 import { isClosed } from './replacements.ts';
 

@@ -15,9 +15,9 @@ import { resolveFormerNames, withKnownNames } from './former-names.ts';
 import { layEdges, layNames, layWrites, withNamesInSpecs } from './lay-record.ts';
 import { resolveReplacements } from './replacements.ts';
 import { type OwnObjects, ownObjects, withRemembered } from './base-states.ts';
-import { compareSecrets } from '../compare/compare-secrets.ts';
-import { compareSpecs, skippedPaths } from '../compare/compare-specs.ts';
-import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
+import { compareSecrets } from '../cells/compare-secrets.ts';
+import { compareSpecs, skippedPaths } from '../cells/compare-specs.ts';
+import { resolveDefaults, resolveReferences } from '../cells/resolve-specs.ts';
 
 /** Everything that a plan follows from, except the gateway's preflight and the policies. */
 export type ReconcileInput = {
@@ -31,6 +31,8 @@ export type ReconcileInput = {
   readonly live: LiveState;
   /** The manifests of the last applied commit; without it nothing has an origin, and nothing is an orphan. */
   readonly base: BaseState | undefined;
+  /** The manifests that the proposal started from; without them nothing is labeled as its own. */
+  readonly start?: DesiredState | undefined;
   /** The time, or the day in UTC, at which access that is granted for a time has ended or not; without it none has. */
   readonly now?: string | undefined;
   readonly limits: Limits;
@@ -68,6 +70,7 @@ export type Prepared = {
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly base: BaseState | undefined;
+  readonly start: DesiredState | undefined;
   /** The applied manifests; the same object as `desired` when nothing changed since. */
   readonly applied: DesiredState | undefined;
   /** The live objects that are ours beyond the manifests of the base. */
@@ -108,8 +111,9 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   const laid = earlier && remembered ? layWrites(earlier, remembered, { live, registry }) : earlier;
   const isOurs = ownership(laid, { own, uncertain, remembered });
   const named = withKnownNames(adapted, { live, base: laid?.desired, registry, isOurs });
-  const linked = withResolvedEdges(named, laid, { live, registry, remembered });
-  const { base } = linked;
+  const began = input.start && adaptToDialect(input.start, fields, registry).desired;
+  const linked = withResolvedEdges({ desired: named, base: laid, start: began }, { live, registry, remembered });
+  const { base, start } = linked;
   const { desired, diagnostics: replaced } = resolveReplacements(linked.desired, live, {
     registry,
     dialect: target.dialect,
@@ -127,7 +131,7 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   const isSame = known?.desired === input.desired && (remembered?.begun ?? []).length === 0;
   const applied = isSame ? desired : base?.desired;
   const frozen = frozenKeys(input.desired, unplannable);
-  const value = { input, desired, live, base, applied, own, isOurs, frozen, uncertain, named: nameStates(desired, live) };
+  const value = { input, desired, live, base, start, applied, own, isOurs, frozen, uncertain, named: nameStates(desired, live) };
   return { value, diagnostics };
 }
 
@@ -148,12 +152,13 @@ export function nameStates(desired: DesiredState, live: LiveState): NamedStates 
   return { desired: withKeys(desired, taken), live: state, liveById: liveById(state.resources), renames, taken, diagnostics };
 }
 
-/** Resolves the ends of the edges of both manifests to the names that the objects have after the plan. */
+type ManifestStates = { readonly desired: DesiredState; readonly base: BaseState | undefined; readonly start: DesiredState | undefined };
+
+/** Resolves the ends of the edges of all manifests to the names that the objects have after the plan. */
 function withResolvedEdges(
-  desired: DesiredState,
-  base: BaseState | undefined,
+  { desired, base, start }: ManifestStates,
   { live, registry, remembered }: Pick<EndNames, 'live' | 'registry'> & Pick<ReconcileInput, 'remembered'>,
-): { readonly desired: DesiredState; readonly base: BaseState | undefined } {
+): ManifestStates {
   const named = nameStates(desired, live);
   const names = { desired: named.desired, live: named.live, registry };
   const renames = new Map(
@@ -166,6 +171,7 @@ function withResolvedEdges(
   return {
     desired: { ...desired, edges: resolveEdges(desired.edges, names) },
     base: applied && remembered ? layEdges(applied, remembered, { live: named.live, registry, resolve, renames }) : applied,
+    start: start && { ...start, edges: resolve(start.edges) },
   };
 }
 

@@ -12,10 +12,10 @@ import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { withTools } from '../../model/spec/tool-lists.ts';
 import { liveSnapshot, samplesOf } from '../../protection/posture/protection-snapshot.ts';
 import { createDriftCheck, type DriftCheck, findStricterDrift, isProtectionDrift } from '../../protection/stricter-drift.ts';
-import { compareSpecs } from '../compare/compare-specs.ts';
-import { declaredEnds, edgeField, indexEdges } from '../compare/edge-index.ts';
+import { compareSpecs } from '../cells/compare-specs.ts';
+import { declaredEnds, edgeField, indexEdges } from '../cells/edge-index.ts';
 import { resolveFormerNames } from './former-names.ts';
-import { withOrigins } from '../compare/origins.ts';
+import { cellsOf, withOrigins } from '../cells/object-cells.ts';
 
 /** Returns the live predecessor of each successor, by the id of the successor. */
 export function predecessorsOf(desired: DesiredState, live: LiveState): ReadonlyMap<ResourceId, LiveResource> {
@@ -158,7 +158,7 @@ type DriftContext = {
 function keepHeldDrift(kind: Kind, successor: DesiredResource, { predecessor, state, base, check }: DriftContext): DesiredResource {
   if (base === undefined) return successor;
   const fields = compareSpecs(comparedFields(kind), successor.spec, predecessor.spec, successor.ignore);
-  const drift = withOrigins(fields, base, { kind, desired: successor, live: predecessor, state });
+  const drift = withOrigins(fields, cellsOf({ kind, base, head: successor, live: predecessor, state }));
   if (!drift.some((field) => isProtectionDrift(kind, field))) return successor;
   const reverted = { ...predecessor.spec, ...successor.spec };
   const sides = { id: predecessor.id, kind, desired: successor, live: predecessor.spec, reverted, fields: drift };

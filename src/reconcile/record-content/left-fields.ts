@@ -6,8 +6,8 @@ import { liveById, type LiveResource, type LiveState } from '../../model/live.ts
 import { type FieldChange, liveKeyOf, type Plan, renamesOf, shownValue, withNames } from '../../model/plan/plan.ts';
 import { isWithinAny, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
-import { compareSpecs } from '../compare/compare-specs.ts';
-import { lastAppliedLookup } from '../compare/origins.ts';
+import { compareSpecs } from '../cells/compare-specs.ts';
+import { lastAppliedLookup } from '../prepare/base-states.ts';
 
 /** Both sides of a complete apply. */
 type CompleteApply = {

@@ -12,7 +12,7 @@ import { kindOf, nameOf, resourceId } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
 import { protectionOfAccess } from '../../protection/protection.ts';
-import { compareSpecs } from '../compare/compare-specs.ts';
+import { compareSpecs } from '../cells/compare-specs.ts';
 import { type FormerColumn, liveAtRecord, type ObjectPair } from './live-at-record.ts';
 import { roleHeadlines } from './role-headlines.ts';
 import {

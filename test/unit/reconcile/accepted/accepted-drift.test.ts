@@ -291,7 +291,7 @@ describe('drift that the manifests accept', () => {
   test('the changes of a pull request itself are labeled', () => {
     const [reviewed, open] = [[connection({ reviewers: ['dba'] })], [connection({ reviewers: [] })]];
     const ownOf = (started: readonly Manifest[]): boolean | undefined =>
-      planOfSides({ base: reviewed, live: open, head: open }, { own: desiredState(started) }).accepted[0]?.own;
+      planOfSides({ base: reviewed, live: open, head: open }, {}, { start: desiredState(started) }).accepted[0]?.own;
     expect([ownOf(reviewed), ownOf(open)]).toEqual([true, false]);
   });
 });

@@ -222,16 +222,14 @@ describe('new access', () => {
 test('without a record, drift of an object whose manifest the pull request removes is new access', () => {
   const other = db(exec, 'other');
   const [reviewed, open] = [db({ ...exec, reviewers: ['dba'] }), db(exec)];
-  const { value } = runReconcile(
-    {
-      desired: desiredState([other]),
-      live: { ...withAccess(liveAs(desiredState([open, other])), { 'access-control': [] }), longestAccess: 172_800 },
-      target,
-      base: undefined,
-      limits: { ...noLimits, newAccess: 'refuse' },
-    },
-    { own: desiredState([reviewed, other]) },
-  );
+  const { value } = runReconcile({
+    desired: desiredState([other]),
+    live: { ...withAccess(liveAs(desiredState([open, other])), { 'access-control': [] }), longestAccess: 172_800 },
+    target,
+    base: undefined,
+    limits: { ...noLimits, newAccess: 'refuse' },
+    start: desiredState([reviewed, other]),
+  });
   expect(value?.refusals.map(({ code, newAccess = [] }) => [code, newAccess.map(({ connection }) => connection)])).toEqual([
     ['plan/new-access', expect.arrayContaining(['Connection/db'])],
   ]);

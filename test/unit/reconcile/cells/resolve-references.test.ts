@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LiveState } from '../../../../src/model/live.ts';
-import { resolveReferences } from '../../../../src/reconcile/compare/resolve-specs.ts';
+import { resolveReferences } from '../../../../src/reconcile/cells/resolve-specs.ts';
 import { fieldOf } from '../../../support/field.ts';
 import { desiredOf, fakeKind, liveOf } from '../../../support/resources.ts';
 

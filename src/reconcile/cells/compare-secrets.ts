@@ -4,6 +4,7 @@ import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange, UncomparedReason, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
+import { isSameSecretSource } from './cell.ts';
 import { isToolList, toolText } from '../../model/spec/tool-lists.ts';
 
 /** The changes of the secrets of one resource, without their values. */
@@ -117,7 +118,7 @@ function nameIgnored(path: Pointer, sides: LiveSides, found: MutableComparison):
   const applied = sides.base?.secrets[path];
   if (applied === undefined || !isIgnored(path, sides)) return;
   const before: Value = { secret: applied.source, state: 'unknown' };
-  found.unwritten.push({ path, before, after: { secret: 'ignored', state: 'kept' }, origin: originOf(sides.live) });
+  found.unwritten.push({ path, before, after: { secret: 'ignored', state: 'kept' } });
 }
 
 /** Compares a secret that only live or the base has: removed, or kept where the manifest does not state the whole map. */
@@ -128,14 +129,14 @@ function compareUndeclared(path: Pointer, sides: LiveSides, found: MutableCompar
   const isOurs = !isIgnored(path, sides) && isWithinAny(path, desired.wholeSecrets);
   if (!isOurs) {
     if (value !== undefined) found.kept.push(path);
-    if (applied !== undefined && !isIgnored(path, sides)) found.unwritten.push(removalOf(path, applied, live));
+    if (applied !== undefined && !isIgnored(path, sides)) found.unwritten.push(removalOf(path, applied));
   } else if (value !== undefined) {
     found.fields.push(withTexts({ path, before: { secret: 'live', state: 'removed' }, after: absent }, value, undefined));
   } else if (!isUnknown(path, live)) {
-    if (applied !== undefined) found.unwritten.push(removalOf(path, applied, live));
+    if (applied !== undefined) found.unwritten.push(removalOf(path, applied));
   } else {
     const secret = applied ?? formsThatWrite(path, sides).find(({ secrets }) => secrets[path] !== undefined)?.secrets[path];
-    if (secret !== undefined) found.fields.push(removalOf(path, secret, live));
+    if (secret !== undefined) found.fields.push(removalOf(path, secret));
   }
 }
 
@@ -145,8 +146,7 @@ function compareKeys(path: Pointer, sides: LiveSides, found: MutableComparison):
   if (!isUnknown(path, live) || isIgnored(path, sides)) return;
   const isNew = base !== undefined && !base.wholeSecrets.includes(path);
   const isListed = [...Object.keys(desired.secrets), ...Object.keys(live.secrets)].some((key) => isPointerWithin(key, path));
-  if (isNew && live.secrets[path] === undefined)
-    found.fields.push({ path, before: { secret: 'live', state: 'unknown' }, after: absent, origin: originOf(live) });
+  if (isNew && live.secrets[path] === undefined) found.fields.push({ path, before: { secret: 'live', state: 'unknown' }, after: absent });
   else if (!isListed) found.notCompared.set(path, whyUnread(path, live));
 }
 
@@ -185,7 +185,7 @@ function changedOnGateway(sides: LiveSides, found: MutableComparison): SecretCom
     const secret = desired.secrets[path];
     if (secret === undefined) return [];
     const sidesOf = { before: { secret: 'live', state: 'unknown' }, after: { secret: secret.source, state: 'unknown' } } as const;
-    return [{ path, ...sidesOf, ...(sides.base === undefined ? {} : { origin: 'drift' as const }), cause: 'gateway' }];
+    return [{ path, ...sidesOf, cause: 'gateway' }];
   });
   const paths = new Set(drifted.map(({ path }) => path));
   return {
@@ -213,31 +213,15 @@ function changeSince(
 ): FieldChange | undefined {
   const applied = base?.secrets[path];
   if (live === undefined || base === undefined || isSameSecretSource(wanted, applied)) return undefined;
-  const origin = originOf(live);
   if (applied === undefined && live.secrets[path] === undefined)
-    return { path, before: absent, after: { secret: wanted.source, state: 'set' }, origin };
+    return { path, before: absent, after: { secret: wanted.source, state: 'set' } };
   const before: Value = { secret: applied?.source ?? 'live', state: 'unknown' };
   const cause = applied?.source !== wanted.source ? {} : ({ cause: wanted.content === applied.content ? 'inline' : 'file' } as const);
-  return { path, before, after: { secret: wanted.source, state: 'unknown' }, origin, ...cause };
+  return { path, before, after: { secret: wanted.source, state: 'unknown' }, ...cause };
 }
 
-function removalOf(path: Pointer, { source }: DesiredSecret, live: LiveResource): FieldChange {
-  return { path, before: { secret: source, state: 'removed' }, after: absent, origin: originOf(live) };
-}
-
-function originOf({ changedSecrets }: LiveResource): 'intent' | 'both' {
-  return changedSecrets === 'gateway' ? 'both' : 'intent';
-}
-
-/**
- * Returns whether two manifests state a secret in the same way: the same form and source, the same content of a committed file, and the
- * same value if it is in the manifest. Values from elsewhere are not compared.
- */
-export function isSameSecretSource(one: DesiredSecret | undefined, other: DesiredSecret | undefined): boolean {
-  if (one === other) return true;
-  if (one === undefined || other === undefined) return false;
-  if (one.source !== other.source || one.content !== other.content || (one.state === 'keep') !== (other.state === 'keep')) return false;
-  return one.source !== 'inline' || one.state !== 'value' || other.state !== 'value' || one.equals(other);
+function removalOf(path: Pointer, { source }: DesiredSecret): FieldChange {
+  return { path, before: { secret: source, state: 'removed' }, after: absent };
 }
 
 /** Returns whether two manifests state the same secrets. */
@@ -247,11 +231,6 @@ export function haveSameSecrets(one: DesiredResource, other: DesiredResource): b
   for (const path in one.secrets) if (!isSameSecretSource(one.secrets[path], other.secrets[path])) return false;
   for (const path in other.secrets) if (one.secrets[path] === undefined) return false;
   return true;
-}
-
-/** Returns whether a secret comes from the same file as before, and the content of the file is another one in the manifests. */
-export function hasOtherContent(wanted: DesiredSecret, applied: DesiredSecret | undefined): boolean {
-  return applied !== undefined && applied.source === wanted.source && applied.content !== wanted.content;
 }
 
 function isIgnored(path: Pointer, { desired, live }: SecretSides): boolean {

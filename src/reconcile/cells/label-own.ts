@@ -1,0 +1,40 @@
+import { EdgeMap } from '../../model/collections.ts';
+import { type DeclaredEdge, desiredById, type DesiredState } from '../../model/desired.ts';
+import type { Registry } from '../../model/kind.ts';
+import { type AcceptedDrift, type AssessedChange, liveKeyOf, type Plan } from '../../model/plan/plan.ts';
+import type { Pointer } from '../../model/pointer.ts';
+import { type EdgeEnds, kindOf, type ResourceId } from '../../model/resource.ts';
+import { isOwn } from './cell.ts';
+import { manifestSide } from './object-cells.ts';
+
+/** The manifests, and those that the proposal started from; the ends of edges are resolved. */
+type ProposedStates = { readonly head: DesiredState; readonly start: DesiredState; readonly registry: Registry };
+
+/** Labels each change, field and edge of the plan with whether it is the proposal's own; one own field makes the change its own. */
+export function labelOwn(plan: Plan, { head, start, registry }: ProposedStates): Plan {
+  const [manifests, before] = [desiredById(head.resources), desiredById(start.resources)];
+  const isOwnAt = (id: ResourceId, path: Pointer): boolean => {
+    const kind = registry.get(kindOf(id));
+    return (
+      kind !== undefined && isOwn({ start: manifestSide(kind, before.get(id), path), head: manifestSide(kind, manifests.get(id), path) })
+    );
+  };
+  const [declared, known] = [declaredEdges(head), declaredEdges(start)];
+  const isOwnEdge = (ends: EdgeEnds): boolean => declared.has(ends) !== known.has(ends);
+  const edges = plan.edges.map((edge) => ({ ...edge, own: isOwnEdge(edge) }));
+  const writers = new Set(edges.flatMap(({ own, by }) => (own && by !== undefined ? [by] : [])));
+  const changes = plan.changes.map((change): AssessedChange => {
+    const fields = change.fields.map((field) => ({ ...field, own: isOwnAt(change.id, '') || isOwnAt(change.id, field.path) }));
+    return { ...change, own: isOwnAt(change.id, '') || writers.has(liveKeyOf(change)) || fields.some(({ own }) => own), fields };
+  });
+  const accepted = plan.accepted.map((drift): AcceptedDrift => {
+    const fields = drift.fields.map((field) => ({ ...field, own: isOwnAt(drift.id, '') || isOwnAt(drift.id, field.path) }));
+    return { ...drift, own: isOwnAt(drift.id, '') || drift.edges.some(isOwnEdge) || fields.some(({ own }) => own), fields };
+  });
+  return { ...plan, changes, edges, accepted };
+}
+
+/** What a successor takes from its predecessor is in no manifest. */
+function declaredEdges({ edges }: DesiredState): EdgeMap<DeclaredEdge> {
+  return new EdgeMap(edges.filter(({ declarations }) => declarations.some(({ path }) => path !== '')));
+}
