@@ -82,7 +82,7 @@ const parts = {
   torture: () => node('test/torture/run.js'),
   shells: async () => {
     await installFromDebian('zsh', 'fish');
-    return runTests('shells', ['test/e2e/command-line/completion.test.ts']);
+    return runTests('shells', ['test/e2e/command-line/completion.test.ts'], { env: { OSTIARY_TEST_SHELLS: 'all' } });
   },
   node24: () =>
     withInstalled(installNode(24), (program) =>

@@ -68,23 +68,6 @@ describe('the comment', () => {
     expect((await plan(there, pull)).code).toBe(0);
     expect(await bodiesOn(pull.number)).toEqual([expect.stringContaining(' 1 to create')]);
   });
-
-  test('of another author is never edited, whatever its text', async () => {
-    const github = bench.github();
-    const there = checkout({ 'access/copied.yaml': connection('copied') });
-    const pull = await openPullRequest(github, 'copied');
-    await plan(there, pull);
-    const [ours = ''] = await bodiesOn(pull.number);
-    const other = await openPullRequest(github, 'copied-too');
-    const copy = { ...place, issue_number: other.number, body: ours };
-    await github.person.issues.createComment(copy);
-    for (let index = 0; index < 120; index += 1) await github.person.issues.createComment({ ...copy, body: `talk ${index}` });
-    await plan(there, other);
-    await plan(there, other);
-    const { data } = await github.person.issues.listComments({ ...place, issue_number: other.number, per_page: 100, page: 2 });
-    expect((await bodiesOn(other.number))[0]).toBe(ours);
-    expect(data.filter(({ body }) => body?.includes('<!-- ostiary '))).toHaveLength(1);
-  });
 });
 
 test('text of manifests and gateways never becomes a command of GitHub or the runner', async () => {

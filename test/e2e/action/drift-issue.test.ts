@@ -63,37 +63,3 @@ test('an issue is opened without labels and assignees that GitHub refuses', asyn
   expect(again.outputs).toEqual(ended.outputs);
   expect(again.stdout).not.toContain('forge/refused');
 });
-
-test('what people write around the report stays', async () => {
-  const drift = await drifted('notes');
-  const first = await drift();
-  const { person } = bench.github();
-  const issue = { ...place, issue_number: Number(first.outputs['issue']) };
-  const { body } = await issueOf(first);
-  await person.issues.update({ ...issue, body: `**Ann** asks the vendor.\r\n\r\n${body.replaceAll('\n', '\r\n')}\r\n\r\nSee also #1.` });
-  expect((await drift()).outputs['issue']).toBe(first.outputs['issue']);
-  await change('notes-b', []);
-  expect((await drift()).outputs['issue']).toBe(first.outputs['issue']);
-  const changed = (await issueOf(first)).body;
-  expect(changed).toMatch(/^\*\*Ann\*\* asks the vendor\.\n\n### Drift on `\w+`[^\n]*\n<!-- ostiary [^]*notes-b[^]*\n\nSee also #1\.$/);
-  expect(changed.match(/<!-- |### Drift on/g)).toHaveLength(4);
-  await change('notes-a', ['dba']);
-  await change('notes-b', ['dba']);
-  await drift();
-  expect(await issueOf(first)).toMatchObject({ state: 'closed', body: expect.stringMatching(/^\*\*Ann[^]*See also #1\.$/) });
-});
-
-test('a name on the gateway that looks like the mark of another issue is only text', async () => {
-  const drift = await drifted('mark');
-  const [other = ''] = /<!-- ostiary [0-9a-f]{32} -->/.exec((await issueOf(await drift())).body) ?? [];
-  expect(other).not.toBe('');
-  const drift2 = await drifted('copy');
-  await change('copy-a', [other, '<!-- ostiary end -->']);
-  const { outputs } = await drift2();
-  await change('mark-b', []);
-  expect((await drift()).outputs['issue']).not.toBe(outputs['issue']);
-  await change('copy-b', []);
-  const copied = await drift2();
-  expect(copied.outputs['issue']).toBe(outputs['issue']);
-  expect((await issueOf(copied)).body.match(/Drift on/g)).toHaveLength(1);
-});

@@ -124,19 +124,6 @@ describe('the issue of a drift', () => {
     expect([second.code, second.outputs['issue'] === outputs['issue']]).toEqual([0, false]);
   });
 
-  test('shows text of the gateway as plain text only', async () => {
-    const cwd = await applied('text', { 'access/a.yaml': connection('text-a', { reviewers: ['dba'] }) });
-    const nasty = ['@octo', '#1', '![x](https://evil.test)', '</details><script>', '<!-- ostiary -->'];
-    await change('text-a', { reviewers: nasty });
-    const ended = await drift(cwd);
-    const [issue] = await issuesOf('text');
-    const outside = (issue?.body ?? '').replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
-    for (const text of nasty) expect(outside).not.toContain(text);
-    // Our three markers, and once in the code of the change.
-    expect(issue?.body.match(/<!--/g)).toHaveLength(4);
-    expect(ended.summary).toContain('+ reviewers (held): @octo\n');
-  });
-
   const replies: readonly (readonly [string, Reply, string])[] = [
     ['a missing permission', { status: 403, body: { message: 'Resource not accessible by integration' } }, 'forge/forbidden'],
   ];
@@ -181,14 +168,6 @@ test('a change of an object that no manifest declares keeps the issue open, also
   expect((await gateway.run('apply --yes', cwd, env)).code).toBe(0);
   expect((await drift(cwd, {}, env)).outputs).toMatchObject({ outcome: 'clean' });
   expect(await issuesOf('rules')).toMatchObject([{ number, state: 'closed' }]);
-});
-
-test('is rejected for a pull request and for a merge queue', async () => {
-  const cwd = await applied('early', { 'access/a.yaml': connection('early-a') });
-  const sha = '1'.repeat(40);
-  const asked = { cwd, inputs: { mode: 'drift' }, env: gateway.env() };
-  const queued = await bench.step({ ...asked, event: 'merge_group', payload: { merge_group: { base_sha: sha, head_sha: sha } } });
-  expect(queued).toMatchObject({ code: 3, summary: expect.stringContaining('is not merged') });
 });
 
 /** What a person sees of the open pull requests. */

@@ -1,6 +1,4 @@
-import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { json, startFlakyServer, type Seen } from '../../support/flaky-server.ts';
 import type { Reply } from '../../support/actions-cache.ts';
 import {
   commentsOn,
@@ -75,35 +73,6 @@ describe('apply on merge', () => {
     expect(deployment).toMatchObject({ environment: 'production', statuses: [{ state: 'success' }, { state: 'success' }] });
   });
 
-  test('annotates each failed object at its manifest', async () => {
-    const { url } = gateway.server();
-    const before = await startFlakyServer((response, seen) => {
-      if (seen.method === 'POST' && seen.body.includes('"breaks"')) json(422, { message: 'not this one' })(response, seen);
-      else void passOn(url, response, seen);
-    });
-    const cwd = makeProject({
-      'ostiary.yaml': config(before.url),
-      'access/a.yaml': connection('breaks'),
-      'access/b.yaml': connection('holds'),
-    });
-    commitAll(cwd);
-    const { number, commit } = await merge('partial');
-    const ended = await apply(cwd, commit);
-    await before.close();
-    expect(ended).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
-    expect(ended.stdout).toMatch(/^::error file=access\/a\.yaml,line=1,col=1,title=failed Connection\/breaks::/m);
-    const [body = ''] = await bodiesOn(number);
-    expect(body).toMatch(/not finished: 1 failed, 1 created\.[\s\S]*- `Connection\/breaks` failed: `api\/refused`/);
-    expect(body).toContain('| created | `Connection/holds` |');
-    expect(statusesOf(commit)).toEqual([
-      expect.objectContaining({
-        state: 'failure',
-        description: 'Not finished: 1 failed, 1 created.',
-        log_url: expect.stringMatching(/runs\/4711$/),
-      }),
-    ]);
-  });
-
   test('is rejected for an unmerged pull request', async () => {
     const cwd = checkout({ 'access/early.yaml': connection('early') });
     const pull = await openPullRequest(bench.github(), 'early');
@@ -121,22 +90,6 @@ describe('apply on merge', () => {
     expect(await bodiesOn(pull.number)).toEqual([expect.stringContaining(': 1 created')]);
   });
 });
-
-/** Hands a request over to the gateway, without its headers except those of `passed`. */
-async function passOn(
-  url: string,
-  response: ServerResponse,
-  { method, path, headers, body }: Seen,
-  passed: readonly string[] = [],
-): Promise<void> {
-  const more = Object.entries(headers).flatMap(([name, value]) =>
-    passed.includes(name) && typeof value === 'string' ? [[name, value]] : [],
-  );
-  const sent = { authorization: headers.authorization ?? '', 'content-type': 'application/json', ...Object.fromEntries(more) };
-  const answer = await fetch(`${url}${path}`, { method, headers: sent, ...(body === '' ? {} : { body }) });
-  response.writeHead(answer.status, Object.fromEntries(answer.headers));
-  response.end(await answer.text());
-}
 
 function message(text: string): { readonly message: string } {
   return { message: text };

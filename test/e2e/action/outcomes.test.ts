@@ -140,21 +140,3 @@ test('a canceled job counts every interrupted change, and reports in spite of th
   expect(ended.summary).toContain(text);
   expect(bench.github().heard.length).toBeGreaterThan(before);
 });
-
-test('a drift that no pull request adopts is drifted, whatever the reason', async () => {
-  const cwd = clone({ 'access/a.yaml': connection('unopened', { reviewers: ['dba'] }) });
-  expect((await push(cwd)).code).toBe(0);
-  const { body } = await gateway.call('GET', '/connections/unopened');
-  await gateway.call('PUT', '/connections/unopened', { body: { ...body, reviewers: [] } });
-  const adopt = { event: 'schedule', inputs: { mode: 'drift', adopt: 'true' } };
-  bench
-    .github()
-    .intercept(({ path, method }) =>
-      path.endsWith('/pulls') && method === 'POST' ? { status: 403, body: { message: 'Resource not accessible' } } : undefined,
-    );
-  const denied = await push(cwd, adopt);
-  expect(denied).toMatchObject({ code: 0, outputs: { outcome: 'drifted' } });
-  expect(denied.outputs['pull-request']).toBeUndefined();
-  bench.github().intercept(undefined);
-  expect(await push(cwd, adopt)).toMatchObject({ outputs: { outcome: 'adopted', 'pull-request': expect.any(String) } });
-});

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Octokit } from '@octokit/rest';
 import { describe, expect, test } from 'vitest';
 import type { Reply } from '../../support/actions-cache.ts';
 import { place } from '../../support/github.ts';
@@ -118,22 +117,6 @@ test('a person with write access overrides a refusal once, by a comment', async 
   expect(await durationOf('allowed')).toBe(600);
 });
 
-// security: four-eyes
-test('a comment that was edited decides nothing, whoever edited it; a new one does', async () => {
-  const { head, plan, say } = await story('edited');
-  const { person, reviewer } = bench.github();
-  const words = allowing(head);
-  const asGuest = await say(words, 'guest');
-  await person.issues.updateComment({ ...place, comment_id: asGuest, body: `${words} in` });
-  expect((await plan()).code).toBe(6);
-  const own = await say('Looks good');
-  await reviewer.issues.updateComment({ ...place, comment_id: own, body: words });
-  const edited = await plan();
-  expect(edited).toMatchObject({ code: 6, stdout: expect.stringContaining('grace edited the comment; a new comment counts') });
-  await say(words);
-  expect((await plan()).code).toBe(0);
-});
-
 test('a comment withdraws what it decided when it is edited afterwards', async () => {
   const { head, plan, say } = await story('withdrawn');
   const id = await say(allowing(head));
@@ -242,13 +225,6 @@ describe('four eyes', () => {
     expect(await planned(amended)).toMatchObject({ code: 6, stdout: expect.stringContaining(`(commit ${amended.slice(0, 12)})`) });
   });
 
-  test('a bot decides nothing', async () => {
-    const { head, number, plan } = await story('robot');
-    const bot = new Octokit({ auth: bench.github().token, baseUrl: bench.github().url });
-    await bot.issues.createComment({ ...place, issue_number: number, body: allowing(head) });
-    expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining('comments of bots do not count') });
-  });
-
   test('with self_approval the author decides; a pull request cannot set it', async () => {
     const free = await story('self', 'self_approval: true\n');
     await free.say(allowing(free.head), 'person');
@@ -297,35 +273,4 @@ describe('four eyes', () => {
       expect((await named.plan()).code).toBe(code);
     }
   });
-});
-
-// security: reviewer
-test('after plan/other-digest a comment or a run by hand agrees to the new plan', async () => {
-  const { number, head, apply, plan, say, cwd } = await story('digest');
-  const allow = 'plan/too-many-updates=tested';
-  expect((await plan({ allow })).code).toBe(0);
-  const { body } = await gateway.call('GET', '/connections/digest');
-  await gateway.call('PUT', '/connections/digest', { body: { ...body, access_max_duration: 7200 } });
-  const refused = await apply({ digest: 'comment' });
-  expect(refused).toMatchObject({ code: 6, summary: expect.stringContaining('plan/other-digest') });
-  const { digest = '' } = refused.outputs;
-  expect(refused.stdout).toMatch(new RegExp(`comments on pull request ${number}: .*/ostiary apply ${digest}`));
-  expect(refused.stdout).toContain('every workflow of the repository can write comments as github-actions[bot]');
-  await say(`/ostiary apply ${digest}`, 'guest');
-  expect((await apply({ digest: 'comment' })).code).toBe(6);
-  await say(`/ostiary apply ${digest}`);
-  // It approves a plan, and overrides no limit.
-  const limited = await apply({ digest: 'comment' });
-  expect(limited).toMatchObject({ code: 6, summary: expect.stringContaining('plan/too-many-updates') });
-  expect(limited.summary).not.toContain('plan/other-digest');
-  await say(allowing(head));
-  expect(await apply({ digest: 'comment' })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
-  expect(await durationOf('digest')).toBe(600);
-
-  // By hand: the inputs of the workflow.
-  await gateway.call('PUT', '/connections/digest', { body: { ...body, access_max_duration: 7200 } });
-  const again = (await bench.step({ cwd, event: 'workflow_dispatch', payload: {}, inputs: { mode: 'plan' }, env: gateway.env() })).outputs;
-  expect(await apply({ digest: again['digest'] ?? '', allow }, 'workflow_dispatch')).toMatchObject({ code: 0 });
-  expect(await durationOf('digest')).toBe(600);
-  expect(await commentsOn(bench.github(), number)).not.toEqual([]);
 });

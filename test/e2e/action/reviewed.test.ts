@@ -57,8 +57,6 @@ async function isOn(name: string): Promise<boolean> {
 
 const events: readonly (readonly [event: string, payload: object])[] = [
   ['workflow_run', { workflow_run: { head_sha: '1'.repeat(40) } }],
-  ['repository_dispatch', { client_payload: { pull_request: { merged: true } } }],
-  ['workflow_dispatch', { inputs: { ref: 'topic' } }],
   ['event_of_next_year', {}],
 ];
 
@@ -262,15 +260,6 @@ describe('two checkouts in one job, main in the workspace', () => {
     const refused = await run({ cwd, inputs: { mode: 'apply' } });
     expect(refused).toMatchObject({ code: 3, summary: expect.stringMatching(/forge\/not-reviewed.*ostiary\.yaml.*differs from commit/) });
     const planned = await run({ cwd, inputs: { mode: 'plan' } });
-    expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('Changes its checks: ') });
-    expect(trap.seen.length).toBe(heard);
-  });
-
-  test('working-directory judges the checkout that it names', async () => {
-    const { cwd } = twoCheckouts('two-inside', 'clone');
-    const inside = { 'working-directory': 'pr', origin: 'false' };
-    expect(await run({ cwd, inputs: { mode: 'apply', ...inside } })).toMatchObject({ code: 3 });
-    const planned = await run({ cwd, inputs: { mode: 'plan', ...inside } });
     expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('Changes its checks: ') });
     expect(trap.seen.length).toBe(heard);
   });

@@ -53,17 +53,6 @@ test('secrets of manifests are not read on a pull request unless secrets: resolv
   expect(await plan({ secrets: 'resolve' })).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
 });
 
-test('an unchanged plan has the same digest on the pull request and the merge; another digest is refused', async () => {
-  const { plan, apply, comments } = await proposed('agreed');
-  const { digest = '' } = (await plan()).outputs;
-  const other = digest.replace(/^./, (first) => (first === '0' ? '1' : '0'));
-  const refused = await apply({ digest: other });
-  expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused', digest } });
-  expect(await comments()).toMatch(new RegExp(`plan/other-digest[^\\n]*${digest}[^\\n]*${other}`));
-  expect(await gateway.names('/connections')).not.toContain('agreed');
-  expect(await apply({ digest })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
-});
-
 // security: proposal
 test('findings are written through no link that a pull request contains, and nothing is applied before', async () => {
   const { plan, apply, cwd } = await proposed('linked');
@@ -111,16 +100,5 @@ describe('digest: comment', () => {
     expect((await gateway.run('apply --yes --no-origin', cwd, withSecret())).code).toBe(0);
     expect(await plan()).toMatchObject({ code: 0, outputs: { changed: 'false' } });
     expect((await comments()).startsWith(shown)).toBe(true);
-  });
-
-  test('without a comment applies only a plan without changes', async () => {
-    const { plan, apply, cwd } = await proposed('settled');
-    expect((await gateway.run('apply --yes --no-origin', cwd, withSecret())).code).toBe(0);
-    await plan();
-    expect(await apply(agreed)).toMatchObject({ code: 0, outputs: { outcome: 'applied', changed: 'false' } });
-    writeFiles(cwd, { 'access/more.yaml': connection('pushed') });
-    const env = { ...withSecret(), GITHUB_SHA: commitAll(cwd) };
-    const pushed = await bench.step({ cwd, event: 'push', payload: {}, inputs: { mode: 'apply', ...agreed }, env });
-    expect(pushed).toMatchObject({ code: 6, summary: expect.stringContaining('belongs to no pull request') });
   });
 });

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
 import { appAccount } from '../../support/github.ts';
 import {
-  commentsOn,
   commitAll,
   git,
   mergePullRequest,
@@ -89,24 +88,6 @@ async function liveObject(name: string): Promise<unknown> {
   const { body } = await gateway.call('GET', `/connections/${name}`);
   return body;
 }
-
-test('after some of four writes, the job that runs again applies the rest of the approved plan', async () => {
-  const { before, after } = four('rest');
-  const { number, apply } = await merged('rest', before, after);
-  for (const left of [4, 3]) {
-    const stopped = await stoppedAfter(1, { dropBefore: true }, apply);
-    expect(stopped).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
-    expect(stopped.summary.includes(`${left} of 4 changes are left`)).toBe(left < 4);
-  }
-  const again = await apply();
-  expect(again.stdout).toMatch(
-    /^::notice title=plan\/continued::an earlier run began the approved plan [0-9a-f]{12}: 2 of 4 changes are left/m,
-  );
-  expect(again).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
-  for (const one of ['a', 'b', 'c']) expect(await liveObject(`rest-${one}`)).toMatchObject({ reviewers: ['y'] });
-  expect((await commentsOn(bench.github(), number)).at(-1)?.body).toMatch(/### Apply to `production`: 2 updated, 2 unchanged\./);
-  expect(await apply()).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
-});
 
 test('what is left of an approved plan is refused after a change outside, and if the record was changed', async () => {
   const { before, after } = four('moved');

@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ChaosEffect, createGate, type Gate } from '../../support/chaos.ts';
 import { clockOf } from '../../support/process-clock.ts';
-import { builtPackage, type Ended, start, startOstiary, type Running } from '../../support/cli.ts';
+import { type Ended, startOstiary, type Running } from '../../support/cli.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { config, connection, manyConnections, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -104,17 +103,6 @@ test('kill -9 between the pushed record and the first write: the other clone con
   }
 });
 
-test('what a killed apply created is ours although the record has no id of it', async () => {
-  const { ours, other } = await clones({ 'access/a.yaml': connection('made-a') });
-  publish(ours, other, { 'access/c.yaml': connection('made-c'), 'access/d.yaml': connection('made-d') });
-  await killAtWrite(2, ours);
-  expect([await gateway.isLive('made-c'), await gateway.isLive('made-d')]).toEqual([true, false]);
-  revert(other);
-  expect(await gateway.run('plan --detailed-exitcode', other.folder)).toMatchObject({ code: 2 });
-  expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
-  expect([await gateway.isLive('made-a'), await gateway.isLive('made-c')]).toEqual([true, false]);
-});
-
 test('an object that something else creates under the name of an interrupted creation is not deleted or changed without a question', async () => {
   const { ours, other } = await clones({ 'access/a.yaml': connection('theirs-a') });
   publish(ours, other, { 'access/c.yaml': connection('theirs-c') });
@@ -204,27 +192,6 @@ test.each([11, -17])('an apply on a machine whose clock is %i minutes ahead hold
   const first = await startOstiary(['apply', '--yes', '--concurrency', '1'], { cwd: ours.folder, env });
   await writing.passed;
   expect(await gateway.run('apply --yes', other.folder)).toMatchObject({ code: 6, stderr: expect.stringContaining('git/locked') });
-  gate.open();
-  expect(await first.ended).toMatchObject({ code: 0 });
-});
-
-const isolation = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc'];
-const canIsolate = spawnSync('unshare', [...isolation, 'true']).status === 0;
-
-test.skipIf(!canIsolate)('of two containers with one host name one writes, and the other stops', async () => {
-  const { ours, other } = await clones({ 'access/a.yaml': connection('contained') });
-  publish(ours, other, manyConnections('contained-many', 3));
-  const cli = join(await builtPackage(), 'dist', 'cli.js');
-  // Process ids differ, so that none of the other container is one of this.
-  const contained = ({ folder }: TestRepository, processes: number): Running => {
-    const script = `${'true & '.repeat(processes)} "$@"`;
-    const args = ['sh', '-c', script, 'sh', process.execPath, cli, 'apply', '--yes', '--concurrency', '1'];
-    return start('unshare', [...isolation, ...args], { cwd: folder, env: { ...gitEnv, ...gateway.env() } });
-  };
-  const { writing, gate } = holdWrites();
-  const first = contained(ours, 9);
-  await writing.passed;
-  expect(await contained(other, 0).ended).toMatchObject({ code: 6, stderr: expect.stringContaining('git/locked') });
   gate.open();
   expect(await first.ended).toMatchObject({ code: 0 });
 });

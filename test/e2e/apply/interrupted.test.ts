@@ -200,19 +200,6 @@ describe('apply of most objects of a small project, with new objects', () => {
     await endsInSync(repository);
   });
 
-  test('nor after kill -9', async () => {
-    const repository = await commitMostlyChanged('again');
-    const gate = createGate();
-    chaos = (method) => (method === 'PUT' ? { until: gate.passed } : undefined);
-    // The updates that wait leave room for the creations beside them.
-    const running = await applying(repository.folder, [], 16);
-    await expect.poll(() => namesOf('again')).toHaveLength(14);
-    running.child.kill('SIGKILL');
-    await running.ended;
-    await endsInSync(repository);
-    gate.open();
-  });
-
   test('a limit stops the next apply if the manifests of what was created change', async () => {
     const repository = await commitMostlyChanged('moved');
     chaos = (method) => (method === 'PUT' ? { status: 500 } : undefined);

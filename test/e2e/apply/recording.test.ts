@@ -2,9 +2,8 @@ import { renameSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { useRepositories } from '../../support/repository.ts';
-import { RefusedError } from '../../../src/model/errors.ts';
 import { withLease } from '../../../src/project/record/record-lease.ts';
-import { applied, codes, files, idsOf, planBase, record, recorderAt } from '../plan/plan-base.ts';
+import { applied, codes, files, planBase, record, recorderAt } from '../plan/plan-base.ts';
 import { connection, guardrail } from '../project.ts';
 
 const { make, makeOrigin, clone } = useRepositories();
@@ -49,49 +48,12 @@ describe('recording', () => {
     });
     expect((await planBase(repository)).base?.commit).toBe(next);
   });
-
-  it('remembers removed objects that stay live, in every clone', async () => {
-    const { repository, commit } = await applied(make);
-    const origin = makeOrigin(repository);
-    repository.remove('access/b.yaml');
-    repository.commit();
-    repository.git('push', '--quiet', 'origin', 'main');
-    const orphans = [{ id: 'Connection/b', uid: 'uid-b', commit, at: 'access/b.yaml:1' }] as const;
-    expect(codes(await record(repository, {}, { orphans }))).toStrictEqual(['notice git/applied-recorded']);
-    for (const reader of [repository, clone(origin), clone(origin, '--depth=1')]) {
-      const { base, remembered, read } = await planBase(reader);
-      expect(idsOf(base?.desired)).toStrictEqual(['Connection/a']);
-      expect(read?.record.orphans).toStrictEqual(orphans);
-      expect(remembered?.objects).toMatchObject([{ ...orphans[0], resource: { id: 'Connection/b' } }]);
-    }
-    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
-    expect((await planBase(repository)).read?.record).toStrictEqual({
-      commit: repository.git('rev-parse', 'HEAD'),
-      orphans: [],
-      pending: [],
-    });
-  });
 });
 
 describe('the lease of an apply', () => {
   const minute = 60_000;
   const writes = { objects: [{ id: 'Connection/a' as const, ours: true }], edges: [] };
   const complete = { complete: true, orphans: [], writes, deleted: new Set<never>() };
-
-  it('is renewed while the apply runs, so that another one stops however long that takes', async () => {
-    const ours = make(files);
-    const other = clone(makeOrigin(ours));
-    let now = 0;
-    const clock = (): Date => new Date(now);
-    const first = await recorderAt(ours, 'other-machine:1:a', clock);
-    expect(await first.begin(writes)).toStrictEqual([]);
-    for (now = 10 * minute; now <= 60 * minute; now += 10 * minute) {
-      await first.renew();
-      await expect((await recorderAt(other, 'other-machine:2:b', clock)).begin(writes)).rejects.toThrow(RefusedError);
-    }
-    expect(codes(await first.end(complete))).toStrictEqual(['notice git/applied-recorded']);
-    expect(await (await recorderAt(other, 'other-machine:2:b', clock)).begin(writes)).toStrictEqual([]);
-  });
 
   it('is renewed by a timer, and no renewal follows the end', async () => {
     const ours = make(files);
@@ -106,32 +68,6 @@ describe('the lease of an apply', () => {
     const count = lengths.length;
     await setTimeout(50);
     expect(lengths).toHaveLength(count);
-  });
-
-  it('adds what it wrote to the record of the apply that took over, which keeps it while it runs and when it ends', async () => {
-    const ours = make(files);
-    const origin = makeOrigin(ours);
-    const other = clone(origin);
-    const lost = ours.git('rev-parse', 'HEAD');
-    let now = 0;
-    const first = await recorderAt(ours, 'other-machine:1:a', () => new Date(now));
-    await first.begin(writes);
-    expect(await first.leaseLoss()).toBeUndefined();
-    now = 16 * minute;
-    other.save({ 'access/c.yaml': connection('c') });
-    other.git('push', '--quiet', 'origin', 'main');
-    const second = await recorderAt(other, 'other-machine:2:b', () => new Date(now));
-    await second.begin({ objects: [{ id: 'Connection/c', ours: true }], edges: [] });
-    expect(await first.leaseLoss()).toMatchObject({ code: 'apply/lease-lost', message: expect.stringContaining('other-machine:2:b') });
-    const late = { objects: [{ id: 'Connection/b' as const, ours: true }], edges: [] };
-    expect(codes(await first.end({ ...complete, complete: false, writes: late }))).toStrictEqual(['warning git/locked']);
-    now = 30 * minute;
-    expect(await second.leaseLoss()).toBeUndefined();
-    expect(origin.git('log', '-1', '--format=%B', 'refs/ostiary/applied/production')).toContain('other-machine:2:b');
-    expect(codes(await second.end(complete))).toStrictEqual(['notice git/applied-recorded']);
-    const { read } = await planBase(clone(origin));
-    expect(read?.record).toMatchObject({ commit: other.git('rev-parse', 'HEAD'), pending: [{ commit: lost }] });
-    expect(read?.record.pending[0]?.objects.map(({ id }) => id)).toContain('Connection/b');
   });
 
   it('stops writing when it is past and origin cannot be reached, not before', async () => {

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
-import { commitRecord } from '../../support/commit-record.ts';
 import { useRepositories, withPush, type TestRepository } from '../../support/repository.ts';
 import { connection, guardrail, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -47,11 +46,6 @@ function flat(text: string): string {
   return text.replaceAll(/\s+/g, ' ');
 }
 
-/** Fails each creation of a rule. */
-function refuseCreation(): void {
-  chaos = ({ method, path }) => (method === 'POST' && path === '/guardrails' ? { status: 500 } : undefined);
-}
-
 describe('removing a manifest', () => {
   test('without prune: an object that a prune would keep is not announced as deleted by --prune', async () => {
     const protectedOne = connection('r0-old').replace('"name"', '"protect": true, "name"');
@@ -89,86 +83,6 @@ describe('removing a manifest', () => {
     expect([await gateway.isLive('r1-old'), await gateway.isLive('r1-kept')]).toEqual([false, true]);
     expect(await gateway.run('drift', ours.folder)).toMatchObject({ code: 0 });
     expect(recordedCommit(origin)).toBe(fresh.git('rev-parse', 'HEAD'));
-  });
-
-  test('with prune: true the plan deletes it, and --no-prune keeps it once', async () => {
-    const { ours } = await appliedProject(
-      { 'access/kept.yaml': connection('r2-kept'), 'access/old.yaml': connection('r2-old') },
-      '    prune: true\n',
-    );
-    drop(ours, 'access/old.yaml');
-    expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({
-      code: 2,
-      stdout: expect.stringContaining('1 to delete'),
-    });
-    expect(await gateway.run('drift', ours.folder)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 pending') });
-    expect(await gateway.run('apply --yes --no-prune', ours.folder)).toMatchObject({ code: 0 });
-    expect(await gateway.isLive('r2-old')).toBe(true);
-    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
-    expect(await gateway.isLive('r2-old')).toBe(false);
-    expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({ code: 0 });
-  });
-
-  test('restoring it is an update, and a released object is unmanaged', async () => {
-    const { ours } = await appliedProject({ 'access/kept.yaml': connection('r3-kept'), 'access/old.yaml': connection('r3-old') });
-    drop(ours, 'access/old.yaml');
-    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
-    ours.save({ 'access/old.yaml': connection('r3-old', { reviewers: ['dba'] }) });
-    const restored = await gateway.run('plan --format json', ours.folder);
-    expect(JSON.parse(restored.stdout).plans[0]).toMatchObject({
-      changes: [{ id: 'Connection/r3-old', action: 'update', fields: [{ origin: 'intent' }] }],
-      refusals: [],
-      orphans: [],
-    });
-    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
-    drop(ours, 'access/old.yaml');
-    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
-    ours.save({ 'ostiary.yaml': configWith('    released: [Connection/r3-old]\n') });
-    expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('No changes'),
-    });
-    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
-    expect(await gateway.isLive('r3-old')).toBe(true);
-    expect(recordedCommit(ours)).toBe(ours.git('rev-parse', 'HEAD'));
-  });
-
-  test('an object that was deleted and created again outside Ostiary is not ours', async () => {
-    const { ours } = await appliedProject({ 'access/kept.yaml': connection('r4-kept'), 'access/old.yaml': connection('r4-old') });
-    drop(ours, 'access/old.yaml');
-    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
-    const { body } = await gateway.call('GET', '/connections/r4-old');
-    await gateway.call('DELETE', '/connections/r4-old');
-    expect(await gateway.run('drift', ours.folder)).toMatchObject({ code: 0 });
-    const { id: _, ...fields } = body;
-    expect((await gateway.call('POST', '/connections', { body: fields })).status).toBeLessThan(300);
-    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
-    expect(await gateway.isLive('r4-old')).toBe(true);
-  });
-});
-
-describe('an apply that fails', () => {
-  test('what it wrote is ours: a revert deletes it and takes back what it added', async () => {
-    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('f1-a') });
-    ours.save({
-      'access/a.yaml': connection('f1-a', { reviewers: ['dba'] }),
-      'access/c.yaml': connection('f1-c'),
-      'access/g.yaml': guardrail('f1-g'),
-    });
-    refuseCreation();
-    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 5 });
-    chaos = () => undefined;
-    expect([await gateway.isLive('f1-c'), await gateway.reviewersOf('f1-a')]).toEqual([true, ['dba']]);
-    ours.git('revert', '--no-edit', 'HEAD');
-    ours.git('push', '--quiet', 'origin', 'main');
-    const other = clone(origin);
-    const planned = await gateway.run('plan --prune --format json', other.folder);
-    expect(JSON.parse(planned.stdout).plans[0].changes).toMatchObject([
-      { id: 'Connection/f1-a', action: 'update', fields: [{ origin: 'intent' }] },
-      { id: 'Connection/f1-c', action: 'delete' },
-    ]);
-    expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
-    expect([await gateway.isLive('f1-c'), await gateway.reviewersOf('f1-a')]).toEqual([false, []]);
   });
 });
 
@@ -255,33 +169,5 @@ describe('a branch behind the applied commit', () => {
     const shallow = clone(origin, '--depth=5');
     expect(await gateway.run('plan', shallow.folder)).toMatchObject({ code: 0 });
     expect(Number(shallow.git('rev-list', '--count', 'HEAD'))).toBeGreaterThanOrEqual(5);
-  });
-});
-
-/** Writes a record with the lease of a run on another machine, as that run would. */
-function lease({ git }: TestRepository, until: Date): void {
-  const commit = git('rev-parse', 'HEAD');
-  const id = commitRecord({ git }, { commit, lease: { run: 'other-machine:1:x', until: until.toISOString() } });
-  git('update-ref', ref, id);
-  git('push', '--quiet', '--force', 'origin', `${id}:${ref}`);
-}
-
-describe('another apply to the target', () => {
-  test('stops this one, which can wait; a lease that is over does not count', async () => {
-    const { ours } = await appliedProject({ 'access/a.yaml': connection('l1-a') });
-    lease(ours, new Date(Date.now() + 600_000));
-    ours.save({ 'access/a.yaml': connection('l1-a', { reviewers: ['dba'] }) });
-    for (const wait of ['', ' --lock-timeout 1s']) {
-      const refused = await gateway.run(`apply --yes${wait}`, ours.folder);
-      expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('other-machine:1:x') });
-    }
-    expect(await gateway.reviewersOf('l1-a')).toEqual([]);
-    ours.git('checkout', '--quiet', 'HEAD~1');
-    lease(ours, new Date(Date.now() + 3000));
-    ours.git('checkout', '--quiet', 'main');
-    const waited = await gateway.run('apply --yes --lock-timeout 30s', ours.folder);
-    expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('Waiting: another apply to this target is running') });
-    expect(await gateway.reviewersOf('l1-a')).toEqual(['dba']);
-    expect(recordedCommit(ours)).toBe(ours.git('rev-parse', 'HEAD'));
   });
 });

@@ -51,11 +51,3 @@ test('the record of another target is not that of a new one', async () => {
   expect(stderr + stdout).not.toContain('git/earlier-target');
   expect(stdout).not.toContain('- Connection/rt2-gone');
 });
-
-test('the record of another address is not that of a renamed target', async () => {
-  const { ours } = await renamedProject('rt3', (url) => configOf(['production', url.replace('127.0.0.1', 'localhost')]));
-  const { code, stdout, stderr } = await gateway.run('plan', ours.folder);
-  expect(code).toBe(0);
-  expect(stderr + stdout).toContain('git/no-base');
-  expect(stderr + stdout).not.toContain('git/earlier-target');
-});

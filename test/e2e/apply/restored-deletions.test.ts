@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
-import { idOf } from '../../server/client.ts';
 import { startOstiary } from '../../support/cli.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { config, connection, guardrail } from '../project.ts';
@@ -67,29 +66,3 @@ test.each(Object.entries(endings))(
     expect((await run('plan')).stdout).toContain('No changes.');
   },
 );
-
-test('a connection that was closed outside Ostiary stays closed until --revert', async () => {
-  const repository = await removeOne('by-hand');
-  repository.git('revert', '--no-edit', 'HEAD');
-  const { body } = await gateway.call('GET', '/connections/by-hand');
-  const closed = { ...body, access_mode_connect: 'disabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' };
-  expect((await gateway.call('PUT', `/connections/${idOf({ body })}`, { body: closed })).status).toBe(200);
-  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
-  expect((await run('apply --yes')).stdout).toContain('1 held');
-  expect(await modeOf('by-hand')).toBe('disabled');
-  expect(await run('apply --yes --revert Connection/by-hand')).toMatchObject({ code: 0 });
-  expect(await modeOf('by-hand')).toBe('enabled');
-});
-
-test('a closing that the gateway refuses leaves the connection and its rules as they were', async () => {
-  const { folder } = await removeOne('not-closed');
-  chaos = ({ method, path }) => (method === 'PUT' && path.startsWith('/connections/') ? { status: 500 } : undefined);
-  const { code, stdout } = await gateway.run('apply --yes --prune', folder, gitEnv);
-  expect([code, stdout]).toEqual([5, expect.stringContaining('1 failed, 1 skipped')]);
-  const { list } = await gateway.call('GET', '/guardrails');
-  expect(JSON.stringify(list.find(({ name }) => name === 'not-closed-rule'))).toContain('DROP');
-  expect(await modeOf('not-closed')).toBe('enabled');
-  chaos = () => undefined;
-  expect(await gateway.run('apply --yes --prune', folder, gitEnv)).toMatchObject({ code: 0 });
-  expect(await gateway.names('/connections')).not.toContain('not-closed');
-});

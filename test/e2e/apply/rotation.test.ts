@@ -103,18 +103,4 @@ describe.each(mainDialect(Object.entries(sides)))('rotation on the dialect %s', 
     expect(record).toMatch(/"secrets":"[\w-]{16}"/);
     expect([...printed, record].join('')).not.toMatch(/canary-(?:first|second|third|other)|Y2FuYXJ5/);
   });
-
-  test('an apply of a part proves nothing about the rest', async () => {
-    const names = ['part-a', 'part-b'];
-    const { ours, origin } = project(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { secret })])));
-    expect(await run('apply --yes', ours, 'canary-first')).toMatchObject({ code: 0 });
-    await side.tamper('part-b', other);
-    expect(await run('apply --yes --only Connection/part-a', clone(origin), 'canary-second')).toMatchObject({ code: 0 });
-    const found = await run('drift', clone(origin), 'canary-third');
-    expect(found).toMatchObject({
-      code: 2,
-      stdout: expect.stringMatching(/1 pending[^~]*~ Connection\/part-b[^~]*changed on the gateway/),
-    });
-    expect(found.stdout).not.toContain('Connection/part-a');
-  });
 });

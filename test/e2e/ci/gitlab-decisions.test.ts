@@ -3,7 +3,7 @@ import { withPlanMarks } from '../../../src/forge/approved-plan.ts';
 import type { Ended } from '../../support/cli.ts';
 import { projectBot } from '../../support/gitlab-people.ts';
 import { git } from '../../support/workflow.ts';
-import { config, connection, useProjects, writeFiles } from '../project.ts';
+import { config, connection, useProjects } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useGitLab } from './use-gitlab.ts';
 
@@ -100,26 +100,6 @@ describe('who decides', () => {
   });
 
   // security: four-eyes
-  test('the person who merges decides, but not one who adds something in a merge', patient, async () => {
-    const { iid, head } = propose();
-    bench.gitlab().write(iid, command(head), 'grace');
-    bench.gitlab().merge(iid, 'merge', 'grace');
-    expect(await apply()).toMatchObject({ code: 0 });
-
-    const { iid: second, head: written } = propose();
-    writeFiles(bench.clone(), { 'README.md': 'Not in either parent' });
-    git(bench.clone(), 'add --all');
-    const [tree, main] = [git(bench.clone(), 'write-tree'), git(bench.clone(), 'rev-parse origin/main')];
-    const made = git(bench.clone(), ['commit-tree', tree, '-p', written, '-p', main, '-m', 'Merge main'], 'grace');
-    git(bench.clone(), ['push', '--quiet', 'origin', `${made}:refs/heads/topic-${branches}`]);
-    bench.gitlab().write(second, command(made), 'grace');
-    bench.gitlab().merge(second);
-    await ignored(`grace made a part of what would be applied (commit ${made.slice(0, 12)})`);
-    bench.gitlab().write(second, command(made), 'linus');
-    expect(await apply()).toMatchObject({ code: 0 });
-  });
-
-  // security: four-eyes
   test('a co-author and another committer do not decide', patient, async () => {
     const coAuthored = propose({ message: 'Change\n\nCo-authored-by: Grace <7-grace@users.noreply.gitlab.test>' });
     bench.gitlab().write(coAuthored.iid, command(coAuthored.head), 'grace');
@@ -141,41 +121,6 @@ describe('who decides', () => {
     });
     // GitLab names no account for the address of a committer.
     expect(ended.stderr).toMatch(/by linus is ignored: not all authors .* by an account that GitLab does not know\)/);
-  });
-
-  // security: four-eyes
-  test('beside a bot or an unknown address only an approver decides, unless the address is their own', patient, async () => {
-    push('main', { 'ostiary.yaml': limited('approvers: [grace, mallory]\n') });
-    await settle();
-    const message = 'Change\n\nCo-authored-by: Mallory <mallory@elsewhere.test>';
-    for (const one of [{ by: projectBot }, { by: 'ada', message }]) {
-      const { iid, head } = propose(one);
-      bench.gitlab().write(iid, command(head), 'linus');
-      bench.gitlab().merge(iid);
-      await ignored('linus is not one of the approvers in the config');
-      if (one.message !== undefined) {
-        bench.gitlab().write(iid, command(head), 'mallory');
-        await ignored('mallory made a part');
-      }
-      bench.gitlab().write(iid, command(head), 'grace');
-      expect(await apply()).toMatchObject({ code: 0 });
-    }
-    push('main', { 'ostiary.yaml': limited() });
-    await settle();
-    const { iid, head } = propose({ by: projectBot });
-    bench.gitlab().write(iid, command(head), 'grace');
-    bench.gitlab().merge(iid);
-    await ignored(`by ${projectBot}, which may act for anybody`);
-  });
-
-  test('beside the author of a fork only an approver decides', patient, async () => {
-    const { iid, head } = propose({ by: 'eve' });
-    const forked = bench.gitlab().open(`topic-${branches}`, { fork: true, author: 'eve' });
-    bench.gitlab().write(forked, command(head), 'grace');
-    expect(await planRequest(forked, 'plan --overrides')).toMatchObject({ code: 0, stdout: expect.stringContaining('Valid.') });
-    bench.gitlab().merge(forked);
-    bench.gitlab().write(iid, command(head), 'grace');
-    await ignored('by an account that GitLab does not know');
   });
 
   // security: four-eyes
@@ -251,16 +196,6 @@ describe('notes', () => {
     expect(bench.gitlab().actions).toEqual(['/label ~urgent']);
     bench.gitlab().remove(iid, note);
     expect(await planRequest(iid, 'plan --overrides')).toMatchObject({ code: 6 });
-  });
-
-  test('the account of the token decides nothing, also if it is a person', patient, async () => {
-    const { iid, head } = propose({ by: 'ada' });
-    bench.gitlab().write(iid, command(head), 'grace');
-    bench
-      .gitlab()
-      .intercept(({ endpoint }) => (endpoint === 'GET /user' ? { status: 200, body: { id: 9, username: 'grace' } } : undefined));
-    const ended = await planRequest(iid, 'plan --overrides');
-    expect(ended).toMatchObject({ code: 6, stderr: expect.stringContaining('the account of the token does not decide') });
   });
 });
 

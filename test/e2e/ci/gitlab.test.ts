@@ -18,51 +18,11 @@ const bench = useGitLab(makeProject, gateway, () => ({
 }));
 const { ci, push, planRequest, notesOn } = bench;
 
-/** Opens a merge request of a new branch with one connection, and plans it. */
-async function planned(name: string): Promise<number> {
-  push(name, { [`access/${name}.yaml`]: connection(name, { reviewers: ['dba'] }) });
-  const iid = bench.gitlab().open(name);
-  expect(await planRequest(iid)).toMatchObject({ code: 0 });
-  return iid;
-}
-
-const digestOf = (note: string): string => /ostiary plan [0-9a-f]{32} ([0-9a-f]{64})/.exec(note)?.[1] ?? '';
-
 describe('the life of a merge request', () => {
   test('a first apply of main succeeds, with no merge request', async () => {
     const applied = await ci('apply', { source: 'push' });
     expect(applied).toMatchObject({ code: 0 });
     expect(await gateway.isLive('first')).toBe(true);
-  });
-});
-
-describe('an approved plan', () => {
-  test.each<readonly [string, (iid: number, note: { readonly id: number; readonly body: string }) => void, string]>([
-    ['in a note that another member edited', (iid, { id, body }) => bench.gitlab().edit(iid, id, body), 'was edited by ada'],
-    [
-      'of an older commit',
-      (iid) =>
-        push(bench.gitlab().requests[iid - 1]?.source ?? '', { 'access/late.yaml': connection('late', { reviewers: ['dba'] }) }, 'Late'),
-      'shows the plan of commit',
-    ],
-    [
-      'in a note that another member copied',
-      (iid, { body }) => {
-        bench.gitlab().requests[iid - 1]?.notes.splice(0);
-        bench.gitlab().write(iid, body);
-      },
-      'has no comment by Ostiary',
-    ],
-  ])('%s applies nothing', async (name, change, reason) => {
-    const iid = await planned(name.replaceAll(' ', '-'));
-    const [note = { id: 0, body: '' }] = bench.gitlab().requests[iid - 1]?.notes ?? [];
-    expect(digestOf(note.body)).not.toBe('');
-    change(iid, note);
-    bench.gitlab().merge(iid);
-    const ended = await ci('apply --digest comment', { source: 'push' });
-    expect(ended).toMatchObject({ code: 6, stderr: expect.stringContaining(reason) });
-    // What is merged is applied for the next tests.
-    expect(await ci('apply', { source: 'push' })).toMatchObject({ code: 0 });
   });
 });
 

@@ -6,7 +6,6 @@ import { ostiary } from '../../support/cli.ts';
 import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
 import { makeFolder } from '../../support/servers.ts';
 import type { ChaosEffect } from '../../support/chaos.ts';
-import { agentId, connectionBody } from '../../server/client.ts';
 import { config, connection, guardrail, manyConnections, useProjects, writeFiles, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
@@ -63,28 +62,6 @@ describe('5: a part failed', () => {
     expect(finished).toMatchObject({ code: 0, stdout: expect.stringContaining(': 2 created.') });
     expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
   });
-
-  test('a lost response, or a 500 after the commit, is no failure and creates no duplicate', async () => {
-    let lost = 0;
-    chaos = ({ method }) => {
-      if (method === 'GET') return undefined;
-      lost += 1;
-      return [
-        { dropAfter: true } as const,
-        { status500AfterCommit: true } as const,
-        { dropBefore: true } as const,
-        { status: 429 } as const,
-        undefined,
-      ][lost % 5];
-    };
-    const cwd = project(manyConnections('lost', 12));
-    expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
-    chaos = () => undefined;
-    expect((await gateway.run(`plan ${asked}`, cwd)).stdout).toContain(
-      'No changes. The gateway matches the manifests: 12 resources in sync.',
-    );
-    expect((await gateway.names('/connections')).filter((name) => name.startsWith('lost-'))).toHaveLength(12);
-  });
 });
 
 describe('6: refused', () => {
@@ -113,24 +90,6 @@ describe('6: refused', () => {
       { event: 'end', counts: { done: 4, failed: 0 } },
     ]);
     expect(readFileSync(join(cwd, 'k'), 'utf8')).not.toContain(gateway.server().key);
-  });
-
-  test('a managed object is refused or skipped, never written', async () => {
-    const body = connectionBody('six-managed', await agentId(gateway.call), { subtype: 'postgres' });
-    const made = await gateway.call('POST', '/connections', { body, key: gateway.server().managerKey });
-    const cwd = project({
-      'access/managed.yaml': connection('six-managed', { reviewers: ['dba'] }),
-      'access/free.yaml': guardrail('six-free'),
-    });
-    const refused = await gateway.run('apply --yes --report json=r.json', cwd);
-    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('error plan/managed  Connection/six-managed') });
-    const skipped = await gateway.run('apply --yes --on-managed skip --report json=r.json --journal j', cwd);
-    expect(skipped.code).toBe(0);
-    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({ targets: [{ counts: { blocked: 1, created: 1 } }] });
-    expect(journalOf(cwd, 'j').at(-1)).toMatchObject({ event: 'end', counts: { blocked: 1, done: 1 } });
-    const { body: found } = await gateway.call('GET', '/connections/six-managed');
-    expect(found).toEqual(made.body);
-    expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
   });
 });
 

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { formsOf } from '../../support/canary-forms.ts';
 import { ostiary, startOstiary, type Ended, type Run } from '../../support/cli.ts';
-import { json, startFlakyServer } from '../../support/flaky-server.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { makeFolder } from '../../support/servers.ts';
 import { agentId, base64, callerOf, connectionBody, rowsOf } from '../../server/client.ts';
-import { config, connection, guardrail, manifest, useProjects, writeFiles } from '../project.ts';
+import { config, connection, guardrail, manifest, useProjects } from '../project.ts';
 
 const makeProject = useProjects();
 
@@ -151,58 +150,7 @@ test('own gateway: no output, report, journal or log contains a secret', async (
   outputs.push(['serve: stdout', stdout], ['serve: stderr', stderr]);
 });
 
-test('a failing gateway that echoes requests', async () => {
-  const agent = { id: '11111111-1111-4111-8111-111111111111', name: 'default', status: 'online' };
-  const server = await startFlakyServer((response, seen) => {
-    const echo = `${seen.method} ${seen.body} ${JSON.stringify(seen.headers)}`;
-    if (seen.path === '/serverinfo') return json(200, { role: 'admin', version: canaries.token })(response, seen);
-    if (seen.path === '/agents') return json(200, [agent])(response, seen);
-    if (seen.method === 'GET') return json(200, [])(response, seen);
-    return json(seen.path === '/guardrails' ? 201 : 422, { message: echo, error: echo, errors: [echo] })(response, seen);
-  });
-  const cwd = project(server.url);
-  for (const line of ['plan', `apply --yes --journal journal ${reports}`, 'apply --yes --format json', 'apply --yes --format markdown'])
-    expect({ line, code: (await run(line, cwd, line === 'apply --yes --format json' ? ostiary : ostiaryInProcess)).code }).toEqual({
-      line,
-      code: line === 'plan' ? 0 : 5,
-    });
-  collectFiles(cwd);
-  await server.close();
-  const angry = await startFlakyServer((response, seen) => json(401, { message: JSON.stringify(seen.headers) })(response, seen));
-  for (const line of ['plan', 'get connections']) expect((await run(line, project(angry.url), ostiaryInProcess)).code).toBe(4);
-  await angry.close();
-});
-
-test('manifests with errors next to secrets', async () => {
-  const spoiled: readonly (readonly [string, (text: string) => string])[] = [
-    ['cut', (text) => text.slice(0, text.indexOf('canary-inline') + 20)],
-    ['a number', (text) => text.replace(JSON.stringify(canaries.inline), `${JSON.stringify(canaries.inline)}: 1`)],
-    ['an unknown key', (text) => text.replace('"value": "canary-inline', '"vlaue": "canary-inline')],
-    ['plain', (text) => text.replace(base64(canaries.base64), canaries.misplaced)],
-    ['a list', (text) => text.replace(JSON.stringify(canaries.inline), `[${JSON.stringify(canaries.inline)}]`)],
-    ['twice', (text) => text.replace('"value": "canary-inline', `"value": "${canaries.misplaced}", "value": "canary-inline`)],
-    ['an unknown field', (text) => text.replace('"secret":', '"secrte":')],
-    ['an unset variable', (text) => text.replace('OSTIARY_SECRET_DB', 'OSTIARY_SECRET_NONE')],
-    ['a missing file', (text) => text.replace('certs/key.pem', 'certs/none.pem')],
-  ];
-  for (const [index, [, spoil]] of spoiled.entries()) {
-    const cwd = project('http://127.0.0.1:9');
-    const text = readFileSync(join(cwd, 'access/db.yaml'), 'utf8');
-    expect(spoil(text)).not.toBe(text);
-    writeFiles(cwd, { 'access/db.yaml': spoil(text) });
-    const ended = await Promise.all(
-      ['validate', 'validate --format json', 'apply --yes'].map((line) =>
-        run(line, cwd, index === 0 && line === 'validate' ? ostiary : ostiaryInProcess),
-      ),
-    );
-    expect(ended.at(-1)?.code).toBe(3);
-  }
-  const cwd = project(`https://me:${canaries.password}@gateway.example.com/`);
-  for (const line of ['validate', 'plan', 'get agents', `get agents --url https://${canaries.token}@x`])
-    expect({ line, code: (await run(line, cwd, ostiaryInProcess)).code }).toEqual({ line, code: 3 });
-});
-
 test('no collected text contains a secret', () => {
-  expect(outputs.length).toBeGreaterThan(120);
+  expect(outputs.length).toBeGreaterThan(60);
   expect([...new Set(leaks())]).toEqual([]);
 });

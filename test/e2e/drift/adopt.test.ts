@@ -4,7 +4,7 @@ import { expectValid } from '../../support/documents.ts';
 import { commentedConnection } from '../../support/manifests.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { useGateway } from '../use-gateway.ts';
-import { config, connection, guardrail, manifest } from '../project.ts';
+import { config, guardrail } from '../project.ts';
 
 const gateway = useGateway();
 const { make, makeOrigin, clone } = useRepositories();
@@ -27,13 +27,6 @@ const branch = 'ostiary/adopt/production';
 
 function parsed(text: string): { readonly drifts: readonly { readonly adoption: { readonly [key: string]: unknown } }[] } {
   return JSON.parse(text);
-}
-
-function mask(connections: readonly string[]): string {
-  return manifest('DataMaskingRule', 'seven-mask', {
-    supported_entity_types: [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }],
-    connection_ids: connections,
-  });
 }
 
 describe('drift --adopt', () => {
@@ -163,20 +156,6 @@ describe('drift --adopt', () => {
     expect(shown).toContain("  - 'security'");
     repository.git('merge', '--quiet', '--no-edit', branch);
     expect((await run('plan --only Connection/four-a', repository)).stdout).toContain('1 to update');
-  });
-
-  test('does not adopt an object that an interrupted apply left closed', async () => {
-    const first = { 'access/a.yaml': connection('seven-a'), 'access/mask.yaml': mask(['seven-a']) };
-    const repository = make({ 'ostiary.yaml': config(gateway.url()), ...first });
-    expect((await run('apply --yes', repository)).code).toBe(0);
-    repository.save({ 'access/b.yaml': connection('seven-b'), 'access/mask.yaml': mask(['seven-a', 'seven-b']) });
-    const { body } = await gateway.call('GET', '/connections/seven-a');
-    const closed = ['connect', 'exec', 'runbooks'].map((mode) => [`access_mode_${mode}`, 'disabled']);
-    const { id: _, ...staged } = { ...body, name: 'seven-b', resource_name: 'seven-b', ...Object.fromEntries(closed) };
-    expect((await gateway.call('POST', '/connections', { body: staged })).status).toBe(201);
-    const ended = await run('drift --adopt', repository);
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
-    expect(repository.git('branch', '--list', branch)).toBe('');
   });
 });
 

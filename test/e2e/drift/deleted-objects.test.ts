@@ -141,17 +141,4 @@ describe.each(mainDialect(Object.entries(sides)))('on the dialect %s', (_, open)
     const accepted = await run('plan');
     expect([accepted.code, accepted.stderr]).toEqual([0, expect.not.stringContaining('plan/')]);
   });
-
-  test('a clone without a base does not take an own apply for a change outside Ostiary', async () => {
-    const repository = make({ 'ostiary.yaml': config(side.url), 'access/own.yaml': connection('own') });
-    expect(await runIn(repository, side)('apply --yes')).toMatchObject({ code: 0 });
-    const older = clone(repository);
-    repository.save({ 'access/own.yaml': connection('own', { access_max_duration: 60 }) });
-    expect(await runIn(repository, side)('apply --yes')).toMatchObject({ code: 0 });
-    for (const line of ['drift', 'drift --format markdown', 'drift --adopt', 'plan']) {
-      const { stdout, stderr } = await runIn(older, side)(`${line} --no-origin`);
-      expect([line, `${stdout}${stderr}`]).toEqual([line, expect.not.stringMatching(/outside/)]);
-      expect([line, stdout]).toEqual([line, expect.stringMatching(line === 'plan' ? /1 to update/ : /1 object differs from its manifest/)]);
-    }
-  });
 });

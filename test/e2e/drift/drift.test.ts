@@ -56,23 +56,6 @@ test('a drift lists the change, its author and time; pending changes are no drif
   );
 });
 
-test('the drift of a rule with a pending rename is reported and adopted; the rename stays pending', async () => {
-  const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('before') });
-  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
-  expect((await run('apply --yes')).code).toBe(0);
-  const { list } = await gateway.call('GET', '/guardrails');
-  const found = list.find(({ name }) => name === 'before') ?? {};
-  await gateway.call('PUT', `/guardrails/${idOf({ body: found })}`, { body: { ...found, description: 'by hand' } });
-  repository.save({ 'access/rule.yaml': guardrail('after', undefined, {}, { renamedFrom: 'before' }) });
-  const adopted = await run('drift --adopt');
-  expect([adopted.code, adopted.stdout]).toEqual([
-    0,
-    expect.stringMatching(/GuardrailRule\/after .* renamed from before\n {6}description .*by hand/),
-  ]);
-  repository.git('merge', '--quiet', 'ostiary/adopt/production');
-  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on production. 1 pending') });
-});
-
 test('--adopt --new adopts drift and writes manifests of unmanaged objects; a second run writes nothing; after the merge there are no changes', async () => {
   const repository = make({
     'ostiary.yaml': config(gateway.url()),

@@ -50,25 +50,6 @@ describe('apply', () => {
 });
 
 describe('plan and explain', () => {
-  test('accept --base, reject an unknown commit, and work without a base', async () => {
-    const ours = project({ 'access/g.yaml': guardrail('git-base') });
-    const broken = ours.save({ 'access/g.yaml': 'a: [\n' });
-    ours.save({ 'access/g.yaml': guardrail('git-base') });
-    expect(await gateway.run('plan --base HEAD~2', ours.folder)).toMatchObject({ code: 0, stderr: '' });
-    expect(await gateway.run('plan --base none', ours.folder)).toMatchObject({ code: 0, stderr: '' });
-    expect(await gateway.run('explain GuardrailRule/git-base --base HEAD --own HEAD~1', ours.folder)).toMatchObject({ code: 0 });
-    const unreadable = await gateway.run(`plan --base ${broken}`, ours.folder);
-    expect(unreadable.code).toBe(3);
-    expect(unreadable.stderr).toContain('error git/base-unreadable');
-    expect(unreadable.stderr).toContain(`${broken.slice(0, 10)}:access/g.yaml:`);
-    for (const [flag, code] of [
-      ['--base=nowhere', 'git/no-such-commit'],
-      ['--own=nowhere', 'git/no-such-commit'],
-      ['--base=--upload-pack=x', 'git/bad-ref'],
-    ] as const)
-      expect(await gateway.run(`plan ${flag}`, ours.folder)).toMatchObject({ code: 3, stderr: expect.stringContaining(`error ${code}`) });
-  });
-
   test('work on a detached HEAD, and report what a shallow clone lacks', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-shallow') });
     const first = ours.git('rev-parse', 'HEAD');

@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { hostileConfig, makeWitness, plantHooks, plantRepository, type Witness } from '../../support/planted-programs.ts';
+import { hostileConfig, makeWitness, plantHooks, type Witness } from '../../support/planted-programs.ts';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useAction } from '../action/use-action.ts';
@@ -35,67 +34,18 @@ function project(): Files {
   };
 }
 
-/** All commands, in an order in which each succeeds. */
-const commands = [
-  ['validate', 'plan', 'apply --yes', 'plan', 'plan --own HEAD --base HEAD', 'plan --config-ref HEAD'],
-  ['plan --no-origin --out plan.json', 'apply --yes --plan plan.json', 'drift', 'drift --adopt', 'drift --adopt --no-commit'],
-  ['drift --revert --yes', 'explain GuardrailRule/planted', 'test', 'get rules', 'search x', 'pull', 'init'],
-].flat();
-
-/** Runs command lines in the project of a repository and modes of the action, the plans of a long list also with what is built; returns the failures. */
+/** Runs command lines in the project of a repository, and modes of the action; returns the failures. */
 async function failures(repository: TestRepository, lines: readonly string[], modes: readonly string[]): Promise<readonly string[]> {
   const folder = join(repository.folder, home);
   const results: (readonly [string, { readonly code: number | null; readonly stdout: string; readonly stderr: string }])[] = [];
   for (const line of lines) results.push([line, await gateway.run(line, folder)]);
-  const isLong = lines.length > 10;
-  if (isLong) results.push(['built plan', await gateway.process('plan', folder)]);
   const env = { ...gateway.env(), GITHUB_SHA: repository.git('rev-parse', 'HEAD') };
   for (const mode of modes) {
-    const options = { cwd: folder, event: mode === 'drift' ? 'schedule' : 'push', payload: {}, inputs: { mode }, env };
+    const options = { cwd: folder, event: 'push', payload: {}, inputs: { mode }, env };
     results.push([`action ${mode}`, await bench.step(options)]);
-    if (isLong && mode === 'plan') results.push(['bundled action', await bench.bundled(options)]);
   }
   return results.flatMap(([line, { code, stdout, stderr }]) => (code === 0 ? [] : [`${line}: ${code} ${stdout} ${stderr}`]));
 }
-
-const modes = ['validate', 'plan', 'apply', 'drift'];
-const levels = ['', 'infra', home, `${home}/access`, `${home}/overlay`];
-
-// security: proposal
-describe('a repository of plain files', () => {
-  test('makes plain git run programs, so the witness detects them', () => {
-    const witness = createWitness();
-    const repository = make({ [`${home}/x.yaml`]: '' });
-    plantRepository(join(repository.folder, home), witness, `ext::${witness.command('address')}`);
-    const env = { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', HOME: '/nonexistent' };
-    expect(() => execFileSync('git', ['ls-remote', 'origin'], { cwd: join(repository.folder, home), env, stdio: 'ignore' })).toThrow(/./);
-    expect(witness.ran()).toEqual(['address']);
-  });
-
-  const cases: readonly (readonly [string, readonly string[], readonly string[], readonly string[]])[] = [
-    ['every level', levels, commands, modes],
-    // A repository further up would hide one further down.
-    ...['', `${home}/access`].map(
-      (level) => [level === '' ? 'the top' : level, [level], ['apply --yes', 'plan --own HEAD', 'drift --adopt'], ['plan']] as const,
-    ),
-  ];
-
-  test.each(cases)('at %s runs nothing, and Ostiary uses the surrounding repository', async (_, planted, lines, some) => {
-    const witness = createWitness();
-    const repository = make(project());
-    const origin = makeOrigin(repository);
-    for (const level of planted) plantRepository(join(repository.folder, level), witness, `ext::${witness.command('address')}`);
-    repository.commit();
-    repository.git('push', '--quiet', 'origin', 'main');
-    const failed = await failures(repository, lines, some);
-    expect(witness.ran()).toEqual([]);
-    expect(failed).toEqual([]);
-    // The record is the applied commit, or a commit upon it if there is more to remember.
-    const record = 'refs/ostiary/applied/infra%2Fprod%2Fproduction';
-    for (const { git } of [repository, origin])
-      expect(git('rev-parse', record, `${record}^1`).split('\n')).toContain(repository.git('rev-parse', 'HEAD'));
-  });
-});
 
 // security: proposal
 describe('a repository whose own configuration names programs', () => {

@@ -178,14 +178,6 @@ test('a contributor without push rights writes no record: that of a fork does no
 });
 
 describe('a missing record', () => {
-  test('is none before the first apply, nor where live objects are as in the manifests', async () => {
-    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('pulled') });
-    ours.git('push', '--quiet', 'origin', `:${ref}`);
-    const job = clone(origin);
-    expect(await run('plan', job)).toMatchObject({ code: 0, stderr: expect.stringContaining('git/no-base') });
-    expect(await run('apply --yes', job)).toMatchObject({ code: 0, stderr: expect.stringContaining('git/applied-recorded') });
-  });
-
   // security: no-record
   test('refuses changes of live objects, unless they are imported or the refusal is overridden', async () => {
     const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('lost-a'), 'access/b.yaml': connection('lost-b') });

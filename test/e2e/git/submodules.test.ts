@@ -5,7 +5,7 @@ import { connection, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
 const gateway = useGateway();
-const { make, makeOrigin, clone, at } = useRepositories();
+const { make, makeOrigin, clone } = useRepositories();
 
 function configOf(more = 'prune: true'): string {
   return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets:\n  production: { url: '${gateway.url()}', ${more} }\n`;
@@ -134,24 +134,5 @@ describe('the file of a secret in a submodule belongs to the commits of the repo
     expect(await run(`apply --yes --digest ${digest}`, ours)).toMatchObject({ code: 6 });
     expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
     expect(await run('plan', checkOut(origin), auditor)).toMatchObject({ code: 0, stdout: expect.not.stringContaining('to update') });
-  });
-
-  test('in a submodule of a submodule', async () => {
-    const deepest = make({ host: 'db.internal' });
-    const middle = make({ 'x.txt': '' });
-    middle.git('submodule', '--quiet', 'add', `file://${deepest.folder}`, 'deep');
-    middle.commit('Add a submodule');
-    const secret = { 'envvar:HOST': { valueFrom: { file: 'sec/deep/host' } } };
-    const ours = make({ 'ostiary.yaml': configOf(), 'access/1.yaml': connection('s-deep', { secret }) });
-    ours.git('submodule', '--quiet', 'add', `file://${middle.folder}`, 'sec');
-    ours.git('submodule', '--quiet', 'update', '--init', '--recursive');
-    ours.commit('Add a submodule');
-    const origin = makeOrigin(ours);
-    expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
-    deepest.save({ host: 'evil.example' });
-    at(`${middle.folder}/deep`).git('pull', '--quiet', 'origin', 'main');
-    bump({ inner: middle, ours, origin }, 'sec');
-    ours.git('submodule', '--quiet', 'update', '--recursive');
-    expect((await run('plan --secrets unresolved', ours)).stdout).toContain('HOST');
   });
 });

@@ -40,8 +40,6 @@ const inTurn =
   (files) =>
     edits.reduce((all, edit) => edit(all), files);
 
-const othersFiles = { serve: 'access/others.yaml', hoop: 'rules/others.yaml' } as const;
-
 /** The contractors need no approval any more. */
 const withoutReview = inTurn(
   replace('rules/approval.yaml', 'approval_required_groups: [contractors]', 'approval_required_groups: [trainees]'),
@@ -112,40 +110,5 @@ describe.each<readonly [Target, Readonly<Record<'deferred' | 'violated', readonl
     expect([...new Set(findings.map(({ policy }) => policy))].toSorted()).toEqual(violated);
     repository.remove(...Object.keys(policies));
     repository.save(files);
-  });
-
-  test('refuses what it denies to others, and names the line that grants it', async () => {
-    const { files, repository, run } = applied;
-    const path = othersFiles[target];
-    const tested = { [path]: readFileSync(join(example, path), 'utf8') };
-    repository.save(tested);
-    const clean = await run('plan');
-    expect([clean.code, clean.stdout, clean.stderr]).toEqual([
-      0,
-      expect.stringContaining('No changes'),
-      expect.not.stringContaining('plan/unknown-group'),
-    ]);
-    repository.save(replace('access/payments.yaml', '[payments]', '[payments, contractors]')(files));
-    const failing = /others\s+on\s+team=payments:\s+denied,\s+but\s+contractors\s+on\s+ledger-db:\s+connect,\s+exec\s+allowed/;
-    const validated = await run('validate');
-    expect(validated).toMatchObject({ code: 3, stderr: expect.stringMatching(failing) });
-    const line = tested[path]?.split('\n').findIndex((one) => one.includes('others, on: { match_tags: { team: payments }')) ?? -1;
-    expect(validated.stderr).toContain(`${path}:${line + 1}:5 error manifest/access-test`);
-    expect(validated.stderr).toContain('decided by access/payments.yaml:14');
-    const planned = await run('plan');
-    expect(planned).toMatchObject({ code: 6, stdout: expect.stringMatching(failing) });
-    expect(planned.stdout).toContain('plan/access-test');
-    repository.remove(path);
-    repository.save(files);
-  });
-
-  test('ends the access of contractors with its last day', async () => {
-    const { run } = applied;
-    expect(await run('validate', '2030-06-16')).toMatchObject({ code: 0, stderr: expect.stringContaining('manifest/grant-ending') });
-    const ended = { code: 3, stderr: expect.stringContaining('the access of contractors ended on 2030-06-30 (today is 2030-07-01)') };
-    expect(await run('validate', '2030-07-01')).toMatchObject(ended);
-    expect(await run('plan', '2030-07-01')).toMatchObject(ended);
-    const drifted = await run('drift', '2030-07-01');
-    expect(drifted).toMatchObject({ code: 2, stdout: expect.stringContaining('contractors on orders-db: expired on 2030-06-30') });
   });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { callerOf, type CallServer } from '../../server/client.ts';
 import { addressOf, ostiary, startOstiary, type Running } from '../../support/cli.ts';
@@ -52,26 +52,6 @@ test('--drain keeps serving after SIGTERM, but is not ready', async () => {
   expect((await call('GET', '/readyz')).status).toBe(503);
   expect((await call('GET', '/agents')).status).toBe(200);
   expect((await running.ended).code).toBe(0);
-});
-
-async function serveOnce(folder: string): Promise<string> {
-  const args = ['serve', '--port', '0', '--database', folder, '--log', 'text'];
-  const running = await startOstiary(args, { cwd: dirname(folder), env: { OSTIARY_SERVE_KEY: key } });
-  await addressOf(running);
-  running.child.kill('SIGTERM');
-  return (await running.ended).stderr;
-}
-
-test('in an existing folder that others can read, they can read no file of the database', async () => {
-  const folder = join(makeProject({}), 'shared');
-  mkdirSync(folder);
-  chmodSync(folder, 0o755);
-  await serveOnce(folder);
-  const modes = ['encryption.key', 'postgres'].map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8));
-  expect([readdirSync(folder).toSorted(), modes]).toEqual([
-    ['encryption.key', 'postgres'],
-    ['600', '700'],
-  ]);
 });
 
 test('the default folder is not made through a link', async () => {
