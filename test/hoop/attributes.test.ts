@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connection, guardrail } from '../e2e/project.ts';
+import { connection } from '../e2e/project.ts';
 import { open, switchOn } from '../support/access-project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { useHoopRepositories } from '../support/hoop-repository.ts';
@@ -154,65 +154,6 @@ test.each([
   const project = await applied();
   project.write({ 'access/two.yaml': manifest, ...(text.startsWith('it ') ? { 'access/pci.yaml': manifest, 'access/two.yaml': '' } : {}) });
   await expectRefused(project, text);
-});
-
-test('while access control is off a grant does nothing, and counts in the plan that switches it on', { timeout }, async () => {
-  const project = await hoopProject();
-  project.write({ ...granting, 'access/b.yaml': connection('other-db', open) });
-  const plan = await project.ostiary(['plan']);
-  expect(plan.stdout + plan.stderr).toContain('the attribute "pci" grants nothing yet: access control is off');
-  await applyAndExpectInSync(project);
-  expect((await planSummary(project)).headlines).toEqual([]);
-
-  project.write({ 'access/c.yaml': connection('third-db', { ...open, access_groups: ['sre'] }) });
-  const refused = await project.ostiary(['plan']);
-  expect(refused.stdout + refused.stderr).toContain('plan/access-control-on');
-  expect(refused.stdout + refused.stderr).toContain('only admins see 1 connection without access_groups: other-db');
-  const allowed = ['apply', '--yes', '--allow', 'plan/access-control-on=test'];
-  expect((await project.ostiary(allowed)).code).toBe(0);
-});
-
-test('an attribute is renamed before a connection that has it is written', { timeout }, async () => {
-  const { project, run, change } = await repositories.apply(await controlled(), {
-    ...granting,
-    'access/rule.yaml': ruleBy('cards', 'pci'),
-  });
-  const done = await change({
-    'access/a.yaml': connection('orders-db', { ...open, attributes: ['cards'], reviewers: ['sre'] }),
-    'access/pci.yaml': attribute('cards', { access_groups: ['dba', 'sre'] }, { renamedFrom: 'pci' }),
-    'access/rule.yaml': ruleBy('cards', 'cards'),
-  });
-  expect(writes(done).map((one) => one.replace(/[0-9a-f-]{36}$/, 'ID'))).toEqual([
-    'PUT /api/attributes/pci',
-    'PUT /api/connections/ID',
-    'PUT /api/attributes/cards',
-  ]);
-  expect(await attributesOf(project)).toEqual({ cards: { groups: ['dba', 'sre'], connections: ['orders-db'] } });
-  expect(await run('plan')).toMatchObject({ stdout: expect.stringContaining('No changes') });
-  expect(await run('drift')).toMatchObject({ code: 0 });
-});
-
-/** Returns a connection that may have reviewers and a guardrail, and another one. */
-function guarded({ reviewers = ['sre'], guard = ['orders-db'], own = {} }): Readonly<Record<string, string>> {
-  return {
-    'access/a.yaml': connection('orders-db', { ...open, reviewers, ...own }),
-    'access/b.yaml': guardrail('no-drop', ['drop'], { connection_ids: [...guard, 'other-db'] }),
-    'access/c.yaml': connection('other-db', open),
-  };
-}
-
-test.each([
-  ['a guardrail', { guard: [] }, 'PUT /api/guardrails/ID'],
-  ['reviewers', { reviewers: [] }, 'PUT /api/connections/ID'],
-])('an attribute that grants access is deleted before %s of the connection goes', async (_, change, last) => {
-  const project = await repositories.apply(await controlled(), {
-    ...guarded({ own: { attributes: ['pci'] } }),
-    'access/pci.yaml': attribute('pci', { access_groups: ['dba'] }),
-  });
-  // The manifest of the connection leaves its attributes to the gateway.
-  project.commit(guarded(change), ['access/pci.yaml']);
-  const done = await project.run('apply --yes --prune');
-  expect([done.code, writes(done).map((one) => one.replace(/[0-9a-f-]{36}$/, 'ID'))]).toEqual([0, ['DELETE /api/attributes/pci', last]]);
 });
 
 test('a live attribute that no route reaches is one that the gateway cannot change, and neither rename', { timeout }, async () => {

@@ -3,7 +3,7 @@ import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { connection } from '../e2e/project.ts';
 import { adminToken, hoopProject, type HoopProject } from '../support/hoop-project.ts';
-import { applyAndExpectInSync, writes } from './expectations.ts';
+import { applyAndExpectInSync } from './expectations.ts';
 
 /** Runs an action once, at the first request of a route. */
 function whenAsked(project: HoopProject, route: string, what: () => void): void {
@@ -88,15 +88,6 @@ test('an update that cannot carry the secrets is refused before it is sent', asy
   await expect(gateway.update(bulk, request)).rejects.toMatchObject({ code: 'plan/would-lose-secret', exitCode: 6 });
   expect(project.model.log.count()).toBe(count);
   await gateway.close();
-});
-
-test('written secrets are read back with only the bulk reads', async () => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'one' } } }) });
-  const applied = await project.ostiary(['apply', '--yes']);
-  expect([applied.code, writes(applied).length, applied.requests.filter((request) => request.startsWith('GET /api/connections/'))]).toEqual(
-    [0, 1, []],
-  );
 });
 
 test('a secret that the gateway accepts and does not keep is reported', async () => {

@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
-import { connection, guardrail, manifest } from '../e2e/project.ts';
-import { adminToken, hoopProject, userToken, type HoopProject } from '../support/hoop-project.ts';
+import { connection, manifest } from '../e2e/project.ts';
+import { adminToken, hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
-
-const masked = { score_threshold: 0.5, supported_entity_types: [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS'] }] };
 
 async function portOf({ url }: HoopProject): Promise<Awaited<ReturnType<typeof openGateway>>> {
   const gateway = await openGateway({ url, token: adminToken, auth: 'auto', dialect: 'auto', registry });
@@ -56,17 +54,6 @@ test('6 a connection is deleted by its name, and never a managed one, whatever t
   await gateway.close();
 });
 
-test('7 lists blank what other reads show: there is no difference, and no connection is read alone', async () => {
-  const project = await hoopProject();
-  const kept = { force_approve_groups: ['sre'], access_max_duration: 60, min_review_approvals: 1, mandatory_metadata_fields: ['ticket'] };
-  project.write({ 'access/a.yaml': connection('orders-db', { ...kept, attributes: ['pci'] }) });
-  await applyAndExpectInSync(project);
-  const { requests } = await project.ostiary(['plan']);
-  expect(requests.filter((request) => /\/connections\/./.test(request))).toEqual([]);
-  project.write({ 'access/a.yaml': connection('orders-db', { ...kept, access_max_duration: 30 }) });
-  expect((await project.ostiary(['plan'])).stdout).toMatch(/access_max_duration +1 min → 30 s/);
-});
-
 test('8 responses to writes are not what a read shows: the object is read after the write', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci'], secret: { 'envvar:A': { value: 'own' } } }) });
@@ -83,17 +70,6 @@ test('8 responses to writes are not what a read shows: the object is read after 
   expect(Object.keys(updated.secrets)).toEqual(['/secret/envvar:A']);
   expect(updated.spec['attributes']).toEqual(['pci']);
   await gateway.close();
-});
-
-test('9 null, [] and nothing are the same', async () => {
-  const project = await hoopProject();
-  project.write({
-    'access/a.yaml': connection('orders-db', { type: 'custom', subtype: '', command: [], force_approve_groups: [] }),
-    'access/b.yaml': guardrail('no-drop', ['DROP'], { connection_ids: [] }),
-    'access/c.yaml': manifest('DataMaskingRule', 'pii', masked),
-    'access/d.yaml': manifest('DataMaskingRule', 'own', { custom_entity_types: [{ name: 'EMP', regex: 'E+', score: 0.5 }] }),
-  });
-  await applyAndExpectInSync(project);
 });
 
 test('12 the gateway spells values that are not strings like Go: only strings are sent', async () => {
@@ -136,31 +112,6 @@ test('13 every admin receives secrets in plain text: no output shows one', async
     outputs.push(stdout, stderr);
   }
   for (const text of [canary, btoa(canary), adminToken]) expect(outputs.join('\n')).not.toContain(text);
-});
-
-test('14 hidden secrets are null: unknown, kept by every write, never emptied', async () => {
-  const project = await hoopProject();
-  const secret = { 'envvar:A': { value: 'one' }, 'envvar:B': '_cloudsecrets:b:b' };
-  project.write({ 'access/a.yaml': connection('orders-db', { secret }) });
-  await applyAndExpectInSync(project);
-  project.model.settings.hideRoleInfo = true;
-  const env = { OSTIARY_TOKEN: userToken };
-  const kept = { 'envvar:A': btoa('one'), 'envvar:B': btoa('_aws:b:b') };
-  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'], secret }) });
-  const { stdout } = await applyAndExpectInSync(project, env);
-  expect(stdout).not.toContain('secret envvar');
-  expect(project.model.store.findConnection('orders-db')).toMatchObject({ secret: kept, reviewers: ['dba'] });
-  project.write({
-    'access/a.yaml': connection('orders-db', {
-      secret: { 'envvar:B': '_cloudsecrets:c:c', 'envvar:C': { value: 'new' }, 'envvar:A': { keep: true } },
-    }),
-  });
-  await applyAndExpectInSync(project, env);
-  expect(project.model.store.findConnection('orders-db')?.secret).toEqual({
-    ...kept,
-    'envvar:B': btoa('_aws:c:c'),
-    'envvar:C': btoa('new'),
-  });
 });
 
 test('16 the gateway does not check agents: an unknown one is an error, one that is live is not', async () => {

@@ -1,40 +1,7 @@
 import { expect, test } from 'vitest';
-import { connection, guardrail, manifest } from '../e2e/project.ts';
+import { connection } from '../e2e/project.ts';
 import { auditorToken, hoopProject, standardToken } from '../support/hoop-project.ts';
 import { applyAndExpectInSync } from './expectations.ts';
-
-const denying = (words: readonly string[]): object => ({ name: 'no-drop', input: { rules: [{ type: 'deny_words_list', words }] } });
-
-test('an object that was created again was changed by its creator, not by writes to its predecessor of that name', async () => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }), 'access/b.yaml': guardrail('no-drop', ['DROP']) });
-  await applyAndExpectInSync(project);
-  const { body: made } = await project.send('GET', '/connections/orders-db');
-  await project.send('PUT', '/connections/orders-db', { ...Object(made), reviewers: ['sre'] });
-  await project.send('DELETE', '/connections/orders-db');
-  await project.send('POST', '/connections', { ...Object(made), reviewers: ['sre'] });
-  const { body: rules } = await project.send('GET', '/guardrails');
-  const [{ id }] = Object(rules);
-  await project.send('PUT', `/guardrails/${id}`, denying(['NONE']));
-  await project.send('DELETE', `/guardrails/${id}`);
-  await project.send('POST', '/guardrails', denying(['GRANT']));
-  const { code, stdout } = await project.ostiary(['drift']);
-  expect([code, stdout.match(/\((?:PUT|POST|DELETE) [^)]*\)/g)]).toEqual([2, ['(POST /api/connections)', '(POST /api/guardrails)']]);
-});
-
-test('an attachment through the list below a connection is a write to the connection', async () => {
-  const project = await hoopProject();
-  const entities = [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }];
-  const mask = manifest('DataMaskingRule', 'pii', { supported_entity_types: entities, connection_ids: ['sales-db'] });
-  project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('sales-db'), 'access/c.yaml': mask });
-  await applyAndExpectInSync(project);
-  const { body: rules } = await project.send('GET', '/datamasking-rules');
-  const [{ id: rule }] = Object(rules);
-  const path = '/connections/orders-db/datamasking-rules';
-  expect((await project.send('PUT', path, [{ rule_id: rule, status: 'active' }])).status).toBe(200);
-  const { code, stdout } = await project.ostiary(['drift']);
-  expect([code, stdout]).toEqual([2, expect.stringContaining(`(PUT /api${path})`)]);
-});
 
 test('the audit log names who changed what; without the log, the drift is still reported', async () => {
   const project = await hoopProject();

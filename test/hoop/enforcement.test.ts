@@ -146,33 +146,8 @@ test('an older gateway enforces less, and what its version does not show is uncl
   expect((await one.run('plan --max-risk reroutes')).code).toBe(6);
 });
 
-const unmasked = 'not enforced on native postgres and commands';
-const unknown = 'not known whether enforced on native postgres and commands';
-const [gains, loses] = ['1 connection gains masking of PERSON', '1 connection loses redaction'];
-
 const redacting = (...types: readonly string[]): string =>
   connection('sales', { type: 'database', subtype: 'postgres', ...open, redact_types: types });
-
-test.each<readonly [string, JsonObject, readonly string[]]>([
-  ['mspresidio', {}, [`weakens: ${loses}`, `strengthens: ${gains}`, 'risk: weakens']],
-  ['gcp', { redact_provider: 'gcp' }, [`weakens: ${loses}`, `neutral: ${gains}, ${unmasked}`, 'risk: weakens']],
-  ['gcp without a name', { redact_provider: '' }, [`weakens: ${loses}`, `neutral: ${gains}, ${unmasked}`, 'risk: weakens']],
-  [
-    'no credentials',
-    { has_redact_credentials: false },
-    [`neutral: ${gains}, ${unmasked}`, `neutral: ${loses}, ${unmasked}`, 'risk: neutral'],
-  ],
-  [
-    'no report',
-    { redact_provider: null, has_redact_credentials: null },
-    [`unknown: ${gains}, ${unknown}`, `unknown: ${loses}, ${unknown}`, 'risk: unknown'],
-  ],
-])('masks with the provider: %s', { timeout: 60_000 }, async (_, server, expected) => {
-  const one = await projectOn(today, { 'access/sales.yaml': redacting('EMAIL_ADDRESS') });
-  one.commit({ 'access/sales.yaml': redacting(), 'access/rule.yaml': masking('sales') });
-  one.project.model.settings.serverInfo = { ...today, ...server };
-  expect(await planOf(one)).toEqual(expected);
-});
 
 test('can, access tests and policies answer by the same table', { timeout: 60_000 }, async () => {
   const tests = [
@@ -222,26 +197,6 @@ test('a policy about a rule that may not be enforced cannot be evaluated, and ac
   one.commit({ 'access/policy.yaml': policy });
   const { stdout, stderr } = await one.run('plan');
   expect(oneLine(`${stdout}${stderr}`)).toContain('not known whether enforced on native mssql');
-});
-
-test('the gateway runs no commands on ssh and tcp: no one can, and another type opens them', { timeout: 60_000 }, async () => {
-  const one = await projectOn(today);
-  for (const [verb, name, text] of [
-    ['exec', 'host', 'the gateway runs no commands on ssh'],
-    ['runbooks', 'port', 'the gateway runs no runbooks on tcp'],
-  ] as const) {
-    const { stdout, code } = await one.run(`can sre ${verb} ${name} --live`);
-    expect(code).toBe(2);
-    expect(oneLine(stdout)).toContain(`open ${text} Connection/${name}`);
-  }
-  one.commit({ 'access/host.yaml': connection('host', { type: 'custom', ...open, command: ['bash'] }) });
-  expect(await planOf(one)).toEqual([
-    'weakens: 1 connection enables exec',
-    'reroutes: 1 connection runs another program, which people use without review',
-    'risk: weakens',
-  ]);
-  one.commit({ 'access/host.yaml': connection('host', { type: 'application', subtype: 'ssh', ...open, access_mode_exec: 'disabled' }) });
-  expect(await planOf(one)).toEqual(['risk: neutral']);
 });
 
 test('what the analyzer blocks in native HTTP requests depends on a flag, and is never certain', { timeout: 60_000 }, async () => {

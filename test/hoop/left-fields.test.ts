@@ -72,35 +72,3 @@ test('a field that the manifest states again is reverted to what was recorded', 
   const planned = oneLine((await access.run('plan --full')).stdout);
   expect(planned).toMatch(/access_groups - contractors \(drift\)/);
 });
-
-test('a base other than the recorded one does not accept what was changed by hand', async () => {
-  const access = await leftProject('access_groups');
-  await access.grant('orders-db', ['dba', 'contractors']);
-  expect(await access.run('apply --yes --base HEAD')).toMatchObject({ code: 0 });
-  expect(oneLine((await access.run('plan --full')).stdout)).toMatch(/access_groups \+ contractors/);
-});
-
-test('a saved plan accepts what it names, and nothing that was changed since', async () => {
-  const access = await leftProject('access_groups');
-  await access.grant('orders-db', ['dba', 'contractors']);
-  access.commit(another);
-  expect((await access.run('plan --out plan.json')).code).toBe(0);
-  await access.grant('orders-db', ['dba', 'contractors', 'temps']);
-  expect((await access.run('apply --yes --plan plan.json')).code).toBe(0);
-  expect(oneLine((await access.run('plan --full')).stdout)).toMatch(/access_groups \+ contractors \+ temps/);
-  expect((await access.run('plan --out plan.json')).code).toBe(0);
-  expect((await access.run('apply --yes --plan plan.json')).code).toBe(0);
-  expect((await access.run('plan')).stdout).toContain('No changes.');
-});
-
-test('what a successor takes over without stating it is recorded, too', async () => {
-  const access = await accessProject(manifestWith(stated));
-  await access.run('apply --yes --allow plan/access-control-on=test');
-  const successor = connection('orders-2', { ...orders, ...without('access_groups') }, { replaces: 'orders-db' });
-  access.commit({ [file('orders-2')]: successor }, [file('orders-db')]);
-  expect(await access.run('apply --yes --prune')).toMatchObject({ code: 0 });
-  expect((await access.run('plan --no-new-access')).stdout).toContain('No changes.');
-  await access.grant('orders-2', ['dba', 'contractors']);
-  const limited = await access.run('plan --no-new-access');
-  expect([limited.code, limited.stdout.includes('plan/new-access')]).toEqual([6, true]);
-});

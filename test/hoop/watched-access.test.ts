@@ -1,17 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newRecordKey } from '../../src/project/record/record-signature.ts';
 import { config, connection, guardrail, manifest } from '../e2e/project.ts';
-import { adminToken, auditorToken, type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
-import { commitRecord } from '../support/commit-record.ts';
+import { type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { expectValid } from '../support/documents.ts';
 import { open } from '../support/access-project.ts';
 import { type HoopRepository, useHoopRepositories } from '../support/hoop-repository.ts';
-import { type TestRepository, useRepositories, withPush } from '../support/repository.ts';
+import { type TestRepository } from '../support/repository.ts';
 
 const repositories = useHoopRepositories();
-const { makeOrigin } = useRepositories();
 
 const canary = 'canary-of-a-description';
 
@@ -225,67 +222,6 @@ test('the record has names and groups of these objects, and no description or pr
   expect(JSON.parse(record.slice(record.indexOf('{'))).access['access-control']).toEqual(
     ['orders-db', 'sales-db'].map((name) => ({ id: watched.uidOf(name), access_groups: ['payments', 'sre'] })),
   );
-});
-
-test('a record key signs these objects, and origin has them', { timeout: 60_000 }, async () => {
-  const watched = await appliedProject();
-  const { repository, run, send, uidOf } = watched;
-  const key = newRecordKey();
-  const signing = { OSTIARY_RECORD_KEY: key.secret };
-  const origin = makeOrigin(withPush(repository));
-  repository.save({ 'ostiary.yaml': `${config(watched.project.url)}record: { keys: ['${key.key}'] }\n` });
-  repository.git('push', '--quiet', 'origin', 'main');
-  await send('POST', '/plugins', { name: 'access_control', connections: [{ id: uidOf('orders-db'), config: ['ärzte', '支払い'] }] });
-  expect(await run('apply --yes --allow git/unsigned-record=first', adminToken, signing)).toMatchObject({ code: 0 });
-  const ref = 'refs/ostiary/applied/production';
-  expect(origin.git('rev-parse', ref)).toBe(repository.git('rev-parse', ref));
-  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
-  await send('PUT', `/plugins/access_control/conn/${uidOf('orders-db')}`, { config: ['ärzte', '支払い', 'interns'] });
-  expect(sectionOf(await run('drift'))).toContain('Connection/orders-db: changed access_groups + interns');
-  // Who may push refs hides the change, and is found out.
-  const forged = recordIn(repository).replace('"access_groups":[', '"access_groups":["interns",').trim();
-  const tree = repository.git('hash-object', '-t', 'tree', '-w', '/dev/null').trim();
-  const id = repository.git('commit-tree', tree, '-p', 'HEAD', '-m', forged).trim();
-  repository.git('push', '--quiet', '--force', 'origin', `${id}:${ref}`);
-  expect(await run('drift')).toMatchObject({ code: 2, stdout: expect.stringContaining('a signature that does not match') });
-});
-
-describe('a token that cannot read a list', () => {
-  test('claims no change of it, and says once which list and which role', { timeout: 60_000 }, async () => {
-    const watched = await appliedProject();
-    const { run, project, send } = watched;
-    await send('POST', `/rulepacks/${packId(project)}/apply`, { connection_names: ['orders-db'] });
-    const notice =
-      'The role auditor cannot read Rulepack, ApiKey, AiAgent, OrganizationSetting, only admin can: changes of these are not reported';
-    for (const command of ['plan', 'drift']) {
-      const { code, stdout } = await run(command, auditorToken);
-      expect([code, oneLine(stdout).split(notice).length]).toEqual([0, 2]);
-    }
-    expect(await run('drift')).toMatchObject({ code: 2 });
-    // Its apply writes nothing, and leaves what an admin has recorded.
-    expect(await run('apply --yes', auditorToken)).toMatchObject({ code: 0 });
-    expect(sectionOf(await run('drift'))).toContain('Rulepack/PostgreSQL Security Pack: changed');
-  });
-});
-
-test('a record without these objects compares nothing, and says so where the gateway has any', { timeout: 60_000 }, async () => {
-  const watched = await appliedProject();
-  const { run, repository, send } = watched;
-  const commit = repository.git('rev-parse', 'HEAD').trim();
-  repository.git('update-ref', 'refs/ostiary/applied/production', commitRecord(repository, { commit }));
-  expect((await run('drift')).stdout).toContain(
-    'The last apply did not record Rulepack, FeatureFlag, User, ApiKey, AuthSetting, OrganizationSetting: ',
-  );
-  await send('POST', '/runbooks/rules', runbook);
-  const drift = await run('drift');
-  expect([drift.code, oneLine(drift.stdout)]).toEqual([
-    0,
-    expect.stringContaining(
-      'The last apply did not record RunbookRule, Rulepack, FeatureFlag, User, ApiKey, AuthSetting, OrganizationSetting: changes of these are reported after the next one',
-    ),
-  ]);
-  expect(await run('apply --yes')).toMatchObject({ code: 0 });
-  expect((await run('drift')).stdout).not.toContain('did not record');
 });
 
 describe('a change that drift reports', () => {

@@ -10,9 +10,6 @@ import { inheritedFeatures } from './judge-inherited.ts';
 import { mergeFeatures } from './judge-merge.ts';
 import { laws } from './laws.ts';
 import { pairs, type Pair } from './pairs.ts';
-import type { Condition } from './allowed-actions.ts';
-import type { ModelState } from './gateway-objects.ts';
-import { judgeConnection } from './protection-model.ts';
 
 const least = 170;
 
@@ -77,70 +74,4 @@ test('the model imports nothing that it judges', () => {
   );
   expect(imports.filter((line) => line.includes('src/protection'))).toEqual([]);
   expect(imports.filter((line) => /^(?:protection-model|universe)\.ts/.test(line))).toEqual([]);
-});
-
-const open = { access_mode_connect: 'disabled', access_mode_exec: 'enabled', access_mode_runbooks: 'disabled', access_schema: 'disabled' };
-
-function stateWith(own: ModelState[string]['spec'], rule: ModelState[string]['spec'] = {}, kind = 'GuardrailRule'): ModelState {
-  return {
-    'Connection/db': { id: 'Connection/db', spec: { ...open, ...own } },
-    [`${kind}/r`]: { id: `${kind}/r`, spec: rule, edges: { connection_ids: ['Connection/db'] } },
-  };
-}
-
-const blocks = (...rules: readonly (readonly string[] | string)[]): ModelState[string]['spec'] => ({
-  input: {
-    rules: rules.map((rule) =>
-      typeof rule === 'string' ? { type: 'pattern_match', pattern_regex: rule } : { type: 'deny_words_list', words: rule },
-    ),
-  },
-});
-const masks = (score_threshold: number | null, score: number): ModelState[string]['spec'] => ({
-  score_threshold,
-  custom_entity_types: [{ name: 'EMP', score, regex: 'E[0-9]+' }],
-});
-
-type Row = readonly [string, ModelState, ModelState, { readonly lost: readonly Condition[]; readonly gained: readonly Condition[] }];
-
-test.each<Row>([
-  ['no reviewer any more', stateWith({ reviewers: ['a'] }), stateWith({ reviewers: [] }), { lost: ['approval'], gained: [] }],
-  [
-    'more reviewers of whom two are enough',
-    stateWith({ reviewers: ['a'], min_review_approvals: 2 }),
-    stateWith({ reviewers: ['a', 'b', 'c'], min_review_approvals: 2 }),
-    { lost: ['approval'], gained: ['approval'] },
-  ],
-  ['forced approval without review', stateWith({}), stateWith({ force_approve_groups: ['x'] }), { lost: [], gained: [] }],
-  [
-    'forced approval with review',
-    stateWith({ reviewers: ['a'] }),
-    stateWith({ reviewers: ['a'], force_approve_groups: ['x'] }),
-    { lost: ['approval'], gained: [] },
-  ],
-  ['30 days for an unknown limit', stateWith({}), stateWith({ access_max_duration: 2_592_000 }), { lost: [], gained: ['duration'] }],
-  ['a pattern for words', stateWith({}, blocks(['DROP', 'drop'])), stateWith({}, blocks('(?i)drop')), { lost: [], gained: ['input'] }],
-  ['a pattern that a word covers', stateWith({}, blocks(['DROP'], '^DROP')), stateWith({}, blocks(['DROP'])), { lost: [], gained: [] }],
-  ['a shorter pattern', stateWith({}, blocks(['DROP'])), stateWith({}, blocks('^DROP')), { lost: ['input'], gained: [] }],
-  [
-    'a lower score above the threshold',
-    stateWith({}, masks(0.5, 0.9), 'DataMaskingRule'),
-    stateWith({}, masks(0.5, 0.7), 'DataMaskingRule'),
-    { lost: [], gained: [] },
-  ],
-  [
-    'a lower score below the threshold',
-    stateWith({}, masks(0.8, 0.9), 'DataMaskingRule'),
-    stateWith({}, masks(0.8, 0.7), 'DataMaskingRule'),
-    { lost: ['masking'], gained: [] },
-  ],
-  [
-    'the threshold of the gateway',
-    stateWith({}, masks(0.5, 0.7), 'DataMaskingRule'),
-    stateWith({}, masks(null, 0.7), 'DataMaskingRule'),
-    { lost: [], gained: [] },
-  ],
-])('the model: %s', (_, before, after, { lost, gained }) => {
-  const verdict = judgeConnection(before, after, 'Connection/db');
-  expect([...verdict.surelyLost]).toEqual(lost);
-  expect([...verdict.gained]).toEqual(gained);
 });
