@@ -5,7 +5,7 @@ import type { DesiredState } from '../../src/model/desired.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { runCount } from '../support/property-runs.ts';
 import { desiredState } from '../support/desired-state.ts';
-import { memoryGateway, type MemoryFault, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
+import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
 import type { MemoryResource } from '../support/memory-store.ts';
 import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { applyPlan, planAgainst } from '../support/run-pipeline.ts';
@@ -23,51 +23,6 @@ async function undisturbed(one: Scenario, desired: DesiredState): Promise<{ read
   await applyPlan({ gateway, plan, live, desired });
   return { requests: gateway.requests.length, state: gateway.state() };
 }
-
-test('no intermediate state is less protected than both ends', async () => {
-  await fc.assert(
-    fc.asyncProperty(scenario, fc.constantFrom(1, 8), fc.infiniteStream(fc.nat({ max: 3 })), async (one, concurrency, delays) => {
-      const states: ResourceStates[] = [];
-      const gateway = gatewayOf(one, {
-        onWrite: async () => {
-          const turns = delays.next().value ?? 0;
-          for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-          states.push(gateway.state());
-        },
-      });
-      const before = gateway.state();
-      const desired = desiredState(one.manifests);
-      const { plan, live } = await planAgainst(gateway, desired);
-      await applyPlan({ gateway, plan, live, desired, concurrency });
-      const after = gateway.state();
-      for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
-    }),
-    { numRuns: runCount(20) },
-  );
-});
-
-test('an apply that stops at any request, planned and applied again, ends like an uninterrupted one', async () => {
-  await fc.assert(
-    fc.asyncProperty(scenario, fc.constantFrom<MemoryFault>('before', 'after'), async (one, kind) => {
-      const desired = desiredState(one.manifests);
-      const { requests, state } = await undisturbed(one, desired);
-      for (let stop = 1; stop < requests; stop += 1) {
-        const gateway = gatewayOf(one);
-        const before = gateway.state();
-        const first = await planAgainst(gateway, desired);
-        gateway.setFault((request) => (request.index === stop ? kind : request.index > stop ? 'before' : undefined));
-        await applyPlan({ gateway, ...first, desired });
-        expect(exposedConnections(gateway.state(), before, state)).toEqual([]);
-        gateway.setFault(undefined);
-        const second = await planAgainst(gateway, desired);
-        const result = await applyPlan({ gateway, ...second, desired });
-        expect(result.outcomes.filter((outcome) => outcome.status !== 'done' && outcome.status !== 'blocked')).toEqual([]);
-        expect(gateway.state()).toEqual(state);
-      }
-    }),
-    { numRuns: runCount(2) },
-  );
-});
 
 test('a failed write skips only its dependents, and opens nothing', async () => {
   await fc.assert(

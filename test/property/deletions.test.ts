@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import type { JsonObject } from '../../src/model/json.ts';
@@ -9,14 +8,12 @@ import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { pruning, succession, weakenedDeletions, type Succession } from '../support/history.ts';
 import { hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
-import { memoryGateway, type MemoryFault, type MemoryGateway } from '../support/memory-gateway.ts';
+import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
 import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { runCount } from '../support/property-runs.ts';
 import { connectionManifest } from '../support/risks.ts';
 import { applyPlan, planAgainst } from '../support/run-pipeline.ts';
-import { resume, savedText } from '../support/saved-plan.ts';
 import type { Manifest } from '../support/scenario.ts';
-import { startPgliteServer } from '../support/servers.ts';
 
 type ApplyOptions = {
   readonly plan?: typeof planAgainst;
@@ -112,54 +109,6 @@ test('a deleted connection is closed before its rules lose anything', async () =
   expect(met).toBeGreaterThan(10);
 });
 
-test('an apply with deletions that stops at any request, planned and applied again, ends like an uninterrupted one', async () => {
-  await fc.assert(
-    fc.asyncProperty(succession, fc.constantFrom<MemoryFault>('before', 'after'), async (one, kind) => {
-      const whole = await memoryWith(one);
-      const [before, begun] = [whole.state(), whole.requests.length];
-      await applyTo(whole, one.after, { more: pruning(one) });
-      const end = whole.state();
-      const desired = desiredState(one.after);
-      for (let stop = begun + 1; stop < whole.requests.length; stop += 1) {
-        const gateway = await memoryWith(one);
-        gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? kind : 'before'));
-        await applyPlan({ gateway, ...(await planAgainst(gateway, desired, pruning(one))), desired }).catch(() => undefined);
-        expect(exposedConnections(gateway.state(), before, end)).toEqual([]);
-        gateway.setFault(undefined);
-        await applyTo(gateway, one.after, { more: pruning(one) });
-        expect(gateway.state()).toEqual(end);
-      }
-    }),
-    { numRuns: runCount(1) },
-  );
-});
-
-test('a saved plan with deletions that stops at any request continues to the same end', async () => {
-  await fc.assert(
-    fc.asyncProperty(succession, fc.constantFrom<MemoryFault>('before', 'after'), async (one, kind) => {
-      const desired = desiredState(one.after);
-      const whole = await memoryWith(one);
-      const [before, begun] = [whole.state(), whole.requests.length];
-      const text = savedText({ ...(await planAgainst(whole, desired, pruning(one))), desired, base: pruning(one).base });
-      expect((await resume(text, { gateway: whole, desired })).refusals).toEqual([]);
-      const end = whole.state();
-      for (let stop = begun + 1; stop < whole.requests.length; stop += 1) {
-        const gateway = await memoryWith(one);
-        await planAgainst(gateway, desired, pruning(one));
-        gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? kind : 'before'));
-        await resume(text, { gateway, desired }).catch(() => undefined);
-        expect(exposedConnections(gateway.state(), before, end)).toEqual([]);
-        gateway.setFault(undefined);
-        const { refusals, result } = await resume(text, { gateway, desired });
-        expect(refusals).toEqual([]);
-        expect(result?.outcomes.filter(({ status }) => status !== 'done' && status !== 'already')).toEqual([]);
-        expect(gateway.state()).toEqual(end);
-      }
-    }),
-    { numRuns: runCount(1) },
-  );
-});
-
 test('on the public gateway a deleted connection is closed before its rules lose anything', async () => {
   let met = 0;
   await fc.assert(
@@ -187,48 +136,4 @@ test('on the public gateway a deleted connection is closed before its rules lose
     { numRuns: runCount(2) },
   );
   expect(met).toBeGreaterThan(1);
-});
-
-/** Reads the objects of a gateway in the form that `postureOf` reads. */
-async function statesOf(gateway: Gateway): Promise<ResourceStates> {
-  const { value } = await gateway.readAll([...registry.keys()]);
-  return Object.fromEntries((value?.resources ?? []).map(({ id, spec, edges }) => [id, { id, spec, edges }]));
-}
-
-/** Returns the gateway; `observe` runs after each of its writes. */
-function observed(gateway: Gateway, observe: () => Promise<void>): Gateway {
-  const after = async <T>(written: Promise<T>): Promise<T> => {
-    const result = await written;
-    await observe();
-    return result;
-  };
-  return {
-    ...gateway,
-    create: (request) => after(gateway.create(request)),
-    update: (fresh, request) => after(gateway.update(fresh, request)),
-    remove: (fresh) => after(gateway.remove(fresh)),
-  };
-}
-
-test('on ostiary serve a deleted connection is closed before its rules lose anything', async () => {
-  let met = 0;
-  await fc.assert(
-    fc.asyncProperty(succession, async (one) => {
-      const server = await startPgliteServer({ agents: ['default', 'other'] });
-      const gateway = await openGateway({ url: server.url, token: server.key, auth: 'auto', dialect: 'auto', registry });
-      try {
-        await applyTo(gateway, one.before);
-        const states = [await statesOf(gateway)];
-        const watched = observed(gateway, async () => void states.push(await statesOf(gateway)));
-        met += await applyTo(watched, one.after, { more: pruning(one) });
-        const [before, after] = [states[0] ?? {}, states.at(-1) ?? {}];
-        for (const state of states) expect(exposedConnections(state, before, after)).toEqual([]);
-      } finally {
-        await gateway.close();
-        await server.close();
-      }
-    }),
-    { numRuns: runCount(1) },
-  );
-  expect(met).toBeGreaterThan(0);
 });

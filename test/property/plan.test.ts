@@ -65,24 +65,6 @@ test('the same input in any order gives the same plan, byte for byte', async () 
   );
 });
 
-test('every write comes after the writes that it needs, and a plan survives JSON', async () => {
-  await fc.assert(
-    fc.asyncProperty(scenario, async (one) => {
-      const gateway = gatewayOf(one);
-      const desired = desiredState(one.manifests);
-      const { plan, live } = await planAgainst(gateway, desired);
-      const copy: Plan = JSON.parse(JSON.stringify(plan));
-      expect(copy).toEqual(plan);
-      await applyPlan({ gateway, plan: copy, live, desired, concurrency: 8 });
-      const order = gateway.writes.map((write) => write.id);
-      for (const change of plan.changes) {
-        for (const need of change.needs) expect(order.indexOf(need)).toBeLessThan(order.indexOf(change.id));
-      }
-    }),
-    runs,
-  );
-});
-
 function foreignOf(plan: Plan): readonly string[] {
   return plan.edges.filter((edge) => edge.action === 'foreign').map((edge) => `${edge.rule} ${edge.connection}`);
 }

@@ -83,50 +83,6 @@ describe('people reach a destination more easily where', () => {
   });
 });
 
-function locally(name: string, agent: string, spec: JsonObject): Manifest {
-  return leading(name, { HOST: 'localhost', USER: 'app' }, { agent_id: agent, ...spec });
-}
-
-describe('nobody gains where', () => {
-  test.each<[what: string, first: readonly Manifest[], second: readonly Manifest[]]>([
-    ['a new account of another user is read-only', [ledger], [ledger, leading('reads', { ...ledgerPlace, USER: 'reader' }, open, 'reads')]],
-    ['another database is meant', [ledger], [ledger, leading('other', { ...ledgerPlace, DB: 'test' }, open, 'other')]],
-    [
-      'everything moves to a new server',
-      before,
-      [sandbox(sandboxPlace), leading('ledger', { ...ledgerPlace, HOST: 'new.internal' }, guarded)],
-    ],
-    ['a credential is rotated', before, [sandbox(sandboxPlace, 'rotated'), ledger]],
-    ['a copy needs the same', [ledger], [ledger, leading('copy', ledgerPlace, guarded, fromLedger)]],
-    [
-      'tunnels of two agents have the same address',
-      [locally('one', 'default', guarded)],
-      [locally('one', 'default', guarded), locally('two', 'other', open)],
-    ],
-    [
-      'commands are allowed beside native access',
-      [leading('native', ledgerPlace, {}, fromLedger)],
-      [
-        leading('native', ledgerPlace, {}, fromLedger),
-        leading('commands', ledgerPlace, { access_mode_connect: 'disabled', access_mode_exec: 'enabled' }, fromLedger),
-      ],
-    ],
-    [
-      'its server is only spelled otherwise',
-      [ledger],
-      [leading('ledger', { ...ledgerPlace, HOST: 'Ledger.internal' }, guarded, fromLedger)],
-    ],
-    [
-      'a successor leads where its predecessor leads',
-      [sandbox(sandboxPlace)],
-      [leading('next', sandboxPlace, open, 'sandbox', { replaces: 'sandbox' })],
-    ],
-    ['only its groups change', before, [sandbox(sandboxPlace, 'sandbox', { access_groups: ['contractors', 'sre'] }), ledger]],
-  ])('%s', (_, first, second) => {
-    expect(alarmsOf(first, second)).toEqual([]);
-  });
-});
-
 test('the headline names who reaches what, after whose approval, and by which connection', () => {
   const { headlines } = planWithRisks(before, [sandbox(ledgerPlace, fromLedger), ledger]).protection;
   expect(headlines[0]).toMatchObject({

@@ -33,51 +33,12 @@ function check(entries: readonly JsonObject[], snapshot: ProtectionSnapshot, ear
   return results.map(({ outcome, before, who, found }) => [before, outcome, who, found].filter((one) => one !== undefined).join(' | '));
 }
 
-const approval = { from: ['dba', 'sec'], forced_by: ['leads'] };
 const denied = { group: 'others', on: 'db', expect: 'denied' };
 /** Names groups, whatever they can do. */
 const naming = (...groups: readonly string[]): readonly JsonObject[] =>
   groups.map((group) => ({ group, on: 'db', verb: 'exec', expect: 'allowed' }));
 
 describe('others', () => {
-  test.each<readonly [string, readonly JsonObject[], JsonObject, readonly string[]]>([
-    ['are all groups that have access', [denied], {}, ['failed | dev, ops | exec allowed']],
-    ['are not those that the test names', [denied, ...naming('dev')], {}, ['failed | ops | exec allowed', 'passed | as expected']],
-    ['are denied', [denied, ...naming('dev', 'ops')], {}, ['passed | denied', 'passed | as expected', 'passed | as expected']],
-    ['by their tags', [{ ...denied, on: { match_tags: { env: 'prod' } } }], {}, ['failed | dev, ops | exec allowed']],
-    ['are people in no group', [denied], { access_groups: null }, ['failed | people in no other group | exec allowed']],
-    ['are denied by a verb', [{ ...denied, verb: 'connect' }], {}, ['passed | denied']],
-    [
-      'are a group of that name, too',
-      [denied, ...naming('dev')],
-      { access_groups: ['dev', 'others'] },
-      ['failed | others | exec allowed', 'passed | as expected'],
-    ],
-    ['are no admins', [denied], { access_groups: [] }, ['passed | denied']],
-    ['need an approval where they can use it', [{ ...denied, expect: { approval } }], {}, ['passed | as expected']],
-    [
-      'need more approvals',
-      [{ ...denied, expect: { approval: { ...approval, at_least: 2 } } }],
-      {},
-      ['failed | dev, ops | exec: approval by 1 of dba, sec; leads can force it'],
-    ],
-    [
-      'need an approval that not everybody needs',
-      [{ ...denied, expect: { approval } }],
-      { reviewers: [] },
-      ['failed | dev, ops | exec: no approval needed'],
-    ],
-    [
-      'are allowed, each of them',
-      [{ ...denied, expect: 'allowed' }],
-      {},
-      ['failed | people in no other group | connect, exec, runbooks denied'],
-    ],
-    ['are allowed', [{ ...denied, expect: 'allowed' }], { access_groups: null }, ['passed | as expected']],
-  ])('%s', (_, entries, spec, expected) => {
-    expect(check(entries, snapshotOf(spec))).toEqual(expected);
-  });
-
   const nightly = {
     kind: 'RunbookRule',
     metadata: { name: 'nightly' },

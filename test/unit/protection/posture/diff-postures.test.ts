@@ -46,39 +46,6 @@ describe('the protection of connections in a plan', () => {
   });
 });
 
-describe('created and deleted connections', () => {
-  const fields = [fieldOf('/access_mode_connect', undefined, 'enabled')];
-
-  it('reports a connection that is created accessible without protection', () => {
-    const create = changeOf('Connection/a', fields, { action: 'create' });
-    expect(sentences(protectionOfWrites([], [create]))).toEqual([
-      'exposes: 1 connection becomes accessible without reviewers, guardrails or masking (Connection/a)',
-    ]);
-    expect(sentences(protectionOfWrites([], [create], { dialect: 'hoop' }))).toEqual([
-      'exposes: 1 connection becomes accessible without guardrails or masking (Connection/a)',
-    ]);
-    const guarded = { ...create, fields: [...fields, fieldOf('/reviewers', undefined, ['dba'])] };
-    expect(sentences(protectionOfWrites([], [guarded]))).toEqual([]);
-  });
-
-  it('counts opening a connection that was created closed as its creation', () => {
-    const open = changeOf('Connection/a', [fieldOf('/access_mode_connect', 'disabled', 'enabled')], { unfinished: true });
-    const { connections, losing } = protectionOfWrites([connection('a', { access_mode_connect: 'disabled', reviewers: ['dba'] })], [open]);
-    expect(connections).toMatchObject([{ created: true, direction: 'neutral' }]);
-    expect(losing).toEqual([]);
-  });
-
-  it('reports no loss for a deleted connection', () => {
-    const gone = changeOf('Connection/a', [], { action: 'delete' });
-    const protection = protectionOfWrites([connection('a', { reviewers: ['dba'] }), guardrail('g', ['DROP'], ['a'])], [gone]);
-    expect(protection).toMatchObject({
-      headlines: [{ direction: 'availability', text: '1 connection is deleted: everybody loses access' }],
-      connections: [{ deleted: true, direction: 'neutral' }],
-      losing: [],
-    });
-  });
-});
-
 describe('hidden values', () => {
   it('are marked, and are incomparable with readable ones', () => {
     const hidden = connection('a', {}, { unknown: ['/access_max_duration', '/reviewers'] });

@@ -5,7 +5,7 @@ import type { Refusal } from '../../../../src/model/plan/plan.ts';
 import { nameOf } from '../../../../src/model/resource.ts';
 import { type AccessLists, withAccess, requestRule } from '../../../support/access-objects.ts';
 import { desiredState } from '../../../support/desired-state.ts';
-import { connectionManifest, guardrailManifest, liveAs, words } from '../../../support/risks.ts';
+import { connectionManifest, liveAs } from '../../../support/risks.ts';
 import { noLimits, runReconcile, testTarget, type TestInput } from '../../../support/run-pipeline.ts';
 import type { Manifest } from '../../../support/scenario.ts';
 
@@ -13,7 +13,6 @@ const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' } as con
 
 const closed: JsonObject = { access_mode_connect: 'disabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' };
 const exec: JsonObject = { ...closed, access_mode_exec: 'enabled', access_groups: ['dba'], reviewers: [] };
-const connect: JsonObject = { ...exec, access_mode_exec: 'disabled', access_mode_connect: 'enabled' };
 
 const db = (spec: JsonObject, name = 'db'): Manifest => connectionManifest(name, spec);
 
@@ -61,66 +60,6 @@ function refusalsOf(
 const messagesOf = (sides: Sides, limit?: Limits['newAccess']): readonly string[] => refusalsOf(sides, limit).map(({ message }) => message);
 
 describe('new access', () => {
-  test.each<readonly [string, readonly Manifest[], readonly Manifest[], readonly string[]]>([
-    [
-      'one more group',
-      [db(exec)],
-      [db({ ...exec, access_groups: ['dba', 'dev'] })],
-      ['dev: exec on db: was no, will be yes without approval'],
-    ],
-    [
-      'a time instead of forever',
-      [db({ ...exec, access_groups: ['dba', 'dev'] })],
-      [db({ ...exec, access_groups: ['dba', { group: 'dev', until: '2030-01-01' }] })],
-      [],
-    ],
-    ['one group less', [db({ ...exec, access_groups: ['dba', 'dev'] })], [db(exec)], []],
-    [
-      'one more access mode',
-      [db(exec)],
-      [db({ ...exec, access_mode_runbooks: 'enabled' })],
-      ['dba, admin: runbooks on db: was no, will be yes without approval'],
-    ],
-    [
-      'one approval less',
-      [db({ ...exec, reviewers: ['a', 'b'], min_review_approvals: 2 })],
-      [db({ ...exec, reviewers: ['a', 'b'], min_review_approvals: 1 })],
-      ['dba, admin, auditor: exec on db: was yes after approval by a and b, will be yes after approval by 1 of a, b'],
-    ],
-    [
-      'other reviewers',
-      [db({ ...exec, reviewers: ['a'] })],
-      [db({ ...exec, reviewers: ['b'] })],
-      ['dba, admin, auditor: exec on db: was yes after approval by a, will be yes after approval by b'],
-    ],
-    [
-      'one more group that can force an approval',
-      [db({ ...exec, reviewers: ['a'], force_approve_groups: [] })],
-      [db({ ...exec, reviewers: ['a'], force_approve_groups: ['sre'] })],
-      ['dba, admin, auditor: exec on db: was yes after approval by a, will be yes after approval by a; sre can force it'],
-    ],
-    [
-      'longer access',
-      [db({ ...connect, reviewers: ['a'], access_max_duration: 3600 })],
-      [db({ ...connect, reviewers: ['a'], access_max_duration: 7200 })],
-      [
-        'dba, admin, auditor: connect on db: was yes after approval by a, for at most 1 h, will be yes after approval by a, for at most 2 h',
-      ],
-    ],
-    [
-      'more approvals, and shorter',
-      [db({ ...connect, reviewers: ['a'] })],
-      [db({ ...connect, reviewers: ['a', 'b'], access_max_duration: 60 })],
-      [],
-    ],
-    ['a new connection that only admins see', [db(closed, 'other')], [db(closed, 'other'), db({ ...exec, access_groups: [] })], []],
-    ['a new connection', [db(closed, 'other')], [db(closed, 'other'), db(exec)], ['dba: exec on db: was no, will be yes without approval']],
-    ['a guardrail less', [db(exec), guardrailManifest('no-drop', [words('DROP')], { connection_ids: ['db'] })], [db(exec)], []],
-    ['a connection that is deleted', [db(exec), db(exec, 'other')], [db(exec)], []],
-  ])('%s', (_, live, head, messages) => {
-    expect(messagesOf({ live, head })).toEqual(messages);
-  });
-
   test('a group that keeps its access for longer', () => {
     const [soon, later] = ['2030-01-01', '2030-06-30'];
     expect(messagesOf({ live: [until(soon)], head: [until(later)] })).toEqual([`dev: access on db: until ${later}, was ${soon}`]);
