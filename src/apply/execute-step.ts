@@ -273,7 +273,8 @@ async function update(step: Step, { fresh, release }: Room, state: ApplyState): 
   const { input, written } = state;
   if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);
   const seen = input.seen?.get(liveKeyOf(step.change));
-  const changed = step.part === 'name' && seen === undefined ? [] : changesSincePlan(step.change, step.kind, fresh, seen);
+  const hasBegun = seen?.begun === true || state.secretVersions.has(liveKeyOf(step.change));
+  const changed = step.part === 'name' && seen === undefined ? [] : changesSincePlan(step.change, step.kind, fresh, { seen, hasBegun });
   if (changed.length > 0) return failStep('apply/moved', `it changed since the plan: ${changedFieldsText(changed)}`);
   const request = requestOf(step, input.secretOf, fresh);
   if (isInSync(request, step.kind, fresh)) {

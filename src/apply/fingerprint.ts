@@ -20,8 +20,8 @@ import {
 import { pointer, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 
-/** A live object as it was when the plan was made: its fingerprint, and the known fields. */
-export type PlannedObject = Fingerprint & { readonly spec: JsonObject };
+/** A live object as it was when the plan was made: its fingerprint, the known fields, and whether an earlier apply of the plan may have written it. */
+export type PlannedObject = Fingerprint & { readonly spec: JsonObject; readonly begun: boolean };
 
 /** A field that has neither the value before the plan nor a value that the plan writes; undefined values are not known. */
 export type ChangedField = {
@@ -74,8 +74,7 @@ function uncompared(kind: Kind, live: LiveResource, desired: DesiredResource | u
 /** Returns the objects of a saved plan as they were, by the keys of their changes, as far as fingerprints and manifests show it. */
 export function plannedObjectsOf(
   { plan, live }: SavedPlan,
-  desired: DesiredState,
-  registry: Registry,
+  { desired, registry, begun }: Omit<PlanStates, 'live'> & { readonly begun: ReadonlySet<ResourceId> },
 ): ReadonlyMap<ResourceId, PlannedObject> {
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   const declared = new Map(desired.resources.map((resource) => [resource.id, resource.spec]));
@@ -86,16 +85,21 @@ export function plannedObjectsOf(
       if (change === undefined || kind === undefined) return [];
       const plain = change.fields.filter((field) => !isSecretChange(field));
       const wanted = change.action === 'delete' ? {} : (declared.get(change.id) ?? {});
-      return [[fingerprint.id, { ...fingerprint, spec: revertFields(kind, wanted, plain) }] as const];
+      return [[fingerprint.id, { ...fingerprint, spec: revertFields(kind, wanted, plain), begun: begun.has(fingerprint.id) }] as const];
     }),
   );
 }
 
 /**
  * Returns what changed about an object since the plan was made: planned fields that have neither the value before nor after
- * the plan and, if its fingerprint is known, all other compared fields. The plan's own writes do not count, complete or not.
+ * the plan and, if its fingerprint is known, all other compared fields. The plan's own writes do not count, complete or not, once it `hasBegun`.
  */
-export function changesSincePlan(change: Change, kind: Kind, live: LiveResource, seen: PlannedObject | undefined): readonly ChangedField[] {
+export function changesSincePlan(
+  change: Change,
+  kind: Kind,
+  live: LiveResource,
+  { seen, hasBegun = seen?.begun === true }: { readonly seen?: PlannedObject | undefined; readonly hasBegun?: boolean } = {},
+): readonly ChangedField[] {
   if (change.action === 'create') return [];
   const planned = change.fields.filter(isPlain);
   const found =
@@ -104,7 +108,7 @@ export function changesSincePlan(change: Change, kind: Kind, live: LiveResource,
       : change.closed === 'between'
         ? reopened(planned, kind, live)
         : live;
-  const unexpected = unexpectedFields(planned, kind, found);
+  const unexpected = unexpectedFields(planned, kind, { live: found, hasBegun });
   if (seen === undefined) return unexpected;
   const others = changedOtherFields(planned, kind, { live: found, seen });
   return [...unexpected, ...others.filter(({ path }) => !unexpected.some((one) => one.path === path))];
@@ -136,12 +140,17 @@ function unhidden(planned: readonly FieldChange[], kind: Kind, live: LiveResourc
 /**
  * Returns planned fields with an unexpected value. After the first of two writes, each entry of a list has one of the two values,
  * and any other field the stricter one; a number that counts a list which changes too is as `mergeStrictest` sets it. An entry that is there before and
- * after the plan may be missing in between.
+ * after the plan may be missing in between, once the plan has begun to write the object.
  */
-function unexpectedFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly ChangedField[] {
+function unexpectedFields(
+  planned: readonly FieldChange[],
+  kind: Kind,
+  { live, hasBegun }: { readonly live: LiveResource; readonly hasBegun: boolean },
+): readonly ChangedField[] {
   const unplanned = planned.filter(({ path, before, after }) => {
     const now = specValueAt(kind.fields, live.spec, path);
-    return !equal(shownValue(before), now) && !equal(shownValue(after), now) && !(now === undefined && isRestored({ before, after }));
+    const isBetween = hasBegun && now === undefined && isRestored({ before, after });
+    return !isBetween && !equal(shownValue(before), now) && !equal(shownValue(after), now);
   });
   if (unplanned.length === 0) return [];
   // All fields are merged together, because a number depends on the list that it counts.

@@ -76,7 +76,7 @@ function staleReason(change: Change, kind: Kind, index: StaleIndex, { seen, secr
   }
   if (same.id !== liveKeyOf(change)) return `it was renamed to ${same.id}`;
   if (same.managedBy !== undefined) return managedSinceText(same.managedBy);
-  const changes = changesSincePlan(change, kind, same, seen?.get(liveKeyOf(change)));
+  const changes = changesSincePlan(change, kind, same, { seen: seen?.get(liveKeyOf(change)) });
   return changes.length === 0 ? undefined : `it changed since the plan: ${changes.map(changedFieldText).join('; ')}`;
 }
 

@@ -8,7 +8,7 @@ import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
-import type { Plan, Refusal, SavedPlan } from '../../src/model/plan/plan.ts';
+import { liveKeyOf, type Plan, type Refusal, type SavedPlan } from '../../src/model/plan/plan.ts';
 import { secretFactsOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
 import { openPlan, sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
 import { toJsonText } from '../../src/report/serialize.ts';
@@ -43,7 +43,8 @@ export async function resume(text: string, { gateway, desired: declared, concurr
     live,
     steps: rescheduleSteps(plan, live, registry),
     registry,
-    seen: plannedObjectsOf(saved, desired, registry),
+    // A run before this one may have written any of them.
+    seen: plannedObjectsOf(saved, { desired, registry, begun: new Set(plan.changes.map(liveKeyOf)) }),
     secretOf: secretLookup(desired),
   };
   const refusals = [...unreadable, ...staleRefusals(input)];

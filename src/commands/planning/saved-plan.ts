@@ -146,7 +146,9 @@ export async function resumeSavedPlan(
     const planBase = await readPlanBase({ ...project, desired: manifests, options, applies: true });
     const { desired, refusals } = await readSavedSecrets(saved.plan, manifests, { live, gateway });
     await requireNone(refusals);
-    const seen = plannedObjectsOf(saved, desired, registry);
+    const { written = new Map(), objects = [] } = planBase.remembered ?? {};
+    const begun = new Set([...written.keys(), ...objects.map(({ key }) => key)]);
+    const seen = plannedObjectsOf(saved, { desired, registry, begun });
     const plan = withoutLimits(saved.plan);
     const snapshots = onFirstUse(() => snapshotPlan(plan, live, registry, { desired }));
     const steps = rescheduleSteps(plan, live, registry, snapshots);

@@ -17,5 +17,14 @@ test.each<[string, readonly string[], Json, readonly string[]]>([
   ['another number', ['a', 'x'], 2, ['/min_review_approvals']],
 ])('reviewers and their number that change together: %s', (_, reviewers, needed, moved) => {
   const live = liveOf('Connection/db', { spec: { reviewers, min_review_approvals: needed } });
-  expect(changesSincePlan(change, connection, live, undefined).map(({ path }) => path)).toEqual(moved);
+  expect(changesSincePlan(change, connection, live).map(({ path }) => path)).toEqual(moved);
+});
+
+test('an entry that the plan lets go of in between is only missing by itself once the plan has begun to write the object', () => {
+  const restored = changeOf('Connection/db', [fieldOf('/attributes/pci', 'pci', 'pci')]);
+  const [whole, without] = [['pci'], []].map((attributes) => liveOf('Connection/db', { spec: { attributes } }));
+  const movedIn = (live: typeof whole, hasBegun: boolean): readonly string[] =>
+    live === undefined ? [] : changesSincePlan(restored, connection, live, { hasBegun }).map(({ path }) => path);
+  expect([movedIn(whole, false), movedIn(whole, true), movedIn(without, true)]).toEqual([[], [], []]);
+  expect(movedIn(without, false)).toEqual(['/attributes/pci']);
 });
