@@ -7,7 +7,7 @@ import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/o
 import { isWritten, liveKeyOf, noDigest, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
 import { leftFieldsAfter } from '../reconcile/record-content/left-fields.ts';
 import { liveAfterPlan, recordAccess, watchScope } from '../reconcile/record-content/record-access.ts';
-import { orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record-content/record-changes.ts';
+import { formerNamesAfter, orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record-content/record-changes.ts';
 import { secretProofsAfter, secretVersionsAfter } from '../reconcile/record-content/secret-versions.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
 import { renderReport } from '../report/formats.ts';
@@ -320,6 +320,7 @@ function recordedEnd(planned: PlannedRun, result: ApplyResult, complete: boolean
     complete,
     secrets: { ...(secrets === undefined ? {} : { secrets }), ...(verified === undefined ? {} : { verified }) },
     left: complete ? leftFieldsAfter({ plan, desired, live, base, registry }) : [],
+    names: complete ? formerNamesAfter(plan, desired, base) : [],
     orphans: complete ? orphansAfter({ plan, desired, live, base, remembered, released: project.target.released }) : [],
     overrides: plan.allowed.flatMap(({ code, reason }) => (code.startsWith('git/') ? [{ code, reason: reason.slice(0, 1000) }] : [])),
     writes: writesAfter(planned, result, base),

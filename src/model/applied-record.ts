@@ -60,6 +60,9 @@ export type RecordedAccess = Readonly<Record<string, readonly JsonObject[] | 'of
 /** Fields of an object that manifests stated once and leave to the gateway now, by the identity of the object there. */
 export type RecordedFields = { readonly id: ResourceId; readonly fields: JsonObject };
 
+/** The names that an object had before, the last one first, by its identity on the gateway. */
+export type RecordedNames = { readonly id: ResourceId; readonly former: readonly ResourceId[] };
+
 /** What is known of the applies to one target. */
 export type AppliedRecord = {
   /** The last completely applied commit. */
@@ -77,6 +80,8 @@ export type AppliedRecord = {
   readonly access?: RecordedAccess;
   /** Fields that the manifests leave to the gateway, as the last complete apply left them. */
   readonly left?: readonly RecordedFields[];
+  /** The objects that had other names before. */
+  readonly names?: readonly RecordedNames[];
   readonly orphans: readonly RecordedOrphan[];
   readonly pending: readonly PendingWrites[];
   /** The approved plan that the last apply with a digest began; encrypted, absent after a complete apply. */
@@ -116,6 +121,8 @@ export type WrittenForm = Pick<PendingObject, 'reverts' | 'holds'> & {
   readonly deletes?: true;
   /** The apply created the object, and may not have completed it. */
   readonly unfinished?: true;
+  /** The apply has written the object completely. */
+  readonly complete?: true;
 };
 
 /** The objects that an incomplete apply writes, and the edges that its manifests declare: it may have removed any other edge there. */

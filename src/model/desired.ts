@@ -159,6 +159,8 @@ export type BaseState = {
   readonly removedIn: ReadonlyMap<ResourceId, Commit>;
   /** The recorded values of fields that manifests stated earlier and leave to the gateway since, by the key of the object; absent without a record. */
   readonly left?: ReadonlyMap<ResourceId, JsonObject>;
+  /** The recorded names that objects had before, the last one first, by the key of the object; absent without a record. */
+  readonly names?: ReadonlyMap<ResourceId, readonly ResourceId[]>;
 };
 
 /** A commit: its hash and the first line of its message. */

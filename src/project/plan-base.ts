@@ -171,8 +171,12 @@ async function readBase(
     const notices = await warnNoneRecorded(site.repository, target);
     return { base: undefined, ...more, ...(notices.length === 0 ? {} : { isUnrecorded: true }), diagnostics: [...diagnostics, ...notices] };
   }
-  const { left = [] } = record;
-  const base = { ...(await loadBase(input, site, { commit, tree })), left: new Map(left.map(({ id, fields }) => [id, fields])) };
+  const { left = [], names = [] } = record;
+  const base = {
+    ...(await loadBase(input, site, { commit, tree })),
+    left: new Map(left.map(({ id, fields }) => [id, fields])),
+    names: new Map(names.map(({ id, former }) => [id, former])),
+  };
   const behind =
     base.desired === input.desired ? undefined : await compareHistory(site, { commit, name: options.origin ? read.name : undefined });
   return { base, ...more, ...(behind === undefined ? {} : { behind }), diagnostics };

@@ -117,7 +117,8 @@ export function recallObjects(
           ...(uid === undefined ? { unfinished: true } : { uid }),
         });
       else {
-        const wrote = resource === undefined ? ({ deletes: true } as const) : { resource };
+        const wrote =
+          resource === undefined ? ({ deletes: true } as const) : { resource, ...(uid === undefined ? {} : { complete: true as const }) };
         written.set(key, [...(written.get(key) ?? []), { ...form, ...wrote }]);
       }
     }

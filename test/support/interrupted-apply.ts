@@ -15,7 +15,7 @@ import { rememberedState } from '../../src/reconcile/prepare/base-states.ts';
 import { leftFieldsAfter } from '../../src/reconcile/record-content/left-fields.ts';
 import { findOutsideAccess } from '../../src/reconcile/record-content/outside-access.ts';
 import { liveAfterPlan, recordAccess, watchScope, withoutAccepted } from '../../src/reconcile/record-content/record-access.ts';
-import { orphansAfter, pendingWritesOf, writesAfter } from '../../src/reconcile/record-content/record-changes.ts';
+import { formerNamesAfter, orphansAfter, pendingWritesOf, writesAfter } from '../../src/reconcile/record-content/record-changes.ts';
 import { secretVersionsAfter, withChangedSecrets } from '../../src/reconcile/record-content/secret-versions.ts';
 import { compareStates, draftPlan, reviewPlan, type PlanDraft, type ReviewedPlan } from '../../src/reconcile/reconcile.ts';
 import { renderReport } from '../../src/report/formats.ts';
@@ -88,9 +88,17 @@ export function interruptedHistory({ gateway, dialect, disturb }: DisturbableGat
   }
 
   function findBase(): BaseState | undefined {
-    const { commit = '', left = [] } = record;
+    const { commit = '', left = [], names = [] } = record;
     const desired = stateAt.get(commit);
-    return desired && { commit, desired, removedIn: new Map(), left: new Map(left.map(({ id, fields }) => [id, fields])) };
+    return (
+      desired && {
+        commit,
+        desired,
+        removedIn: new Map(),
+        left: new Map(left.map(({ id, fields }) => [id, fields])),
+        names: new Map(names.map(({ id, former }) => [id, former])),
+      }
+    );
   }
 
   async function plan(side: Side): Promise<Planned | readonly Diagnostic[]> {
@@ -137,6 +145,7 @@ export function interruptedHistory({ gateway, dialect, disturb }: DisturbableGat
     const scope = watchScope(registry, desired);
     const end = {
       complete,
+      names: complete ? formerNamesAfter(applied, desired, base) : [],
       orphans: complete ? orphansAfter({ plan: applied, desired, live, base, remembered, released: [] }) : [],
       writes: writesAfter({ plan: applied, steps }, result, base),
       deleted: new Set(applied.changes.flatMap((change) => (done.has(change.id) ? [liveKeyOf(change)] : []))),

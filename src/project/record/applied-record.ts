@@ -170,6 +170,8 @@ export type RecordedEnd = {
   readonly access?: AppliedRecord['access'];
   /** The fields that manifests stated once and leave to the gateway now. */
   readonly left?: AppliedRecord['left'];
+  /** The names that objects had before. */
+  readonly names?: AppliedRecord['names'];
   /** What a complete apply leaves live although it was removed from the manifests. */
   readonly orphans: readonly RecordedOrphan[];
   /** The refusals that the user overrode. */
@@ -198,7 +200,7 @@ export function withPending(record: AppliedRecord, writes: PendingWrites): Appli
 /** Returns the record after an apply that was complete. */
 export function completeRecord(
   { applies }: AppliedRecord,
-  { orphans, secrets, access, left = [], digest, overrides = [] }: RecordedEnd,
+  { orphans, secrets, access, left = [], names = [], digest, overrides = [] }: RecordedEnd,
   commit: string,
 ): AppliedRecord {
   return {
@@ -208,6 +210,7 @@ export function completeRecord(
     ...secrets,
     ...(access === undefined ? {} : { access }),
     ...(left.length === 0 ? {} : { left }),
+    ...(names.length === 0 ? {} : { names }),
     ...(digest === undefined ? {} : { digest }),
     orphans,
     pending: [],

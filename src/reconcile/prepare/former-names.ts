@@ -1,4 +1,4 @@
-import { type DesiredResource, desiredByKey, type DesiredState, formerIdOf } from '../../model/desired.ts';
+import { type BaseState, type DesiredResource, desiredByKey, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import { liveById, type LiveState } from '../../model/live.ts';
@@ -15,7 +15,7 @@ type FormerNames = {
 /** What decides whether a former name counts: the manifests that were applied last, and whether a live object is ours. */
 type NameHistory = {
   readonly live: LiveState;
-  readonly base: DesiredState | undefined;
+  readonly base: BaseState | undefined;
   readonly registry: Registry;
   /** Returns whether the base or the record has the object. */
   readonly isOurs: (key: ResourceId) => boolean;
@@ -46,26 +46,33 @@ export function withKnownNames(desired: DesiredState, history: NameHistory): Des
 type UndoneName = { readonly key: ResourceId; readonly how: 'renamedFrom' | 'replaces' };
 
 /** Returns the objects that get the name back that they, or their predecessors, had before, by that name. */
-function findUndone(desired: DesiredState, base: DesiredState, { live, registry }: NameHistory): ReadonlyMap<ResourceId, UndoneName> {
+function findUndone(desired: DesiredState, base: BaseState, { live, registry }: NameHistory): ReadonlyMap<ResourceId, UndoneName> {
   const found = liveById(live.resources);
   const known = new Set([...desired.resources, ...desired.unselected].flatMap(({ id, key }) => [id, key]));
   const named = new Set(desired.resources.map(formerIdOf));
-  const applied = desiredByKey(base.resources);
+  const applied = desiredByKey(base.desired.resources);
+  const free = new Set(desired.resources.flatMap((one) => (formerIdOf(one) === undefined ? [one.id] : [])));
+  const isFree = (id: ResourceId): boolean => free.has(id) && !found.has(id) && !applied.has(id);
   const undone = new Map<ResourceId, UndoneName>();
-  for (const resource of base.resources) {
-    const { id, key, renamedFrom } = resource;
-    const former = formerIdOf(resource);
-    const how = renamedFrom === undefined ? 'replaces' : 'renamedFrom';
-    if (former === undefined || (how === 'renamedFrom' && registry.get(kindOf(id))?.renamable !== true)) continue;
-    if (!known.has(key) && !named.has(key) && found.has(key) && !found.has(former) && !applied.has(former))
-      undone.set(former, { key, how });
+  for (const { id, key, renamedFrom, replaces } of base.desired.resources) {
+    if (known.has(key) || named.has(key) || !found.has(key)) continue;
+    const isRenamable = registry.get(kindOf(id))?.renamable === true;
+    const stated = formerIdOf({
+      id,
+      ...(isRenamable && renamedFrom !== undefined ? { renamedFrom } : replaces === undefined ? {} : { replaces }),
+    });
+    const former = namesBefore(key, stated, base).find(isFree);
+    if (former === undefined || undone.has(former)) continue;
+    undone.set(former, { key, how: isRenamable && (former !== stated || renamedFrom !== undefined) ? 'renamedFrom' : 'replaces' });
   }
-  return new Map(
-    desired.resources.flatMap((one) => {
-      const back = formerIdOf(one) === undefined ? undone.get(one.id) : undefined;
-      return back === undefined ? [] : [[one.id, back] as const];
-    }),
-  );
+  return undone;
+}
+
+/** Lists the names that an object had before, the last one first: what its manifest states, and what the record knows of each name. */
+function namesBefore(key: ResourceId, stated: ResourceId | undefined, { names = new Map() }: BaseState): readonly ResourceId[] {
+  const all = new Set(stated === undefined ? [] : [stated]);
+  for (const one of [key, ...all]) for (const former of names.get(one) ?? []) all.add(former);
+  return [...all];
 }
 
 /** Finds the former names that are still live; a former name that is not live any more has no effect. */

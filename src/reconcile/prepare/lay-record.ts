@@ -1,6 +1,14 @@
 import type { Remembered, RememberedObject, WrittenForm } from '../../model/applied-record.ts';
 import { EdgeMap } from '../../model/collections.ts';
-import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, formerIdOf, withLeftFields } from '../../model/desired.ts';
+import {
+  type BaseState,
+  type DeclaredEdge,
+  desiredByKey,
+  type DesiredResource,
+  formerIdOf,
+  leftSecrets,
+  withLeftFields,
+} from '../../model/desired.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { isMissingRow, liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
@@ -63,16 +71,33 @@ export function layWrites(base: BaseState, remembered: Remembered, { live, regis
     const forms = [...(written.get(key) ?? []), ...(made === undefined || made.resource === resource ? [] : creationOf(made))];
     if (forms.length === 0 || kind === undefined) return [resource];
     if (object === undefined) return forms.some(({ deletes }) => deletes === true) ? [] : [resource];
-    const whole = withLeftFields(resource, left.get(key));
-    const laid = layForms(kind, whole, { forms, object, live });
-    if (laid === whole) return [resource];
-    const isLeft = (name: string): boolean => resource.spec[name] === undefined && laid.spec[name] !== undefined;
+    const applied = forms.reduce((one, form) => (form.complete === true ? withForm(one, form.resource) : one), resource);
+    const whole = withLeftFields(applied, left.get(key));
+    const laid = layForms(kind, whole, { forms: forms.filter(({ complete }) => complete !== true), object, live });
+    if (laid === whole) return [applied];
+    const isLeft = (name: string): boolean => applied.spec[name] === undefined && laid.spec[name] !== undefined;
     if (left.has(key)) left.set(key, entriesThat(laid.spec, isLeft));
-    return [{ ...resource, spec: entriesThat(laid.spec, (name) => !isLeft(name)), secrets: laid.secrets }];
+    return [{ ...laid, spec: entriesThat(laid.spec, (name) => !isLeft(name)) }];
   });
   const isSame =
     resources.length === base.desired.resources.length && resources.every((one, index) => one === base.desired.resources[index]);
   return isSame ? base : { ...base, desired: { ...base.desired, resources }, left };
+}
+
+/**
+ * Returns the applied form of an object after an apply has written another one completely: what differs from that was changed by something
+ * else. What the other form leaves to the gateway is as it was.
+ */
+function withForm(resource: DesiredResource, form: DesiredResource | undefined): DesiredResource {
+  if (form === undefined) return resource;
+  const stays = new Set(leftSecrets(form, resource));
+  const secrets = Object.fromEntries(Object.entries(resource.secrets).filter(([path]) => stays.has(path)));
+  return {
+    ...resource,
+    spec: { ...resource.spec, ...form.spec },
+    stated: new Set([...resource.stated, ...form.stated]),
+    secrets: { ...form.secrets, ...secrets },
+  };
 }
 
 /** Returns the form of an object that an apply has created or renamed. */

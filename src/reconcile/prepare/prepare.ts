@@ -110,7 +110,7 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   const earlier = known && { ...known, desired: adaptToDialect(known.desired, fields, registry).desired };
   const laid = earlier && remembered ? layWrites(earlier, remembered, { live, registry }) : earlier;
   const isOurs = ownership(laid, { own, uncertain, remembered });
-  const named = withKnownNames(adapted, { live, base: laid?.desired, registry, isOurs });
+  const named = withKnownNames(adapted, { live, base: laid, registry, isOurs });
   const began = input.start && adaptToDialect(input.start, fields, registry).desired;
   const linked = withResolvedEdges({ desired: named, base: laid, start: began }, { live, registry, remembered });
   const { base, start } = linked;

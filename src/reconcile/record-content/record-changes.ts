@@ -1,5 +1,5 @@
-import type { PendingObject, PendingWrites, RecordedOrphan } from '../../model/applied-record.ts';
-import { desiredByKey, type BaseState, type DesiredState } from '../../model/desired.ts';
+import type { PendingObject, PendingWrites, RecordedNames, RecordedOrphan } from '../../model/applied-record.ts';
+import { desiredByKey, type BaseState, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import { liveById, type LiveState } from '../../model/live.ts';
 import {
@@ -89,6 +89,28 @@ function isDeleted(outcome: Outcome): boolean {
 
 function isComplete({ status, begun }: Outcome): boolean {
   return begun !== true && (status === 'done' || status === 'already');
+}
+
+/** So many former names of an object are remembered. */
+const mostNames = 20;
+
+/** Returns the objects of a complete apply that had other names before it or do now, with all of them. */
+export function formerNamesAfter(
+  { changes }: Pick<Plan, 'changes'>,
+  { resources }: DesiredState,
+  base: BaseState | undefined,
+): readonly RecordedNames[] {
+  const renamed = new Map([...renamesOf(changes)].map(([from, to]) => [to, from]));
+  const applied = desiredByKey(base?.desired.resources ?? []);
+  const keys = new Set(resources.map(({ key }) => key));
+  return resources.flatMap((resource): readonly RecordedNames[] => {
+    const { key } = resource;
+    const former = formerIdOf(resource);
+    const last = renamed.get(key) ?? (former !== undefined && applied.has(former) && !applied.has(key) ? former : undefined);
+    const all = [...(last === undefined ? [] : [last]), ...(base?.names?.get(last ?? key) ?? [])];
+    const others = [...new Set(all)].filter((one) => !keys.has(one)).slice(0, mostNames);
+    return others.length === 0 ? [] : [{ id: key, former: others }];
+  });
 }
 
 /** Both sides of a complete apply, and what was ours before it. */

@@ -4,6 +4,7 @@ import type { BaseState } from '../../../../src/model/desired.ts';
 import { isObject, type JsonObject } from '../../../../src/model/json.ts';
 import type { Kind } from '../../../../src/model/kind.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
+import { resourceId } from '../../../../src/model/resource.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { liveAs } from '../../../support/risks.ts';
 import { runReconcile, testTarget } from '../../../support/run-pipeline.ts';
@@ -28,10 +29,10 @@ function exampleSpec({ schema, fields }: Kind): JsonObject {
 const kinds = [...registry.values()].filter(({ named }) => named);
 const cases = kinds.map((kind): readonly [string, Kind] => [kind.name, kind]);
 
-type Sides = Readonly<Record<'base' | 'live' | 'desired', readonly Manifest[]>>;
+type Sides = Readonly<Record<'base' | 'live' | 'desired', readonly Manifest[]>> & Pick<BaseState, 'names'>;
 
-function planBetween(kind: Kind, { base, live, desired }: Sides): Plan {
-  const applied: BaseState = { commit: 'a'.repeat(40), desired: desiredState(base), removedIn: new Map() };
+function planBetween(kind: Kind, { base, live, desired, names = new Map() }: Sides): Plan {
+  const applied: BaseState = { commit: 'a'.repeat(40), desired: desiredState(base), removedIn: new Map(), names };
   const target = { ...testTarget, dialect: kind.dialect ?? 'interface' };
   const consent = { imports: [], revert: [], prune: true };
   const { value, diagnostics } = runReconcile({
@@ -89,6 +90,18 @@ describe.each(cases)('former names of %s', (name, kind) => {
     expect(writesOf(plan)).toEqual(kind.renamable ? renamed : replaced);
     expect(refusalsOf(plan)).toEqual([]);
     expect(plan.accepted).toEqual([]);
+  });
+
+  it('takes back a name of long ago that the record knows, unless something has it', () => {
+    const names = new Map([[resourceId(name, 'newer'), [resourceId(name, 'new'), resourceId(name, 'old')]]]);
+    const back = { base: [named('newer', 'new')], live: [named('newer')], desired: [named('old')], names };
+    const plan = planBetween(kind, back);
+    const taken = kind.renamable ? [`rename ${name}/newer to ${name}/old`] : [`create ${name}/old`, `delete ${name}/newer`];
+    expect([writesOf(plan), refusalsOf(plan), plan.accepted]).toEqual([taken, [], []]);
+    const other = planBetween(kind, { ...back, live: [named('newer'), { ...theirs, metadata: { name: 'old' } }] });
+    expect(refusalsOf(other)).toEqual([`plan/adoption ${name}/old`]);
+    // A cleaned manifest no longer states the name.
+    expect(writesOf(planBetween(kind, { ...back, base: [named('newer')] }))).toEqual(taken);
   });
 
   it('imports an object that got the former name before the rename is taken back', () => {

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import type { Remembered } from '../../../../src/model/applied-record.ts';
+import type { BaseState } from '../../../../src/model/desired.ts';
+import type { JsonObject } from '../../../../src/model/json.ts';
+import { desiredState } from '../../../support/desired-state.ts';
+import { connectionManifest, liveAs } from '../../../support/risks.ts';
+import { runReconcile } from '../../../support/run-pipeline.ts';
+
+const [applied, written, other] = [{ reviewers: ['dba'] }, { reviewers: ['dba', 'sre'] }, { reviewers: ['dba', 'sre', 'ops'] }];
+
+/** Returns the origins of the fields of a plan after an apply of the `written` manifest that ended before the rest of its commit. */
+function originsOf(live: JsonObject, head: JsonObject, complete: boolean): readonly string[] {
+  const [before, after] = [applied, written].map((spec) => desiredState([connectionManifest('db', spec)]));
+  const resource = after?.resources[0];
+  if (before === undefined || resource === undefined) throw new Error('no manifest');
+  const base: BaseState = { commit: 'a'.repeat(40), desired: before, removedIn: new Map() };
+  const forms = [{ resource, ...(complete ? { complete: true as const } : {}) }];
+  const remembered: Remembered = { objects: [], edges: [], written: new Map([[resource.key, forms]]), attached: [], begun: [] };
+  const state = liveAs(desiredState([connectionManifest('db', live)]));
+  const { value } = runReconcile({ desired: desiredState([connectionManifest('db', head)]), live: state, base, remembered });
+  return (value?.changes ?? []).flatMap(({ fields }) =>
+    fields.map(({ path, origin, held }) => `${path} ${held === true ? 'held' : origin}`),
+  );
+}
+
+test('what an apply has written completely is the base of its objects, whatever the gateway has since', () => {
+  expect(originsOf(written, written, true)).toEqual([]);
+  // Somebody took back what the apply wrote.
+  expect(originsOf(applied, written, true)).toEqual(['/reviewers/sre drift']);
+  expect(originsOf(written, other, true)).toEqual(['/reviewers/ops intent']);
+  expect(originsOf(written, applied, true)).toEqual(['/reviewers/sre intent']);
+});
+
+test('what an apply may have written is the base as far as the gateway has it', () => {
+  expect(originsOf(written, written, false)).toEqual([]);
+  expect(originsOf(applied, written, false)).toEqual(['/reviewers/sre intent']);
+  expect(originsOf(written, applied, false)).toEqual(['/reviewers/sre intent']);
+});
