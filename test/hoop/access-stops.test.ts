@@ -260,8 +260,11 @@ describe.each(Object.entries(transitions))('no group sees more than before and a
   test('of an apply, which the next plan continues', { timeout: 240_000 }, async () => {
     expect(await disturbEachRequest(one, async (model) => () => applyOnce(model, one))).toBeGreaterThan(10);
   });
+});
 
-  test.skipIf(one.removed !== undefined)('of a saved plan, which is applied again', { timeout: 240_000 }, async () => {
-    expect(await disturbEachRequest(one, (model) => savedRunner(model, one))).toBeGreaterThan(5);
-  });
+// Its writes are those of the apply above; properties stop saved plans of every kind.
+test('nor whatever request of a saved plan is disturbed, which is applied again', { timeout: 240_000 }, async () => {
+  const one = transitions['groups change while rules move, the connection closes in part and loses its review'];
+  if (one === undefined) throw new Error('there is no such transition');
+  expect(await disturbEachRequest(one, (model) => savedRunner(model, one))).toBeGreaterThan(5);
 });

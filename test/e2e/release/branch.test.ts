@@ -5,9 +5,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
 import { appAccount } from '../../support/github.ts';
-import { expectStory } from '../action/expect-story.ts';
+import { commentsOn, commitAll, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../../support/workflow.ts';
 import { useAction } from '../action/use-action.ts';
-import { useProjects } from '../project.ts';
+import { config, connection, useProjects, writeFiles } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
 const sources = [
@@ -94,7 +94,21 @@ describe('a clone of the branch release', () => {
     account: appAccount,
   });
 
-  test('plans, applies and reports drift without an installation', { timeout: 240_000 }, async () => {
-    await expectStory({ folder: makeFolder({}), gateway, bench });
+  test('plans, applies and reports drift without an installation', async () => {
+    const cwd = makeFolder({ 'ostiary.yaml': config(gateway.url()) });
+    const base = commitAll(cwd);
+    writeFiles(cwd, { 'access/db.yaml': connection('branch-db') });
+    commitAll(cwd);
+    const pull = await openPullRequest(bench.github(), 'branch');
+    const run = (event: string, payload: object, mode: string): Promise<StepEnded> =>
+      bench.bundled({ cwd, event, payload, inputs: { mode }, env: gateway.env() });
+    expect(await run('pull_request', pullRequestPayload({ ...pull, base }), 'plan')).toMatchObject({
+      code: 0,
+      outputs: { changed: 'true' },
+    });
+    expect((await commentsOn(bench.github(), pull.number)).map(({ body }) => body)).toEqual([expect.stringContaining(' 1 to create')]);
+    await mergePullRequest(bench.github(), pull.number);
+    expect(await run('push', {}, 'apply')).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
+    expect(await run('schedule', {}, 'drift')).toMatchObject({ code: 0, outputs: { outcome: 'clean' } });
   });
 });
