@@ -1,4 +1,4 @@
-// The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full] [-- --only PART]
+// The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full] [-- --only PART [--kind KIND]]
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -358,7 +358,8 @@ function versionRow() {
 }
 
 try {
-  const full = process.argv.includes('--full');
+  const options = { full: { type: 'boolean', default: false }, only: { type: 'string' }, kind: { type: 'string' } };
+  const { full, only, kind } = parseArgs({ options }).values;
   const parts = {
     version: versionRow,
     step: stepRow,
@@ -376,7 +377,7 @@ try {
         row,
       }),
     growth: () => growthRows({ folder, run, cli, bundled, row }),
-    order: () => orderRows({ run, bundled, row }),
+    order: () => orderRows({ kind, run, bundled, row }),
     shared: () => sharedRows({ full, folder, run, cli, serve: serveShared, stop, row }),
     hoop: hoopRow,
     first: firstRow,
@@ -385,7 +386,6 @@ try {
     apply: applyRows,
     server: () => serverRows({ full, cli, folder, token, start, stop, run, row, median }),
   };
-  const { only } = parseArgs({ options: { full: { type: 'boolean' }, only: { type: 'string' } } }).values;
   if (only !== undefined && !(only in parts)) throw new Error(`--only ${only}: take one of ${Object.keys(parts).join(', ')}`);
   for (const [name, measure] of Object.entries(parts)) if (only === undefined || only === name) await measure();
   const width = Math.max(...rows.map((one) => one.what.length));

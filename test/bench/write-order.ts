@@ -1,4 +1,5 @@
 // How the cost of a plan grows with connections and the rules that all of them share, kind by kind, created, changed and deleted: prints JSON.
+// An argument names the only kind.
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { draftPlan } from '../../src/reconcile/reconcile.ts';
 import { desiredState } from '../support/desired-state.ts';
@@ -109,7 +110,9 @@ const [few, many] = [
 ] as const;
 const growth = (many.connections * many.rules) / (few.connections * few.rules);
 
+const only = process.argv[2];
 for (const kind of kinds) {
+  if (only !== undefined && kind !== only) continue;
   const found = actions.map((action) => {
     const [first, last] = [measure({ kind, ...few }, action), measure({ kind, ...many }, action)];
     return { action, ms: last, exponent: Math.log(last / first) / Math.log(growth) };

@@ -112,6 +112,51 @@ test.each([
 
 const command = { access_type: 'command' };
 
+const strict = { reviewers_groups: ['dba', 'sre'], min_approvals: 2 };
+
+test.each([
+  [
+    'of which one is created again',
+    [connection('old-db'), rule('asks', ['old-db', 'two-db'], strict), rule('asks-too', 'old-db', command)],
+    [connection('new-db', 'old-db'), rule('asks-too', ['two-db', 'new-db'], strict)],
+  ],
+  [
+    'in a circle',
+    [connection('old-db'), rule('asks', 'old-db'), rule('asks-too', 'two-db'), rule('third', 'spare-db', command)],
+    [connection('new-db', 'old-db'), rule('asks', 'two-db', strict), rule('asks-too', 'spare-db'), rule('third', 'new-db', command)],
+  ],
+  [
+    'in a circle of steps',
+    [connection('old-db'), rule('asks', ['old-db', 'two-db']), rule('asks-too', 'old-db', command), rule('third', 'spare-db', both)],
+    [
+      connection('new-db', 'old-db'),
+      rule('asks', 'spare-db', command),
+      rule('asks-too', ['new-db', 'two-db']),
+      rule('third', 'keep-db', both),
+    ],
+  ],
+  [
+    'of which one is deleted and one has an attribute',
+    [connection('old-db'), attributed('asks', both), rule('asks-too', ['old-db', 'two-db'])],
+    [connection('new-db', 'old-db'), attributed('asks-too', { ...both, connection_names: ['new-db'] })],
+  ],
+  [
+    'of which one has a former name that another one gets',
+    [connection('old-db'), rule('asks', ['old-db', 'two-db']), rule('asks-too', 'spare-db', command)],
+    [connection('new-db', 'old-db'), rule('new-asks', 'spare-db', command, 'asks'), rule('third', ['new-db', 'two-db'], strict)],
+  ],
+  [
+    'one of which lets go of both',
+    [connection('old-db'), rule('asks', ['old-db', 'two-db'], both)],
+    [connection('new-db', 'old-db'), rule('third', ['new-db', 'two-db'], strict)],
+  ],
+])('rules that exchange steps of a connection that is replaced, %s, are written there and back', async (_, had, has) => {
+  await onApplied({ before: [...connections, pii, ...had], after: [...connections, pii, ...has] }, async (history) => {
+    for (const side of ['after', 'before', 'after'] as const)
+      expect([side, await history.apply(side), await history.rest(side)]).toEqual([side, [], []]);
+  });
+});
+
 test.each([
   [
     'a connection',

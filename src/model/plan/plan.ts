@@ -151,8 +151,8 @@ export type Change = {
   /** The object that replaces this one, which is closed or deleted once that exists. */
   readonly replacedBy?: ResourceId;
   /**
-   * An open object is closed before it is deleted, or closed first and opened again at the end, because no order of writes keeps it as protected as
-   * before or after; then its fields state how open it is.
+   * An open object is closed before it is deleted, or closed first, or created closed, and opened at the end, because no order of writes keeps it as
+   * protected as before or after; then its fields state how open it is.
    */
   readonly closed?: 'first' | 'between';
   /** A rule includes every connection from now on, because it names none, or only those that it names. */

@@ -22,8 +22,8 @@ export type OrderedPlan = {
 };
 
 /**
- * Orders the writes of a plan. A connection that every order leaves less protected than before and after is closed first, and opened at the end as
- * its manifest says, if the plan may do that.
+ * Orders the writes of a plan. A connection that every order leaves less protected than before and after is closed first, or created closed, and opened at
+ * the end as its manifest says, if the plan may do that.
  */
 export function closeExposed(prepared: Prepared, first: Diff, inputOf: (diff: Diff) => OrderInput): OrderedPlan {
   let diff = first;
@@ -63,7 +63,9 @@ function closingsOf(
   const found = liveById(writes.live.resources);
   for (const id of exposed) {
     const [kind, at, resource, change] = [registry.get(kindOf(id)), found.get(id), resources.get(id), changes.get(id)];
-    if (kind === undefined || at === undefined || (change !== undefined && change.closed === 'between')) continue;
+    if (kind === undefined || (change !== undefined && change.closed === 'between')) continue;
+    if (change?.action === 'create') closed.set(id, { ...change, closed: 'between' });
+    if (change?.action === 'create' || at === undefined) continue;
     const why = obstacleOf(kind, at, { resource, change, isUnselected: desired.unselected.some(({ key }) => key === id) });
     if (why === undefined && resource !== undefined) closed.set(id, closingOf(kind, at, { resource, change }));
     else obstacles.set(id, why ?? '');

@@ -107,7 +107,7 @@ function addDemands(units: readonly Unit[], { live }: FormInput): void {
     for (const attribute of effect.change.action === 'delete' ? attributesIn(found.get(liveKeyOf(effect.change))?.spec ?? {}) : [])
       for (const { key, part } of forms) if (part === 'delete') addToGroup(deletedWith, attribute, key);
   for (const unit of units) {
-    const { change, connections, kind } = unit.effect;
+    const { change } = unit.effect;
     const id = liveKeyOf(change);
     const demands = (form: Form): readonly StepKey[] => {
       const { key, part, edges } = form;
@@ -121,7 +121,6 @@ function addDemands(units: readonly Unit[], { live }: FormInput): void {
         ...ends,
         ...attributes,
         ...(isReplaced(unit) ? change.needs.flatMap((other) => lastKeys(formsOf(other))) : []),
-        ...(part === 'delete' && isRule(kind) ? [...connections].flatMap((other) => keysOf(other, (one) => one.part === 'delete')) : []),
         ...(part === 'delete' ? (deletedWith.get(id) ?? []) : []),
       ].filter((need) => stepKeyText(need) !== stepKeyText(key));
     };

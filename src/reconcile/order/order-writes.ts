@@ -139,15 +139,20 @@ function nextStage({ firsts, ready, closable }: Next, search: Search): readonly 
   const partial = releases.flatMap((one) => (one.isWhole ? [] : [one.form]));
   // Of rules that exchange all that they govern, one lets go of all of it, which makes room for the others.
   const whole = releases.flatMap((one) => (one.isWhole ? [[one.form]] : []));
-  for (const forms of [partial, ...whole, reopening]) {
+  for (const forms of [partial, ...whole]) {
     const stage = search.safety.most(forms, ignored);
     if (stage.length > 0) return stage;
   }
-  const possible = [...byTier.values(), partial, ...whole.slice(0, 1), reopening].flat();
-  const left = possible.length > 0 ? possible : firsts;
-  const exposed = search.safety.exposedBy(left, ignored);
+  const possible = [...byTier.values(), partial, ...whole.slice(0, 1)].flat();
+  const exposed = search.safety.exposedBy(possible.length > 0 ? possible : firsts, ignored);
   const closing = closable.filter(({ key }) => exposed.has(key.id));
-  return closing.length > 0 ? closing : forcedStage(left, ignored, search);
+  if (closing.length > 0) return closing;
+  // What is open again may be exposed by what is left to write.
+  const opening = search.safety.most(reopening, ignored);
+  if (opening.length > 0) return opening;
+  if (closable.length > 0) return closable;
+  const left = [...possible, ...reopening];
+  return forcedStage(left.length > 0 ? left : firsts, ignored, search);
 }
 
 /** What is written in two forms first: rules whose protection adds up, then what is created, then other connections, then what governs together. */

@@ -255,7 +255,7 @@ export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'another manager')}, not written`;
   if (change.action === 'delete') return deletionNote(change, orphan);
   if (change.replacedBy !== undefined) return replacedText(change.replacedBy);
-  if (change.closed === 'between') return 'closed while its rules change';
+  if (change.closed === 'between' && change.action !== 'create') return 'closed while its rules change';
   if (change.adoption === true) return importNote(change);
   if (change.action === 'held') return 'held: made stricter outside Ostiary';
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
