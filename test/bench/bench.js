@@ -358,8 +358,9 @@ function versionRow() {
 }
 
 try {
-  const options = { full: { type: 'boolean', default: false }, only: { type: 'string' }, kind: { type: 'string' } };
-  const { full, only, kind } = parseArgs({ options }).values;
+  const { full, only, kind } = parseArgs({
+    options: { full: { type: 'boolean', default: false }, only: { type: 'string' }, kind: { type: 'string' } },
+  }).values;
   const parts = {
     version: versionRow,
     step: stepRow,

@@ -25,6 +25,8 @@ type Ends = Omit<Compared, 'formerOf'> & { readonly id: ResourceId; readonly for
 type Sides = Ends & {
   readonly had: Effective | undefined;
   readonly has: Effective | undefined;
+  /** The deciders that differ, each once. */
+  readonly causes: Map<string, Decider>;
 };
 
 /**
@@ -42,31 +44,35 @@ export function compare({ before, after, formerOf }: Compared, connections: read
       former,
       had: former === undefined ? undefined : effective(before, former),
       has: effective(after, id),
+      causes: new Map(),
     };
     const { had, has } = sides;
     if (had?.key === has?.key) return [];
     const key = `${had?.key ?? ''}\n${has?.key ?? ''}\n${changesOf(sides)}`;
     const shared = known.get(key);
-    if (shared !== undefined) return shared.map((one) => ofConnection(one, id, former));
+    if (shared !== undefined) return ofConnection(shared, id, former);
     const found = [...accessModes.flatMap((verb) => compareVerb(sides, verb)), ...compareMachines(sides)];
     known.set(key, found);
     return found;
   });
 }
 
-function ofConnection(one: Difference, id: ResourceId, former: ResourceId | undefined): Difference {
-  const causes = Object.entries(one.causes).map(([direction, by]) => [direction, decidersFor(id, by, one.connection)]);
-  return { ...one, connection: id, former, causes: Object.fromEntries(causes) };
+function ofConnection(shared: readonly Difference[], id: ResourceId, former: ResourceId | undefined): readonly Difference[] {
+  const known = new Map<Decider, Decider>();
+  return shared.map((one) => {
+    const causes = Object.entries(one.causes).map(([direction, by]) => [direction, decidersFor(id, by, one.connection, known)]);
+    return { ...one, connection: id, former, causes: Object.fromEntries(causes) };
+  });
 }
 
 /** Describes what differs in the own fields and edges of a connection: equal connections that changed differently have different causes. */
 function changesOf({ before, after, id, former }: Sides): string {
-  if (former !== id) return id;
-  const [had, has] = [before.resources.get(id)?.spec ?? {}, after.resources.get(id)?.spec ?? {}];
+  if (former === undefined) return '';
+  const [had, has] = [before.resources.get(former)?.spec ?? {}, after.resources.get(id)?.spec ?? {}];
   const names = had === has ? [] : [...new Set([...Object.keys(had), ...Object.keys(has)])];
   const fields = names.filter((name) => !equal(had[name] ?? null, has[name] ?? null));
-  const [from, to] = [before.edges.get(id) ?? [], after.edges.get(id) ?? []].map((rules) => [...rules].toSorted());
-  return canonical([fields.toSorted(), from ?? [], to ?? []]);
+  const [from, to] = [before.edges.get(former) ?? [], after.edges.get(id) ?? []].map((rules) => [...rules].toSorted());
+  return canonical([former === id, fields.toSorted(), from ?? [], to ?? []]);
 }
 
 /** Compares everybody by one verb. People in several groups are among them, whether or not people in one of these groups differ in the same way. */
@@ -135,11 +141,10 @@ function causesOf(sides: Sides, { of, directions, people: { member, groups }, ve
   const values = [had, has].filter((one) => one !== undefined);
   const whole: readonly Decider[] = values.length < 2 || former !== id ? [{ id, path: '' }] : [];
   const sorts = member.length === 1 ? groups.map((group) => [group]) : [member];
-  const deciding = (some: readonly Effective[]): readonly Decider[] =>
-    differing(
-      sides,
-      some.flatMap((value) => of.flatMap((part) => sorts.flatMap((sort) => decidersOf(value, part, { member: sort, verb })))),
-    );
+  const deciding = (some: readonly Effective[]): readonly Decider[] => {
+    const by = some.flatMap((value) => of.flatMap((part) => sorts.flatMap((sort) => decidersOf(value, part, { member: sort, verb }))));
+    return differing(sides, by).map((one) => onceIn(sides.causes, one));
+  };
   const gives = of.every((part) => part !== 'approval' && part !== 'longest');
   const sided: Readonly<Record<AccessDirection, readonly (Effective | undefined)[]>> = { more: [has], less: [had], unclear: values };
   return Object.fromEntries(
@@ -150,25 +155,38 @@ function causesOf(sides: Sides, { of, directions, people: { member, groups }, ve
   );
 }
 
+function onceIn(known: Map<string, Decider>, one: Decider): Decider {
+  const key = deciderText(one);
+  const found = known.get(key) ?? one;
+  known.set(key, found);
+  return found;
+}
+
+function deciderText({ id, path, edge }: Decider): string {
+  return `${id} ${path} ${edge ?? ''}`;
+}
+
 /** Returns the deciders whose value differs; what a successor has is compared with what its predecessor had. */
 export function differing({ before, after, id, former }: Ends, by: readonly Decider[]): readonly Decider[] {
   const found = new Map<string, Decider>();
+  // What is new has everything by its own creation.
+  if (former === undefined) return [];
   const isSuccessor = former !== id;
   for (const one of by) {
     const own: Decider = { ...one, id: one.id === former ? id : one.id, ...(one.edge === undefined ? {} : { edge: id }) };
     const was: Decider = {
       ...own,
-      id: own.id === id && former !== undefined ? former : own.id,
-      ...(own.edge === undefined ? {} : { edge: former ?? id }),
+      id: own.id === id ? former : own.id,
+      ...(own.edge === undefined ? {} : { edge: former }),
     };
     if (equal(valueOf(before, was), valueOf(after, own))) continue;
     // What a successor has otherwise is its own creation, not what attaches a rule to it.
-    if (isSuccessor && (former === undefined || own.edge !== undefined || own.path === '' || attributeOf(own) !== undefined)) continue;
+    if (isSuccessor && (own.edge !== undefined || own.path === '' || attributeOf(own) !== undefined)) continue;
     // The gateway takes a deleted attribute from what has it: its deletion is the cause.
     const attribute = attributeOf(own);
     const isSideEffect = attribute !== undefined && before.resources.has(attribute) && !after.resources.has(attribute);
     const cause: Decider = isSideEffect ? { id: attribute, path: '' } : own;
-    found.set([cause.id, cause.path, cause.edge ?? ''].join(' '), cause);
+    found.set(deciderText(cause), cause);
   }
   return [...found.values()];
 }

@@ -109,9 +109,19 @@ export function valueOf(state: ProtectionSnapshot, { id, path, edge }: Decider):
   return everybodyIfEmpty.includes(field) && value.length === 0;
 }
 
-/** Returns the deciders of one connection as those of another: its own fields and its edges. */
-export function decidersFor(connection: ResourceId, by: readonly Decider[], of: ResourceId): readonly Decider[] {
+/** Returns the deciders of one connection as those of another: its own fields and its edges. The same one is translated once. */
+export function decidersFor(
+  connection: ResourceId,
+  by: readonly Decider[],
+  of: ResourceId,
+  known: Map<Decider, Decider> = new Map(),
+): readonly Decider[] {
   if (connection === of) return by;
   const own = (id: ResourceId): ResourceId => (id === of ? connection : id);
-  return by.map((one) => ({ ...one, id: own(one.id), ...(one.edge === undefined ? {} : { edge: own(one.edge) }) }));
+  return by.map((one) => {
+    if (one.id !== of && one.edge !== of) return one;
+    const found = known.get(one) ?? { ...one, id: own(one.id), ...(one.edge === undefined ? {} : { edge: own(one.edge) }) };
+    known.set(one, found);
+    return found;
+  });
 }
