@@ -20,7 +20,7 @@ import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../../model/res
 import type { DesiredSecret } from '../../model/secret.ts';
 import { withTools } from '../../model/spec/tool-lists.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
-import { compareSecrets } from '../cells/compare-secrets.ts';
+import { compareSecrets } from '../cells/secret-cells.ts';
 import { compareSpecs } from '../cells/compare-specs.ts';
 import { edgeField } from '../cells/edge-index.ts';
 import { declaringPlaces } from '../diff/diff-edges.ts';

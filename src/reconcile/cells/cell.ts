@@ -79,6 +79,11 @@ function contentOf(secret: DesiredSecret | LiveSecret): string | undefined {
   return 'content' in secret ? secret.content : undefined;
 }
 
+/** Returns whether two secrets come from files with the same committed content, or neither does. */
+export function hasSameContent(one: SecretSide, other: SecretSide): boolean {
+  return contentOf(one.proof) === contentOf(other.proof);
+}
+
 /** Returns whether the value may change while the manifests stay: it comes from the environment or from a file that is not committed. */
 export function isRotatable({ source, content }: DesiredSecret): boolean {
   return source.startsWith('env:') || (source.startsWith('file:') && content === undefined);
@@ -98,7 +103,7 @@ export function originOf({ base, head, live, written }: Cell): Origin | undefine
 export function causeOf(cell: Cell): SecretCause | undefined {
   const { base, head, live } = cell;
   if (base?.is !== 'secret' || head.is !== 'secret' || base.source !== head.source) return undefined;
-  if (contentOf(base.proof) !== contentOf(head.proof)) return 'file';
+  if (!hasSameContent(base, head)) return 'file';
   if (live.is !== 'secret' || head.proof.state === 'hidden' || !isRotatable(head.proof)) return undefined;
   const [origin, moved] = [originOf(cell), prove(base, live)];
   if (origin === 'intent' && moved === 'equal') return 'source';

@@ -5,12 +5,12 @@ import { comparedFields, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import { type FieldChange, isSecretChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, isWithinAny, type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
-import type { DesiredSecret } from '../../model/secret.ts';
 import { specValueAt } from '../../model/spec/edit.ts';
 import { mergedEntries, unmerge } from '../../model/spec/merge-strictest.ts';
 import { causeOf, type Cell, isRotatable, originOf, type Side } from './cell.ts';
 import { compareSpecs, skippedPaths } from './compare-specs.ts';
 import { resolveDefaults, resolveReferences } from './resolve-specs.ts';
+import { liveSecretSide, secretSide } from './secret-cells.ts';
 
 /** One object in every state; undefined where a state does not have it, or is not known. */
 export type ObjectStates = {
@@ -85,14 +85,10 @@ function isChanging(proof: Extract<Side, { readonly is: 'secret' }>['proof']): b
 /** Returns what a manifest states at a path: at the empty one, everything about the object itself. */
 export function manifestSide(kind: Kind, manifest: DesiredResource | undefined, path: Pointer): Side {
   if (manifest === undefined) return nothing;
-  const { spec, secrets, wholeSecrets, ignore } = manifest;
+  const { spec, ignore } = manifest;
   if (path === '') return { is: 'value', value: termsOf(manifest) };
+  if (isSecretPath(kind, path)) return secretSide(manifest, path);
   if (isWithinAny(path, ignore)) return { is: 'left' };
-  if (isSecretPath(kind, path)) {
-    const secret: DesiredSecret | undefined = secrets[path];
-    if (secret !== undefined) return { is: 'secret', source: secret.source, proof: secret };
-    return isWithinAny(path, wholeSecrets) ? { is: 'absent', at: path } : { is: 'left' };
-  }
   if (spec[tokensOf(path)[0] ?? ''] === undefined) return { is: 'left' };
   return valueSide(kind, spec, path);
 }
@@ -103,10 +99,8 @@ function termsOf({ key, protect, adopt, replaces = '', renamedFrom = '' }: Desir
 
 function liveSide(kind: Kind, { live, spec }: { readonly live: LiveResource | undefined; readonly spec: JsonObject }, path: Pointer): Side {
   if (live === undefined) return nothing;
-  if (!isSecretPath(kind, path)) return isWithinAny(path, live.unknown) ? { is: 'unread' } : valueSide(kind, spec, path);
-  const secret = live.secrets[path];
-  if (secret !== undefined) return { is: 'secret', source: 'live', proof: secret };
-  return isWithinAny(path, live.unknown) ? { is: 'unread' } : { is: 'absent', at: path };
+  if (isSecretPath(kind, path)) return liveSecretSide(live, path);
+  return isWithinAny(path, live.unknown) ? { is: 'unread' } : valueSide(kind, spec, path);
 }
 
 function valueSide(kind: Kind, spec: JsonObject, path: Pointer): Side {

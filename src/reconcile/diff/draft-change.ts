@@ -17,7 +17,7 @@ import {
 import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { TimedGrant } from '../../model/protection/timed-grants.ts';
-import { compareSecrets, haveSameSecrets } from '../cells/compare-secrets.ts';
+import { compareSecrets, haveSameSecrets } from '../cells/secret-cells.ts';
 import { explainMissingSecrets } from '../cells/missing-secrets.ts';
 import { compareSpecs, entryOf, skippedPaths } from '../cells/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../cells/resolve-specs.ts';

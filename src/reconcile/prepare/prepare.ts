@@ -15,7 +15,7 @@ import { resolveFormerNames, withKnownNames } from './former-names.ts';
 import { layEdges, layNames, layWrites, withNamesInSpecs } from './lay-record.ts';
 import { resolveReplacements } from './replacements.ts';
 import { type OwnObjects, ownObjects, withRemembered } from './base-states.ts';
-import { compareSecrets } from '../cells/compare-secrets.ts';
+import { compareSecrets } from '../cells/secret-cells.ts';
 import { compareSpecs, skippedPaths } from '../cells/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../cells/resolve-specs.ts';
 

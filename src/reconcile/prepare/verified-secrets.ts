@@ -5,7 +5,7 @@ import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 import { toolSecrets, withTools } from '../../model/spec/tool-lists.ts';
-import { compareSecrets } from '../cells/compare-secrets.ts';
+import { compareSecrets } from '../cells/secret-cells.ts';
 
 /** The secrets of an object at one version: their paths and a keyed hash of their values, never a value. */
 export type SecretRecord = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DesiredResource } from '../../../../src/model/desired.ts';
 import type { Value } from '../../../../src/model/plan/plan.ts';
 import { seal, type DesiredSecret, type LiveSecret } from '../../../../src/model/secret.ts';
-import { compareSecrets } from '../../../../src/reconcile/cells/compare-secrets.ts';
+import { compareSecrets } from '../../../../src/reconcile/cells/secret-cells.ts';
 import { desiredOf, liveOf } from '../../../support/resources.ts';
 
 const path = '/secret/envvar:KEY';
