@@ -206,13 +206,20 @@ function unmergedWarning({ commit, branch, reason }: UnmergedApply, { name }: Ta
   };
 }
 
-/** Reports an apply that was interrupted, or still runs: when its record was last written, and what finishes it. */
+/**
+ * Reports an apply that was interrupted, or still runs: when its record was last written, and what finishes it. One that gave its lease back
+ * has ended: it was of a selection, or could not write the rest.
+ */
 async function unfinishedNotice(repository: Repository, { record, localId, originId }: ReadRecord): Promise<readonly Diagnostic[]> {
   const last = record.pending.at(-1);
   if (last === undefined) return [];
   const at = await committedAt(repository, localId === '' ? originId : localId);
   const of = last.commit === undefined ? 'uncommitted manifests' : last.commit.slice(0, 10);
-  const message = `the apply of ${of} has not finished (last record: ${timeText(at.toISOString())}); the next apply finishes it`;
+  const when = `(last record: ${timeText(at.toISOString())})`;
+  const message =
+    record.lease === undefined
+      ? `only a part of ${of} is applied ${when}; the next apply of everything writes the rest`
+      : `the apply of ${of} has not finished ${when}; the next apply finishes it`;
   return [{ code: 'git/unfinished-apply', severity: 'notice', message }];
 }
 

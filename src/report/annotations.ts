@@ -173,7 +173,7 @@ function driftAnnotations(drift: Drift): readonly Annotation[] {
       at: entry.at,
     }),
   );
-  const outside = outsideSection(drift.plan)?.rows.entries ?? [];
+  const outside = outsideSection(drift.plan, true)?.rows.entries ?? [];
   const severity = 'warning';
   const title = 'changed outside Ostiary, in no manifest';
   return [

@@ -85,8 +85,8 @@ export type Line = {
   readonly places?: readonly Pick<Diagnostic, 'resource' | 'at'>[];
   /** Lines that are only printed in full. */
   readonly full?: readonly string[];
-  /** Rows below state the same: text leaves it out. */
-  readonly isBelow?: boolean;
+  /** What states the same; text leaves it out. */
+  readonly statedBy?: 'verdict' | 'rows' | undefined;
   /** A short report leaves it out if it is not among the first ones. */
   readonly isMinor?: boolean;
   /** Many lines with the same text are folded. */

@@ -60,23 +60,23 @@ describe('a change by hand of a federation is drift', () => {
     ({ send }: FederatedProject): Promise<void> =>
       send('PUT', path, { ...federation, ...fields });
 
-  const lost = '1 connection loses its federation: everybody works in the cloud with the shared credential';
+  const lost = 'orders-bq loses its federation: everybody works in the cloud with the shared credential';
 
   test.each<readonly [string, (one: FederatedProject) => Promise<void>, readonly string[]]>([
-    ['it is created', put({}), ['orders-bq gains a federation', '+ Federation/orders-bq: created', '1 connection gains a federation']],
+    ['it is created', put({}), ['orders-bq gains a federation', '+ Federation/orders-bq: created', 'orders-bq gains a federation']],
     [
       'its fallback becomes the shared credential',
       put({ fallback_policy: 'static' }),
       [
         'orders-bq opens with the shared credential for people without an identity in the cloud.',
         '~ Federation/orders-bq: changed fallback_policy deny → static',
-        '1 connection opens with the shared credential for people without an identity in the cloud',
+        'orders-bq opens with the shared credential for people without an identity in the cloud',
       ],
     ],
     [
       'its fallback becomes a refusal',
       put({}),
-      ['orders-bq no longer opens with the shared', 'fallback_policy static → deny', '1 connection no longer opens with the shared'],
+      ['orders-bq no longer opens with the shared', 'fallback_policy static → deny', 'orders-bq no longer opens with the shared'],
     ],
     [
       'people become another identity',

@@ -7,15 +7,10 @@ import type { JsonObject } from '../../src/model/json.ts';
 const own = { resource_name: 'shared-db', reviewers: ['dba'], command: ['psql'] };
 
 const rows: readonly (readonly [what: string, spec: JsonObject, name: string, headline: string])[] = [
-  [
-    'an own host',
-    { secret: { 'envvar:HOST': { value: 'evil.example.com' } } },
-    'orders',
-    '1 connection sends a kept credential to another endpoint',
-  ],
-  ['another agent', { agent_id: 'other' }, 'orders', '1 connection sends a kept credential to another agent'],
-  ['another command', { command: ['sh', '-c', 'env'] }, 'orders', '1 connection passes a kept credential to another command or type'],
-  ['a new connection', {}, 'joins', '1 connection joins another resource, whose secrets the sessions inherit'],
+  ['an own host', { secret: { 'envvar:HOST': { value: 'evil.example.com' } } }, 'orders', 'sends a kept credential to another endpoint'],
+  ['another agent', { agent_id: 'other' }, 'orders', 'sends a kept credential to another agent'],
+  ['another command', { command: ['sh', '-c', 'env'] }, 'orders', 'passes a kept credential to another command or type'],
+  ['a new connection', {}, 'joins', 'joins another resource, whose secrets the sessions inherit'],
 ];
 
 test('an inherited password that is sent elsewhere is a risk, from the lists that every plan reads', { timeout: 60_000 }, async () => {
@@ -50,7 +45,7 @@ test('an inherited password that was sent elsewhere by hand is a risk where the 
     const plan = await project.ostiary(['plan', '--max-risk', 'neutral'], token === undefined ? {} : { OSTIARY_TOKEN: token });
     expect([plan.code, plan.stdout]).toEqual([
       6,
-      expect.stringContaining('1 connection passes a kept credential to another command or type in the manifests'),
+      expect.stringContaining('passes a kept credential to another command or type in the manifests'),
     ]);
     expect(plan.stdout).toContain('Nothing to write: 1 drift accepted in the manifests');
   }

@@ -15,12 +15,6 @@ async function applyCommon(): Promise<HoopRepository> {
 }
 const ready = applyCommon();
 
-/** Returns the first line below the verdict of a plan, without positions. */
-function firstLine(plan: string): string {
-  const [, block = ''] = plan.split('\n\n');
-  return block.trim().split(/ {2}|\n/)[0] ?? '';
-}
-
 test('a plan without changes has a digest on request', async () => {
   const { repository, run } = await ready;
   repository.git('checkout', '--quiet', '-B', 'change', 'main');
@@ -34,14 +28,13 @@ test('a plan without changes has a digest on request', async () => {
 });
 
 describe('what a reviewer reads first', () => {
-  test.each(Object.entries(stories))('%s', async (_name, { after = {}, removed = [], verdict = '', says }) => {
+  test.each(Object.entries(stories))('%s', async (_name, { after = {}, removed = [], verdict }) => {
     const { repository, run, commit } = await ready;
     repository.git('checkout', '--quiet', '-B', 'change', 'main');
     commit(after, removed);
     const { stdout } = await run('plan --own HEAD~1 --prune', undefined, secrets);
     repository.git('checkout', '--quiet', 'main');
     expect(stdout).toContain(`Plan for production: ${verdict}`);
-    expect(firstLine(stdout)).toBe(says);
     expect(stdout).not.toContain('canary');
   });
 });

@@ -6,10 +6,8 @@ export type Story = {
   /** The files that the change writes. */
   readonly after?: Files;
   readonly removed?: readonly string[];
-  /** What the verdict begins with, where a sentence of its own says it. */
-  readonly verdict?: string;
-  /** The first line below the verdict, without positions. */
-  readonly says: string;
+  /** What the first line begins with. */
+  readonly verdict: string;
 };
 
 function secretOf(host: string, source: string): JsonObject {
@@ -145,78 +143,70 @@ export const stories: Readonly<Record<string, Story>> = {
   'a reviewer removed': {
     after: orders({ reviewers: ['dba'] }),
     verdict: 'orders (env=prod) loses reviewer group security. 1 to update.',
-    says: '1 connection loses reviewer group security (orders; env=prod)',
   },
-  'reviewers reordered': { after: orders({ reviewers: ['security', 'dba'] }), verdict: 'No changes.', says: '' },
+  'reviewers reordered': { after: orders({ reviewers: ['security', 'dba'] }), verdict: 'No changes.' },
   'a rule detached by attribute': {
     after: orders({ attributes: [] }),
-    says: '1 connection loses guardrail cards (orders; env=prod)',
+    verdict: 'orders (env=prod) loses guardrail cards.',
   },
   'a rule detached by its selector': {
     after: selected({ except: ['shop-1'] }),
-    says: '1 connection loses guardrail no-truncate (shop-1; env=shop)',
+    verdict: 'shop-1 (env=shop) loses guardrail no-truncate.',
   },
   'a word no longer blocked': {
     after: words(['DROP', 'drop']),
-    says: '1 connection no longer blocks ALTER and alter (billing)',
+    verdict: 'billing no longer blocks ALTER and alter.',
   },
   'a word less in a pattern': {
     after: pattern('(?i)\\b(drop|truncate)\\b'),
-    says: '1 connection no longer blocks all of /(?i)\\b(drop|truncate|grant)\\b/ (orders; env=prod)',
+    verdict: 'orders (env=prod) no longer blocks all of /(?i)\\b(drop|truncate|grant)\\b/.',
   },
   'an entity type no longer masked': {
     after: masking(['EMAIL_ADDRESS']),
-    says: '1 connection no longer masks PERSON (orders; env=prod)',
+    verdict: 'orders (env=prod) no longer masks PERSON.',
   },
   'another command': {
     after: shell(['sh', '-c', 'ssh bastion']),
     verdict: 'shell passes a kept credential to another command or type. 1 to update.',
-    says: '1 connection passes a kept credential to another command or type (shell)',
   },
   'another host': {
     after: orders({ secret: secretOf('attacker.example', 'OSTIARY_SECRET_ORDERS') }),
     verdict: 'orders (env=prod) sends a kept credential to another endpoint. 1 to update.',
-    says: '1 connection sends a kept credential to another endpoint (orders; env=prod)',
   },
   'another runbook repository': {
     after: runbooks('mallory/runbooks'),
     verdict: '9 connections accept runbooks from another repository or server (shop-1, ',
-    says: '9 connections accept runbooks from another repository or server (shop-1, shop-2, shop-3, shop-4, shop-5, and 4 more; all env=shop)',
   },
   'a connection deleted': {
     removed: ['access/billing.yaml'],
     verdict: 'billing is deleted: dba loses access. 1 to delete.',
-    says: '1 connection is deleted: dba loses access (billing)',
   },
   'an approver fewer in a rule': {
     after: approval({ min_approvals: 1 }),
-    says: '1 connection can be approved by any 1 of 3 groups (was 2 of 3) (ledger)',
+    verdict: 'ledger can be approved by any 1 of 3 groups (was 2 of 3).',
   },
   'several losses at once': {
     after: {
       ...orders({ reviewers: ['dba'], access_groups: ['dba', 'sre'], access_mode_runbooks: 'enabled' }),
       ...masking(['EMAIL_ADDRESS']),
     },
-    says: '1 connection loses reviewer group security (orders; env=prod)',
+    verdict: 'orders (env=prod) loses reviewer group security.',
   },
   'a connection renamed': {
     removed: ['access/shell.yaml'],
     after: shell(['ssh', 'bastion'], 'bastion', { replaces: 'shell' }),
-    says: '+ Connection/bastion',
+    verdict: '1 to replace: Connection/shell by bastion.',
   },
   'all groups removed': {
     after: orders({ access_groups: [] }),
     verdict: 'orders (env=prod) is visible to no group: dba loses access. 1 to update.',
-    says: '1 connection is visible to no group: dba loses access (orders; env=prod)',
   },
   'the first runbook rule': {
     after: { 'access/nightly.yaml': runbookRule({}) },
     verdict: '1 to create. 9 connections allow only the runbooks of rules: ',
-    says: '9 connections allow only the runbooks of rules: there were no runbook rules before (shop-1, shop-2, shop-3, shop-4, shop-5, and 4 more; all env=shop)',
   },
   'a new connection without review': {
     after: { 'access/reports.yaml': connection('reports', { access_groups: ['dba', 'sre'] }) },
     verdict: 'reports becomes accessible to dba and sre without reviewers, guardrails or masking. 1 to create.',
-    says: '1 connection becomes accessible to dba and sre without reviewers, guardrails or masking (reports)',
   },
 };

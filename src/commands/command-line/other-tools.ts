@@ -60,6 +60,12 @@ const optionAnswers: readonly OptionAnswer[] = [
     answer: 'files and folders are arguments: ostiary COMMAND VALUE',
     value: 'access/orders.yaml',
   },
+  {
+    names: ['--url', '--gateway'],
+    commands: ['init'],
+    answer: 'ostiary pull --url VALUE imports the objects of a gateway as manifests, and creates ostiary.yaml',
+    value: 'https://gateway.example.com',
+  },
   { names: ['--select-tag'], answer: '--tag KEY=VALUE selects connections by a tag' },
   { names: ['--refresh-only'], answer: 'ostiary drift lists changes made outside Ostiary' },
 ];

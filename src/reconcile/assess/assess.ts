@@ -106,7 +106,7 @@ export function assess(
     policies: policyResults.report,
     refusals: [...policyResults.refusals, ...tested.refusals],
     diagnostics: [...policyResults.diagnostics, ...tested.diagnostics],
-    checks: changedChecks(uncovered, proposed, desired),
+    checks: changedChecks(uncovered, { proposed, applied }, desired),
     ruleDiagnostics,
   };
 }

@@ -8,16 +8,20 @@ import {
   type StatedCheck,
   type UncoveredCheck,
 } from '../../model/plan/changed-check.ts';
+import type { Policy } from '../../model/protection/policy.ts';
 import { statedText } from '../../protection/permission/expectation-texts.ts';
 
-/** Returns the checks that no longer cover a connection, and what a proposal changes of its own checks, those that check less first. */
+/** The checks that a plan may change: those of its proposal, or without one the policies and access tests that were applied last. */
+type FormerChecks = { readonly proposed: ProposedChecks | undefined; readonly applied: DesiredState | undefined };
+
+/** Returns the checks that no longer cover a connection, and what a plan changes of its own checks, those that check less first. */
 export function changedChecks(
   uncovered: readonly UncoveredCheck[],
-  proposed: ProposedChecks | undefined,
+  { proposed, applied }: FormerChecks,
   desired: DesiredState,
 ): readonly ChangedCheck[] {
   const named = new Set(uncovered.map(({ check }) => check));
-  const changed = proposed === undefined ? [] : changedByProposal(proposed, desired);
+  const changed = proposed === undefined ? changedDocuments(applied ?? desired, desired) : changedByProposal(proposed, desired);
   return sortChangedChecks([...uncovered, ...changed.filter(({ check, action }) => action !== 'removed' || !named.has(check))]);
 }
 
@@ -34,17 +38,26 @@ export function changedByProposal({ config, reviewed }: ProposedChecks, desired:
   });
   return [
     ...config,
-    ...compareChecks(documentChecks(reviewed), documentChecks(desired)),
+    ...changedDocuments(reviewed, desired),
     ...pairs.flatMap(({ before, resource }) => compareChecks(resourceChecks(before, resource), resourceChecks(resource, resource))),
   ];
 }
 
-function documentChecks({ policies = [], accessTests = [] }: DesiredState): ReadonlyMap<string, StatedCheck> {
+function changedDocuments(before: DesiredState, after: DesiredState): readonly ChangedCheck[] {
+  return compareChecks(documentChecks(before, after), documentChecks(after, before));
+}
+
+/** Returns the policies and access tests of one side; a policy that the other side has, too, has the first part that differs as its value. */
+function documentChecks({ policies = [], accessTests = [] }: DesiredState, others: DesiredState): ReadonlyMap<string, StatedCheck> {
   return new Map<string, StatedCheck>([
-    ...policies.flatMap(({ name, at, match, require, message, severity, waivers }) => {
-      const requirements = require.map((one) => [one.expression, one.message ?? '']);
+    ...policies.flatMap((policy) => {
+      const { name, at, waivers } = policy;
+      const parts = policyParts(policy);
+      const other = others.policies?.find((one) => one.name === name);
+      const differing = other === undefined ? -1 : policyParts(other).findIndex((part, index) => part !== parts[index]);
+      const value = parts[differing];
       return [
-        [`policy ${name}`, { text: canonical([{ ...match, at: '' }, requirements, message, severity]), at }] as const,
+        [`policy ${name}`, { text: canonical(parts), at, ...(value === undefined ? {} : { value }) }] as const,
         ...waivers.map(
           ({ connection, until, at: place }) =>
             [`waiver of policy ${name} for ${connection}`, { text: until, value: `until ${until}`, at: place }] as const,
@@ -55,6 +68,16 @@ function documentChecks({ policies = [], accessTests = [] }: DesiredState): Read
       expectations.map((one) => [`access test ${name} (${statedText(one)})`, { text: one.text, at: one.at }] as const),
     ),
   ]);
+}
+
+/** Returns what a policy states, a text for each part. */
+function policyParts({ match, require, message, severity }: Policy): readonly string[] {
+  const requirements = require.map((one) => [one.expression, ...(one.message === undefined ? [] : [one.message])].join(': '));
+  const matched = [
+    ...Object.entries(match.tags).map(([key, values]) => `${key}=${values.join('|')}`),
+    ...(['type', 'subtype', 'name'] as const).flatMap((part) => (match[part].length === 0 ? [] : [`${part}=${match[part].join('|')}`])),
+  ];
+  return [`severity ${severity}`, `require ${requirements.join('; ')}`, `match ${matched.join(', ')}`, `message ${message}`];
 }
 
 /** Returns the checks that a manifest states, with the name that the object has now. */

@@ -149,7 +149,7 @@ function overviewParagraphs(plan: Plan, isApplied: boolean): readonly Html[] {
 /** Returns whether the plan has one change that affects one control of one connection, which a headline states. */
 function isSingleChange(blocks: readonly ReportBlock[]): boolean {
   const headlines = blocksOfType(blocks, 'lines').flatMap(({ part, lines }) =>
-    part === 'headlines' ? lines.filter(({ isBelow }) => isBelow !== true) : [],
+    part === 'headlines' ? lines.filter(({ statedBy }) => statedBy !== 'rows') : [],
   );
   const changes = blocksOfType(blocks, 'rows').flatMap(({ entries }) => entries);
   const connections = blocksOfType(blocks, 'postures').flatMap((block) => block.connections);

@@ -54,8 +54,14 @@ function sectionBlocks(
   { verdict, place, summary, blocks }: ReportSection,
   { linkOf, label, isDense }: SectionOptions,
 ): readonly MarkdownBlock[] {
+  const isShown = verdict !== undefined && verdict.after.length <= longestVerdict;
   const linesOf = (part: LinesBlock['part']): readonly MarkdownBlock[] =>
-    paragraph(blocksOfType(blocks, 'lines').flatMap((block) => (block.part === part ? linesBlocks(block, { linkOf, isDense }) : [])));
+    paragraph(
+      blocksOfType(blocks, 'lines')
+        .filter((block) => block.part === part)
+        .map(({ lines, ...block }) => ({ ...block, lines: isShown ? lines.filter(({ statedBy }) => statedBy !== 'verdict') : lines }))
+        .flatMap((block) => linesBlocks(block, { linkOf, isDense })),
+    );
   const headlines = linesOf('headlines');
   const groups = blocksOfType(blocks, 'rows');
   const isOnly = groups.length === 1 && headlines.length > 0;

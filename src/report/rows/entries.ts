@@ -162,6 +162,12 @@ function changedPlace(change: AssessedChange): Position | undefined {
   return (field === undefined ? undefined : fieldPosition(change, field)) ?? at;
 }
 
+/** Returns the line of the first field that drifted; for a whole object its first line. */
+function driftedPlace(change: DriftedObject['change']): Position | undefined {
+  const [field] = change.action === 'update' || change.action === 'held' ? change.fields : [];
+  return (field === undefined ? undefined : fieldPosition(change, field)) ?? change.at;
+}
+
 /** The verdicts on drift, the most severe first. */
 const verdicts: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'strengthens', 'neutral'];
 
@@ -177,7 +183,7 @@ export function driftRows(objects: readonly DriftedObject[]): RowsBlock {
       note,
       briefNote: note,
       at: change.at,
-      changedAt: change.at,
+      changedAt: driftedPlace(change),
       effect: change.action === 'create' && direction === 'neutral' ? 'availability' : direction,
       severity: -verdicts.indexOf(direction),
       fields: rows,

@@ -240,6 +240,7 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
     return { title: edgeTitles[action](plural(entries.length, 'attachment')), entries };
   });
   const ofOrphans = others.filter(isLeft).map(edgeText);
+  const stated = new Set(plan.protection.headlines.flatMap(({ causes }) => causes.map(({ by, path = '' }) => `${by}${path}`)));
   const lists = [
     ...edges,
     {
@@ -247,7 +248,7 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
       entries: ofOrphans,
     },
     unmanagedList(plan),
-    unwatchedList(plan),
+    unwatchedList({ unwatched: plan.unwatched.filter(({ id, path }) => !stated.has(`${id}${path}`)) }),
     unwrittenSecretList(plan),
     notComparedList(plan),
   ];

@@ -32,15 +32,29 @@ export type Deletion = {
 };
 
 /** What headlines stand beside: the samples that are less protected, and what is deleted. */
-type Beside = { readonly orphans: Orphans; readonly deletions?: readonly Deletion[]; readonly changedSamples?: readonly SampleChange[] };
+type Beside = {
+  readonly orphans: Orphans;
+  /** The verdict of the report states the headlines. */
+  readonly isVerdict: boolean;
+  readonly deletions?: readonly Deletion[];
+  readonly changedSamples?: readonly SampleChange[];
+};
 
 /** Returns headlines with the lines that cause them; deletions and samples are in the rows below, too. */
-export function headlinesBlock(headlines: readonly Headline[], { orphans, deletions = [], changedSamples = [] }: Beside): LinesBlock {
+export function headlinesBlock(
+  headlines: readonly Headline[],
+  { orphans, isVerdict, deletions = [], changedSamples = [] }: Beside,
+): LinesBlock {
+  const statedBy: Line['statedBy'] = isVerdict ? 'verdict' : undefined;
   const losses = changedSamples.filter((one) => sampleSign(one) !== '+');
   return {
     type: 'lines',
     part: 'headlines',
-    lines: [...headlines.map((one) => headlineLine(one, orphans)), ...deletions.map(deletionLine), ...losses.map(sampleLine)],
+    lines: [
+      ...headlines.map((one) => ({ ...headlineLine(one, orphans), statedBy })),
+      ...deletions.map(deletionLine),
+      ...losses.map(sampleLine),
+    ],
     most: {
       whole: Number.POSITIVE_INFINITY,
       short: 3,
@@ -86,7 +100,7 @@ function deletionLine({ ids, orphan, replacedBy }: Deletion): Line {
         ? ''
         : removalText(orphan)
       : `replaced by ${mark('name', clip(replacedBy, longestCause))}`;
-  return { text: what, aside: why, isBelow: true };
+  return { text: what, aside: why, statedBy: 'rows' };
 }
 
 function sampleLine(changedSample: SampleChange): Line {
@@ -94,7 +108,7 @@ function sampleLine(changedSample: SampleChange): Line {
   const rule = mark('name', clip(changedSample.rule, 100));
   return {
     text: `${rule}: ${mark('strong', sampleTurn(changedSample))}: ${mark('name', text)}${note === '' ? '' : ` ${note}`}`,
-    isBelow: true,
+    statedBy: 'rows',
   };
 }
 
@@ -171,7 +185,7 @@ export function policyWarningsBlock({ policies }: Pick<Plan, 'policies'>): Lines
   const lines = mergeEqual(policyWarnings(policies)).map(({ first: { code }, message, all }): Line => ({
     text: `${mark('code', code)} ${clip(message, longestText)}`,
     places: all,
-    isBelow: true,
+    statedBy: 'rows',
   }));
   return { type: 'lines', part: 'warnings', title: plural(lines.length, 'policy warning'), lines, rank: 3, label: 'list' };
 }

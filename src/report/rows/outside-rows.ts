@@ -9,12 +9,12 @@ import { headlinesBlock } from './lines.ts';
 const signs = { created: '+', changed: '~', deleted: '-', 'switched on': '~', 'switched off': '~' } as const;
 
 /** Returns the section of a report about changes outside Ostiary and outside the manifests; undefined if there are none. */
-export function outsideSection({ outside }: Pick<Plan, 'outside'>): OutsideSection | undefined {
+export function outsideSection({ outside }: Pick<Plan, 'outside'>, isVerdict: boolean): OutsideSection | undefined {
   if (outside === undefined || outside.changes.length === 0) return undefined;
   const count = plural(outside.changes.length, 'change');
   return {
     title: `Changed outside Ostiary, in no manifest: ${count}. Ostiary never writes these objects; a complete apply records them`,
-    headlines: headlinesBlock(outside.headlines, { orphans: new Map() }),
+    headlines: headlinesBlock(outside.headlines, { orphans: new Map(), isVerdict }),
     rows: {
       type: 'rows',
       title: '',

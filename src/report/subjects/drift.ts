@@ -16,7 +16,7 @@ import { notComparedCount, notComparedText } from '../../model/plan/not-compared
 import { expiredAccess, expiryOf } from '../../model/plan/expired-access.ts';
 import { driftChoices } from '../rows/drift-choices.ts';
 import { plural, shortList, type Verdict } from '../wording/summary.ts';
-import { withEffect, worstEffectText } from '../wording/verdict.ts';
+import { isVerdict, withEffect, worstEffectText } from '../wording/verdict.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { timeText } from '../../model/time.ts';
@@ -33,6 +33,7 @@ export function driftDocument(drifts: readonly Drift[], columns: readonly Contro
 function driftSection(drift: Drift, columns: readonly ControlColumn[], config: string | undefined): ReportSection {
   const { plan, protection } = drift;
   const rows = driftedObjects(drift);
+  const isInVerdict = isVerdict(headlinesOf(drift));
   const adopted = adoptionSummary(drift);
   const choices = { type: 'choices', choices: drift.adoption === undefined ? driftChoices(drift, rows) : [] } as const;
   const weakens = protection.connections.some(({ direction }) => direction === 'weakens' || direction === 'both');
@@ -42,9 +43,9 @@ function driftSection(drift: Drift, columns: readonly ControlColumn[], config: s
     ...(adopted === undefined ? {} : { summary: { type: 'sentence', sentence: adopted } }),
     blocks: [
       noticesBlock([...expiredNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)]),
-      headlinesBlock(protection.headlines, { orphans: new Map() }),
+      headlinesBlock(protection.headlines, { orphans: new Map(), isVerdict: isInVerdict }),
       driftRows(rows),
-      ...outsideBlocks(plan),
+      ...outsideBlocks(plan, isInVerdict),
       ...[unwatchedList(plan), unmanagedList(plan), notComparedList(plan)]
         .filter(({ entries }) => entries.length > 0)
         .map((list) => ({ type: 'list', list }) as const),

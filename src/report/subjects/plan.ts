@@ -17,7 +17,7 @@ import {
 } from '../rows/lines.ts';
 import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
 import { checkNotices, countActions } from '../wording/summary.ts';
-import { planVerdict } from '../wording/verdict.ts';
+import { isPlanVerdict, isVerdict, planVerdict } from '../wording/verdict.ts';
 import { unstatedPermissions } from '../wording/permissions.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { asObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -61,7 +61,12 @@ export function planBlocks(plan: Plan, warnings: ChangeWarnings = new Map()): re
   return [
     refusalsBlock(refusals),
     noticesBlock([...checkNotices(plan), ...blockedNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)]),
-    headlinesBlock(protection.headlines, { orphans, deletions: deletionsOf(plan), changedSamples: protection.changedSamples ?? [] }),
+    headlinesBlock(protection.headlines, {
+      orphans,
+      isVerdict: isPlanVerdict(plan),
+      deletions: deletionsOf(plan),
+      changedSamples: protection.changedSamples ?? [],
+    }),
     permissionsBlock(unstatedPermissions(protection)),
     ...groups.map((group) => groupRows(group, warnings)),
     ...outsideBlocks(plan),
@@ -72,8 +77,11 @@ export function planBlocks(plan: Plan, warnings: ChangeWarnings = new Map()): re
 }
 
 /** Returns the block of changes outside Ostiary and outside the manifests, if there are any. */
-export function outsideBlocks(plan: Pick<Plan, 'outside'>): readonly ReportBlock[] {
-  const section = outsideSection(plan);
+export function outsideBlocks(
+  plan: Pick<Plan, 'outside'>,
+  isInVerdict: boolean = isVerdict(plan.outside?.headlines ?? []),
+): readonly ReportBlock[] {
+  const section = outsideSection(plan, isInVerdict);
   return section === undefined ? [] : [{ type: 'outside', section }];
 }
 

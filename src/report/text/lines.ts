@@ -13,12 +13,13 @@ export function effectPaint(effect: EffectClass, { dim, green, red, yellow }: Pa
   return effect === 'neutral' ? dim : yellow;
 }
 
-/** Returns the lines of a block, without those that its rows below state. */
+/** Returns the lines of a block, without those that the verdict or rows state. */
 export function blockLines({ part, title, lines: all, most }: LinesBlock, terminal: Terminal): readonly string[] {
   const { bold, dim, red, yellow } = terminal.color;
-  const stated = all.filter(({ isBelow }) => isBelow !== true);
+  const stated = all.filter(({ statedBy }) => statedBy === undefined);
   if (stated.length === 0) return [];
-  const indent = { refusals: 2, notices: 2, headlines: 2, permissions: 4, allowances: 0, warnings: 2 }[part];
+  const isAlone = part === 'permissions' && stated.length === 1;
+  const indent = { refusals: 2, notices: 2, headlines: 2, permissions: isAlone ? 2 : 4, allowances: 0, warnings: 2 }[part];
   const start = { text: ' '.repeat(indent) };
   const shown = stated.slice(0, most?.whole ?? stated.length);
   const lines = foldSimilar(shown, ({ likeness = '', text }) => (likeness === '' ? text : likeness), terminal).flatMap(
@@ -48,7 +49,7 @@ export function blockLines({ part, title, lines: all, most }: LinesBlock, termin
   );
   const more = stated.length - shown.length;
   const rest = more > 0 ? [`${start.text}${most?.text(more) ?? ''}`] : [];
-  const heading = title === undefined ? [] : [part === 'refusals' ? red(bold(`${title}:`)) : `  ${title}:`];
+  const heading = title === undefined || isAlone ? [] : [part === 'refusals' ? red(bold(`${title}:`)) : `  ${title}:`];
   return [...heading, ...lines, ...rest];
 }
 

@@ -131,7 +131,7 @@ function signPaint(sign: Sign, { cyan, red, yellow, green }: Palette): Paint {
 
 /** Returns an entry with its details; its risk is beside its name where it fits, and below its details elsewhere. */
 function entryLines(entry: Entry, terminal: Terminal): readonly string[] {
-  const { at, note, effect, risk, fields, ends, samples, quiet, warnings } = entry;
+  const { changedAt: at, note, effect, risk, fields, ends, samples, quiet, warnings } = entry;
   const { color } = terminal;
   const head = [
     ...nameSpans(entry, terminal),

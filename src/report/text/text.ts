@@ -16,6 +16,8 @@ import { sampleLines } from './samples.ts';
 import { type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from '../wrap.ts';
 
 const listed = 5;
+/** As many lines are seen at once. */
+const screen = 20;
 
 /** Renders a document for people at a terminal: a section per target, the verdict first, its blocks between blank lines, the facts last. */
 export function renderReportText(document: ReportDocument, terminal: Terminal): string {
@@ -32,9 +34,11 @@ function sectionLines({ verdict, place, summary, blocks }: ReportSection, termin
       ...placeLines(place, summary, terminal),
     ],
     ...joinedBlocks(blocks).map((joined) => joined.flatMap((block) => blockLines(block, terminal))),
-    ...(summary === undefined ? [] : [summaryLines(summary, terminal)]),
   ];
-  return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+  const isFar = parts.reduce((sum, { length }) => sum + length, 0) > screen;
+  return [...parts, ...(summary === undefined ? [] : [summaryLines(summary, terminal, isFar)])]
+    .filter((lines) => lines.length > 0)
+    .flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
 /** Groups blocks without a blank line between them: who can do what continues the headlines. */
@@ -119,15 +123,15 @@ function outsideLines({ title, headlines, rows }: OutsideSection, terminal: Term
   ];
 }
 
-/** Returns what ends the text of several changes: the counts again, because the verdict may be far above, and the facts. */
-function summaryLines(summary: ReportSummary, terminal: Terminal): readonly string[] {
+/** Returns what ends the text of several changes: the counts again, where the verdict is far above, and the facts. */
+function summaryLines(summary: ReportSummary, terminal: Terminal, isFar: boolean): readonly string[] {
   const sentenceLines = (text: string): readonly string[] => wrap(words(escapeTerminal(text), terminal.color.bold), terminal, 0);
   if (summary.type === 'sentence') return sentenceLines(summary.sentence);
   if (summary.type === 'apply') return [];
   const { plan } = summary;
   const policies = policiesText(plan.policies);
   const highest = highestPlanRisk(plan);
-  const isLong = showsSeveral(plan);
+  const isLong = isFar && showsSeveral(plan);
   return [
     ...(isLong && plan.changes.length > 0 ? sentenceLines(planSummaryText(plan)) : []),
     ...(policies === '' ? [] : wrap(words(escapeTerminal(`${policies}.`)), terminal, 0)),

@@ -1,7 +1,8 @@
 import { addToGroup, joinWords } from '../../model/collections.ts';
 import { membersText, mostGroups, type NeededApproval, type PermissionTerms } from '../../model/protection/permission.ts';
-import type { PermissionChange, PermissionEffect, Protection } from '../../model/protection/protection.ts';
+import type { Cause, PermissionChange, PermissionEffect, Protection } from '../../model/protection/protection.ts';
 import { termText } from '../../model/protection/timed-grants.ts';
+import { tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { clip } from '../wrap.ts';
@@ -17,21 +18,29 @@ const longestTurn = 300;
 export const permissionsTitle = 'Who can do what';
 
 /**
- * Returns the changes of permissions that no headline or deletion states. Headlines are about everybody: they state what everybody loses
- * or needs another approval for; who gains what, until when and for how long is stated here alone, and so is what a gateway refuses because
- * it cannot review it.
+ * Returns the changes of permissions that no headline or deletion states. Headlines are about everybody who can use a connection: they state
+ * what everybody loses or needs another approval for, and what a field of the connection itself changes for them. Who gains what and until
+ * when is stated here alone, and so is what a gateway refuses because it cannot review it.
  */
 export function unstatedPermissions({ permissions, connections, headlines }: Protection): readonly PermissionChange[] {
   if (permissions === undefined) return [];
   const postures = new Map(connections.map((one) => [one.connection, one]));
   const named = new Set(headlines.flatMap((headline) => headline.connections));
+  const caused = new Set(headlines.flatMap((headline) => headline.causes.map(fieldOf)));
   const isStated = ({ effect, except, connections: own, before, after, causes }: PermissionChange): boolean => {
-    const isSameTime = after.answer === 'no' || (before.longest === after.longest && before.until === after.until);
     const isUnreviewable = effect === 'lost' && causes.some(({ path }) => path?.startsWith('/reviewers'));
-    const isAboutAll = !isGain(effect) && !isUnreviewable && isSameTime && except?.length === 0;
-    return own.every((id) => postures.get(id)?.deleted === true || (isAboutAll && named.has(id)));
+    const isSame = after.answer === 'no' || before.until === after.until;
+    const isLoss = !isGain(effect) && !isUnreviewable && isSame;
+    const isAboutAll = except?.length === 0 && (after.answer === 'no' || before.longest === after.longest);
+    const isOwn = causes.every((cause) => own.includes(cause.by) && caused.has(fieldOf(cause)));
+    return own.every((id) => postures.get(id)?.deleted === true || (isLoss && named.has(id) && (isAboutAll || isOwn)));
   };
   return permissions.changes.filter((change) => !isStated(change));
+}
+
+/** Returns the field of an object by which it causes something. */
+function fieldOf({ by, path = '' }: Cause): string {
+  return `${by} ${tokensOf(path)[0] ?? ''}`;
 }
 
 function isGain(effect: PermissionEffect): boolean {

@@ -84,6 +84,7 @@ export function planSummaryText(plan: Plan): string {
   if (plan.changes.length === 0) {
     const unmanaged = counts.unmanaged === 0 ? '' : ` ${counts.unmanaged} unmanaged.`;
     if (plan.notCompared.length > 0) return `No changes seen; ${notComparedText(plan.notCompared)}.${edges}${unmanaged}`;
+    if (plan.checks !== undefined) return `Nothing to write: ${plural(counts.unchanged, 'resource')} in sync.${edges}${unmanaged}`;
     // A refused plan may miss changes, such as removals that only a record shows.
     const first = plan.refusals.length > 0 ? 'No changes' : 'No changes. The gateway matches the manifests';
     return `${first}: ${plural(counts.unchanged, 'resource')} in sync.${edges}${unmanaged}`;

@@ -1,9 +1,11 @@
 import { type Headline, headlineOrder, type HeadlineVerdict } from '../../model/protection/protection.ts';
-import { type Change, highestPlanRisk, type Plan, type RiskClass } from '../../model/plan/plan.ts';
-import { nameOf } from '../../model/resource.ts';
+import { type Change, type FieldChange, highestPlanRisk, type Plan, type RiskClass } from '../../model/plan/plan.ts';
+import { tokensOf } from '../../model/pointer.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import { clip } from '../wrap.ts';
 import { headlineSentences } from './causes.ts';
+import { pathText } from './value.ts';
 import { planCounts, plural, planSummaryText, shortList, type Verdict } from './summary.ts';
 
 /** Returns the verdict of a plan: what a reviewer has to know first. */
@@ -12,25 +14,43 @@ export function planVerdict(plan: Plan): Verdict {
   const parts = [
     ...(plan.refusals.length === 0 ? [] : ['Refused.']),
     ...checksTexts(plan),
-    ...withEffect(counts, plan.protection.headlines, highestPlanRisk(plan)),
+    ...withEffect(counts, plan.protection.headlines, highestRiskOfWrites(plan)),
   ];
   return { before: 'Plan for ', name: plan.target.name, after: `: ${[...parts, ...outsideTexts(plan)].join(' ')}` };
 }
 
+/** Returns the highest risk of what a plan writes and accepts; the verdict names checks itself. */
+function highestRiskOfWrites({ changes, unwritten, accepted }: Plan): RiskClass | undefined {
+  return highestPlanRisk({ changes, unwritten, accepted });
+}
+
+/** Returns whether the verdict of a plan states all of its headlines. */
+export function isPlanVerdict(plan: Plan): boolean {
+  return isVerdict(plan.protection.headlines, highestRiskOfWrites(plan));
+}
+
 /** Returns `: Connection/orders-db (command)` where no headline names what one or two changes are about. */
 function namedChanges({ changes, protection }: Pick<Plan, 'changes' | 'protection'>): string {
+  const replaced = new Map(changes.map(({ id, replacedBy }) => [replacedBy, id]));
   const shown = changes.filter(({ replacedBy }) => replacedBy === undefined);
   if (protection.headlines.length > 0 || shown.length === 0 || shown.length > mostNamedChanges) return '';
-  return `: ${shown.map(changeText).join(', ')}`;
+  return `: ${shown.map((one) => changeText(one, replaced.get(one.id))).join(', ')}`;
 }
 
 const mostNamedChanges = 2;
 const mostNamedFields = 2;
 
-function changeText({ id, action, fields }: Change): string {
-  const names = [...new Set(fields.map(({ path }) => path.split('/')[1] ?? ''))];
+function changeText({ id, action, fields }: Change, replaced: ResourceId | undefined): string {
+  if (replaced !== undefined) return `${clip(replaced, longestCheck)} by ${clip(nameOf(id), longestCheck)}`;
+  const paths = [...new Set(fields.map(({ path }) => pathText(path).replace(/^secret\./, 'secret ')))];
+  const names = paths.length === 1 && fields.every(isNamedByKey) ? paths : [...new Set(fields.map(({ path }) => tokensOf(path)[0] ?? ''))];
   const isNamed = action === 'update' && names.length > 0 && names.length <= mostNamedFields;
   return `${clip(id, longestCheck)}${isNamed ? ` (${names.join(', ')})` : ''}`;
+}
+
+/** Returns whether the path of a field names what changes in it: a tag or a secret, not an element of a set. */
+function isNamedByKey({ path }: FieldChange): boolean {
+  return /^\/(?:connection_tags|secret)\//.test(path);
 }
 
 /** Returns `Changes its checks: policy has-a-reviewer removed, limits.updates of target prod changed.` */
@@ -43,9 +63,10 @@ const namedChecks = 2;
 
 function checkText(one: ChangedCheck): string {
   const name = clip(one.check, longestCheck);
-  return one.action === 'uncovered'
-    ? `${name} no longer covers ${shortList(one.connections.map(nameOf), 1).join(' ')}`
-    : `${name} ${one.action}`;
+  if (one.action === 'uncovered') return `${name} no longer covers ${shortList(one.connections.map(nameOf), 1).join(' ')}`;
+  const { action, before, after } = one;
+  const isShort = before !== undefined && after !== undefined && before.length + after.length < longestCheck;
+  return `${name} ${action}${isShort ? ` from ${before} to ${after}` : ''}`;
 }
 
 const longestCheck = 80;
@@ -62,7 +83,7 @@ function outsideTexts({ outside }: Pick<Plan, 'outside'>): readonly string[] {
 export function withEffect(counts: string, headlines: readonly Headline[], highest?: RiskClass): readonly string[] {
   const worst = worstEffect(headlines, highest);
   const effect = effectText(headlines, worst);
-  const parts = worst === 'strengthens' || worst === 'neutral' ? [counts, effect] : [effect, counts];
+  const parts = worst === 'strengthens' || worst === 'neutral' ? [counts, effect.replace(/^only /, 'Only ')] : [effect, counts];
   return parts.filter((part) => part !== '');
 }
 
@@ -75,6 +96,12 @@ function effectText(headlines: readonly Headline[], worst: HeadlineVerdict): str
 }
 
 const mostHeadlines = 2;
+
+/** Returns whether a verdict states all headlines: they are few, and the worst effect is among them. */
+export function isVerdict(headlines: readonly Headline[], highest?: RiskClass): boolean {
+  const worst = worstEffect(headlines, highest);
+  return headlines.length <= mostHeadlines && headlines.some(({ direction }) => direction === worst);
+}
 
 /** Returns the connections by effect, the worst first: `Weakens protection of 3 connections, strengthens protection of 1 connection`. */
 function classesText(headlines: readonly Headline[]): string {

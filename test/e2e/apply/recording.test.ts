@@ -30,6 +30,21 @@ describe('recording', () => {
     expect((await planBase(repository)).base?.commit).toBe(commit);
   });
 
+  it('is not complete after an apply of a selection, which is not called unfinished', async () => {
+    const { repository } = await applied(make);
+    const writes = { objects: [{ id: 'Connection/a', ours: false, uid: 'uid-a' }], edges: [] } as const;
+    const recorder = await recorderAt(repository, 'one', () => new Date(0));
+    await recorder.begin(writes);
+    const messageOf = async (): Promise<string | undefined> =>
+      (await planBase(repository)).diagnostics.find(({ code }) => code === 'git/unfinished-apply')?.message;
+    expect(await messageOf()).toMatch(/^the apply of [0-9a-f]{10} has not finished .*; the next apply finishes it$/);
+    const changed = repository.save({ 'access/a.yaml': connection('a', { reviewers: ['x'] }) });
+    const other = await recorderAt(repository, 'one', () => new Date(0));
+    await other.begin(writes);
+    await other.end({ complete: false, orphans: [], writes, deleted: new Set() });
+    expect(await messageOf()).toMatch(new RegExp(`^only a part of ${changed.slice(0, 10)} is applied .*; the next apply of everything`));
+  });
+
   it('pushes the record to origin for other clones; a rejection is a warning and the local record stays', async () => {
     const repository = make(files);
     const origin = makeOrigin(repository);

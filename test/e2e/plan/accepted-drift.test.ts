@@ -33,14 +33,14 @@ const stories: Readonly<Record<string, Story>> = {
     byHand: ({ tamper }) => tamper('/connections/lost', { reviewers: [] }),
     after: { 'access/a.yaml': connection('lost', { ...reviewed, reviewers: [] }) },
     risk: 'weakens',
-    says: `1 connection loses review ${already}`,
+    says: `loses review ${already}`,
   },
   'a lost review beside a stricter field': {
     before: { 'access/a.yaml': connection('beside', reviewed) },
     byHand: ({ tamper }) => tamper('/connections/beside', { reviewers: [] }),
     after: { 'access/a.yaml': connection('beside', { access_max_duration: 600 }) },
     risk: 'weakens',
-    says: `1 connection loses review ${already}`,
+    says: `loses review ${already}`,
     writes: 1,
   },
   'a lost review and a stricter field, both by hand': {
@@ -48,7 +48,7 @@ const stories: Readonly<Record<string, Story>> = {
     byHand: ({ tamper }) => tamper('/connections/mixed', { reviewers: [], access_max_duration: 600 }),
     after: { 'access/a.yaml': connection('mixed', { access_max_duration: 600 }) },
     risk: 'weakens',
-    says: `1 connection loses review ${already}`,
+    says: `loses review ${already}`,
   },
   'a rule that was deleted': {
     before: {
@@ -58,7 +58,7 @@ const stories: Readonly<Record<string, Story>> = {
     byHand: (side) => remove(side, '/guardrails', 'gone-rule'),
     after: { 'access/a.yaml': connection('bare', reviewed) },
     risk: 'weakens',
-    says: `1 connection loses guardrail gone-rule ${already}`,
+    says: `loses guardrail gone-rule ${already}`,
   },
   'a host that was moved': {
     before: { 'access/a.yaml': connection('moved', { ...reviewed, secret: hostOf('canary-old-host') }) },
@@ -66,7 +66,7 @@ const stories: Readonly<Record<string, Story>> = {
       tamper('/connections/moved', { secret: { 'envvar:HOST': base64('canary-new-host'), 'envvar:PASS': base64('canary-pass') } }),
     after: { 'access/a.yaml': connection('moved', { ...reviewed, secret: hostOf('canary-new-host') }) },
     risk: 'reroutes',
-    says: '1 connection sends a kept credential to another endpoint in the manifests; the gateway already has the change (changed outside Ostiary',
+    says: 'sends a kept credential to another endpoint in the manifests; the gateway already has the change (changed outside Ostiary',
   },
   'a connection that was created without review': {
     before: { 'access/a.yaml': connection('first', reviewed) },
@@ -80,7 +80,7 @@ const stories: Readonly<Record<string, Story>> = {
     byHand: (side) => copy(side, 'shared', { name: 'third' }),
     after: { 'access/a.yaml': connection('shared', reviewed), 'access/b.yaml': connection('third', { access_max_duration: 3600 }) },
     risk: 'weakens',
-    says: '1 connection joins another resource, whose secrets the sessions inherit in the manifests; the gateway already has the change',
+    says: 'joins another resource, whose secrets the sessions inherit in the manifests; the gateway already has the change',
   },
 };
 

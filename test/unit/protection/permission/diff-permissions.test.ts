@@ -5,6 +5,7 @@ import type { Plan } from '../../../../src/model/plan/plan.ts';
 import { planBlocks } from '../../../../src/report/subjects/plan.ts';
 import { permissionsBlock } from '../../../../src/report/rows/lines.ts';
 import { blockLines } from '../../../../src/report/text/lines.ts';
+import { permissionsTitle } from '../../../../src/report/wording/permissions.ts';
 import { plainPalette } from '../../../../src/report/wrap.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connection } from '../../../support/manifests.ts';
@@ -33,8 +34,8 @@ async function linesOf(before: Specs, after: Specs): Promise<{ readonly all: rea
   const shown = planBlocks(plan).flatMap((block) => (block.type === 'lines' && block.part === 'permissions' ? [block] : []));
   const [all, some] = [permissionsBlock(plan.protection.permissions?.changes ?? []), ...shown].map((block) =>
     blockLines(block, terminal)
-      .slice(1)
-      .map((line) => line.trim()),
+      .map((line) => line.trim())
+      .filter((line) => line !== `${permissionsTitle}:`),
   );
   return { all: all ?? [], shown: some ?? [] };
 }
