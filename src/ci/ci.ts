@@ -5,7 +5,7 @@ import { configLabelHint, type DefineCommand, refuseForgottenValues, refuseRepea
 import { printerFor } from '../commands/output/printer.ts';
 import type { CiSystem, JobEnvironment } from '../forge/ci-system.ts';
 import { UsageError } from '../model/errors.ts';
-import { type ActionInputs, type ActionMode, actionModes, flagInputs, inputsOf } from './inputs.ts';
+import { type ActionInputs, type ActionMode, actionModes, inputsOf, optionsOf, plainName } from './inputs.ts';
 import type { OnReported } from './report-run.ts';
 import { runJob } from './run-job.ts';
 
@@ -39,7 +39,7 @@ export function ciCommand(findSystem: (env: JobEnvironment) => Promise<CiSystem>
             ['mode', mode],
             ['github-token', system.tokenIn(context.env)],
           ]);
-          const inputsIn = (): ActionInputs => ({ ...inputsWithCache(given), output: outputOptions(own) });
+          const inputsIn = async (): Promise<ActionInputs> => ({ ...(await inputsWithCache(given)), output: outputOptions(own) });
           return runJob(system, context, setTimeout, inputsIn, system.hasAnnotations ? undefined : printUnprinted(own['quiet'] === true));
         }),
       );
@@ -59,9 +59,9 @@ function printUnprinted(quiet: boolean): OnReported {
 }
 
 /** Returns the inputs; `--cache` names a folder, where the action has a switch. */
-function inputsWithCache(given: ReadonlyMap<string, string>): ActionInputs {
+async function inputsWithCache(given: ReadonlyMap<string, string>): Promise<ActionInputs> {
   const { cache, ...others } = Object.fromEntries(given);
-  const inputs = inputsOf(new Map(Object.entries(others).filter(([, text]) => text !== '')));
+  const inputs = await inputsOf(new Map(Object.entries(others).filter(([, text]) => text !== '')));
   return cache === undefined ? inputs : { ...inputs, cache: false, flags: { ...inputs.flags, cache } };
 }
 
@@ -93,10 +93,11 @@ async function readWords(mode: ActionMode, words: readonly string[]): Promise<Re
   (await workflowCommands[mode].load())(parser, () => Promise.resolve());
   refuseRepeated(parser);
   refuseForgottenValues(parser);
+  const options = await optionsOf(mode);
   for (const option of parser.options)
     parser.on(`option:${option.name()}`, (value: unknown) => {
-      const name = option.name().replace(/^no-/, '');
-      if (flagInputs[name] === undefined) throw withoutEffect(name);
+      const name = plainName(option);
+      if (!options.has(name)) throw withoutEffect(name);
       const text = typeof value === 'string' ? value : String(!option.negate);
       const earlier = found.get(name);
       found.set(name, earlier === undefined ? text : `${earlier}\n${text}`);

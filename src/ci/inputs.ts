@@ -1,3 +1,5 @@
+import { Command, type Option } from 'commander';
+import { workflowCommands } from '../commands/workflow-commands.ts';
 import { UsageError } from '../model/errors.ts';
 import { suggest } from '../model/diagnostic.ts';
 import { configLabelHint, isConfigLabel } from '../commands/context/options.ts';
@@ -9,90 +11,65 @@ export const actionModes = ['validate', 'plan', 'apply', 'drift'] as const;
 
 export type ActionMode = (typeof actionModes)[number];
 
-/** How an input becomes options: one option, one option per line, an option if true, a `--no-` option if false, either of them, or arguments. */
-type FlagForm = 'flag' | 'flags' | 'switch' | 'unless' | 'either' | 'words';
+/** How an option is passed on: alone, with one value, with a value per line, as `--no-` if false, or as either of both. */
+type OptionForm = 'switch' | 'flag' | 'flags' | 'unless' | 'either';
 
-type ActionInput = {
-  readonly becomes: FlagForm;
-  readonly of: readonly ActionMode[];
-  /** Modes in which the input is true or false instead. */
-  readonly switches?: readonly ActionMode[];
-  /** Modes in which the action itself handles the input. */
-  readonly obeyed?: readonly ActionMode[];
-  /** Only `ostiary ci` has it: a workflow has the config, the variables and the outputs, or the default suits every job. */
-  readonly isInput?: false;
-};
+/** The options of a command by their names, without `--` and `no-`. */
+type CommandOptions = ReadonlyMap<string, OptionForm>;
+
+/** A job has no terminal and cannot confirm; its output is the log; it knows where its files are, and how long a comment may be. */
+const withoutEffect: ReadonlySet<string> = new Set(['yes', 'format', 'link-base', 'max-length']);
+
+/** Reads the options that a step can pass on from the definition of the command. */
+export async function optionsOf(mode: ActionMode): Promise<CommandOptions> {
+  const command = new Command(mode);
+  (await workflowCommands[mode].load())(command, () => Promise.resolve());
+  const options = new Map<string, OptionForm>();
+  for (const option of command.options) {
+    const name = plainName(option);
+    if (withoutEffect.has(name)) continue;
+    const form = option.negate ? 'unless' : option.isBoolean() ? 'switch' : Array.isArray(option.defaultValue) ? 'flags' : 'flag';
+    options.set(name, options.has(name) ? 'either' : form);
+  }
+  return options;
+}
+
+/** Returns the name of an option; `--no-NAME` has that of `--NAME`. */
+export function plainName(option: Pick<Option, 'name'>): string {
+  return option.name().replace(/^no-/, '');
+}
 
 const all = actionModes;
 const planning = ['plan', 'apply'] as const;
-const comparing = ['plan', 'apply', 'drift'] as const;
-const writing = ['apply', 'drift'] as const;
 
-/** What becomes command-line options of the same names; `paths` becomes arguments. */
-export const flagInputs: Readonly<Record<string, ActionInput>> = {
-  paths: { becomes: 'words', of: all },
-  config: { becomes: 'flag', of: all },
-  target: { becomes: 'flag', of: all },
-  'all-targets': { becomes: 'switch', of: all },
-  url: { becomes: 'flag', of: all, isInput: false },
-  dialect: { becomes: 'flag', of: all, isInput: false },
-  auth: { becomes: 'flag', of: all, isInput: false },
-  only: { becomes: 'flags', of: all },
-  tag: { becomes: 'flags', of: all },
-  exclude: { becomes: 'flags', of: all },
-  today: { becomes: 'flag', of: all, isInput: false },
-  // The input is a switch; the flag is the folder that the action chooses.
-  cache: { becomes: 'flag', of: comparing, obeyed: all },
-  label: { becomes: 'flag', of: ['drift'], obeyed: ['validate', 'plan', 'apply'] },
-  report: { becomes: 'flags', of: all },
-  allow: { becomes: 'flags', of: comparing },
-  'max-risk': { becomes: 'flag', of: planning },
-  'no-new-access': { becomes: 'switch', of: planning },
-  import: { becomes: 'flags', of: planning },
-  adopt: { becomes: 'switch', of: ['drift'] },
-  revert: { becomes: 'flags', of: comparing, switches: ['drift'] },
-  prune: { becomes: 'either', of: planning },
-  'keep-going': { becomes: 'switch', of: planning },
-  base: { becomes: 'flag', of: comparing, isInput: false },
-  own: { becomes: 'flag', of: comparing, isInput: false },
-  origin: { becomes: 'unless', of: comparing },
-  out: { becomes: 'flag', of: ['plan'], isInput: false },
-  secrets: { becomes: 'flag', of: ['plan', 'drift'] },
-  'config-ref': { becomes: 'flag', of: ['plan'], obeyed: writing },
-  'detailed-exitcode': { becomes: 'switch', of: ['plan'], obeyed: ['drift'], isInput: false },
-  'read-concurrency': { becomes: 'flag', of: comparing, isInput: false },
-  concurrency: { becomes: 'flag', of: writing, isInput: false },
-  'on-managed': { becomes: 'flag', of: ['apply'] },
-  plan: { becomes: 'flag', of: ['apply'] },
-  digest: { becomes: 'flag', of: ['apply'] },
-  journal: { becomes: 'flag', of: writing },
-  'lock-timeout': { becomes: 'flag', of: writing },
-  since: { becomes: 'flag', of: ['drift'], isInput: false },
-  expire: { becomes: 'switch', of: ['drift'] },
-  commit: { becomes: 'unless', of: ['drift'], isInput: false },
-  new: { becomes: 'flags', of: ['drift'], isInput: false },
+/** What the step itself does, in these modes. */
+const own: Readonly<Record<string, readonly ActionMode[]>> = {
+  mode: all,
+  cache: all,
+  comment: all,
+  'github-token': all,
+  issue: all,
+  sarif: all,
+  status: all,
+  'working-directory': all,
+  label: ['validate', ...planning],
+  overrides: planning,
+  environment: ['apply'],
+  assignees: ['drift'],
+  labels: ['drift'],
+  'config-ref': ['apply', 'drift'],
+  'detailed-exitcode': ['drift'],
 };
 
-/** The inputs that are no options of a command. */
-const ownInputs = [
-  'mode',
-  'assignees',
-  'comment',
-  'environment',
-  'github-token',
-  'issue',
-  'labels',
-  'overrides',
-  'sarif',
-  'status',
-  'working-directory',
-] as const;
+/** What becomes arguments and options of the same names. Only `ostiary ci` has the others: a workflow has the config, the variables and the outputs, or the default suits every job. */
+const passedOn =
+  'paths config target all-targets only tag exclude report allow max-risk new-access import adopt revert prune keep-going origin secrets on-managed plan digest lock-timeout journal expire';
 
 /** The inputs of the action. */
-export const actionInputs: readonly string[] = [
-  ...ownInputs,
-  ...Object.entries(flagInputs).flatMap(([name, { isInput }]) => (isInput === false ? [] : [name])),
-];
+export const actionInputs: readonly string[] = [...passedOn.split(' '), ...Object.keys(own).filter((name) => name !== 'detailed-exitcode')];
+
+/** Switches that are true by default; all others are false. */
+const usuallyTrue: ReadonlySet<string> = new Set(['cache', 'comment', 'issue', 'new-access', 'origin']);
 
 /** The inputs of a step, parsed. */
 export type ActionInputs = {
@@ -116,6 +93,8 @@ export type ActionInputs = {
   readonly labels: readonly [string, ...string[]];
   /** The assignees of a new drift issue. */
   readonly assignees: readonly string[];
+  /** The options of the command, and of the one that takes its place where nothing can be planned. */
+  readonly options: Readonly<Partial<Record<ActionMode, CommandOptions>>>;
   /** Whether changes fail the step, in modes where the command line does not decide that. */
   readonly detailed: boolean;
   /** Whether the cache of verified secrets is kept between runs. */
@@ -142,7 +121,7 @@ export function projectKeyOf({ flags, label = '', workingDirectory = '' }: Proje
 export type ProjectInputs = Pick<ActionInputs, 'flags' | 'label' | 'workingDirectory'>;
 
 /** Reads the inputs of a step of a GitHub workflow. Throws UsageError for an unknown input or an invalid value. */
-export function readInputs(env: Readonly<Record<string, string | undefined>>): ActionInputs {
+export async function readInputs(env: Readonly<Record<string, string | undefined>>): Promise<ActionInputs> {
   const given = new Map<string, string>();
   for (const [variable, text = ''] of Object.entries(env)) {
     if (!variable.startsWith('INPUT_')) continue;
@@ -154,44 +133,39 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): A
 }
 
 /** Returns the inputs of a step by their texts. Throws UsageError for an invalid value. */
-export function inputsOf(given: ReadonlyMap<string, string>): ActionInputs {
+export async function inputsOf(given: ReadonlyMap<string, string>): Promise<ActionInputs> {
   const mode = actionModes.find((one) => one === given.get('mode'));
   if (mode === undefined) throw wrongInput('mode', given.get('mode') ?? '', `expected one of: ${actionModes.join(', ')}`);
+  const forms = await optionsOf(mode);
   const flags: Record<string, string> = {};
-  for (const [name, input] of Object.entries(flagInputs)) {
-    const value = given.get(name);
-    const { of, obeyed = [] } = input;
-    const becomes = formOf(input, mode);
-    if (value === undefined) continue;
-    if (becomes === 'switch' && !truth(name, value)) continue;
-    if (becomes === 'unless' && truth(name, value)) continue;
-    if (becomes === 'either') truth(name, value);
-    if (obeyed.includes(mode)) continue;
-    if (!of.includes(mode)) throw meaningless(name, mode);
-    flags[name] = value;
+  for (const [name, value] of given) {
+    if (own[name]?.includes(mode) === true) continue;
+    const form = name === 'paths' ? 'flags' : forms.get(name);
+    if (form === undefined && value !== usualOf(name)) throw meaningless(name, mode);
+    const isUsual = form === undefined || ((form === 'switch' || form === 'unless') && truth(name, value) === (form === 'unless'));
+    if (form === 'either') truth(name, value);
+    if (!isUsual) flags[name] = value;
   }
-  for (const name of ['labels', 'assignees']) if (given.has(name) && mode !== 'drift') throw meaningless(name, mode);
-  if (given.has('environment') && mode !== 'apply') throw meaningless('environment', mode);
   for (const name of ['sarif', 'working-directory']) if (given.get(name) === '-') throw wrongInput(name, '-', 'expected a path');
   const label = given.get('label');
   if (label !== undefined && !isConfigLabel(label)) throw wrongInput('label', label, configLabelHint);
-  if (given.has('overrides') && !planning.some((one) => one === mode)) throw meaningless('overrides', mode);
-  const isTrue = (name: string, usual: string): boolean => truth(name, given.get(name) ?? usual);
+  const isTrue = (name: string): boolean => truth(name, given.get(name) ?? usualOf(name));
   return {
     mode,
     several: flags['all-targets'] !== undefined || flags['target']?.includes(',') === true,
     selected: flags['all-targets'] === undefined ? (flags['target'] ?? '') : '',
-    comment: isTrue('comment', 'true'),
-    status: isTrue('status', 'false'),
+    comment: isTrue('comment'),
+    status: isTrue('status'),
     label,
     environment: given.get('environment'),
     workingDirectory: given.get('working-directory'),
-    issue: isTrue('issue', 'true'),
+    issue: isTrue('issue'),
     labels: labelsIn(given.get('labels') ?? ''),
     assignees: namesIn(given.get('assignees') ?? ''),
-    detailed: flagInputs['detailed-exitcode']?.obeyed?.includes(mode) === true && isTrue('detailed-exitcode', 'false'),
-    cache: isTrue('cache', 'true'),
-    overrides: isTrue('overrides', 'false'),
+    options: { validate: await optionsOf('validate'), [mode]: forms },
+    detailed: mode === 'drift' && isTrue('detailed-exitcode'),
+    cache: isTrue('cache'),
+    overrides: isTrue('overrides'),
     token: given.get('github-token') ?? '',
     configRef: given.get('config-ref'),
     sarif: given.get('sarif'),
@@ -210,8 +184,8 @@ function namesIn(text: string): readonly string[] {
   return [...new Set(linesOf(text.replaceAll(',', '\n')))];
 }
 
-function formOf({ becomes, switches = [] }: ActionInput, mode: ActionMode): FlagForm {
-  return switches.includes(mode) ? 'switch' : becomes;
+function usualOf(name: string): string {
+  return String(usuallyTrue.has(name));
 }
 
 function meaningless(name: string, mode: ActionMode): UsageError {
@@ -235,20 +209,15 @@ function unknownInput(name: string): UsageError {
 }
 
 /** Returns the command line of the inputs; a fallback mode uses the inputs that it supports. */
-export function argvOf({ flags, output }: ActionInputs, mode: ActionMode, more: readonly string[] = []): readonly string[] {
-  const given = Object.entries(flagInputs).flatMap(([name, input]) => {
+export function argvOf({ flags, options, output }: ActionInputs, mode: ActionMode, more: readonly string[] = []): readonly string[] {
+  const given = [...(options[mode] ?? [])].flatMap(([name, form]) => {
     const value = flags[name];
-    return value === undefined || !input.of.includes(mode) ? [] : [{ name, becomes: formOf(input, mode), value }];
+    if (value === undefined) return [];
+    if (form === 'flag' || form === 'flags') return (form === 'flags' ? linesOf(value) : [value]).map((one) => `--${name}=${one}`);
+    return [value === 'true' ? `--${name}` : `--no-${name}`];
   });
-  const options = given.flatMap(({ name, becomes, value }) => {
-    if (becomes === 'words') return [];
-    if (becomes === 'switch') return [`--${name}`];
-    if (becomes === 'unless') return [`--no-${name}`];
-    if (becomes === 'either') return [value === 'true' ? `--${name}` : `--no-${name}`];
-    return (becomes === 'flags' ? linesOf(value) : [value]).map((one) => `--${name}=${one}`);
-  });
-  const words = given.flatMap(({ becomes, value }) => (becomes === 'words' ? linesOf(value) : []));
-  return [mode, ...output, ...options, ...more, ...(words.length === 0 ? [] : ['--', ...words])];
+  const words = linesOf(flags['paths'] ?? '');
+  return [mode, ...output, ...given, ...more, ...(words.length === 0 ? [] : ['--', ...words])];
 }
 
 /** Returns the lines of an input with several values. */

@@ -50,7 +50,7 @@ export async function runJob(
   system: CiSystem,
   context: CliContext,
   sleep: Waits['sleep'],
-  inputsIn: (env: CliContext['env']) => ActionInputs = readInputs,
+  inputsIn: (env: CliContext['env']) => Promise<ActionInputs> = readInputs,
   onReported?: OnReported,
 ): Promise<number> {
   const log = system.openLog(context.stdout.write);
@@ -64,7 +64,7 @@ export async function runJob(
 
 type Job = Pick<TaskResult, 'log' | 'system' | 'context' | 'waits'> & {
   readonly inner: CliContext;
-  readonly inputsIn: (env: CliContext['env']) => ActionInputs;
+  readonly inputsIn: (env: CliContext['env']) => Promise<ActionInputs>;
   /** What was found before the tasks. */
   readonly before?: Findings;
 };
@@ -158,7 +158,7 @@ type FailedPreparation = Pick<TaskResult, 'task' | 'exitCode'>;
 /** Reads the inputs, the event and the checkout. */
 async function prepareTasks({ context, waits, inputsIn }: Job, recorder: EventReceiver): Promise<PreparedTasks | FailedPreparation> {
   const guarded = { context: recorder.context, flags: plainFlags };
-  const begun = await attempt(async () => firstTask(inputsIn(context.env), recorder.system, context), guarded);
+  const begun = await attempt(async () => firstTask(await inputsIn(context.env), recorder.system, context), guarded);
   if ('exitCode' in begun) return { task: undefined, ...begun };
   const mentioned = await attempt(() => findMentioned(begun.value, { context: recorder.context, waits }), guarded);
   if ('exitCode' in mentioned) return { task: { ...begun.value, inputs: withoutComment(begun.value.inputs) }, ...mentioned };
