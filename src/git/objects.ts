@@ -1,6 +1,6 @@
 import { AppError } from '../model/errors.ts';
 import type { GitContext } from './git-environment.ts';
-import { defaultTimeoutMs, type GitProcess, partialCloneError, runGit } from './run-git.ts';
+import { type GitProcess, partialCloneError, runGit, timeLimits } from './run-git.ts';
 
 /** An object as git stores it; `id` is its own id, whatever name it was requested by. */
 type GitObject = { readonly id: string; readonly type: string; readonly bytes: Buffer };
@@ -165,7 +165,7 @@ async function startReader(context: GitContext, onEnd: () => void): Promise<Obje
     const isIdle = requests.length === 0;
     // An idle process does not keep Ostiary from ending, and ends with it.
     for (const part of [git, git.stdin, git.stdout, git.stderr]) if ('ref' in part) part[isIdle ? 'unref' : 'ref']();
-    timer = isIdle ? setTimeout(end, maxIdleMs).unref() : setTimeout(() => stop.abort(), defaultTimeoutMs);
+    timer = isIdle ? setTimeout(end, maxIdleMs).unref() : setTimeout(() => stop.abort(), timeLimits.command);
   };
   const end = (): void => {
     onEnd();

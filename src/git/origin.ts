@@ -3,12 +3,13 @@ import { AppError } from '../model/errors.ts';
 import { type GitContext, isInside, realPath } from './git-environment.ts';
 import type { Repository } from './repository.ts';
 import { ofOrigin } from './refs.ts';
-import { readGitLines, runGit, runWithOrigin } from './run-git.ts';
+import { readGitLines, runGit, timeLimits } from './run-git.ts';
 
 // Without prompts, and with its own timeouts: this ssh may outlive a git that Ostiary stops.
 const defaultSsh = 'ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=10 -o ServerAliveCountMax=3';
 
-const defaultTimeoutMs = 30_000;
+/** A question to origin. */
+const asking = { connects: true, timeoutMs: timeLimits.answer } as const;
 
 /** Returns true if the repository has an origin. */
 export function hasOrigin({ settings }: Repository): boolean {
@@ -37,8 +38,8 @@ function repositoryOf(address: string): string {
 export async function listOrigin(repository: Repository, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (patterns.length === 0) return new Map();
   const args = ['ls-remote', '--refs', uploadPack(repository), 'origin', ...patterns];
-  const text = await runWithOrigin(allowNetwork(repository), args, defaultTimeoutMs);
-  return new Map([...text.matchAll(/^([0-9a-f]+)\t(.+)$/gm)].map(([, id = '', ref = '']) => [ref, id]));
+  const { stdout } = await runGit(allowNetwork(repository), args, asking);
+  return new Map([...stdout.toString().matchAll(/^([0-9a-f]+)\t(.+)$/gm)].map(([, id = '', ref = '']) => [ref, id]));
 }
 
 /**
@@ -50,12 +51,12 @@ export async function readOriginHead(
 ): Promise<{ readonly name: string | undefined; readonly tip: string | undefined }> {
   const context = allowNetwork(repository);
   const args = ['ls-remote', '--symref', uploadPack(repository), 'origin', 'HEAD'];
-  const text = await runWithOrigin(context, args, defaultTimeoutMs);
+  const text = (await runGit(context, args, asking)).stdout.toString();
   const [, tip] = /^([0-9a-f]+)\tHEAD$/m.exec(text) ?? [];
   const [, name] = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(text) ?? [];
   if (tip !== undefined) return { name, tip };
   // Git prints a HEAD without a commit only in its trace.
-  const { stderr } = await runGit({ ...context, tracesPackets: true }, args);
+  const { stderr } = await runGit({ ...context, tracesPackets: true }, args, asking);
   const [, unborn] = / unborn HEAD symref-target:refs\/heads\/(\S+)$/m.exec(stderr) ?? [];
   return { name: unborn, tip };
 }
@@ -76,7 +77,7 @@ export async function fetchOrigin(repository: Repository, refs: readonly string[
   ];
   await requireNoMissingObjects(repository);
   const cut = repository.shallow ? [`--depth=${Math.max(depth, 1 + (await countCommits(repository)))}`] : [];
-  await runWithOrigin(allowNetwork(repository), ['fetch', ...quiet, ...cut, 'origin', ...refs], 4 * defaultTimeoutMs);
+  await runGit(allowNetwork(repository), ['fetch', ...quiet, ...cut, 'origin', ...refs], { connects: true });
 }
 
 const allHistory = 2_147_483_647;
@@ -106,7 +107,7 @@ export async function pushOrigin(repository: Repository, commit: string, ref: st
   await requireNoMissingObjects(repository, commit);
   const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
   const all = [...quiet, receivePack(repository), `--force-with-lease=${ref}:${expected}`];
-  await runWithOrigin(allowNetwork(repository), ['push', ...all, 'origin', `${commit}:${ref}`], 4 * defaultTimeoutMs);
+  await runGit(allowNetwork(repository), ['push', ...all, 'origin', `${commit}:${ref}`], { connects: true });
 }
 
 /** Throws AppError when origin is inside the checkout: a push to a local path runs its hooks, and a pull request can add such files. */

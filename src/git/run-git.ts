@@ -125,39 +125,42 @@ function summarizeFailure(text: string): string {
   return chosen === '' ? 'git failed without an error message' : chosen.slice(0, 400);
 }
 
+/** How long a command may take, in milliseconds: one that waits for an answer of origin, and any other. */
+export const timeLimits: Readonly<Record<'answer' | 'command', number>> = { answer: 30_000, command: 120_000 };
+
 type CommandOptions = Partial<Pick<GitOptions, 'input' | 'onStart' | 'onChunk' | 'signal'>> & {
   /** Exit codes that are results; another exit code is thrown as an error. Only 0 by default. */
   readonly allowedExitCodes?: readonly number[];
   readonly timeoutMs?: number;
+  /** Whether the command connects to origin; then it has no input. */
+  readonly connects?: boolean;
 };
 
 /** The result of a command; `stdout` is empty if `onChunk` received the output, `stderr` is the end of what git printed there. */
 type CommandOutput = { readonly code: number; readonly stdout: Buffer; readonly stderr: string };
 
-/** How long a command may take. */
-export const defaultTimeoutMs: number = 120_000;
-
 /**
- * Runs one command of git without a shell, a prompt or a hook, and returns its bytes unchanged. Throws AppError when git is not
- * installed, fails, or takes longer than the timeout, by default two minutes.
+ * Runs one command of git without a shell, a prompt or a hook, and returns its bytes unchanged. Every git has the same environment,
+ * settings and limits. Throws AppError when git is not installed, fails, or takes longer than the timeout, by default two minutes.
  */
 export async function runGit(
   context: GitContext,
   args: readonly string[],
-  { allowedExitCodes = [0], timeoutMs = defaultTimeoutMs, ...options }: CommandOptions = {},
+  { allowedExitCodes = [0], timeoutMs = timeLimits.command, connects = false, ...options }: CommandOptions = {},
 ): Promise<CommandOutput> {
-  const result = await spawnGit(['--no-pager', ...safeSettings.flatMap((setting) => ['-c', setting]), ...args], {
-    cwd: context.folder,
-    env: gitEnvironment(context),
-    maxOutputBytes: Infinity,
-    signal: AbortSignal.timeout(timeoutMs),
-    ...options,
-  });
+  const start = { cwd: context.folder, env: gitEnvironment(context), signal: AbortSignal.timeout(timeoutMs) };
+  const result = connects
+    ? await startSimpleGit(args, start)
+    : await spawnGit(['--no-pager', ...safeSettings.flatMap((setting) => ['-c', setting]), ...args], {
+        ...start,
+        maxOutputBytes: Infinity,
+        ...options,
+      });
   if ('output' in result) return { code: 0, stdout: result.output, stderr: result.stderr };
   if (result.exit === undefined) throw timeoutError(args, timeoutMs);
   if ('cause' in result.exit) throw notInstalledError(result.exit.cause);
   const { code, output, stderr } = result.exit;
-  if (!allowedExitCodes.includes(code)) throw failureError(context, args, stderr);
+  if (!allowedExitCodes.includes(code)) throw failureError(context, args, connects ? `${stderr}${output.toString()}` : stderr);
   return { code, stdout: output, stderr };
 }
 
@@ -173,29 +176,26 @@ const allowedByUser: NonNullable<SimpleGitOptions['unsafe']> = Object.fromEntrie
     .map((name) => [`allowUnsafe${name}`, true]),
 );
 
-/**
- * Runs one command of git that connects to origin, without a prompt or a hook, with the same restrictions as `runGit`. Throws AppError
- * when git is not installed, fails, or takes longer than the timeout.
- */
-export async function runWithOrigin(context: GitContext, args: readonly string[], timeoutMs: number): Promise<string> {
+/** Runs git by simple-git, with the settings of every git. Never throws for a failure of git or of the network. */
+async function startSimpleGit(
+  args: readonly string[],
+  { env, cwd, signal }: Pick<GitOptions, 'env' | 'cwd' | 'signal'>,
+): Promise<GitResult> {
   // Loaded with the first command, because most runs connect to no origin.
   const { simpleGit } = await import('simple-git');
-  const abort = AbortSignal.timeout(timeoutMs);
-  const env = gitEnvironment(context);
-  let exit: { readonly code: number | null; readonly text: string } | undefined;
+  let exit = { code: -1, output: Buffer.alloc(0), stderr: '' };
   try {
     const git = simpleGit({
-      baseDir: context.folder,
+      baseDir: cwd,
       config: [...safeSettings],
-      abort,
+      abort: signal,
       // The output is complete when its pipes close, not some time after the exit.
       completion: { onClose: true, onExit: false },
       allowEnvironment: Object.keys(env),
       unsafe: allowedByUser,
       errors(error, { exitCode, stdErr, stdOut }) {
-        exit = { code: exitCode, text: Buffer.concat([...stdErr, ...stdOut]).toString() };
-        if (abort.aborted) return error;
-        return exitCode === 0 ? undefined : new Error(`git ended with ${exitCode}`);
+        exit = { code: exitCode, output: Buffer.concat(stdOut), stderr: Buffer.concat(stdErr).toString() };
+        return exitCode === 0 && !signal.aborted ? undefined : (error ?? new Error(`git ended with ${exitCode}`));
       },
     });
     git.env({ ...env }).outputHandler((_, ...outputs) => {
@@ -203,14 +203,15 @@ export async function runWithOrigin(context: GitContext, args: readonly string[]
       const close = (): void => {
         for (const output of outputs) if (output instanceof Readable) output.destroy();
       };
-      abort.addEventListener('abort', close);
+      signal.addEventListener('abort', close);
     });
     // Its own `fetch` refuses the option for the program of origin, and its `push` prints a report in place of git's reasons.
-    return await git.raw(...args);
+    await git.raw(...args);
+    return exit;
   } catch (error) {
-    if (abort.aborted) throw timeoutError(args, timeoutMs);
-    if (exit?.code !== undefined && (exit.code ?? 0) < 0) throw notInstalledError(error);
-    throw failureError(context, args, exit?.text ?? String(error));
+    if (signal.aborted) return { failure: reasonOf(signal) };
+    const cause = error instanceof Error ? error : new Error(String(error));
+    return { failure: cause.message, exit: exit.code < 0 ? { cause } : exit };
   }
 }
 
