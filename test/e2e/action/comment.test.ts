@@ -37,6 +37,8 @@ describe('the comment', () => {
     );
     expect(planned.summary).toContain(' 2 to create');
 
+    const [id, words] = [comment?.id ?? 0, 'Please look at the rule!'];
+    await github.person.issues.updateComment({ ...place, comment_id: id, body: `${words}\n\n${comment?.body}` });
     writeFileSync(join(there.cwd, 'access', 'more.yaml'), connection('billing'));
     const commit = commitAll(there.cwd, 'More');
     await pushTo(github, 'follow', 'two');
@@ -47,6 +49,7 @@ describe('the comment', () => {
     expect(more).toEqual([]);
     expect(updated).toMatchObject({ id: comment?.id, body: expect.stringContaining(' 3 to create.') });
     expect(updated?.body).toContain(commit.slice(0, 10));
+    expect(updated?.body.startsWith(words)).toBe(true);
 
     const late = await plan(there, pull);
     expect(late.stdout).toContain('forge/newer-commit');
