@@ -22,7 +22,7 @@ import { withTools } from '../../model/spec/tool-lists.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
 import { compareSecrets } from '../cells/secret-cells.ts';
 import { compareSpecs } from '../cells/compare-specs.ts';
-import { edgeField } from '../cells/edge-index.ts';
+import { edgeField } from '../cells/edge-cells.ts';
 import { declaringPlaces } from '../diff/diff-edges.ts';
 import { createFields, positionsOf } from '../diff/draft-change.ts';
 import { draftDelete } from '../diff/removed-objects.ts';

@@ -11,7 +11,7 @@ import { withTools } from '../../model/spec/tool-lists.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareSpecs } from '../cells/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../cells/resolve-specs.ts';
-import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../cells/edge-index.ts';
+import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../cells/edge-cells.ts';
 import { isUnchanged, kindFields } from '../diff/draft-change.ts';
 import { cellsOf } from '../cells/object-cells.ts';
 import { lastAppliedLookup } from '../prepare/base-states.ts';

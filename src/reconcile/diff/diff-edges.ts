@@ -5,7 +5,8 @@ import { compareText } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
 import type { EdgeChange, EdgeAction, Origin } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, isUuid, kindOf, nameOf } from '../../model/resource.ts';
-import { indexEdges, type EdgeInput, type EdgeIndex, edgeField, missingEnds } from '../cells/edge-index.ts';
+import { originOf } from '../cells/cell.ts';
+import { edgeCell, indexEdges, type EdgeInput, type EdgeIndex, edgeField, missingEnds } from '../cells/edge-cells.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 
 /** The action for an edge, the resource that writes it, and the origin of the difference. */
@@ -18,7 +19,7 @@ function decideAttach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritab
   if (isManaged(ends.connection, index)) return { action: 'blocked' };
   const writers = index.live.has(ends.connection) ? [ends.rule, ends.connection] : [ends.connection, ends.rule];
   const writer = writers.find((id) => canWrite(id, ends, index));
-  if (writer !== undefined) return { action: 'attach', by: writer, ...originOf(ends, index) };
+  if (writer !== undefined) return { action: 'attach', by: writer, ...originIn(ends, true, index) };
   return isManaged(ends.rule, index) ? { action: 'blocked' } : 'unwritable';
 }
 
@@ -41,8 +42,7 @@ function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritab
   if (index.past !== undefined && !applied && !reverts) return { action: 'held', origin: 'drift' };
   const writer = [rule, connection].find((id) => canWrite(id, ends, index));
   if (writer === undefined) return [rule, connection].some((id) => isUnselected(id, index)) ? 'unwritable' : { action: 'foreign' };
-  if (index.past === undefined) return { action: 'detach', by: writer };
-  return { action: 'detach', by: writer, origin: applied ? 'intent' : 'drift' };
+  return { action: 'detach', by: writer, ...originIn(ends, false, index) };
 }
 
 /**
@@ -63,9 +63,9 @@ function isFrozen({ rule, connection }: EdgeEnds, { frozen }: EdgeIndex): boolea
   return frozen.has(rule) || frozen.has(connection);
 }
 
-/** Returns the origin of a missing edge: if the base declared it, it was detached outside Ostiary. */
-function originOf(ends: EdgeEnds, { past }: EdgeIndex): Pick<EdgeOutcome, 'origin'> {
-  return past === undefined ? {} : { origin: past.has(ends) ? 'drift' : 'intent' };
+function originIn(ends: EdgeEnds, isDeclared: boolean, index: EdgeIndex): Pick<EdgeOutcome, 'origin'> {
+  const origin = originOf(edgeCell(ends, isDeclared, index));
+  return origin === undefined ? {} : { origin };
 }
 
 /** Returns whether the resource has a manifest that is not selected. */

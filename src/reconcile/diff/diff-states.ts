@@ -30,7 +30,7 @@ import {
   type ObjectPhase,
 } from './draft-change.ts';
 import { findExposed } from './unplannable-dependents.ts';
-import { declaredEnds, type EdgeInput, indexEdges } from '../cells/edge-index.ts';
+import { declaredEnds, type EdgeInput, indexEdges } from '../cells/edge-cells.ts';
 import { diffEdges } from './diff-edges.ts';
 import { explainMissing } from './missing-objects.ts';
 import { type HoldableChange, findRevertedAttachments, holdStricterDrift } from './held-drift.ts';

@@ -6,7 +6,7 @@ import { effectOn, effectsOf } from '../order/effects.ts';
 import type { UnplannableObject } from '../prepare/omissions.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { PlannedStates } from '../prepare/snapshots.ts';
-import { declaredEnds, indexEdges } from '../cells/edge-index.ts';
+import { declaredEnds, indexEdges } from '../cells/edge-cells.ts';
 
 /**
  * Returns the connections that must not become less protected, with the object that is left as it is: an unplannable connection, the

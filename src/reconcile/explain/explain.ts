@@ -24,7 +24,9 @@ import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import type { EdgeOwner, ExplainedOrigin, ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
 import { endText } from '../../model/protection/timed-grants.ts';
-import { type EdgeIndex, indexEdges } from '../cells/edge-index.ts';
+import type { Cell, Side } from '../cells/cell.ts';
+import { edgeCell, type EdgeIndex, indexEdges } from '../cells/edge-cells.ts';
+import { cellsOf, type ObjectCells } from '../cells/object-cells.ts';
 import { lastAppliedLookup } from '../prepare/base-states.ts';
 import { secretReason } from './secret-reason.ts';
 
@@ -49,6 +51,7 @@ type ExplainedSubject = ExplainInput & {
   readonly past: DesiredResource | undefined;
   readonly change: Change | undefined;
   readonly accepted: AcceptedDrift | undefined;
+  readonly cells: ObjectCells;
 };
 
 /** Finds the resource in manifests, live state and base, by the name that it has there. */
@@ -64,7 +67,8 @@ function subjectOf(input: ExplainInput): ExplainedSubject {
       : lastAppliedLookup(base)(resource, found !== undefined);
   const change = plan.changes.find((one) => one.id === id);
   const accepted = plan.accepted.find((one) => one.id === id);
-  return { ...input, live, key, resource, found, past, change, accepted };
+  const cells = cellsOf({ kind: input.kind, base: past, head: resource, live: found, state: live });
+  return { ...input, live, key, resource, found, past, change, accepted, cells };
 }
 
 /** Returns the differing parts of a field with their origins; empty without a difference. */
@@ -211,18 +215,16 @@ function orphanWhy({ removedIn, subject, kept }: Plan['orphans'][number], change
 }
 
 function fieldRow(field: FieldRule, subject: ExplainedSubject): ExplanationRow {
-  const { resource, found, past } = subject;
+  const { resource } = subject;
   const path = pointer(field.name);
+  const cell = subject.cells.at(path);
   const row = {
     path,
-    ...side('desired', resource?.spec[field.name]),
-    ...side('live', found?.spec[field.name]),
-    ...side('base', past?.spec[field.name]),
+    ...sidesOf(cell),
     ...(resource?.stated.has(field.name) === true ? { at: resource.locate(path) } : {}),
   };
   if (resource === undefined) return { ...row, status: 'kept', why: 'no manifest declares the object' };
-  if (found?.unknown.some((one) => isPointerWithin(path, one)) === true)
-    return { ...row, status: 'not compared', why: 'this token may not read it' };
+  if (cell.live.is === 'unread') return { ...row, status: 'not compared', why: 'this token may not read it' };
   if (resource.ignore.some((one) => isPointerWithin(path, one)))
     return { ...row, status: 'ignored', why: 'metadata.ignore excludes it: not compared, kept by every write' };
   const wanted = resource.spec[field.name];
@@ -241,8 +243,22 @@ function isAccepted({ accepted }: ExplainedSubject, path: Pointer): boolean {
   return accepted?.fields.some((field) => isPointerWithin(field.path, path)) === true;
 }
 
-function side(name: 'desired' | 'live' | 'base', value: Json | undefined): { readonly [side in typeof name]?: Value } {
-  return value === undefined ? {} : { [name]: { value } };
+/** Returns what the states have in a row, never the value of a secret; nothing where one has nothing. */
+function sidesOf({ base, head, live }: Cell): Pick<ExplanationRow, 'desired' | 'live' | 'base'> {
+  const [desired, found, applied] = [head, live, base].map(shownSide);
+  return {
+    ...(desired === undefined ? {} : { desired }),
+    ...(found === undefined ? {} : { live: found }),
+    ...(applied === undefined ? {} : { base: applied }),
+  };
+}
+
+function shownSide(side: Side | undefined): Value | undefined {
+  if (side?.is === 'value') return { value: side.value };
+  if (side?.is !== 'secret') return undefined;
+  const { source, proof } = side;
+  if (source === 'live') return { secret: source, state: proof.state === 'hidden' ? 'unknown' : 'kept' };
+  return { secret: source, state: proof.state === 'keep' ? 'kept' : 'set' };
 }
 
 type Difference = Pick<ExplanationRow, 'status' | 'why' | 'origin' | 'parts'>;
@@ -280,24 +296,20 @@ function secretRows(field: FieldRule, subject: ExplainedSubject): readonly Expla
   const all = [...[resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {})), ...reasons.keys(), ...parts];
   const paths = all.filter((path) => isPointerWithin(path, prefix));
   return [...new Set(paths)].toSorted(compareText).map((path): ExplanationRow => {
-    const wanted = resource?.secrets[path];
-    const live = found?.secrets[path];
-    const applied = past?.secrets[path];
+    const cell = subject.cells.at(path);
     const [part] = partsOf(subject.change, path);
     const reason = reasons.get(path);
     const why = secretReason(path, {
       desired: resource,
-      found: live?.state,
+      found: found?.secrets[path]?.state,
       change: subject.change?.fields.find((one) => one.path === path),
       reason,
       isUnwritten: unwritten.has(path),
     });
     return {
       path,
-      ...(wanted === undefined ? {} : { desired: sourceOf(wanted) }),
-      ...(live === undefined ? {} : { live: { secret: 'live', state: live.state === 'hidden' ? 'unknown' : 'kept' } }),
-      ...(applied === undefined ? {} : { base: sourceOf(applied) }),
-      ...(wanted === undefined || resource === undefined ? {} : { at: resource.locate(path) }),
+      ...sidesOf(cell),
+      ...(resource?.secrets[path] === undefined ? {} : { at: resource.locate(path) }),
       status: part === undefined ? unplannedStatus(reason, unwritten.has(path)) : part.origin === 'held' ? 'held' : 'differs',
       ...(part?.origin === undefined ? {} : { origin: part.origin }),
       why: part === undefined || part.why === '' ? why : `${why}; ${part.why}`,
@@ -308,10 +320,6 @@ function secretRows(field: FieldRule, subject: ExplainedSubject): readonly Expla
 function unplannedStatus(reason: UncomparedReason | undefined, isUnwritten: boolean): ExplanationRow['status'] {
   if (reason !== undefined) return 'not compared';
   return isUnwritten ? 'not written' : 'secret';
-}
-
-function sourceOf({ source, state }: DesiredResource['secrets'][string]): Value {
-  return { secret: source, state: state === 'keep' ? 'kept' : 'set' };
 }
 
 /** Returns a row for each live or declared edge of a field, with its owner and the reason. */
@@ -329,11 +337,10 @@ function edgeRows(field: FieldRule, subject: ExplainedSubject): readonly Explana
     const ends = field.edge === 'rule' ? { rule: self, connection: other } : { rule: other, connection: self };
     const wanted = edge === undefined ? resource !== undefined : edge.action === 'attach' || edge.action === 'blocked';
     const declared = facts.declared(ends);
+    const cell = edgeCell(ends, wanted, facts.index);
     return {
       path: pointer(field.name, nameOf(other)),
-      ...(wanted ? { desired: { value: 'attached' } } : {}),
-      ...(attached.has(other) ? { live: { value: 'attached' } } : {}),
-      ...(facts.index.past?.has(ends) === true ? { base: { value: 'attached' } } : {}),
+      ...sidesOf(cell),
       ...reasonOf({ edge, ends, other, field, declared }, subject),
       ...(declared.length === 0 ? {} : { declared: declared.map(({ place }) => place) }),
     };

@@ -13,7 +13,7 @@ import { withTools } from '../../model/spec/tool-lists.ts';
 import { liveSnapshot, samplesOf } from '../../protection/posture/protection-snapshot.ts';
 import { createDriftCheck, type DriftCheck, findStricterDrift, isProtectionDrift } from '../../protection/stricter-drift.ts';
 import { compareSpecs } from '../cells/compare-specs.ts';
-import { declaredEnds, edgeField, indexEdges } from '../cells/edge-index.ts';
+import { declaredEnds, edgeField, indexEdges } from '../cells/edge-cells.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { cellsOf, withOrigins } from '../cells/object-cells.ts';
 

@@ -18,7 +18,7 @@ describe('a secret', () => {
     desiredOf(id, { secrets: { [path]: secret }, ...given });
 
   it.each<[string, Case, string, string]>([
-    ['is ignored', { desired: wants(ours, { ignore: ['/secret'] }), live }, 'secret', 'desired live at'],
+    ['is ignored', { desired: wants(ours, { ignore: ['/secret'] }), live }, 'secret', 'live at'],
     ['is not in the whole map', { desired: desiredOf(id, { wholeSecrets: ['/secret'] }), live }, 'differs', 'live'],
     ['is not stated', { desired: desiredOf(id), live }, 'secret', 'live'],
     ['no manifest declares', { live }, 'secret', 'live'],

@@ -2,8 +2,9 @@ import { EdgeMap } from '../../model/collections.ts';
 import { type DeclaredEdge, type DesiredState, desiredByKey } from '../../model/desired.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
-import type { Pointer } from '../../model/pointer.ts';
-import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
+import { pointer, type Pointer } from '../../model/pointer.ts';
+import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
+import type { Cell, Side } from './cell.ts';
 import { decidesAccess } from '../../protection/access/deciding-kinds.ts';
 
 /** The input of the edge rules: both sides of a plan, and what was applied before, with resolved edges. */
@@ -106,6 +107,15 @@ export function declaredEnds({ edges }: DesiredState, index: EdgeIndex): readonl
 export function missingEnds(ends: EdgeEnds, index: EdgeIndex): readonly ResourceId[] {
   const missing = [ends.rule, ends.connection].filter((end) => !index.declared.has(end) && !index.live.has(end) && !index.hidden.has(end));
   return missing.length > 0 && index.edges.has(ends) ? [] : missing;
+}
+
+/** Returns the row of an attachment. Its path is that of the rule's field for it. */
+export function edgeCell(ends: EdgeEnds, isDeclared: boolean, { past, edges, kinds }: EdgeIndex): Cell {
+  const { rule, connection } = ends;
+  const path = pointer(edgeField(kinds.get(kindOf(rule)), kindOf(connection)) ?? '', nameOf(connection));
+  const sideOf = (has: boolean): Side => (has ? { is: 'value', value: 'attached' } : { is: 'absent', at: path });
+  const base = past && sideOf(past.has(ends));
+  return { path, start: undefined, base, head: sideOf(isDeclared), live: sideOf(edges.has(ends)), written: [] };
 }
 
 /** Returns the field in which a kind lists its edges to another kind. */
