@@ -4,14 +4,14 @@ import { equal } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Diff, liveKeyOf, shownValue } from '../../model/plan/plan.ts';
-import { isPointerWithin, isWithinAny, type Pointer, pointer } from '../../model/pointer.ts';
+import { isWithinAny, type Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 import { withTools } from '../../model/spec/tool-lists.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareSpecs } from '../cells/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../cells/resolve-specs.ts';
-import { declaredEnds, edgeField, type EdgeIndex, indexEdges } from '../cells/edge-cells.ts';
+import { declaredEnds, edgeField, indexEdges, isIgnoredEdge } from '../cells/edge-cells.ts';
 import { isUnchanged, kindFields } from '../diff/draft-change.ts';
 import { cellsOf } from '../cells/object-cells.ts';
 import { lastAppliedLookup } from '../prepare/base-states.ts';
@@ -182,22 +182,12 @@ function findUndoneEdges({ input, named }: Prepared, base: BaseState, { restored
   const applied = desiredByKey(base.desired.resources);
   // What is managed stays as it is: no plan writes it.
   const isManaged = (id: ResourceId): boolean => named.liveById.get(id)?.managedBy !== undefined;
-  const isUndone = (ends: EdgeEnds): boolean => !isIgnored(ends, index) && !isManaged(ends.rule) && !isManaged(ends.connection);
+  const isUndone = (ends: EdgeEnds): boolean => !isIgnoredEdge(ends, index) && !isManaged(ends.rule) && !isManaged(ends.connection);
   const isOurs = (ends: EdgeEnds): boolean =>
     !imported.has(ends.connection) && (declared.has(ends) || (applied.has(ends.rule) && applied.has(ends.connection)));
   const removed = past.without(index.edges).filter(isUndone);
   const made = index.edges.without(past).filter((ends) => isOurs(ends) && isUndone(ends));
   return { removed, made };
-}
-
-function isIgnored({ rule, connection }: EdgeEnds, { declared, kinds }: EdgeIndex): boolean {
-  return [
-    [rule, connection],
-    [connection, rule],
-  ].some(([id = rule, other = rule]) => {
-    const field = edgeField(kinds.get(kindOf(id)), kindOf(other));
-    return field !== undefined && (declared.get(id) ?? []).some((path) => isPointerWithin(pointer(field), path));
-  });
 }
 
 /** Attaches and detaches: each end lists the edges for which its kind has a field. */

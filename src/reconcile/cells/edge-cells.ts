@@ -2,7 +2,7 @@ import { EdgeMap } from '../../model/collections.ts';
 import { type DeclaredEdge, type DesiredState, desiredByKey } from '../../model/desired.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
-import { pointer, type Pointer } from '../../model/pointer.ts';
+import { isWithinAny, pointer, type Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import type { Cell, Side } from './cell.ts';
 import { decidesAccess } from '../../protection/access/deciding-kinds.ts';
@@ -116,6 +116,15 @@ export function edgeCell(ends: EdgeEnds, isDeclared: boolean, { past, edges, kin
   const sideOf = (has: boolean): Side => (has ? { is: 'value', value: 'attached' } : { is: 'absent', at: path });
   const base = past && sideOf(past.has(ends));
   return { path, start: undefined, base, head: sideOf(isDeclared), live: sideOf(edges.has(ends)), written: [] };
+}
+
+/** Returns whether an end with a manifest ignores the attachment. */
+export function isIgnoredEdge({ rule, connection }: EdgeEnds, { declared, kinds }: EdgeIndex): boolean {
+  const ignores = (id: ResourceId, other: ResourceId): boolean => {
+    const field = edgeField(kinds.get(kindOf(id)), kindOf(other));
+    return field !== undefined && isWithinAny(pointer(field, nameOf(other)), declared.get(id) ?? []);
+  };
+  return ignores(rule, connection) || ignores(connection, rule);
 }
 
 /** Returns the field in which a kind lists its edges to another kind. */

@@ -101,7 +101,16 @@ function secretCell(path: Pointer, { desired, live, base, written }: LiveStates)
 
 /** What a manifest keeps or leaves to the gateway, it does not write. */
 function isWritten(side: Side): boolean {
-  return side.is === 'absent' || (side.is === 'secret' && side.proof.state !== 'keep');
+  return side.is === 'absent' || isSet(side);
+}
+
+function isSet(side: Side): boolean {
+  return side.is === 'secret' && side.proof.state !== 'keep';
+}
+
+/** Returns whether a manifest sets the value of a secret, and neither keeps nor ignores that of the gateway. */
+export function setsSecret(manifest: DesiredResource, path: Pointer): boolean {
+  return isSet(secretSide(manifest, path));
 }
 
 function compareCell(cell: Cell, states: LiveStates, found: MutableComparison): void {

@@ -6,8 +6,7 @@ import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
 import type { EdgeChange, EdgeAction, Origin } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, isUuid, kindOf, nameOf } from '../../model/resource.ts';
 import { originOf } from '../cells/cell.ts';
-import { edgeCell, indexEdges, type EdgeInput, type EdgeIndex, edgeField, missingEnds } from '../cells/edge-cells.ts';
-import { isPointerWithin, pointer } from '../../model/pointer.ts';
+import { edgeCell, indexEdges, type EdgeInput, type EdgeIndex, edgeField, isIgnoredEdge, missingEnds } from '../cells/edge-cells.ts';
 
 /** The action for an edge, the resource that writes it, and the origin of the difference. */
 type EdgeOutcome = { readonly action: EdgeAction; readonly by?: ResourceId; readonly origin?: Origin };
@@ -37,7 +36,7 @@ function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritab
   const applied = index.applied.has(ends);
   const isOrphaned = index.orphans.has(rule) || index.orphans.has(connection);
   if (isOrphaned || !(ours || applied)) return { action: 'foreign' };
-  if (isManaged(rule, index) || isManaged(connection, index) || isIgnored(ends, index)) return { action: 'foreign' };
+  if (isManaged(rule, index) || isManaged(connection, index) || isIgnoredEdge(ends, index)) return { action: 'foreign' };
   const reverts = index.reverts.has(rule) || index.reverts.has(connection) || index.reverted.has(edgeKey(ends));
   if (index.past !== undefined && !applied && !reverts) return { action: 'held', origin: 'drift' };
   const writer = [rule, connection].find((id) => canWrite(id, ends, index));
@@ -55,7 +54,7 @@ function keepsName(ends: EdgeEnds, index: EdgeIndex): boolean {
   const applied = index.applied.has(ends);
   const mayEmpty = index.selected.get(rule)?.selector === undefined;
   if (isNamed !== true || !applied || index.toDelete.has(rule) || !(mayEmpty || index.attaching.has(rule))) return false;
-  return !isFrozen(ends, index) && !isIgnored(ends, index) && canWrite(rule, ends, index);
+  return !isFrozen(ends, index) && !isIgnoredEdge(ends, index) && canWrite(rule, ends, index);
 }
 
 /** Returns whether an end is blocked, or will be renamed or replaced by a blocked object. */
@@ -84,15 +83,6 @@ function canWrite(id: ResourceId, ends: EdgeEnds, index: EdgeIndex): boolean {
 
 function isManaged(id: ResourceId, index: EdgeIndex): boolean {
   return index.live.get(id)?.managedBy !== undefined;
-}
-
-function isIgnored(ends: EdgeEnds, index: EdgeIndex): boolean {
-  return [ends.rule, ends.connection].some((id) => {
-    const other = id === ends.rule ? ends.connection : ends.rule;
-    const field = edgeField(index.kinds.get(kindOf(id)), kindOf(other));
-    const ignore = index.declared.get(id) ?? [];
-    return field !== undefined && ignore.some((path) => isPointerWithin(pointer(field, nameOf(other)), path));
-  });
 }
 
 export type EdgeDiff = { readonly edges: readonly EdgeChange[]; readonly diagnostics: readonly Diagnostic[] };

@@ -5,7 +5,7 @@ import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 import { toolSecrets, withTools } from '../../model/spec/tool-lists.ts';
-import { compareSecrets } from '../cells/secret-cells.ts';
+import { compareSecrets, setsSecret } from '../cells/secret-cells.ts';
 
 /** The secrets of an object at one version: their paths and a keyed hash of their values, never a value. */
 export type SecretRecord = {
@@ -99,7 +99,7 @@ export function recordOf(desired: DesiredResource | undefined, live: LiveResourc
   const values: (readonly [Pointer, string])[] = [];
   for (const [path, secret] of Object.entries(live.secrets)) {
     if (secret.state !== 'value') return undefined;
-    paths[path] = desired === undefined || isCompared(desired, path);
+    paths[path] = desired === undefined || setsSecret(desired, path);
     if (paths[path]) values.push([path, secret.reveal()]);
   }
   const equal = desired !== undefined && hasEqualSecrets(desired, live);
@@ -114,7 +114,7 @@ export function mergeRecords(earlier: SecretRecord | undefined, fresh: SecretRec
 /** Returns the live object with the secrets of a record, if the values of the manifest have its hash; those that it does not set are hidden. */
 function withRecorded(desired: DesiredResource, live: LiveResource, { paths, hash }: SecretRecord, key: Buffer): LiveResource | undefined {
   const values = Object.entries(desired.secrets).flatMap(([path, secret]) =>
-    secret.state === 'value' && Object.hasOwn(paths, path) && isCompared(desired, path) ? [[path, secret.reveal()] as const] : [],
+    secret.state === 'value' && Object.hasOwn(paths, path) && setsSecret(desired, path) ? [[path, secret.reveal()] as const] : [],
   );
   const hashed = new Set(Object.keys(paths).filter((path) => paths[path] === true));
   const isComparable = values.length === hashed.size && values.every(([path]) => hashed.has(path));
@@ -128,19 +128,13 @@ export function withSecretsOf(desired: DesiredResource, live: LiveResource, path
   const lists = toolSecrets(live.spec);
   const secrets = paths.map((path): readonly [Pointer, LiveSecret] => {
     const secret = desired.secrets[path];
-    const isKnown = secret?.state === 'value' && isCompared(desired, path);
+    const isKnown = secret?.state === 'value' && setsSecret(desired, path);
     if (lists[path] !== undefined) return [path, lists[path]];
     return [path, isKnown ? secret.withSource('live') : { state: 'hidden', source: 'live' }];
   });
   const found = Object.fromEntries(secrets);
   const unknown = live.unknown.filter((path) => !leftOut.includes(path));
   return { ...rest, spec: withTools(live.spec, found, unknown), secrets: found, unknown };
-}
-
-/** Returns whether a manifest sets the value at a path. */
-function isCompared({ secrets, ignore }: DesiredResource, path: Pointer): boolean {
-  const secret = secrets[path];
-  return secret !== undefined && secret.state !== 'keep' && !ignore.some((prefix) => isPointerWithin(path, prefix));
 }
 
 /** Returns whether the manifest is proven to have the live secrets. */

@@ -6,6 +6,7 @@ import { liveById, type LiveResource, type LiveState } from '../../model/live.ts
 import { type Diff, liveKeyOf } from '../../model/plan/plan.ts';
 import { isPointerWithin } from '../../model/pointer.ts';
 import type { ApplyResult, Outcome, WrittenSecrets } from '../../model/result/outcome.ts';
+import { setsSecret } from '../cells/secret-cells.ts';
 import { hasEqualSecrets, withSecretsOf } from '../prepare/verified-secrets.ts';
 
 /** 48 bits of a hash: a changed version has another hash, and no caller chooses a version. */
@@ -73,10 +74,8 @@ export function secretVersionsAfter(
 }
 
 /** Returns the paths of the secrets that a manifest sets. */
-function managedPaths({ secrets, ignore }: DesiredResource): readonly string[] {
-  return Object.entries(secrets).flatMap(([path, { state }]) =>
-    state !== 'keep' && !ignore.some((prefix) => isPointerWithin(path, prefix)) ? [path] : [],
-  );
+function managedPaths(resource: DesiredResource): readonly string[] {
+  return Object.keys(resource.secrets).filter((path) => setsSecret(resource, path));
 }
 
 function versionOfWrite(outcome: Outcome | undefined, written: WrittenSecrets | undefined): string | undefined {
