@@ -4,9 +4,9 @@ import { equal } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Diff, liveKeyOf, shownValue } from '../../model/plan/plan.ts';
-import { isWithinAny, type Pointer } from '../../model/pointer.ts';
+import type { Pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
-import type { LiveSecret } from '../../model/secret.ts';
+import type { LiveSecret, Secret } from '../../model/secret.ts';
 import { withTools } from '../../model/spec/tool-lists.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareSpecs } from '../cells/compare-specs.ts';
@@ -16,7 +16,8 @@ import { isUnchanged, kindFields } from '../diff/draft-change.ts';
 import { cellsOf } from '../cells/object-cells.ts';
 import { lastAppliedLookup } from '../prepare/base-states.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { isSameSecretSource } from '../cells/cell.ts';
+import { prove, type Side } from '../cells/cell.ts';
+import { liveSecretSide, secretSide, setsSecret } from '../cells/secret-cells.ts';
 
 /** The gateway without the changes that were made outside Ostiary since the base, under the names after the plan. */
 export type GatewayAtBase = UndoneObjects & { readonly live: LiveState; readonly edges: UndoneEdges };
@@ -126,33 +127,33 @@ function undo(kind: Kind, input: UndoInput): LiveResource {
 }
 
 /** Undoes secrets whose value in the base is known, or is certainly another one; a readable live value decides whether there is drift. */
-function undoSecrets(resource: DesiredResource, { past: base, live }: UndoInput): LiveResource['secrets'] {
+function undoSecrets(resource: DesiredResource, { past, live }: UndoInput): LiveResource['secrets'] {
   const changed: (readonly [Pointer, LiveSecret | undefined])[] = [];
-  for (const path of new Set([...Object.keys(base.secrets), ...Object.keys(resource.secrets)])) {
-    const [before, after, found] = [base.secrets[path], resource.secrets[path], live.secrets[path]];
-    if (isWithinAny(path, base.ignore) || isWithinAny(path, live.unknown)) continue;
-    const isIgnoredNow = isWithinAny(path, resource.ignore);
-    if (before?.state !== 'value' && isIgnoredNow) continue;
-    if (found?.state === 'hidden') continue;
-    if (before?.state === 'value' && (isIgnoredNow || !(after?.state === 'value' && after.equals(before)))) {
-      if (found === undefined || !found.equals(before)) changed.push([path, before]);
-    } else if (before === undefined) {
-      // A map that the base did not state as a whole was left to the gateway.
-      if (after?.state === 'value' && found !== undefined && isWithinAny(path, base.wholeSecrets)) changed.push([path, undefined]);
+  for (const path of new Set([...Object.keys(past.secrets), ...Object.keys(resource.secrets)])) {
+    const [base, head, found] = [secretSide(past, path), secretSide(resource, path), liveSecretSide(live, path)];
+    const [applied, stated, present] = [base, head, found].map(valueIn);
+    if (base.is === 'left' || (found.is !== 'absent' && present === undefined)) continue;
+    if (applied !== undefined) {
+      if (stated?.equals(applied) !== true && prove(base, found) === 'different') changed.push([path, applied]);
+    } else if (base.is === 'absent') {
+      if (stated !== undefined && present !== undefined) changed.push([path, undefined]);
     }
     // A kept value is that of the gateway, then and now, and so is one that the gateway is proven to have kept.
     else if (
-      before.state !== 'keep' &&
+      setsSecret(past, path) &&
       live.changedSecrets !== 'source' &&
-      after?.state === 'value' &&
-      !isSameSecretSource(after, before) &&
-      found?.equals(after) === true
+      prove(base, head) === 'different' &&
+      prove(head, found) === 'equal'
     )
       changed.push([path, { state: 'hidden', source: 'live' }]);
   }
   if (changed.length === 0) return live.secrets;
   const secrets = new Map([...Object.entries(live.secrets), ...changed]);
   return Object.fromEntries([...secrets].flatMap(([path, secret]) => (secret === undefined ? [] : [[path, secret] as const])));
+}
+
+function valueIn(side: Side): Secret | undefined {
+  return side.is === 'secret' && side.proof.state === 'value' ? side.proof : undefined;
 }
 
 /** Returns an object as an apply of its manifest would create it. */
