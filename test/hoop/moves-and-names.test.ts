@@ -15,10 +15,10 @@ const open = {
   access_mode_runbooks: 'enabled',
 };
 
-const connection = (name: string, replaces?: string): Manifest => ({
+const connection = (name: string, replaces?: string, spec: Manifest['spec'] = {}): Manifest => ({
   kind: 'Connection',
   metadata: { name, ...(replaces === undefined ? {} : { replaces }) },
-  spec: open,
+  spec: { ...open, ...spec },
 });
 
 const connections = ['keep-db', 'spare-db', 'two-db'].map((name) => connection(name));
@@ -144,6 +144,16 @@ test.each([
     'of which one has a former name that another one gets',
     [connection('old-db'), rule('asks', ['old-db', 'two-db']), rule('asks-too', 'spare-db', command)],
     [connection('new-db', 'old-db'), rule('new-asks', 'spare-db', command, 'asks'), rule('third', ['new-db', 'two-db'], strict)],
+  ],
+  [
+    'one of which has let go of its attribute',
+    [connection('old-db', undefined, { attributes: ['pii'] }), attributed('asks', {}), rule('asks-too', 'old-db', both)],
+    [connection('new-db', 'old-db', { attributes: ['pii'] }), rule('asks', 'spare-db', { ...both, ...strict })],
+  ],
+  [
+    'one of which has its attribute until it is deleted',
+    [connection('old-db', undefined, { attributes: ['pii'] }), attributed('asks', {})],
+    [connection('new-db', 'old-db', { attributes: ['pii'] }), rule('third', 'new-db', strict)],
   ],
   [
     'one of which lets go of both',

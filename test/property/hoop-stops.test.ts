@@ -14,7 +14,9 @@ const some = scenario.filter(({ manifests }) => manifests.length > 0).map((one) 
 /** A handful of objects, for what is done once a request. */
 const few = scenario.filter(({ manifests }) => manifests.length > 1 && manifests.length < 5).map((one) => hoopScenario(one));
 
-test('a saved plan that stops at any request, applied again from the same file, ends like an uninterrupted one', async () => {
+const timeout = runCount(120_000);
+
+test('a saved plan that stops at any request, applied again from the same file, ends like an uninterrupted one', { timeout }, async () => {
   await fc.assert(fc.asyncProperty(few, fc.constantFrom('before', 'after'), expectGoesOn), { numRuns: runCount(1) });
 });
 
@@ -25,7 +27,7 @@ test('a saved plan that changes the spelling of an address, and so its id, does 
   await expectGoesOn({ manifests: [manifest], live: [{ id, spec }] }, 'after');
 });
 
-test('an apply that stops at any request, planned and applied again, ends like an uninterrupted one', async () => {
+test('an apply that stops at any request, planned and applied again, ends like an uninterrupted one', { timeout }, async () => {
   await fc.assert(
     fc.asyncProperty(some, fc.constantFrom('before', 'after'), async (one, when) => {
       const { requests, end, before } = await onHoopWorld(one, async (model) => {

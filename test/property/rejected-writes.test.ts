@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
+import type { JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { otherEnd } from '../../src/model/plan/plan.ts';
 import { type Step, stepKeyText } from '../../src/model/plan/schedule.ts';
@@ -13,6 +14,7 @@ import { afterWrites, type ProtectionSnapshot } from '../../src/protection/postu
 import { isOpen } from '../../src/reconcile/order/forms.ts';
 import { reconcile, rescheduleSteps } from '../../src/reconcile/reconcile.ts';
 import { desiredState } from '../support/desired-state.ts';
+import { connection } from '../support/manifests.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
 import { runCount } from '../support/property-runs.ts';
 import { inputOf, reviewOf, testTarget } from '../support/run-pipeline.ts';
@@ -117,6 +119,64 @@ async function exposuresOf([before, after]: SmallPlan, counts: Counts): Promise<
     });
   });
 }
+
+const attributes = ['a0', 'a1'].map((name): Manifest => ({ kind: 'Attribute', metadata: { name }, spec: {} }));
+
+function opened(name: string, spec: JsonObject, metadata: JsonObject = {}): Manifest {
+  return connection(name, { access_mode_runbooks: 'enabled', access_schema: 'disabled', ...spec }, metadata);
+}
+
+function asking(name: string, type: string, spec: JsonObject): Manifest {
+  return { kind: 'AccessRequestRule', metadata: { name }, spec: { access_type: type, min_approvals: 1, ...spec } };
+}
+
+const [other, all] = [opened('c2', { access_groups: ['g2'] }), ['g1', 'g2', 'g3']];
+
+test.each<[string, SmallPlan]>([
+  [
+    'a rule that governs the successor by an attribute until it is deleted',
+    [
+      [
+        opened('c0', { attributes: ['a1'], access_groups: all }),
+        other,
+        asking('r2', 'jit', { attributes: ['a0', 'a1'], reviewers_groups: ['g1'] }),
+      ],
+      [
+        opened('new-c0', { attributes: ['a0', 'a1'], access_groups: ['g1'] }, { replaces: 'c0' }),
+        other,
+        asking('r0', 'jit', { connection_names: ['new-c0', 'c2'], reviewers_groups: ['g1', 'g3'], min_approvals: 2 }),
+      ],
+    ],
+  ],
+  [
+    'a rule that takes the other step of what is created',
+    [
+      [
+        opened('c1', { attributes: ['a0', 'a1'], access_groups: all }),
+        asking('r0', 'jit', { attributes: ['a0', 'a1'], reviewers_groups: ['g2'] }),
+        asking('r1', 'jit_command', { connection_names: ['c1'], reviewers_groups: ['g1', 'g2'] }),
+      ],
+      [
+        opened('c0', { access_groups: ['g1', 'g2'] }),
+        opened('new-c1', { attributes: ['a0', 'a1'], access_groups: all }, { replaces: 'c1' }),
+        asking('r0', 'jit_command', { connection_names: ['c0'], reviewers_groups: all, min_approvals: 2 }),
+        asking('r2', 'command', { attributes: ['a0'], reviewers_groups: ['g1'] }),
+      ],
+    ],
+  ],
+])('a predecessor is closed, so that no write exposes it: %s', async (_, [before, after]) => {
+  const counts = { plans: 0, states: 0, closed: 0 };
+  expect(
+    await exposuresOf(
+      [
+        [...attributes, ...before],
+        [...attributes, ...after],
+      ],
+      counts,
+    ),
+  ).toEqual([]);
+  expect(counts.plans).toBe(1);
+});
 
 test.each([
   ['a small plan', smallPlan, 15],

@@ -241,6 +241,20 @@ export const accessChecks = [
     ['hoop/attributes.test.ts: groups of a deleted attribute never keep a connection without the approval that its rule asks for'],
   ],
   [
+    'what is created opens at the end where later writes would expose it',
+    'reconcile/order/close-exposed.ts',
+    "if (change?.action === 'create') closed.set(id, { ...change, closed: 'between' });",
+    '',
+    ['hoop/moves-and-names.test.ts: rules that exchange steps of a connection that is replaced'],
+  ],
+  [
+    'a predecessor is closed before a write exposes it',
+    'reconcile/order/order-writes.ts',
+    'if (closing.length > 0) return closing;',
+    '',
+    ['property/rejected-writes.test.ts: a predecessor is closed, so that no write exposes it'],
+  ],
+  [
     'a rule takes what another one has only after that one has let go of it',
     'reconcile/order/order-writes.ts',
     '&& slots.isFree(form)',

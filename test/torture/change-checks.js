@@ -126,6 +126,13 @@ export const changeChecks = [
     sharing,
   ],
   [
+    'connections that replace others are not compared as those that stay',
+    'protection/compare/compare.ts',
+    'canonical([former === id, ',
+    'canonical([',
+    ['unit/protection/compare/compare.test.ts: share what is found with their like alone'],
+  ],
+  [
     'connections with other rules are not alike',
     alike,
     '    numberOf(posture.rules),\n',

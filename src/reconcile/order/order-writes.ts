@@ -150,7 +150,6 @@ function nextStage({ firsts, ready, closable }: Next, search: Search): readonly 
   // What is open again may be exposed by what is left to write.
   const opening = search.safety.most(reopening, ignored);
   if (opening.length > 0) return opening;
-  if (closable.length > 0) return closable;
   const left = [...possible, ...reopening];
   return forcedStage(left.length > 0 ? left : firsts, ignored, search);
 }

@@ -55,3 +55,27 @@ test('equal connections share what is found, each with its own name', () => {
     ['Connection/db-1/reviewers'],
   ]);
 });
+
+test.each([
+  ['reviewed less', { ...two, reviewers: ['a'] }],
+  ['of other groups', { ...two, access_groups: ['sre'] }],
+])('new and replaced connections, %s, share what is found with their like alone', (_, spec) => {
+  const [before, after] = [
+    ['kept', 'old-0', 'old-1'].map((name) => connectionManifest(name, two)),
+    ['kept', 'next-0', 'next-1', 'new-0', 'new-1'].map((name) => connectionManifest(name, spec)),
+  ].map((manifests) => desiredSnapshot(desiredState(manifests), registry, 'hoop'));
+  if (before === undefined || after === undefined) throw new Error('two states are needed');
+  const formers: Readonly<Record<ResourceId, ResourceId>> = {
+    'Connection/kept': 'Connection/kept',
+    'Connection/next-0': 'Connection/old-0',
+    'Connection/next-1': 'Connection/old-1',
+  };
+  const formerOf = (id: ResourceId): ResourceId | undefined => formers[id];
+  const all = [...after.resources.keys()];
+  const together = compare({ before, after, formerOf }, all);
+  expect(new Set(together.map(({ connection }) => connection)).size).toBe(all.length);
+  expect(together).toEqual(all.flatMap((id) => compare({ before, after, formerOf }, [id])));
+  const found = all.map((id) => together.filter(({ connection }) => connection === id));
+  const shared = found.map(([first]) => found.filter(([other]) => other?.terms === first?.terms).length);
+  expect(shared).toEqual([1, 2, 2, 2, 2]);
+});
