@@ -128,6 +128,8 @@ export type WrittenForm = Pick<PendingObject, 'reverts' | 'holds'> & {
 /** The objects that an incomplete apply writes, and the edges that its manifests declare: it may have removed any other edge there. */
 export type BegunEdges = {
   readonly keys: ReadonlySet<ResourceId>;
+  /** Those that it has written completely. */
+  readonly done: ReadonlySet<ResourceId>;
   /** Undefined if the manifests are not known. */
   readonly edges: readonly DeclaredEdge[] | undefined;
 };

@@ -104,7 +104,9 @@ export function recallObjects(
   for (const { commit, objects: pending } of record.pending) {
     if (commit !== undefined && elsewhere.has(commit)) continue;
     const state = commit === undefined ? undefined : states.get(commit);
-    begun.push({ keys: new Set(pending.map(({ id, key = id }) => key)), edges: state?.edges });
+    // A rename knows the id of its object before it is written.
+    const done = liveKeysOf(pending.filter(({ ours, uid }) => !ours && uid !== undefined));
+    begun.push({ keys: liveKeysOf(pending), done, edges: state?.edges });
     for (const one of pending) {
       const { id, uid, key = id, ours, ...form } = one;
       const resource = manifestAt(commit, one);
@@ -132,6 +134,10 @@ export function recallObjects(
     return one.edges.filter((edge) => declaresEdge(declared, edge));
   });
   return { objects: [...objects.values()], edges, written, attached, begun };
+}
+
+function liveKeysOf(objects: readonly PendingObject[]): ReadonlySet<ResourceId> {
+  return new Set(objects.map(({ id, key = id }) => key));
 }
 
 async function readState(site: CommittedProject, commit: string, head: DesiredState): Promise<DesiredState | 'other gateway' | undefined> {

@@ -188,20 +188,28 @@ export function layEdges(
 ): BaseState {
   if (edges.length + attached.length + begun.length === 0) return base;
   const present = new EdgeMap(liveEdges(live, registry));
-  const applies = begun.map(({ keys, edges: declared }) => ({
-    keys: new Set([...keys].map((key) => renames.get(key) ?? key)),
+  const named = (keys: ReadonlySet<ResourceId>): ReadonlySet<ResourceId> => new Set([...keys].map((key) => renames.get(key) ?? key));
+  const applies = begun.map(({ keys, done, edges: declared }) => ({
+    keys: named(keys),
+    done: named(done),
     declared: declared && new EdgeMap(resolve(declared)),
   }));
+  // Whichever end writes it, that was written completely.
+  const isMade = (edge: DeclaredEdge): boolean =>
+    applies.some(({ keys, done, declared }) => {
+      const ends = [edge.rule, edge.connection].filter((end) => keys.has(end));
+      return declared?.has(edge) === true && ends.length > 0 && ends.every((end) => done.has(end));
+    });
+  const isLetGo = (edge: DeclaredEdge): boolean =>
+    applies.some(({ keys, declared }) => (keys.has(edge.rule) || keys.has(edge.connection)) && declared?.has(edge) !== true);
   const attaching = resolve(attached.map((ends) => ({ ...ends, declarations: [] })));
+  const made = new EdgeMap(attaching.filter((edge) => isMade(edge) && !isLetGo(edge)));
   // What an apply attaches it may have let go of before.
-  const released = new EdgeMap(attaching);
-  const isDetached = (edge: DeclaredEdge): boolean =>
-    !present.has(edge) &&
-    (released.has(edge) ||
-      applies.some(({ keys, declared }) => (keys.has(edge.rule) || keys.has(edge.connection)) && declared?.has(edge) !== true));
+  const released = new EdgeMap(attaching.filter((edge) => !made.has(edge)));
+  const isDetached = (edge: DeclaredEdge): boolean => !present.has(edge) && (released.has(edge) || isLetGo(edge));
   const kept = base.desired.edges.filter((edge) => !isDetached(edge));
   const known = new Set(kept.map(edgeKey));
-  const more = [...resolve(edges), ...attaching].filter((edge) => present.has(edge) && !known.has(edgeKey(edge)));
+  const more = [...resolve(edges), ...attaching].filter((edge) => (present.has(edge) || made.has(edge)) && !known.has(edgeKey(edge)));
   if (more.length === 0 && kept.length === base.desired.edges.length) return base;
   return { ...base, desired: { ...base.desired, edges: [...kept, ...more] } };
 }

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Remembered } from '../../../../src/model/applied-record.ts';
-import type { BaseState } from '../../../../src/model/desired.ts';
+import type { BaseState, DesiredState } from '../../../../src/model/desired.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
+import type { ResourceId } from '../../../../src/model/resource.ts';
 import { desiredState } from '../../../support/desired-state.ts';
-import { connectionManifest, liveAs } from '../../../support/risks.ts';
+import { connectionManifest, guardrailManifest, liveAs } from '../../../support/risks.ts';
 import { runReconcile } from '../../../support/run-pipeline.ts';
 
 const [applied, written, other] = [{ reviewers: ['dba'] }, { reviewers: ['dba', 'sre'] }, { reviewers: ['dba', 'sre', 'ops'] }];
@@ -35,4 +36,22 @@ test('what an apply may have written is the base as far as the gateway has it', 
   expect(originsOf(written, written, false)).toEqual([]);
   expect(originsOf(applied, written, false)).toEqual(['/reviewers/sre intent']);
   expect(originsOf(written, applied, false)).toEqual(['/reviewers/sre intent']);
+});
+
+function attachedTo(connections: readonly string[]): DesiredState {
+  return desiredState([connectionManifest('db'), guardrailManifest('g', [], { connection_ids: [...connections] })]);
+}
+
+test('an attachment that an apply has made completely, and that is gone, was removed by something else', () => {
+  const [before, after] = [attachedTo([]), attachedTo(['db'])];
+  const ends = { rule: 'GuardrailRule/g', connection: 'Connection/db' } as const;
+  const originsWith = (...done: readonly ResourceId[]): readonly (string | undefined)[] => {
+    const begun = [{ keys: new Set([ends.rule]), done: new Set(done), edges: after.edges }];
+    const remembered: Remembered = { objects: [], edges: [], written: new Map(), attached: [ends], begun };
+    const base: BaseState = { commit: 'a'.repeat(40), desired: before, removedIn: new Map() };
+    const { value } = runReconcile({ desired: after, live: liveAs(before), base, remembered });
+    return (value?.edges ?? []).map(({ origin }) => origin);
+  };
+  expect(originsWith(ends.rule)).toEqual(['drift']);
+  expect(originsWith()).toEqual(['intent']);
 });
