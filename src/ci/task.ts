@@ -19,7 +19,7 @@ import { noDigest, type Plan } from '../model/plan/plan.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { openConfig, openProject } from '../project/open-project.ts';
 import { type ProjectSelection, isPendingTarget, tokenVariable } from '../project/resolved-config.ts';
-import type { TargetFindings } from '../report/document.ts';
+import type { TargetFindings } from '../report/subjects/found.ts';
 import type { CommentLink } from '../report/markdown/comment.ts';
 
 /** The events of a command, merged. */

@@ -12,7 +12,7 @@ import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permis
 import { accessModes, seeingAll } from '../protection/access/effective-access.ts';
 import { allConnections, rolesIn } from '../protection/posture/protection-snapshot.ts';
 import { renderMatrixPage } from '../report/html/matrix-page.ts';
-import { tableText } from '../report/text/listings.ts';
+import { tableText } from '../report/text/table.ts';
 import {
   answerText,
   foldPermissions,
@@ -21,7 +21,7 @@ import {
   permissionsCsv,
   type PlaceOf,
   whoListing,
-} from '../report/text/permissions.ts';
+} from '../report/subjects/permissions.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { toJsonText } from '../report/serialize.ts';
 import { announceTarget, requireWhole, withService } from './session/connect.ts';

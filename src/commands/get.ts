@@ -3,7 +3,9 @@ import { asText, type Json, type JsonObject, compareText } from '../model/json.t
 import type { Service } from '../model/service.ts';
 import { toYamlText } from '../manifest/yaml/write-yaml.ts';
 import { toJsonText } from '../report/serialize.ts';
-import { agentListing, resourceListing, templateListing, type TableListing, tableText } from '../report/text/listings.ts';
+import type { TableListing } from '../report/blocks.ts';
+import { agentListing, resourceListing, templateListing } from '../report/subjects/listings.ts';
+import { tableText } from '../report/text/table.ts';
 import { reviewJsonOf, reviewListing } from '../report/text/reviews.ts';
 import { readReviewDetails } from './review.ts';
 import { UsageError } from '../model/errors.ts';
@@ -19,7 +21,7 @@ import { Argument } from 'commander';
 import { spellingOf } from '../gateway/dialects/choose-dialect.ts';
 import { respellSpec } from '../model/spec/spelling.ts';
 import type { AccessList } from '../model/protection/access-objects.ts';
-import { accessListing } from '../report/text/access-listings.ts';
+import { accessListing } from '../report/subjects/access-listings.ts';
 
 type GetFlags = ViewFlags & { readonly what: string; readonly named: string | undefined };
 

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { searchListing } from '../report/text/listings.ts';
+import { searchListing } from '../report/subjects/listings.ts';
 import { viewFormats, type ViewFlags, formatOption, targetOptions, type DefineCommand } from './context/options.ts';
 import { announceTarget, withService } from './session/connect.ts';
 import { printView } from './get.ts';

@@ -3,7 +3,7 @@ import { InputError } from '../model/errors.ts';
 import { patternCache } from '../protection/pattern/compile.ts';
 import { trySamples } from '../protection/samples/try-samples.ts';
 import { formatsFor } from '../report/formats.ts';
-import { findingDiagnostics } from '../report/subjects/findings.ts';
+import { findingDiagnostics } from '../report/subjects/found.ts';
 import { samplesDocument } from '../report/subjects/samples.ts';
 import { accessTrials, checkDeclaredAccess, misspelledGroups } from './planning/access-tests.ts';
 import { readWorkingTree } from '../project/checkout.ts';

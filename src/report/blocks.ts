@@ -1,4 +1,4 @@
-import type { Diagnostic, Position } from '../model/diagnostic.ts';
+import type { Diagnostic, Position, Severity } from '../model/diagnostic.ts';
 
 /** The effect of something on protection, as formats color and name it. */
 export type EffectClass = 'weakens' | 'both' | 'unknown' | 'exposes' | 'reroutes' | 'availability' | 'neutral' | 'strengthens';
@@ -135,3 +135,83 @@ export type ResultsBlock = {
   readonly open: readonly string[];
   readonly needsAttention: boolean;
 };
+
+/** Headers and rows of a table, and the lines below each row. */
+export type TableListing = {
+  readonly headers: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly details?: readonly (readonly string[])[];
+  /** Cells continue on the next line instead of losing their ends; such a table has no details. */
+  readonly wraps?: boolean;
+};
+
+/** A message at a line of a pull request's files. */
+export type Annotation = {
+  readonly severity: Severity;
+  readonly title: string;
+  readonly message: string;
+  readonly at?: Position | undefined;
+};
+
+/** What a run found, for formats that list findings at lines of files. */
+export type FindingsBlock = {
+  readonly type: 'findings';
+  /** Each once, sorted by position. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly annotations: () => readonly Annotation[];
+  readonly version: string;
+  /** Returns the repository path of a file that diagnostics name; undefined for a file outside the repository. */
+  readonly pathOf: (file: string) => string | undefined;
+  /** The file of findings without a position: code scanning requires one. */
+  readonly fallback: string;
+};
+
+/** One try of a check, and its result. */
+export type Case = {
+  readonly at: Position;
+  /** As a test report names it; people read the title. */
+  readonly name: string;
+  readonly title: string;
+  readonly result: 'passed' | 'failed' | 'skipped';
+  /** What happened, beside the title; below it, what was expected and why. */
+  readonly beside: string;
+  readonly below: readonly string[];
+  /** The same for a test report: the code of a failure, why it failed, and all of it. */
+  readonly code: string;
+  readonly why: string;
+  readonly body: string;
+};
+
+/** The cases of one check; one without cases is skipped. */
+export type Suite = { readonly name: string; readonly title: string; readonly at: Position; readonly cases: readonly Case[] };
+
+/** Checks and their cases, by target, with what no case tries. */
+export type CasesBlock = {
+  readonly type: 'cases';
+  /** Absent if there is only one. */
+  readonly heading?: string;
+  readonly suites: readonly Suite[];
+  readonly lists: readonly { readonly title: string; readonly entries: readonly string[] }[];
+};
+
+/** A list of names or sentences. */
+export type ListBlock = {
+  readonly type: 'list';
+  readonly title: string;
+  readonly entries: readonly string[];
+  /** Each entry needs a line. */
+  readonly hasSentences: boolean;
+  /** How early it is left out for length. */
+  readonly rank: number;
+};
+
+/** What a person can do: a command, and what it changes. */
+export type Choice = {
+  readonly goal: string;
+  readonly command: string;
+  readonly text: string;
+  /** It happens also if no person chooses. */
+  readonly isDefault?: true;
+};
+
+export type ChoicesBlock = { readonly type: 'choices'; readonly choices: readonly Choice[] };

@@ -1,24 +1,23 @@
 import { createHash } from 'node:crypto';
-import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
+import type { Diagnostic, Severity } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
-import { findingRuns, type ReportDocument, type RunFindings } from './document.ts';
+import type { FindingsBlock } from './blocks.ts';
+import { findingBlocks, type ReportDocument } from './document.ts';
 import { escapeTerminal } from './escape.ts';
 import { toJsonText } from './serialize.ts';
-import { findingDiagnostics } from './subjects/findings.ts';
 
 const severities: Readonly<Record<Severity, string>> = { error: 'major', warning: 'minor', notice: 'info' };
 
 /** Renders what a run found as a Code Quality report of GitLab; a finding that only moves keeps its fingerprint. */
 export function renderCodeQuality(document: ReportDocument): string {
-  const runs = findingRuns(document);
   const known = new Map<string, number>();
-  return toJsonText(runs.flatMap((run) => sortDiagnostics(findingDiagnostics(run)).map((one) => issueOf(one, run, known))));
+  return toJsonText(findingBlocks(document).flatMap((run) => run.diagnostics.map((one) => issueOf(one, run, known))));
 }
 
 /** Returns a finding as GitLab reads it; `known` counts equal findings, because each fingerprint has to be unique. */
 function issueOf(
   { code, severity, message, hint, at, resource }: Diagnostic,
-  { pathOf, fallback }: RunFindings,
+  { pathOf, fallback }: FindingsBlock,
   known: Map<string, number>,
 ): JsonObject {
   const path = (at === undefined ? undefined : pathOf(at.file)) ?? fallback;

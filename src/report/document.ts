@@ -1,20 +1,22 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Plan } from '../model/plan/plan.ts';
-import type {
-  PermissionDelta,
-  ControlColumn,
-  PostureChange,
-  ProtectionMatrix,
-  TargetSampleResults,
-} from '../model/protection/protection.ts';
+import type { PermissionDelta, ControlColumn, PostureChange, ProtectionMatrix } from '../model/protection/protection.ts';
 import type { ApplyResult, PullResult } from '../model/result/outcome.ts';
-import type { Drift, Explanation } from '../model/result/drift.ts';
+import type { Explanation } from '../model/result/drift.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { LinesBlock, OutsideSection, ResultsBlock, RowsBlock } from './blocks.ts';
-import type { SideList } from './rows/groups.ts';
+import type {
+  CasesBlock,
+  ChoicesBlock,
+  ListBlock,
+  EffectClass,
+  FindingsBlock,
+  LinesBlock,
+  OutsideSection,
+  ResultsBlock,
+  RowsBlock,
+} from './blocks.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Verdict } from './wording/summary.ts';
-import type { DriftChoice } from './rows/drift-choices.ts';
 
 /**
  * What a command reports, in the one form that every format renders. Both parts are computed when a format asks for them:
@@ -53,15 +55,27 @@ export function labeledName(name: string, label: string | undefined): string {
   return label === undefined ? name : `${name} (${label})`;
 }
 
-/** What follows the verdict in Markdown and on pages, and ends the text. */
+/** The facts of a plan that its verdict does not state. */
+export type PlanFacts = {
+  readonly seals: Plan['seals'];
+  /** The commit that it compares with. */
+  readonly base?: string | undefined;
+  /** The counts of all that it does, in a sentence. */
+  readonly counts: string;
+  /** `3 resources unchanged. 1 attachment held.`; empty text if there is nothing else. */
+  readonly unchanged: string;
+  /** The results of policies, in a sentence; empty text without any. */
+  readonly policies: string;
+  /** There are several things, so that a long report repeats the counts. */
+  readonly isSeveral: boolean;
+  /** The highest risk of several things; absent otherwise. */
+  readonly highest?: EffectClass | undefined;
+};
+
+/** What follows the verdict in Markdown and on pages, and ends the text; of a quiet plan, text shows the digest only in full. */
 export type ReportSummary =
-  | {
-      readonly type: 'plan';
-      readonly plan: Plan;
-      /** Text shows the digest also if there are no changes. */
-      readonly asksForDigest?: boolean | undefined;
-    }
-  | { readonly type: 'apply'; readonly plan: AppliedPlan['plan']; readonly result: ApplyResult }
+  | { readonly type: 'plan'; readonly facts: PlanFacts; readonly isQuiet: boolean }
+  | { readonly type: 'apply'; readonly digest: string }
   | { readonly type: 'sentence'; readonly sentence: string };
 
 /** Warnings about the manifests of changed objects; text prints them beside the changes. */
@@ -72,15 +86,15 @@ export type ReportBlock =
   | LinesBlock
   | { readonly type: 'permission-matrix'; readonly delta: PermissionDelta }
   | RowsBlock
-  | { readonly type: 'choices'; readonly choices: readonly DriftChoice[] }
+  | ChoicesBlock
   | { readonly type: 'outside'; readonly section: OutsideSection }
-  | { readonly type: 'list'; readonly list: SideList }
+  | ListBlock
   | ResultsBlock
   | { readonly type: 'pulled'; readonly pulled: PullResult }
-  | { readonly type: 'samples'; readonly targets: readonly TargetSampleResults[] }
+  | CasesBlock
   | { readonly type: 'explanation'; readonly explanation: Explanation }
-  | { readonly type: 'findings'; readonly run: RunFindings }
-  | { readonly type: 'overview'; readonly plan: Plan }
+  | FindingsBlock
+  | { readonly type: 'overview'; readonly where: string; readonly facts: PlanFacts }
   | { readonly type: 'matrix'; readonly matrix: ProtectionMatrix }
   | {
       readonly type: 'postures';
@@ -92,25 +106,6 @@ export type ReportBlock =
 
 /** What a page calls two states of protection. */
 export type PostureSides = readonly [string, string];
-
-/** What a run found on each target, for formats that list findings at lines of files. */
-export type RunFindings = {
-  readonly targets: readonly TargetFindings[];
-  readonly version: string;
-  /** Returns the repository path of a file that diagnostics name; undefined for a file outside the repository. */
-  readonly pathOf: (file: string) => string | undefined;
-  /** The file of findings without a position: code scanning requires one. */
-  readonly fallback: string;
-};
-
-/** What a run found on one target; `target` is absent if the run selects none by name. */
-export type TargetFindings = {
-  readonly target?: string | undefined;
-  readonly diagnostics: readonly Diagnostic[];
-  readonly plan?: Plan;
-  readonly result?: ApplyResult;
-  readonly drift?: Drift;
-};
 
 /** A plan and the result of its apply. */
 export type AppliedPlan = {
@@ -128,6 +123,6 @@ export function blocksOfType<T extends ReportBlock['type']>(
 }
 
 /** Returns what the runs of a document found. */
-export function findingRuns(document: ReportDocument): readonly RunFindings[] {
-  return document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'findings').map(({ run }) => run));
+export function findingBlocks(document: ReportDocument): readonly FindingsBlock[] {
+  return document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'findings'));
 }

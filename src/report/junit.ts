@@ -1,10 +1,8 @@
 import { addToGroup } from '../model/collections.ts';
-import type { RuleSampleResults, SampleResult } from '../model/protection/protection.ts';
-import { sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
-import { blocksOfType, findingRuns, type ReportDocument, type RunFindings } from './document.ts';
+import type { Diagnostic, Position } from '../model/diagnostic.ts';
+import type { Case, FindingsBlock, Suite } from './blocks.ts';
+import { blocksOfType, findingBlocks, type ReportDocument } from './document.ts';
 import { escapeXml } from './escape.ts';
-import { findingDiagnostics } from './subjects/findings.ts';
-import { allRules, countSamples } from './subjects/samples.ts';
 import { clip } from './wrap.ts';
 
 /**
@@ -12,17 +10,13 @@ import { clip } from './wrap.ts';
  * without a sample, are skipped. Findings have a suite for each file and a case for each finding; only errors are failures.
  */
 export function renderJunit(document: ReportDocument): string {
-  const runs = findingRuns(document);
-  return runs.length === 0 ? samplesXml(document) : findingsXml(runs);
+  const runs = findingBlocks(document);
+  return runs.length === 0 ? casesXml(document) : findingsXml(runs);
 }
 
-function samplesXml(document: ReportDocument): string {
-  const targets = document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'samples').flatMap((block) => block.targets));
-  const rules = allRules(targets);
-  const suites = targets.flatMap((target) =>
-    target.rules.flatMap((rule) => suiteLines(rule, targets.length > 1 ? target.target : undefined)),
-  );
-  return suitesXml(totals(rules), suites);
+function casesXml(document: ReportDocument): string {
+  const suites = document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'cases').flatMap((block) => block.suites));
+  return suitesXml(totals(suites), suites.flatMap(suiteLines));
 }
 
 function suitesXml(counts: string, suites: readonly string[]): string {
@@ -31,9 +25,9 @@ function suitesXml(counts: string, suites: readonly string[]): string {
 }
 
 /** Returns the findings by file; without any, one case that passes, because an empty report looks like a broken one. */
-function findingsXml(runs: readonly RunFindings[]): string {
+function findingsXml(runs: readonly FindingsBlock[]): string {
   const suites = new Map<string, Diagnostic[]>();
-  const all = runs.flatMap((run) => sortDiagnostics(findingDiagnostics(run)).map((one) => ({ one, file: fileOf(one, run) })));
+  const all = runs.flatMap((run) => run.diagnostics.map((one) => ({ one, file: fileOf(one, run) })));
   for (const { one, file } of all) addToGroup(suites, file, one);
   if (all.length === 0) {
     const [{ fallback } = { fallback: 'ostiary.yaml' }] = runs;
@@ -56,7 +50,7 @@ function errorsIn(found: readonly Diagnostic[]): number {
   return found.filter(({ severity }) => severity === 'error').length;
 }
 
-function fileOf({ at }: Diagnostic, { pathOf, fallback }: RunFindings): string {
+function fileOf({ at }: Diagnostic, { pathOf, fallback }: FindingsBlock): string {
   return (at === undefined ? undefined : pathOf(at.file)) ?? fallback;
 }
 
@@ -71,27 +65,23 @@ function findingLines({ at, code, severity, message, hint, resource }: Diagnosti
   return caseLines({ at: place, name: `${code} at line ${place.line}` }, file, body);
 }
 
-function totals(rules: readonly RuleSampleResults[]): string {
-  const { passed, failed, notSimulated, untested } = countSamples(rules);
-  const skipped = notSimulated + untested;
-  return `tests="${passed + failed + skipped}" failures="${failed}" errors="0" skipped="${skipped}" time="0"`;
+function totals(suites: readonly Suite[]): string {
+  const all = suites.flatMap(({ cases }) => (cases.length === 0 ? (['skipped'] as const) : cases.map(({ result }) => result)));
+  const count = (result: Case['result']): number => all.filter((one) => one === result).length;
+  return `tests="${all.length}" failures="${count('failed')}" errors="0" skipped="${count('skipped')}" time="0"`;
 }
 
-function suiteLines(rule: RuleSampleResults, target: string | undefined): readonly string[] {
-  const name = target === undefined ? rule.rule : `${target}: ${rule.rule}`;
-  const cases =
-    rule.trials.length === 0
-      ? caseLines({ at: rule.at, name: 'has samples' }, name, '<skipped message="the rule has no sample"/>')
-      : rule.trials.flatMap((trial) => caseLines({ at: trial.at, name: titleOf(trial) }, name, outcomeOf(trial)));
-  return [`  <testsuite name="${escapeXml(name)}" ${totals([rule])}>`, ...cases, '  </testsuite>'];
-}
-
-function titleOf({ name, side, text }: SampleResult): string {
-  return name ?? `${side}: ${clip(text, 200)}`;
+function suiteLines(suite: Suite): readonly string[] {
+  const { name, at, cases } = suite;
+  const lines =
+    cases.length === 0
+      ? caseLines({ at, name: 'has samples' }, name, '<skipped message="the rule has no sample"/>')
+      : cases.flatMap((one) => caseLines({ at: one.at, name: one.name }, name, resultXml(one)));
+  return [`  <testsuite name="${escapeXml(name)}" ${totals([suite])}>`, ...lines, '  </testsuite>'];
 }
 
 function caseLines(
-  { at, name }: { readonly at: Pick<SampleResult['at'], 'file' | 'line'>; readonly name: string },
+  { at, name }: { readonly at: Pick<Position, 'file' | 'line'>; readonly name: string },
   suite: string,
   body: string | undefined,
 ): readonly string[] {
@@ -100,11 +90,8 @@ function caseLines(
   return body === undefined ? [`${head}/>`] : [`${head}>`, `      ${body}`, '    </testcase>'];
 }
 
-function outcomeOf({ at, outcome, side, why = '', text, expected, found }: SampleResult): string | undefined {
-  if (outcome === 'passed') return undefined;
-  if (outcome === 'not-simulated') return `<skipped message="${escapeXml(`not simulated: ${why}`)}"/>`;
-  const tried = side === 'access' ? '' : `: ${clip(text, 2000)}`;
-  const body = `${at.file}:${at.line}:${at.column} expected ${expected}, found ${found}${tried}`;
-  const type = side === 'access' ? 'manifest/access-test' : 'rule/sample-failed';
-  return `<failure type="${type}" message="${escapeXml(why)}">${escapeXml(body)}</failure>`;
+function resultXml({ result, code, why, body }: Case): string | undefined {
+  if (result === 'passed') return undefined;
+  if (result === 'skipped') return `<skipped message="${escapeXml(why)}"/>`;
+  return `<failure type="${code}" message="${escapeXml(why)}">${escapeXml(body)}</failure>`;
 }

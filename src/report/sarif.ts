@@ -1,9 +1,9 @@
 import { findCatalogEntry } from '../model/catalog/diagnostic-catalog.ts';
-import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
+import type { Diagnostic, Severity } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { findingRuns, type ReportDocument, type RunFindings } from './document.ts';
+import type { FindingsBlock } from './blocks.ts';
+import { findingBlocks, type ReportDocument } from './document.ts';
 import { escapeTerminal } from './escape.ts';
-import { findingDiagnostics } from './subjects/findings.ts';
 
 const levels: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = { error: 'error', warning: 'warning', notice: 'note' };
 
@@ -12,12 +12,12 @@ const most = 25_000;
 
 /** Renders what a run found as a SARIF 2.1.0 document for code scanning; the same findings give the same bytes. */
 export function sarifDocument(document: ReportDocument): JsonObject {
-  const runs = findingRuns(document).map(sarifRun);
+  const runs = findingBlocks(document).map(sarifRun);
   return { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs };
 }
 
-function sarifRun(run: RunFindings): Json {
-  const sorted = sortDiagnostics(findingDiagnostics(run)).slice(0, most);
+function sarifRun(run: FindingsBlock): Json {
+  const sorted = run.diagnostics.slice(0, most);
   const codes = [...new Set(sorted.map(({ code }) => code))].toSorted();
   const rules = new Map(codes.map((code, index) => [code, index]));
   return {
@@ -49,7 +49,11 @@ function ruleOf(code: Diagnostic['code']): Json {
   };
 }
 
-function resultOf({ code, severity, message, hint, at, resource }: Diagnostic, ruleIndex: number, { pathOf, fallback }: RunFindings): Json {
+function resultOf(
+  { code, severity, message, hint, at, resource }: Diagnostic,
+  ruleIndex: number,
+  { pathOf, fallback }: FindingsBlock,
+): Json {
   const path = at === undefined ? undefined : pathOf(at.file);
   const region = at === undefined || path === undefined ? { startLine: 1 } : { startLine: at.line, startColumn: at.column };
   const said = [...(resource === undefined || at !== undefined ? [] : [resource]), message, ...(hint === undefined ? [] : [hint])];

@@ -5,7 +5,7 @@ import { groupsIn, permissionsByGroup } from '../../src/protection/permission/pe
 import { allConnections, desiredSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { renderAccessPage } from '../../src/report/html/access-page.ts';
 import { renderMatrixPage } from '../../src/report/html/matrix-page.ts';
-import { accessReport, type ReportedConnection } from '../../src/report/text/access-report.ts';
+import { accessReport, type ReportedConnection } from '../../src/report/subjects/access-report.ts';
 import { barriers, useBrowser } from '../support/browser.ts';
 import { desiredState } from '../support/desired-state.ts';
 import type { Manifest } from '../support/scenario.ts';

@@ -169,7 +169,7 @@ test.each([{}, { dark: true }, { width: 400 }] as const)(
     const rows = async (): Promise<readonly string[]> =>
       (await table.locator('tbody tr:visible').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim());
     expect((await rows()).length).toBe(4);
-    expect((await rows())[0]).toMatch(/^sre db-0001 weaker was no, will be yes, after approval by dba/);
+    expect((await rows())[0]).toMatch(/^sre db-0001 was no, will be yes, after approval by dba/);
     const choose = async (name: string, value: string): Promise<number> => {
       await page.locator(`[data-choice=${name}]`).selectOption(value);
       return (await rows()).length;

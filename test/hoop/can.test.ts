@@ -264,3 +264,43 @@ describe('what a manifest ignores is not known without the gateway', () => {
     expect([code, oneLine(stderr)]).toEqual([4, expect.stringContaining('the manifest ignores access_groups, so nothing takes it away')]);
   });
 });
+
+describe('what only the gateway decides is deferred by access tests', () => {
+  const reviewed = { ...open, access_groups: ['payments'], reviewers: ['dba', 'security'] };
+  const blocking = { connection_ids: ['orders-db'], input: { rules: [{ type: 'pattern_match', pattern_regex: '(?i)drop' }] } };
+  const masking = {
+    connection_ids: ['orders-db'],
+    supported_entity_types: [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }],
+  };
+  const guardrail = manifest('GuardrailRule', 'ddl', blocking);
+  const ignoring = manifest('GuardrailRule', 'ddl', blocking, { ignore: ['/input'] });
+  test.each([
+    ['the number of approvals', { verb: 'exec', expect: { approval: { at_least: 2 } } }, {}, 'deferred'],
+    ['more approvals than groups', { verb: 'exec', expect: { approval: { at_least: 3 } } }, {}, 'fails'],
+    ['an approval by one', { verb: 'exec', expect: { approval: { at_least: 1 } } }, {}, 'passes'],
+    ['the limit of the gateway', { verb: 'connect', expect: 'allowed', max_duration: '2d' }, {}, 'deferred'],
+    ['a limit of its own', { verb: 'connect', expect: 'allowed', max_duration: '2d' }, { access_max_duration: 86_400 }, 'passes'],
+    ['a limit that is too long', { verb: 'connect', expect: 'allowed', max_duration: '2h' }, { access_max_duration: 86_400 }, 'fails'],
+    ['no limit', { verb: 'connect', expect: 'allowed', max_duration: '2h' }, { reviewers: [] }, 'fails'],
+    ['an ignored guardrail', { verb: 'exec', expect: 'allowed', blocked: ['DROP x'] }, {}, 'deferred', ignoring],
+    ['a guardrail', { verb: 'exec', expect: 'allowed', blocked: ['DROP x'] }, {}, 'passes', guardrail],
+    [
+      'an ignored mask',
+      { verb: 'exec', expect: 'allowed', masked: ['EMAIL_ADDRESS'] },
+      {},
+      'deferred',
+      manifest('DataMaskingRule', 'pii', masking, { ignore: ['/supported_entity_types'] }),
+    ],
+    ['a mask', { verb: 'exec', expect: 'allowed', masked: ['EMAIL_ADDRESS'] }, {}, 'passes', manifest('DataMaskingRule', 'pii', masking)],
+  ])('%s', async (_, expectation, spec, outcome, ruleText = guardrail) => {
+    const tested = { group: 'payments', on: ['orders-db'], ...expectation };
+    access = await accessProject({
+      [file('orders-db')]: connection('orders-db', { ...reviewed, ...spec }),
+      'access/rule.yaml': ruleText,
+      'access/tests.yaml': `${JSON.stringify({ apiVersion: 'ostiary/v1', kind: 'AccessTest', metadata: { name: 'people' }, spec: [tested] })}\n`,
+    });
+    const { code, stdout, stderr } = await access.run('validate --verbose');
+    const isDeferred = `${stdout}${stderr}`.includes('manifest/access-test-deferred');
+    expect([code, isDeferred]).toEqual([outcome === 'fails' ? 3 : 0, outcome === 'deferred']);
+  });
+});

@@ -13,7 +13,7 @@ import { explainDocument } from '../../src/report/subjects/explain.ts';
 import { renderReportText } from '../../src/report/text/text.ts';
 import { fileLinks } from '../../src/report/links.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
-import { tableText } from '../../src/report/text/listings.ts';
+import { tableText } from '../../src/report/text/table.ts';
 import { plainPalette, visibleWidth } from '../../src/report/wrap.ts';
 import { id, path, ruleOn } from '../support/nasty-values.ts';
 import { applied, diagnostic, plan, plans, position, value } from '../unit/report/nasty-plan.ts';

@@ -12,14 +12,14 @@ import { accessModes } from '../../protection/access/effective-access.ts';
 import { permissionsByGroup } from '../../protection/permission/permission.ts';
 import { renderAccessPage, reportInPage } from '../../report/html/access-page.ts';
 import { toJsonText } from '../../report/serialize.ts';
-import { tableText } from '../../report/text/listings.ts';
+import { tableText } from '../../report/text/table.ts';
 import {
   accessDigest,
   accessReportListing,
   accessReport,
   accessReportCsv,
   type ReportedConnection,
-} from '../../report/text/access-report.ts';
+} from '../../report/subjects/access-report.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import { collectTag, type DefineCommand } from '../context/options.ts';
 import { printerFor } from '../output/printer.ts';

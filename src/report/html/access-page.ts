@@ -4,7 +4,7 @@ import { asObject, asText, compareText, type Json, type JsonObject, objectsIn, p
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { escapeJson } from '../escape.ts';
 import { everybodyElse } from '../wording/people.ts';
-import { rowStateText, sinceText } from '../text/access-report.ts';
+import { rowStateText, sinceText } from '../subjects/access-report.ts';
 import { plural } from '../wording/summary.ts';
 import { joinPlaces } from '../wording/value.ts';
 import { element, empty, type Html, verbatim } from './markup.ts';

@@ -120,9 +120,8 @@ export function verdictBadge(verdict: EffectClass): Html {
   return element('span', { class: `badge ${verdict}` }, [verdictIcon(verdict), ' ', verdictWord(verdict)]);
 }
 
-/** Returns `file:line`, as a link if there is one. */
-export function positionHtml(at: Position, linkOf: LinkOf | undefined): Html {
-  const text = `${at.file}:${at.line}`;
+/** Returns a position, as a link if there is one. */
+export function positionHtml(at: Position, linkOf: LinkOf | undefined, text: string = `${at.file}:${at.line}`): Html {
   const href = linkOf?.(at);
   return href === undefined
     ? element('span', { class: 'mono quiet' }, text)

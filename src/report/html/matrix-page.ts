@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { Permission, PermissionPart } from '../../model/protection/permission.ts';
 import { nameOf } from '../../model/resource.ts';
-import { deciderText, foldGroups, type PermissionRow, type PlaceOf } from '../text/permissions.ts';
+import { deciderText, foldGroups, type PermissionRow, type PlaceOf } from '../subjects/permissions.ts';
 import { everybodyElse } from '../wording/people.ts';
 import { needsText } from '../wording/permissions.ts';
 import { joinPlaces } from '../wording/value.ts';

@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
-import { blocksOfType, type ReportBlock, type ReportDocument, type ReportSection } from '../document.ts';
-import type { DriftChoice } from '../rows/drift-choices.ts';
+import { blocksOfType, type PlanFacts, type ReportBlock, type ReportDocument, type ReportSection } from '../document.ts';
 import type { LinkOf } from '../links.ts';
-import { highestPlanRisk, type Plan } from '../../model/plan/plan.ts';
-import { type Diagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
-import { findingDiagnostics } from '../subjects/findings.ts';
-import { planSummaryText, plural, policiesText, shortList, showsSeveral, stayingEdgesText, verdictText } from '../wording/summary.ts';
-import type { SideList } from '../rows/groups.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { shortList, verdictText } from '../wording/summary.ts';
 import { postureDetails } from './postures.ts';
 import { linesHtml } from './lines.ts';
 import { resultsSection, rowsSection, unfoldFirst } from './rows.ts';
-import type { LinesBlock, OutsideSection } from '../blocks.ts';
+import type { Choice, ChoicesBlock, LinesBlock, ListBlock, OutsideSection } from '../blocks.ts';
 import { element, empty, type Html, matrixTable, positionHtml, shownVerdicts, verbatim, verdicts, verdictWord } from './markup.ts';
 import { permissionSection } from './permissions.ts';
 import { htmlScript, htmlStyle } from './page-assets.ts';
@@ -70,20 +66,20 @@ function tools(isDrift: boolean): Html {
 
 function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): Html {
   const isApplied = summary?.type === 'apply';
-  const findings = blocksOfType(blocks, 'findings').map(({ run }) => findingList(findingDiagnostics(run), linkOf));
+  const findings = blocksOfType(blocks, 'findings').map(({ diagnostics }) => findingList(diagnostics, linkOf));
   if (findings.length > 0) return element('section', { 'aria-label': 'Findings' }, findings);
   const rows = blocksOfType(blocks, 'rows').filter(({ entries }) => entries.length > 0);
   const changes = rows.map((one) => rowsSection(one, linkOf));
   // The headline of a single change says all that a table of before and after would.
   const isSingle = isSingleChange(blocks);
-  const lists = blocksOfType(blocks, 'list').map(({ list }) => listDetails(list));
+  const lists = blocksOfType(blocks, 'list').map(listDetails);
   const isDrift = isSides(blocks);
   const partOf = (part: LinesBlock['part']): readonly LinesBlock[] => blocksOfType(blocks, 'lines').filter((one) => one.part === part);
   const linesOf = (part: LinesBlock['part']): readonly Html[] => partOf(part).flatMap((one) => linesHtml(one, linkOf));
   return element('section', { 'aria-label': `${isDrift ? 'Drift on' : 'Plan for'} ${verdict?.name ?? ''}` }, [
     ...(isDrift && place !== undefined ? [element('p', { class: 'quiet' }, place.where)] : []),
     ...(summary?.type === 'sentence' ? [element('p', {}, element('strong', {}, summary.sentence))] : []),
-    ...blocksOfType(blocks, 'overview').flatMap(({ plan }) => overviewParagraphs(plan, isApplied)),
+    ...blocksOfType(blocks, 'overview').flatMap(({ where, facts }) => overviewParagraphs(where, facts, isApplied)),
     ...blocksOfType(blocks, 'results').map(resultsSection),
     ...(isApplied ? [] : linesOf('refusals')),
     ...linesOf('allowances'),
@@ -109,7 +105,7 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
 }
 
 function findingList(found: readonly Diagnostic[], linkOf: LinkOf | undefined): Html {
-  const items = sortDiagnostics(found).map(({ at, severity, code, message, hint, resource }) =>
+  const items = found.map(({ at, severity, code, message, hint, resource }) =>
     element('li', {}, [
       ...(at === undefined ? (resource === undefined ? [] : [element('code', {}, resource), ' ']) : [positionHtml(at, linkOf), ' ']),
       `${severity} `,
@@ -122,26 +118,20 @@ function findingList(found: readonly Diagnostic[], linkOf: LinkOf | undefined): 
 }
 
 /** Returns the facts of a plan. Its counts are in the verdict, unless that is about an apply. */
-function overviewParagraphs(plan: Plan, isApplied: boolean): readonly Html[] {
-  const highest = highestPlanRisk(plan);
-  const policies = policiesText(plan.policies);
-  const rest = `${plural(plan.unchanged, 'resource')} unchanged.${stayingEdgesText(plan)}`;
+function overviewParagraphs(
+  where: string,
+  { seals, base, counts, unchanged, policies, highest }: PlanFacts,
+  isApplied: boolean,
+): readonly Html[] {
+  const rest = [...(highest === undefined ? [] : [`Highest risk: ${highest}.`]), policies].filter((text) => text !== '');
   return [
-    ...(plan.changes.length + plan.accepted.length === 0
-      ? []
-      : [
-          element('p', {}, [
-            isApplied ? planSummaryText(plan) : rest,
-            highest === undefined || !showsSeveral(plan) ? '' : ` Highest risk: ${highest}.`,
-            policies === '' ? '' : ` ${policies}.`,
-          ]),
-        ]),
+    ...(unchanged === '' ? [] : [element('p', {}, [isApplied && counts !== '' ? counts : unchanged, ...rest].join(' '))]),
     element('p', { class: 'quiet' }, [
-      `${plan.target.url} · digest `,
-      element('code', {}, plan.seals.digest.slice(0, 12)),
+      `${where} · digest `,
+      element('code', {}, seals.digest.slice(0, 12)),
       ' · manifests ',
-      element('code', {}, plan.seals.tree.slice(0, 12)),
-      ...(plan.base === undefined ? [] : [' · applied last ', element('code', {}, plan.base.slice(0, 12))]),
+      element('code', {}, seals.tree.slice(0, 12)),
+      ...(base === undefined ? [] : [' · applied last ', element('code', {}, base.slice(0, 12))]),
     ]),
   ];
 }
@@ -168,12 +158,12 @@ function isSides(blocks: readonly ReportBlock[]): boolean {
 }
 
 /** Returns what a person can do about the drift, with the effect of each. */
-function choiceList(choices: Extract<ReportBlock, { readonly type: 'choices' }>['choices']): readonly Html[] {
+function choiceList(choices: ChoicesBlock['choices']): readonly Html[] {
   if (choices.length === 0) return [];
   return [element('h2', {}, 'What to do'), element('ul', {}, choices.map(choiceItem))];
 }
 
-function choiceItem({ goal, command, text }: DriftChoice): Html {
+function choiceItem({ goal, command, text }: Choice): Html {
   return element('li', {}, [element('strong', {}, goal), ', ', element('code', {}, command), ` ${text}.`]);
 }
 
@@ -190,7 +180,7 @@ function postureList(
   ]);
 }
 
-function listDetails({ title, entries }: SideList): Html {
+function listDetails({ title, entries }: ListBlock): Html {
   const items = shortList(entries, mostListed).map((entry) => element('li', { class: 'mono' }, entry));
   return element('details', {}, [element('summary', {}, title), element('ul', {}, items)]);
 }

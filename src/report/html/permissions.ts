@@ -2,30 +2,18 @@ import { addToGroup } from '../../model/collections.ts';
 import { type Cause, type PermissionChange, type PermissionDelta, permissionEffects } from '../../model/protection/protection.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import { compareText } from '../../model/json.ts';
-import { parsePosition } from '../../model/diagnostic.ts';
+import { parsePosition, type Position } from '../../model/diagnostic.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import type { EffectClass } from '../blocks.ts';
 import type { LinkOf } from '../links.ts';
-import { permissionTexts, permissionsTitle } from '../wording/permissions.ts';
+import { effectOfPermission, permissionTexts, permissionsTitle } from '../wording/permissions.ts';
 import { plural } from '../wording/summary.ts';
-import { element, empty, type Html, positionHtml, verdictBadge } from './markup.ts';
+import { element, empty, type Html, joinHtml, positionHtml, verdictBadge } from './markup.ts';
 
 /** All verbs, in the order of their columns. */
 export const allVerbs: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 const peopleInNone = 'people in no group';
 const mostRows = 500;
 const mostPlaces = 3;
-
-/** How the page colors each effect. */
-const verdictOf: Readonly<Record<PermissionChange['effect'], EffectClass>> = {
-  opened: 'weakens',
-  granted: 'weakens',
-  unknown: 'unknown',
-  eased: 'weakens',
-  longer: 'weakens',
-  stricter: 'strengthens',
-  lost: 'strengthens',
-};
 
 /** What changes for the same people on one connection, by verb. */
 type Row = { readonly id: ResourceId; readonly change: PermissionChange; readonly byVerb: Map<AccessMode, PermissionChange> };
@@ -131,7 +119,10 @@ function rowHtml({ id, change, byVerb }: Row, { verbs, causesOn, linkOf }: RowCo
   const all = [...new Set(byVerb.values())];
   return element(
     'tr',
-    { ...rowAttributes({ connection: name, verbs: [...byVerb.keys()], groups, except }), 'data-direction': verdictOf[change.effect] },
+    {
+      ...rowAttributes({ connection: name, verbs: [...byVerb.keys()], groups, except }),
+      'data-direction': effectOfPermission[change.effect],
+    },
     [
       element('th', { scope: 'row' }, who),
       element('td', { class: 'mono', 'data-label': 'connection' }, name),
@@ -150,8 +141,9 @@ function rowHtml({ id, change, byVerb }: Row, { verbs, causesOn, linkOf }: RowCo
 
 function verbCell(verb: AccessMode, change: PermissionChange | undefined): Html {
   if (change === undefined) return element('td', { class: 'quiet', 'data-label': verb }, 'same');
-  const verdict = verdictOf[change.effect];
-  return element('td', { class: verdict, 'data-label': verb }, [verdictBadge(verdict), ` ${permissionTexts(change, String).turn}`]);
+  const verdict = effectOfPermission[change.effect];
+  const badge = change.effect === 'granted' ? [] : [verdictBadge(verdict), ' '];
+  return element('td', { class: verdict, 'data-label': verb }, [...badge, permissionTexts(change, String).turn]);
 }
 
 /** Finds what decides a change on one connection: of other connections, what only they have is left out. */
@@ -176,10 +168,22 @@ function causeLookup(changes: readonly PermissionChange[]): CausesOn {
   };
 }
 
+/** Returns where a change is decided, each file once with all of its lines. */
 function placesHtml(causes: readonly Cause[], linkOf: LinkOf | undefined): readonly Html[] {
-  const places = [...new Set(causes.map(({ by, place }) => place ?? by))];
-  return places.slice(0, mostPlaces).flatMap((place) => {
-    const at = parsePosition(place);
-    return [at === undefined ? element('span', { class: 'mono' }, place) : positionHtml(at, linkOf), empty('br', {})];
-  });
+  const places = [...new Set(causes.map(({ by, place }) => place ?? by))].slice(0, mostPlaces);
+  const lines = new Map<string, Position[]>();
+  for (const at of places.flatMap((place) => parsePosition(place) ?? [])) addToGroup(lines, at.file, at);
+  const objects = places.filter((place) => parsePosition(place) === undefined);
+  return [
+    ...[...lines.values()].map((same) => linesOfFile(same, linkOf)),
+    ...objects.map((id) => element('span', { class: 'mono' }, id)),
+  ].flatMap((one) => [one, empty('br', {})]);
+}
+
+function linesOfFile(same: readonly Position[], linkOf: LinkOf | undefined): Html {
+  const [first, ...others] = same.toSorted((left, right) => left.line - right.line);
+  return joinHtml([
+    ...(first === undefined ? [] : [positionHtml(first, linkOf)]),
+    ...others.flatMap((at) => [',', positionHtml(at, linkOf, String(at.line))]),
+  ]);
 }

@@ -95,12 +95,10 @@ function sidesDetails({ name, sign, effect, note, at, fields, ends, quiet }: Ent
 }
 
 function sidesRow({ label, parts, next = '' }: Pick<FieldRow, 'label' | 'parts'> & { readonly next?: string | undefined }): Html {
-  const side = (which: 'manifests' | 'gateway'): Html =>
-    element(
-      'td',
-      { 'data-label': which },
-      parts.flatMap((part) => valueOn(part, which)),
-    );
+  const side = (which: 'manifests' | 'gateway'): Html => {
+    const values = parts.flatMap((part) => valueOn(part, which));
+    return element('td', { 'data-label': which }, values.length === 0 ? [element('span', { class: 'quiet' }, '–')] : values);
+  };
   const cells = [
     element('th', { scope: 'row' }, label),
     side('manifests'),

@@ -1,23 +1,20 @@
-import { highestPlanRisk, type Plan } from '../../model/plan/plan.ts';
 import {
   blocksOfType,
   labeledName,
+  type PlanFacts,
   type ReportDocument,
   type ReportSection,
   type ReportSummary,
-  type RunFindings,
   type SubjectPlace,
 } from '../document.ts';
 import { type LinkOf } from '../links.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
-import { findingDiagnostics } from '../subjects/findings.ts';
-import { hasSentences, type SideList } from '../rows/groups.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { clip } from '../wrap.ts';
-import { plural, policiesText, shortList, showsSeveral, stayingEdgesText, type Verdict, verdictText } from '../wording/summary.ts';
-import { rankOf } from '../rows/entries.ts';
+import { shortList, type Verdict, verdictText } from '../wording/summary.ts';
 import { linesBlocks, paragraph } from './lines.ts';
 import { resultRows, rowsBlocks } from './rows.ts';
-import type { LinesBlock, OutsideSection } from '../blocks.ts';
+import type { LinesBlock, ListBlock, OutsideSection } from '../blocks.ts';
 import { commentLimit, diagnosticsMarkdown, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 
 const longestText = 1000;
@@ -67,7 +64,7 @@ function sectionBlocks(
   const isOnly = groups.length === 1 && headlines.length > 0;
   return [
     ...(verdict === undefined ? [] : [titleBlock(verdict, label)]),
-    ...blocksOfType(blocks, 'findings').map(({ run }) => findingsBlock(run, linkOf)),
+    ...blocksOfType(blocks, 'findings').map(({ diagnostics }) => findingsBlock(diagnostics, linkOf)),
     ...linesOf('refusals'),
     ...(place === undefined ? [] : resultBlocks(place, summary)),
     ...linesOf('notices'),
@@ -77,14 +74,14 @@ function sectionBlocks(
     ...groups.flatMap((rows) => rowsBlocks(rows, { linkOf, isOnly, isDense })),
     ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideMarkdown(section)),
     ...blocksOfType(blocks, 'results').flatMap(resultRows),
-    ...paragraph(blocksOfType(blocks, 'list').map(({ list }) => listBlock(list))),
+    ...paragraph(blocksOfType(blocks, 'list').map(listBlock)),
     ...linesOf('warnings'),
-    ...(summary?.type === 'plan' ? [digestBlock(summary.plan)] : []),
+    ...(summary?.type === 'plan' ? [digestBlock(summary.facts)] : []),
   ];
 }
 
-function findingsBlock(run: RunFindings, linkOf: LinkOf | undefined): MarkdownBlock {
-  return { text: diagnosticsMarkdown(findingDiagnostics(run), findingsRoom, linkOf), rank: 1, label: 'list' };
+function findingsBlock(diagnostics: readonly Diagnostic[], linkOf: LinkOf | undefined): MarkdownBlock {
+  return { text: diagnosticsMarkdown(diagnostics, findingsRoom, linkOf), rank: 1, label: 'list' };
 }
 
 const findingsRoom = 50_000;
@@ -102,9 +99,9 @@ const longestVerdict = 400;
 function resultBlocks({ where }: SubjectPlace, summary: ReportSummary | undefined): readonly MarkdownBlock[] {
   switch (summary?.type) {
     case 'plan':
-      return [resultBlock(planResult(summary.plan))];
+      return [resultBlock(planResult(where, summary.facts))];
     case 'apply':
-      return [resultBlock(`${codeSpan(where)}, plan ${codeSpan(summary.plan.seals.digest)}.`)];
+      return [resultBlock(`${codeSpan(where)}, plan ${codeSpan(summary.digest)}.`)];
     case 'sentence':
       return [resultBlock(codeSpan(where)), resultBlock(escapeMarkdown(summary.sentence))];
     case undefined:
@@ -116,32 +113,26 @@ function resultBlock(text: string): MarkdownBlock {
   return { text: `${text}\n\n`, rank: 0, label: 'target' };
 }
 
-function planResult(plan: Plan): string {
-  const isNothing = plan.changes.length + plan.accepted.length === 0;
-  const highest = !isNothing && showsSeveral(plan) ? highestPlanRisk(plan) : undefined;
+function planResult(where: string, { unchanged, highest, policies }: PlanFacts): string {
   const parts = [
-    codeSpan(plan.target.url),
-    ...(isNothing ? [] : [`, ${plural(plan.unchanged, 'resource')} unchanged`]),
-    '.',
-    ...(isNothing ? [] : [stayingEdgesText(plan)]),
-    ...(highest === undefined ? [] : [` Highest risk: **${highest}**.`]),
+    `${codeSpan(where)}${unchanged === '' ? '.' : `, ${unchanged}`}`,
+    ...(highest === undefined || unchanged === '' ? [] : [`Highest risk: **${highest}**.`]),
+    ...(policies === '' ? [] : [escapeMarkdown(policies)]),
   ];
-  const policies = policiesText(plan.policies);
-  return `${parts.join('')}${policies === '' ? '' : ` ${escapeMarkdown(policies)}.`}`;
+  return parts.join(' ');
 }
 
-function digestBlock({ seals: { digest, tree } }: Plan): MarkdownBlock {
+function digestBlock({ seals: { digest, tree } }: PlanFacts): MarkdownBlock {
   return { text: `Digest ${codeSpan(digest)} of the manifests ${codeSpan(tree.slice(0, 12))}.\n\n`, rank: 1, label: 'list' };
 }
 
-function listBlock(list: SideList): MarkdownBlock {
-  const { title, entries } = list;
-  if (hasSentences(list)) {
+function listBlock({ title, entries, hasSentences, rank }: ListBlock): MarkdownBlock {
+  if (hasSentences) {
     const lines = shortList(entries, listed).map((entry) => `  - ${escapeMarkdown(clip(entry, longestText))}\n`);
-    return { text: `- ${escapeMarkdown(title)}:\n${lines.join('')}`, rank: rankOf('list'), label: 'list' };
+    return { text: `- ${escapeMarkdown(title)}:\n${lines.join('')}`, rank, label: 'list' };
   }
   const shown = shortList(entries, listed).map((entry, index) => (index < listed ? codeSpan(clip(entry, 200)) : entry));
-  return { text: `- ${escapeMarkdown(title)}: ${shown.join(', ')}\n`, rank: rankOf('list'), label: 'list' };
+  return { text: `- ${escapeMarkdown(title)}: ${shown.join(', ')}\n`, rank, label: 'list' };
 }
 
 /** Returns the changes in no manifest: what they do together, then each object. */

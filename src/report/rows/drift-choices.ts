@@ -2,24 +2,16 @@ import type { Drift } from '../../model/result/drift.ts';
 import type { ProtectionVerdict } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { quoteWord } from '../escape.ts';
+import type { Choice } from '../blocks.ts';
 import type { DriftedObject } from './change-rows.ts';
 import { plural, shortList } from '../wording/summary.ts';
-
-/** What a person can do about a drift: a command, and what it changes. */
-export type DriftChoice = {
-  readonly goal: string;
-  readonly command: string;
-  readonly text: string;
-  /** It happens also if no person chooses. */
-  readonly isDefault?: true;
-};
 
 const mostNames = 5;
 /** The most objects that a command names; it is for all of the drift then, as it is without names. */
 const mostNamed = 3;
 
 /** Returns what accepting, reverting and the next apply do with a drift; empty if Ostiary can do nothing about it. */
-export function driftChoices({ protection }: Pick<Drift, 'protection'>, rows: readonly DriftedObject[]): readonly DriftChoice[] {
+export function driftChoices({ protection }: Pick<Drift, 'protection'>, rows: readonly DriftedObject[]): readonly Choice[] {
   const ours = rows.filter(({ change }) => change.action !== 'blocked');
   if (ours.length === 0) return [];
   const on = (...directions: readonly ProtectionVerdict[]): string =>

@@ -8,15 +8,7 @@ import { escapeTerminal } from '../escape.ts';
 import { risksText, shortList } from '../wording/summary.ts';
 import { pathText, sampleChangeText, sampleSign } from '../wording/value.ts';
 import { actionSymbols, changeNote, changeRows, type DriftedObject, edgeChangeRows, edgeText } from './change-rows.ts';
-import type { ChangeGroup, GroupedChange, GroupName } from './groups.ts';
-
-/** The parts of groups, the most important first: what is held, and the pull request's own changes with their details. */
-const partOrder = ['held row', 'own row', 'held detail', 'own detail', 'also row', 'undone row', 'elsewhere', 'list', 'detail'] as const;
-
-/** Returns the rank of a part, a multiple of ten: the higher, the earlier it is left out for length. */
-export function rankOf(part: (typeof partOrder)[number]): number {
-  return 10 + 10 * partOrder.indexOf(part);
-}
+import { type ChangeGroup, type GroupedChange, type GroupName, rankOf } from './groups.ts';
 
 const ranks: Readonly<Record<GroupName, RowsBlock['rank']>> = {
   held: { row: rankOf('held row'), detail: rankOf('held detail') },

@@ -28,7 +28,16 @@ import { plural, risksText, shortList, unwrittenSecretsText, unwrittenText } fro
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
 import { escapeTerminal } from '../escape.ts';
+import type { ListBlock } from '../blocks.ts';
 import { overlaps } from '../../model/pointer.ts';
+
+/** The parts of groups, the most important first: what is held, and the pull request's own changes with their details. */
+const partOrder = ['held row', 'own row', 'held detail', 'own detail', 'also row', 'undone row', 'elsewhere', 'list', 'detail'] as const;
+
+/** Returns the rank of a part, a multiple of ten: the higher, the earlier it is left out for length. */
+export function rankOf(part: (typeof partOrder)[number]): number {
+  return 10 + 10 * partOrder.indexOf(part);
+}
 
 /** The groups of a plan, in reading order. */
 export type GroupName = 'held' | 'accepted' | 'changed' | 'own' | 'also' | 'undone' | 'elsewhere';
@@ -213,12 +222,9 @@ function isDrift({ fields }: AssessedChange, edges: readonly EdgeChange[]): bool
   return fields.length + edges.length > 0 && [...fields, ...edges].every(({ origin }) => origin === 'drift');
 }
 
-/** A list below the changes: objects that a plan skips, or side effects. */
-export type SideList = { readonly title: string; readonly entries: readonly string[] };
-
-/** Returns whether entries of a list are sentences, which need a line each. */
-export function hasSentences({ entries }: SideList): boolean {
-  return entries.some((entry) => entry.length > longestName);
+/** Returns a list below the changes: objects that a plan skips, or side effects; long entries are sentences. */
+function sideList(title: string, entries: readonly string[]): ListBlock {
+  return { type: 'list', title, entries, hasSentences: entries.some(({ length }) => length > longestName), rank: rankOf('list') };
 }
 
 const longestName = 100;
@@ -231,68 +237,68 @@ const edgeTitles: Readonly<Record<Exclude<EdgeAction, 'held'>, (edges: string) =
 };
 
 /** Returns the lists below the changes: attachments that no change writes, unmanaged and unwatched objects, and secrets that are not written or not compared. */
-export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly SideList[] {
+export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly ListBlock[] {
   const actions = ['attach', 'detach', 'blocked', 'foreign'] as const;
   const left = new Set(remainingOrphans(plan).map(({ id }) => id));
   const isLeft = ({ rule, connection, action }: EdgeChange): boolean => action === 'foreign' && (left.has(rule) || left.has(connection));
   const edges = actions.map((action) => {
     const entries = others.filter((edge) => edge.action === action && !isLeft(edge)).map(edgeText);
-    return { title: edgeTitles[action](plural(entries.length, 'attachment')), entries };
+    return sideList(edgeTitles[action](plural(entries.length, 'attachment')), entries);
   });
   const ofOrphans = others.filter(isLeft).map(edgeText);
   const stated = new Set(plan.protection.headlines.flatMap(({ causes }) => causes.map(({ by, path = '' }) => `${by}${path}`)));
   const lists = [
     ...edges,
-    {
-      title: `${plural(ofOrphans.length, 'attachment')} of objects that were removed from the manifests: kept while those are live`,
-      entries: ofOrphans,
-    },
+    sideList(
+      `${plural(ofOrphans.length, 'attachment')} of objects that were removed from the manifests: kept while those are live`,
+      ofOrphans,
+    ),
     unmanagedList(plan),
     unwatchedList({ unwatched: plan.unwatched.filter(({ id, path }) => !stated.has(`${id}${path}`)) }),
     unwrittenSecretList(plan),
     notComparedList(plan),
   ];
   const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : plan.singleWrites.flatMap(({ windows }) => windows);
-  const windows = {
-    title: `${plural(open.length, 'exposure window')}: during apply, less protection than before and after`,
-    entries: open.map((window) => escapeTerminal(exposureWindowText(window, plan.changes))),
-  };
-  const references = {
-    title: `${plural(plan.references.length, 'reference')} outside the manifests: to the replaced object, not to its successor`,
-    entries: plan.references.map(referenceText),
-  };
+  const windows = sideList(
+    `${plural(open.length, 'exposure window')}: during apply, less protection than before and after`,
+    open.map((window) => escapeTerminal(exposureWindowText(window, plan.changes))),
+  );
+  const references = sideList(
+    `${plural(plan.references.length, 'reference')} outside the manifests: to the replaced object, not to its successor`,
+    plan.references.map(referenceText),
+  );
   const unwritten = plan.unwritten.flatMap(unwrittenTexts);
-  const unwrittenList = { title: unwrittenText(plan.unwritten.length), entries: unwritten };
+  const unwrittenList = sideList(unwrittenText(plan.unwritten.length), unwritten);
   const waived = waivedTexts(plan.policies);
-  const passed = { title: `${waived.length} waived: violations accepted for a limited time`, entries: waived };
+  const passed = sideList(`${waived.length} waived: violations accepted for a limited time`, waived);
   return [windows, references, unwrittenList, passed, ...lists].filter((list) => list.entries.length > 0);
 }
 
 /** Returns the list of live connections without a manifest; empty unless the target reports them. */
-export function unmanagedList({ unmanagedAccess = [] }: Pick<Plan, 'unmanagedAccess'>): SideList {
+export function unmanagedList({ unmanagedAccess = [] }: Pick<Plan, 'unmanagedAccess'>): ListBlock {
   const entries = unmanagedAccess.map(({ id, accessible, managedBy }) => {
     const by = managedBy === undefined ? '' : `, managed by ${managedBy}`;
     return escapeTerminal(`${id} (${accessible ? 'accessible' : 'closed'}${by})`);
   });
-  return { title: `${plural(entries.length, 'unmanaged connection')}: in no manifest, not written, but affected by shared rules`, entries };
+  return sideList(`${plural(entries.length, 'unmanaged connection')}: in no manifest, not written, but affected by shared rules`, entries);
 }
 
 /** Returns the list of live protection that no manifest declares. */
-export function unwatchedList({ unwatched }: Pick<Plan, 'unwatched'>): SideList {
-  return {
-    title: `${unwatched.length} unwatched: protection on the gateway that no manifest declares`,
-    entries: unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
-  };
+export function unwatchedList({ unwatched }: Pick<Plan, 'unwatched'>): ListBlock {
+  return sideList(
+    `${unwatched.length} unwatched: protection on the gateway that no manifest declares`,
+    unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
+  );
 }
 
 /** Returns the list of secrets that were not compared, by object. */
-export function notComparedList({ notCompared }: Pick<Plan, 'notCompared'>): SideList {
+export function notComparedList({ notCompared }: Pick<Plan, 'notCompared'>): ListBlock {
   const byObject = new Map<ResourceId, string[]>();
   for (const { id, path } of notCompared) addToGroup(byObject, id, pathText(path));
-  return {
-    title: notComparedText(notCompared),
-    entries: [...byObject].map(([id, paths]) => `${escapeTerminal(id)} ${paths.join(' ')}`),
-  };
+  return sideList(
+    notComparedText(notCompared),
+    [...byObject].map(([id, paths]) => `${escapeTerminal(id)} ${paths.join(' ')}`),
+  );
 }
 
 /**
@@ -311,13 +317,13 @@ function unwrittenTexts({ id, risks }: UnwrittenRisks): readonly string[] {
 }
 
 /** Returns the list of secrets that changed in the manifests, and that no write changes. */
-function unwrittenSecretList({ unwrittenSecrets }: Pick<Plan, 'unwrittenSecrets'>): SideList {
-  return {
-    title: unwrittenSecretsText(unwrittenSecrets.length),
-    entries: unwrittenSecrets.map(
+function unwrittenSecretList({ unwrittenSecrets }: Pick<Plan, 'unwrittenSecrets'>): ListBlock {
+  return sideList(
+    unwrittenSecretsText(unwrittenSecrets.length),
+    unwrittenSecrets.map(
       ({ id, path, before, after }) => `${escapeTerminal(id)} ${pathText(path)} (${secretSideText(before)} → ${secretSideText(after)})`,
     ),
-  };
+  );
 }
 
 function referenceText({ replaces, sort, name, how }: OutsideReference): string {

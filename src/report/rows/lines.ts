@@ -1,11 +1,18 @@
 import type { Orphan, Orphans, Plan, Refusal } from '../../model/plan/plan.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
-import type { Headline, PermissionChange, PermissionEffect, SampleChange } from '../../model/protection/protection.ts';
+import type { Headline, PermissionChange, SampleChange } from '../../model/protection/protection.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import type { EffectClass, Line, LinesBlock } from '../blocks.ts';
+import type { Line, LinesBlock } from '../blocks.ts';
 import { mark, markPlace } from '../marks.ts';
 import { causesText, headlineConnections } from '../wording/causes.ts';
-import { morePermissionsText, mostPermissions, permissionPlaces, permissionsTitle, permissionTable } from '../wording/permissions.ts';
+import {
+  effectOfPermission,
+  morePermissionsText,
+  mostPermissions,
+  permissionPlaces,
+  permissionsTitle,
+  permissionTable,
+} from '../wording/permissions.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
 import { clip } from '../wrap.ts';
@@ -112,22 +119,12 @@ function sampleLine(changedSample: SampleChange): Line {
   };
 }
 
-const permissionEffects: Readonly<Record<PermissionEffect, EffectClass>> = {
-  opened: 'weakens',
-  eased: 'weakens',
-  granted: 'unknown',
-  longer: 'unknown',
-  unknown: 'unknown',
-  lost: 'strengthens',
-  stricter: 'strengthens',
-};
-
 /** Returns what people can do after a plan, the largest effect first. */
 export function permissionsBlock(changes: readonly PermissionChange[]): LinesBlock {
   const all = permissionTable(changes, (text) => mark('name', clip(text, longestName)));
   const lines = all.map(({ who, what, turn, effect, causes }): Line => {
     const aside = permissionPlaces({ causes }, placeText);
-    return { text: `${who}: ${what}: ${mark('strong', turn)}`, effect: permissionEffects[effect], aside, isMinor: true };
+    return { text: `${who}: ${what}: ${mark('strong', turn)}`, effect: effectOfPermission[effect], aside, isMinor: true };
   });
   const most = { whole: mostPermissions, short: 3, text: (more: number) => morePermissionsText(more) };
   return { type: 'lines', part: 'permissions', title: permissionsTitle, lines, most, rank: 2, label: 'permission' };

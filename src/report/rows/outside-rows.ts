@@ -3,7 +3,8 @@ import { accessControlId, bearsRoles, isAuthSetting } from '../../model/protecti
 import type { Entry, OutsideSection } from '../blocks.ts';
 import { plural } from '../wording/summary.ts';
 import { changeRows } from './change-rows.ts';
-import { outsideEntry, rankOf } from './entries.ts';
+import { outsideEntry } from './entries.ts';
+import { rankOf } from './groups.ts';
 import { headlinesBlock } from './lines.ts';
 
 const signs = { created: '+', changed: '~', deleted: '-', 'switched on': '~', 'switched off': '~' } as const;

@@ -25,7 +25,7 @@ export function applyDocument(
           name: plan.target.name,
           after: `${isFinished(result) ? '' : ' not finished'}: ${resultText(result, plan)}`,
         },
-        ...(hasPlace ? { place: { where: plan.target.url }, summary: { type: 'apply', plan, result } } : {}),
+        ...(hasPlace ? { place: { where: plan.target.url }, summary: { type: 'apply', digest: plan.seals.digest } } : {}),
         blocks: [
           ...(hasPlace ? [allowancesBlock(plan.allowed ?? [])] : []),
           noticesBlock(orphanNotices({ orphans: [], changes: [], ...plan })),

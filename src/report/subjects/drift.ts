@@ -46,9 +46,7 @@ function driftSection(drift: Drift, columns: readonly ControlColumn[], config: s
       headlinesBlock(protection.headlines, { orphans: new Map(), isVerdict: isInVerdict }),
       driftRows(rows),
       ...outsideBlocks(plan, isInVerdict),
-      ...[unwatchedList(plan), unmanagedList(plan), notComparedList(plan)]
-        .filter(({ entries }) => entries.length > 0)
-        .map((list) => ({ type: 'list', list }) as const),
+      ...[unwatchedList(plan), unmanagedList(plan), notComparedList(plan)].filter(({ entries }) => entries.length > 0),
       ...(weakens ? [choices] : []),
     ],
     pageBlocks: () => [

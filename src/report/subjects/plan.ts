@@ -3,7 +3,7 @@ import { type AcceptedDrift, type AssessedChange, fieldPosition, highestPlanRisk
 import { reasonsIn } from '../../model/plan/reasons.ts';
 import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import { documentJson, sortedJson } from '../document-json.ts';
-import type { ChangeWarnings, ReportBlock, ReportDocument } from '../document.ts';
+import type { ChangeWarnings, PlanFacts, ReportBlock, ReportDocument } from '../document.ts';
 import { blockedNotices, groupPlan, orphanNotices, sideLists } from '../rows/groups.ts';
 import { groupRows } from '../rows/entries.ts';
 import {
@@ -16,7 +16,16 @@ import {
   refusalsBlock,
 } from '../rows/lines.ts';
 import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
-import { checkNotices, countActions } from '../wording/summary.ts';
+import {
+  checkNotices,
+  countActions,
+  hasNothingToShow,
+  planSummaryText,
+  plural,
+  policiesText,
+  showsSeveral,
+  stayingEdgesText,
+} from '../wording/summary.ts';
 import { isPlanVerdict, isVerdict, planVerdict } from '../wording/verdict.ts';
 import { unstatedPermissions } from '../wording/permissions.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
@@ -45,7 +54,7 @@ export function planDocument(
       plans.map((plan) => ({
         verdict: planVerdict(plan),
         place: { where: plan.target.url, config },
-        summary: { type: 'plan', plan, asksForDigest },
+        summary: { type: 'plan', facts: planFacts(plan), isQuiet: asksForDigest !== true && hasNothingToShow(plan) },
         blocks: planBlocks(plan, warnings),
         pageBlocks: () => pageBlocks(plan, matrix),
       })),
@@ -70,10 +79,24 @@ export function planBlocks(plan: Plan, warnings: ChangeWarnings = new Map()): re
     permissionsBlock(unstatedPermissions(protection)),
     ...groups.map((group) => groupRows(group, warnings)),
     ...outsideBlocks(plan),
-    ...sideLists(plan, others).map((list) => ({ type: 'list', list }) as const),
+    ...sideLists(plan, others),
     allowancesBlock(allowed),
     policyWarningsBlock(plan),
   ];
+}
+
+function planFacts(plan: Plan): PlanFacts {
+  const policies = policiesText(plan.policies);
+  const isNothing = plan.changes.length + plan.accepted.length === 0;
+  return {
+    seals: plan.seals,
+    base: plan.base,
+    counts: plan.changes.length === 0 ? '' : planSummaryText(plan),
+    unchanged: isNothing ? '' : `${plural(plan.unchanged, 'resource')} unchanged.${stayingEdgesText(plan)}`,
+    policies: policies === '' ? '' : `${policies}.`,
+    isSeveral: showsSeveral(plan),
+    highest: showsSeveral(plan) ? highestPlanRisk(plan) : undefined,
+  };
 }
 
 /** Returns the block of changes outside Ostiary and outside the manifests, if there are any. */
@@ -110,7 +133,7 @@ function deletionsOf({ changes, orphans, protection }: Plan): readonly Deletion[
 export function pageBlocks(plan: Plan, matrix: ProtectionMatrix): readonly ReportBlock[] {
   const { permissions } = plan.protection;
   return [
-    { type: 'overview', plan },
+    { type: 'overview', where: plan.target.url, facts: planFacts(plan) },
     ...(permissions === undefined ? [] : [{ type: 'permission-matrix', delta: permissions } as const]),
     { type: 'matrix', matrix },
     { type: 'postures', connections: plan.protection.connections, columns: matrix.columns },

@@ -1,6 +1,8 @@
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import type { ReportDocument } from '../document.ts';
+import type { Case, CasesBlock, Suite } from '../blocks.ts';
 import { plural } from '../wording/summary.ts';
+import { clip } from '../wrap.ts';
 import { documentJson } from '../document-json.ts';
 
 /** Returns the document of the results of samples. */
@@ -14,7 +16,7 @@ export function samplesDocument(targets: readonly TargetSampleResults[]): Report
         rules: rules.map((rule) => documentJson({ ...rule, samples: rule.trials }, 'test#/$defs/rule')),
       })),
     }),
-    sections: () => [{ verdict: { before: summaryText(allRules(targets)), name: '', after: '' }, blocks: [{ type: 'samples', targets }] }],
+    sections: () => [{ verdict: { before: summaryText(allRules(targets)), name: '', after: '' }, blocks: casesBlocks(targets) }],
   };
 }
 
@@ -27,7 +29,7 @@ type SampleCounts = {
 };
 
 /** Counts samples and rules. */
-export function countSamples(rules: readonly RuleSampleResults[]): SampleCounts {
+function countSamples(rules: readonly RuleSampleResults[]): SampleCounts {
   const trials = rules.flatMap((rule) => rule.trials);
   const count = (outcome: SampleResult['outcome']): number => trials.filter((trial) => trial.outcome === outcome).length;
   return {
@@ -40,12 +42,12 @@ export function countSamples(rules: readonly RuleSampleResults[]): SampleCounts 
 }
 
 /** Returns the rules without samples. */
-export function untested(rules: readonly RuleSampleResults[]): readonly RuleSampleResults[] {
+function untested(rules: readonly RuleSampleResults[]): readonly RuleSampleResults[] {
   return rules.filter(({ trials }) => trials.length === 0);
 }
 
 /** Returns the rules of all targets. */
-export function allRules(targets: readonly TargetSampleResults[]): readonly RuleSampleResults[] {
+function allRules(targets: readonly TargetSampleResults[]): readonly RuleSampleResults[] {
   return targets.flatMap(({ rules }) => rules);
 }
 
@@ -56,3 +58,53 @@ function summaryText(rules: readonly RuleSampleResults[]): string {
   const rest = without === 0 ? '' : ` ${without} of ${plural(all, 'rule')} without a sample.`;
   return `${plural(passed + failed + notSimulated, 'sample')}: ${parts.join(', ')}.${rest}`;
 }
+
+function casesBlocks(targets: readonly TargetSampleResults[]): readonly CasesBlock[] {
+  return targets.map(({ target, rules }) => ({
+    type: 'cases',
+    ...(targets.length > 1 && rules.length > 0 ? { heading: target } : {}),
+    suites: rules.map((rule) => suiteOf(rule, targets.length > 1 ? target : undefined)),
+    lists: [
+      { title: 'No sample', entries: untested(rules).map(({ rule }) => rule) },
+      {
+        title: 'Not covered by a sample',
+        entries: rules.flatMap(({ rule, trials, untried }) => (trials.length === 0 ? [] : namedList(rule, untried))),
+      },
+      {
+        title: 'Not simulated; only the gateway detects it',
+        entries: rules.flatMap(({ rule, notSimulated }) => namedList(rule, notSimulated)),
+      },
+    ].filter(({ entries }) => entries.length > 0),
+  }));
+}
+
+function namedList(rule: string, parts: readonly string[]): readonly string[] {
+  return parts.length === 0 ? [] : [`${rule} ${parts.join(', ')}`];
+}
+
+function suiteOf({ rule, at, trials }: RuleSampleResults, target: string | undefined): Suite {
+  return { name: target === undefined ? rule : `${target}: ${rule}`, title: rule, at, cases: trials.map(caseOf) };
+}
+
+const results = { passed: 'passed', failed: 'failed', 'not-simulated': 'skipped' } as const;
+
+function caseOf({ at, name, side, text, outcome, expected, found, why, hint }: SampleResult): Case {
+  const place = `${at.file}:${at.line}:${at.column}`;
+  const below = outcome === 'failed' ? [place, `expected ${expected}, found ${found}`] : [`expected ${expected}`];
+  const tried = side === 'access' ? '' : `: ${clip(text, longestText)}`;
+  return {
+    at,
+    name: name ?? `${side}: ${clip(text, longestName)}`,
+    title: name === undefined ? `${side} "${clip(text, longestTitle)}"` : clip(name, longestTitle),
+    result: results[outcome],
+    beside: outcome === 'failed' ? '' : found,
+    below: outcome === 'passed' ? [] : [...below, ...(why === undefined ? [] : [why]), ...(hint === undefined ? [] : [hint])],
+    code: side === 'access' ? 'manifest/access-test' : 'rule/sample-failed',
+    why: outcome === 'failed' ? (why ?? '') : `not simulated: ${why ?? ''}`,
+    body: `${place} expected ${expected}, found ${found}${tried}`,
+  };
+}
+
+const longestTitle = 60;
+const longestName = 200;
+const longestText = 2000;

@@ -7,7 +7,7 @@ import { changeRows } from '../rows/change-rows.ts';
 import { shortList } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 import { wrap, gap, withoutBreak, words, type Span, widthFor, type Terminal } from '../wrap.ts';
-import { tableLines } from './listings.ts';
+import { tableLines } from './table.ts';
 import { pathText, withUnits, valueText, shortPosition } from '../wording/value.ts';
 
 /** Returns the lines of a resource field by field: desired, live and (if any) base in columns, and the reason below each field. */

@@ -2,7 +2,7 @@ import { durationText } from '../../model/time.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { ReadReview, Review, ReviewDetails, ReviewGroup } from '../../model/service.ts';
 import { escapeTerminal } from '../escape.ts';
-import type { TableListing } from './listings.ts';
+import type { TableListing } from '../blocks.ts';
 import { clip, pad, startOf, visibleWidth, widthFor, type Paint, type Terminal } from '../wrap.ts';
 
 const nanoseconds = 1_000_000_000;

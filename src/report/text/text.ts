@@ -1,18 +1,14 @@
 import { largestOf } from '../../model/collections.ts';
-import { highestPlanRisk, isRiskierThan } from '../../model/plan/plan.ts';
 import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SubjectPlace } from '../document.ts';
-import type { LinesBlock, OutsideSection } from '../blocks.ts';
+import type { Choice, LinesBlock, ListBlock, OutsideSection } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
-import { findingDiagnostics } from '../subjects/findings.ts';
-import type { DriftChoice } from '../rows/drift-choices.ts';
-import { hasSentences, type SideList } from '../rows/groups.ts';
-import { hasNothingToShow, planSummaryText, policiesText, shortList, showsSeveral, verdictText } from '../wording/summary.ts';
+import { shortList, verdictText } from '../wording/summary.ts';
 import { blockLines as linesOf, effectPaint } from './lines.ts';
 import { resultLines, rowsLines } from './rows.ts';
 import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
 import { pulledLines } from './pull.ts';
-import { sampleLines } from './samples.ts';
+import { casesLines } from './cases.ts';
 import { type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from '../wrap.ts';
 
 const listed = 5;
@@ -65,10 +61,10 @@ function placeLines(place: SubjectPlace | undefined, summary: ReportSummary | un
   return wrap([{ text: '  ' }, { text: escapeTerminal(place.where), paint: dim }, ...spans(place.config), ...about], terminal, 2);
 }
 
-function shownDigest(summary: ReportSummary | undefined, terminal: Terminal): string | undefined {
+function shownDigest(summary: ReportSummary | undefined, { full }: Terminal): string | undefined {
   if (summary === undefined || summary.type === 'sentence') return undefined;
-  const isShown = summary.type === 'apply' || summary.asksForDigest === true || terminal.full === true || !hasNothingToShow(summary.plan);
-  return isShown ? `Digest ${summary.plan.seals.digest}` : undefined;
+  if (summary.type === 'apply') return `Digest ${summary.digest}`;
+  return summary.isQuiet && full !== true ? undefined : `Digest ${summary.facts.seals.digest}`;
 }
 
 function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
@@ -80,17 +76,17 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
     case 'outside':
       return outsideLines(block.section, terminal);
     case 'list':
-      return listLines(block.list, terminal);
+      return listLines(block, terminal);
     case 'results':
       return resultLines(block, terminal);
     case 'pulled':
       return pulledLines(block.pulled, terminal);
-    case 'samples':
-      return sampleLines(block.targets, terminal);
+    case 'cases':
+      return casesLines(block, terminal);
     case 'explanation':
       return explanationLines(block.explanation, terminal);
     case 'findings':
-      return diagnosticsLines(findingDiagnostics(block.run), terminal);
+      return diagnosticsLines(block.diagnostics, terminal);
     case 'choices':
       return choiceLines(block.choices, terminal);
     case 'overview':
@@ -102,7 +98,7 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
 }
 
 /** Returns the commands that accept and revert a drift, one below the other. */
-function choiceLines(choices: readonly DriftChoice[], { color }: Terminal): readonly string[] {
+function choiceLines(choices: readonly Choice[], { color }: Terminal): readonly string[] {
   const commands = choices.filter(({ isDefault }) => isDefault !== true);
   const width = largestOf(
     commands.map(({ goal }) => goal.length),
@@ -128,22 +124,20 @@ function summaryLines(summary: ReportSummary, terminal: Terminal, isFar: boolean
   const sentenceLines = (text: string): readonly string[] => wrap(words(escapeTerminal(text), terminal.color.bold), terminal, 0);
   if (summary.type === 'sentence') return sentenceLines(summary.sentence);
   if (summary.type === 'apply') return [];
-  const { plan } = summary;
-  const policies = policiesText(plan.policies);
-  const highest = highestPlanRisk(plan);
-  const isLong = isFar && showsSeveral(plan);
+  const { counts, policies, isSeveral, highest = 'neutral' } = summary.facts;
+  const isLong = isFar && isSeveral;
   return [
-    ...(isLong && plan.changes.length > 0 ? sentenceLines(planSummaryText(plan)) : []),
-    ...(policies === '' ? [] : wrap(words(escapeTerminal(`${policies}.`)), terminal, 0)),
-    ...(isLong && highest !== undefined && isRiskierThan(highest, 'neutral')
+    ...(isLong && counts !== '' ? sentenceLines(counts) : []),
+    ...(policies === '' ? [] : wrap(words(escapeTerminal(policies)), terminal, 0)),
+    ...(isLong && highest !== 'neutral' && highest !== 'strengthens'
       ? [effectPaint(highest, terminal.color)(`Highest risk: ${highest}`)]
       : []),
   ];
 }
 
-function listLines(list: SideList, terminal: Terminal): readonly string[] {
-  const shown = shortList(list.entries, listed);
-  const lines = hasSentences(list) ? shown : [shown.join(', ')];
+function listLines({ title, entries, hasSentences }: ListBlock, terminal: Terminal): readonly string[] {
+  const shown = shortList(entries, listed);
+  const lines = hasSentences ? shown : [shown.join(', ')];
   const below = lines.flatMap((line) => wrap([{ text: '    ' }, ...words(line, terminal.color.dim)], terminal, 6));
-  return [...wrap(words(list.title), terminal, 2), ...below];
+  return [...wrap(words(title), terminal, 2), ...below];
 }

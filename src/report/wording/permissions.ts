@@ -5,6 +5,7 @@ import { termText } from '../../model/protection/timed-grants.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
+import type { EffectClass } from '../blocks.ts';
 import { clip } from '../wrap.ts';
 import { plural, shortList } from './summary.ts';
 
@@ -13,6 +14,17 @@ export const mostPermissions = 12;
 const mostConnections = 3;
 const mostPlaces = 2;
 const longestTurn = 300;
+
+/** How reports color each effect; access that is new and needs an approval is neither weaker nor stronger. */
+export const effectOfPermission: Readonly<Record<PermissionEffect, EffectClass>> = {
+  opened: 'weakens',
+  eased: 'weakens',
+  granted: 'unknown',
+  longer: 'weakens',
+  unknown: 'unknown',
+  lost: 'strengthens',
+  stricter: 'strengthens',
+};
 
 /** The heading over what people can do after a plan. */
 export const permissionsTitle = 'Who can do what';

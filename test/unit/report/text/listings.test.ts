@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReviewDetails } from '../../../../src/model/service.ts';
-import { searchListing, templateListing, tableText } from '../../../../src/report/text/listings.ts';
+import { searchListing, templateListing } from '../../../../src/report/subjects/listings.ts';
+import { tableText } from '../../../../src/report/text/table.ts';
 import { reviewListing, reviewJsonOf, reviewText } from '../../../../src/report/text/reviews.ts';
 import { plainPalette, visibleWidth } from '../../../../src/report/wrap.ts';
 

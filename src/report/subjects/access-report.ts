@@ -7,7 +7,7 @@ import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { cellText, csvText } from './permissions.ts';
 import { joinQuoted, peopleText } from '../wording/people.ts';
-import type { TableListing } from './listings.ts';
+import type { TableListing } from '../blocks.ts';
 
 /** What groups can do on one connection: a list of permissions by verb for each of some people. */
 export type ReportedConnection = {

@@ -1,6 +1,6 @@
 import type { AccessList, AccessObjects, AccessUser, Setting } from '../../model/protection/access-objects.ts';
 import { durationText } from '../../model/time.ts';
-import type { TableListing } from './listings.ts';
+import type { TableListing } from '../blocks.ts';
 
 type AccessTable<Row> = { readonly headers: readonly string[]; readonly row: (one: Row) => readonly string[] };
 

@@ -1,5 +1,5 @@
 import { largestOf } from '../../model/collections.ts';
-import type { Agent, ListedResource, RunbookTemplate, SearchResult } from '../../model/service.ts';
+import type { TableListing } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { clip, pad, plainPalette, visibleWidth, words, wrap } from '../wrap.ts';
 
@@ -69,56 +69,4 @@ function cutToFit(natural: readonly number[], room: number): readonly number[] {
     else most = middle - 1;
   }
   return natural.map((width) => Math.min(width, least));
-}
-
-/** Headers and rows for `tableText`, and the lines below each row. */
-export type TableListing = {
-  readonly headers: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  readonly details?: readonly (readonly string[])[];
-  /** Cells continue on the next line instead of losing their ends; such a table has no details. */
-  readonly wraps?: boolean;
-};
-
-/** Returns agents and their status. */
-export function agentListing(agents: readonly Agent[]): TableListing {
-  return { headers: ['name', 'status', 'id'], rows: agents.map(({ name, status, id }) => [name, status, id]) };
-}
-
-/** Returns resources with the names of their agents and variables, never a value. */
-export function resourceListing(resources: readonly ListedResource[], agents: readonly Agent[]): TableListing {
-  const names = new Map(agents.map(({ id, name }) => [id, name]));
-  return {
-    headers: ['name', 'type', 'agent', 'variables'],
-    rows: resources.map((one) => [
-      one.name,
-      typeOf(one),
-      names.get(one.agent_id) ?? one.agent_id,
-      Object.keys(one.env_vars).toSorted().join(' '),
-    ]),
-  };
-}
-
-/** Returns runbooks with their repositories. */
-export function templateListing(templates: readonly RunbookTemplate[]): TableListing {
-  return {
-    headers: ['runbook', 'repository', 'connections', 'commit', 'error'],
-    rows: templates.map((one) => [one.name, one.repository, one.connections.join(' '), one.commit.slice(0, 8), one.error]),
-  };
-}
-
-/** Returns all results of a search: connections, resources, then runbooks. */
-export function searchListing({ connections, resources, runbooks }: SearchResult): TableListing {
-  return {
-    headers: ['name', 'what', 'type', 'of'],
-    rows: [
-      ...connections.map((one) => [one.name, 'connection', typeOf(one), one.resource_name]),
-      ...resources.map((one) => [one.name, 'resource', typeOf(one), '']),
-      ...runbooks.map((one) => [one.name, 'runbook', '', one.repository]),
-    ],
-  };
-}
-
-function typeOf({ type, subtype }: { readonly type: string; readonly subtype: string }): string {
-  return [type, subtype].filter((part) => part !== '').join('/');
 }

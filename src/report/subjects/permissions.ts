@@ -7,7 +7,7 @@ import { termText } from '../../model/protection/timed-grants.ts';
 import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import { escapeTerminal } from '../escape.ts';
-import type { TableListing } from './listings.ts';
+import type { TableListing } from '../blocks.ts';
 import { everybodyElse, joinQuoted, peopleText } from '../wording/people.ts';
 import { approversText, filesText } from '../wording/permissions.ts';
 
