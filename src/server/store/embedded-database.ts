@@ -6,6 +6,7 @@ import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { limitConcurrency } from '../../model/concurrency.ts';
 import { AppError, systemCodeOf } from '../../model/errors.ts';
+import { asObject } from '../../model/json.ts';
 import { keyLength } from '../secrets.ts';
 import { isLockName, lockFolder } from './folder-lock.ts';
 
@@ -43,9 +44,18 @@ export async function openFolder(folder: string, makeFolder: (path: string, mode
     const lite = await Lite.create(data, parts);
     return { lite, ownKey: () => ownKeyOf(folder), close: () => lite.close().finally(lock.release) };
   } catch (error) {
+    await rm(draft, { recursive: true, force: true });
     await lock.release();
-    throw error;
+    throw asObject(error)['errno'] === fullDiskErrno ? fullDisk(folder, 'is full') : error;
   }
+}
+
+// The embedded database throws objects of its own, with the numbers of WASI, for what the system refuses.
+const fullDiskErrno = 51;
+
+/** Returns the error of a full disk, as the database has it. */
+function fullDisk(folder: string, state: string): Error {
+  return Object.assign(new Error(`the disk of ${folder} ${state}`), { code: '53100' });
 }
 
 /** Throws `AppError` where other users can write into a folder: they could replace its database and its key. */
@@ -79,10 +89,10 @@ export function createLitePool(lite: PGlite, folder?: string): PostgresPool {
 // The write-ahead log grows by files of 16 MB: without room for the next one, the embedded database runs in circles and answers nothing.
 const reservedBytes = 32 * 1024 * 1024;
 
-/** Throws the error of a full disk, as the database has it, while a write could need more than the disk of a folder has. */
+/** Throws the error of a full disk while a write could need more than the disk of a folder has. */
 async function requireRoom(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize < reservedBytes) throw Object.assign(new Error(`the disk of ${folder} has less than 32 MB left`), { code: '53100' });
+  if (bavail * bsize < reservedBytes) throw fullDisk(folder, 'has less than 32 MB left');
 }
 
 class LiteClient implements PostgresPoolClient {
