@@ -129,7 +129,7 @@ const inside: Readonly<Record<string, string>> = {
   report:
     'escape.ts wrap.ts document-json.ts marks.ts blocks.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
     'formats.ts reports.ts',
-  server: 'log.ts principal.ts rejection.ts secrets.ts collections.ts store rules routes http',
+  server: 'log.ts principal.ts rejection.ts secrets.ts resource-kind.ts collections.ts store rules routes http',
   commands:
     'context output session planning completion command-line pull-objects.ts validate.ts plan.ts apply.ts drift.ts explain.ts can.ts reporting test.ts fmt.ts init.ts schema.ts ' +
     'pull.ts review.ts get.ts list.ts search.ts record.ts serve.ts version.ts workflow-commands.ts',

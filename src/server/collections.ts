@@ -1,6 +1,7 @@
 import type { FieldRule, Kind, Registry } from '../model/kind.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { secretReferencePattern, secretValueSchema, servedRules, type ServedRules } from '../model/served-rules.ts';
+import { resourceKind } from './resource-kind.ts';
 import type { Secrets } from './secrets.ts';
 
 /** What a read-only field shows: the identity, whether the agent is online, or something of the secrets. */
@@ -21,6 +22,10 @@ type KindRow = ServedRules & {
   readonly identityField?: string;
   /** The field with the groups that may see and use an object; a replacement that omits it keeps it. */
   readonly accessField?: string;
+  /** The field in which connections name an object of this kind. */
+  readonly memberField?: string;
+  /** The fields that lists are filtered by; such a list always has pages. */
+  readonly filters?: readonly string[];
   /** Fields that are always derived from the others; the server ignores the values that callers send. */
   readonly computed?: readonly string[];
   /** Patterns that fields may match instead where the server was started with `localRepositories`. */
@@ -98,6 +103,19 @@ The gateway does not contact the repository; the listing of runbooks shows wheth
       replace: 'The form of the URL (https, ssh) can change, but not the repository.',
     },
   },
+  Resource: {
+    path: '/resources',
+    table: 'resources',
+    byName: true,
+    memberField: 'resource_name',
+    filters: ['name', 'type', 'subtype', 'agent_id'],
+    texts: {
+      one: 'resource',
+      many: 'Resources',
+      create: 'A connection that names no resource in `resource_name` gets one of its own name.',
+      replace: 'Renaming also updates its connections. While it has connections, its type and subtype cannot change.',
+    },
+  },
 } as const;
 
 type AnyKindRow = (typeof kindRows)[keyof typeof kindRows];
@@ -130,7 +148,7 @@ export type EdgeSide = {
 /** A kind as the gateway serves it. */
 export type Collection = KindTables &
   Required<Pick<KindRow, 'path' | 'identityField' | 'computed' | 'narrowed' | 'readOnly' | 'texts'>> &
-  Pick<KindRow, 'resourceField' | 'accessField'> & {
+  Pick<KindRow, 'resourceField' | 'accessField' | 'memberField' | 'filters'> & {
     readonly byName: boolean;
     readonly localForms: Readonly<Record<string, string>>;
     readonly kind: Kind;
@@ -146,7 +164,7 @@ export function collectionsOf(
   registry: Registry,
   { localRepositories = false }: { localRepositories?: boolean } = {},
 ): readonly Collection[] {
-  return servedKinds(registry).map((kind) => {
+  return [...servedKinds(registry), resourceKind].map((kind) => {
     const row = tablesOf(kind.name);
     const { narrowed = {}, localForms = {}, ...rest } = row;
     return {

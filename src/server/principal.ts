@@ -23,9 +23,6 @@ type EnvironmentKeys = {
   readonly managerKey?: { readonly key: string; readonly manager: string };
 };
 
-// An arbitrary UUID. Every version of the server must use the same one.
-const principalNamespace = '3f1c7a52-8f0e-4d0b-9a56-6b1c2d9e7f10';
-
 /** Hashes the keys of the environment. Throws `AppError` when a key is empty or both are equal. */
 export function environmentKeys({ adminKey, managerKey }: EnvironmentKeys): readonly HashedKey[] {
   if (adminKey === '') throw new AppError('serve/key', 3, 'the admin key is empty', { hint: 'set OSTIARY_SERVE_KEY' });
@@ -64,16 +61,10 @@ export function keyFromHeaders(authorization: string | undefined, apiKey: string
   return apiKey ?? /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
 }
 
-/** Computes a UUID version 5 (RFC 9562). */
+/** Returns an id that depends on the name alone. */
 function uuidFromName(name: string): string {
-  const bytes = createHash('sha1')
-    .update(Buffer.from(principalNamespace.replaceAll('-', ''), 'hex'))
-    .update(name)
-    .digest()
-    .subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  const digest = createHash('sha256').update(`ostiary principal\0${name}`).digest('hex');
+  return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }
 
 function hashKey(key: string): Buffer {

@@ -33,8 +33,9 @@ async function insert(first, end) {
   });
   await client.query(
     `with given as (select * from jsonb_to_recordset($1) as given (id uuid, name text, spec jsonb, secrets text)),
-    made as (insert into resources (id, name, type, subtype, agent_id, revision, created_at, updated_at)
-      select gen_random_uuid(), name, spec ->> 'type', spec ->> 'subtype', (spec ->> 'agent_id')::uuid, 1, now(), now() from given)
+    made as (insert into resources (id, name, spec, managed_by, revision, created_at, updated_at)
+      select gen_random_uuid(), name, jsonb_build_object('type', spec ->> 'type', 'subtype', spec ->> 'subtype', 'agent_id', spec ->> 'agent_id'),
+        '', 1, now(), now() from given)
     insert into connections (id, name, spec, secrets, secrets_updated_at, managed_by, revision, created_at, updated_at)
       select id, name, spec, secrets, now(), '', 1, now(), now() from given`,
     [JSON.stringify(objects)],

@@ -6,7 +6,8 @@ import { type Collection, collectionsOf } from '../../src/server/collections.ts'
 import type { Principal } from '../../src/server/principal.ts';
 import type { AppEnv } from '../../src/server/routes/request-context.ts';
 import { findObject, listObjects, pageObjects } from '../../src/server/rules/object-reader.ts';
-import { serveSearch } from '../../src/server/routes/search-routes.ts';
+import { searchSection } from '../../src/server/routes/search.openapi.ts';
+import { serveSection } from '../../src/server/routes/serve-section.ts';
 import type { Store } from '../../src/server/store/store.ts';
 import type { Tables } from '../../src/server/store/schema.ts';
 
@@ -28,12 +29,12 @@ export function readingsOf(db: Kysely<Tables>, registry: Registry): (path: strin
     await listObjects(store, collectionOf(registry, 'runbook_configurations'), { visibleTo: null, make: () => undefined });
     return { runbooks: [], errors: [] };
   };
-  serveSearch(search, { store, now, searchRunbooks, log: () => undefined });
+  serveSection(search, searchSection({ store, searchRunbooks, log: () => undefined }));
 
   return async (path) => {
     const { pathname, searchParams } = new URL(path, 'http://localhost');
     const page = searchParams.get('page');
-    if (pathname === '/agents') return listAgents(db, now());
+    if (pathname === '/agents') return listAgents(store);
     if (pathname === '/search') return search.request(path);
     if (pathname !== connections.path)
       return findObject(store, connections, { text: pathname.slice(connections.path.length + 1), visibleTo: null });

@@ -1,7 +1,4 @@
 /** The safety checks of what others give Ostiary: checkouts, packages, git, the gateway and requests, in the form of `checks`. */
-const bearer = "    const token = keyFromHeaders(c.req.header('Authorization'), undefined);\n";
-const body =
-  '    const body = await readBody(c.env.incoming, { limit: smallBodyBytes, missing: {} });\n    requireNoProblems(validate(body));\n';
 
 export const boundaryChecks = [
   [
@@ -155,12 +152,11 @@ export const boundaryChecks = [
     ['unit/manifest/secrets'],
   ],
   [
-    'the body of a heartbeat is read after its token',
-    'server/routes/agents.openapi.ts',
-    bearer,
-    body + bearer,
-    ['server/agents/agents.test.ts: agents on PGlite the body of a heartbeat is not read before its token'],
-    body,
+    'no body is read before the key or the token of its request',
+    'server/http/authenticate-request.ts',
+    '    const access = ',
+    '    await c.req.arrayBuffer();\n    const access = ',
+    ['server/api/openapi.test.ts: every route that needs a key or a token refuses a request without reading its body'],
   ],
   [
     'a folder that others can write is refused',

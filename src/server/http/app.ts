@@ -1,39 +1,37 @@
-import { type Context, type ErrorHandler, Hono, type MiddlewareHandler } from 'hono';
-import { agentSection, serveAgents, serveHeartbeat } from '../routes/agents.openapi.ts';
-import type { ApiSection } from '../routes/api-section.ts';
-import { describeApi, serveDocument, serviceSection } from '../routes/openapi-document.ts';
-import { auditWrites } from './audit-requests.ts';
-import { auditSection, serveAuditLog, serveEncryptionKeys } from '../routes/audit.openapi.ts';
-import { authenticateRequest, behindKey, createLoginRejection, requirePermission } from './authenticate-request.ts';
-import { identitySection, serveApiKeys, serveIdentity } from '../routes/identity.openapi.ts';
-import type { HashedKey } from '../principal.ts';
-import type { Collection } from '../collections.ts';
-import { Rejection } from '../rejection.ts';
-import { answerConditionalReads } from './conditional-reads.ts';
-import { type AppEnv, clientAddress, servedRoute } from '../routes/request-context.ts';
-import type { Log } from '../log.ts';
-import { Undecryptable } from '../secrets.ts';
-import { reportUndecryptable } from '../routes/report-undecryptable.ts';
-import { serveCollection } from '../routes/object-routes.ts';
-import { collectionSection } from '../routes/objects.openapi.ts';
-import { resourceSection, serveResources } from '../routes/resources.openapi.ts';
-import { reviewSection, serveReviews } from '../routes/reviews.openapi.ts';
-import type { RunbookLibrary } from '../rules/runbooks/runbook-library.ts';
-import { runbookSection, serveRunbooks } from '../routes/runbooks.openapi.ts';
-import { type RunbookSearch, searchSection, serveSearch } from '../routes/search-routes.ts';
-import type { Store } from '../store/store.ts';
 import { randomUUID } from 'node:crypto';
-import { databaseUnavailableReason } from '../store/database-unavailable.ts';
-import { serveHealth } from '../routes/health.ts';
-import { serveMetrics } from '../routes/metrics.ts';
+import { type Context, type ErrorHandler, Hono, type MiddlewareHandler } from 'hono';
+import type { JsonObject } from '../../model/json.ts';
+import type { Collection } from '../collections.ts';
+import type { Log } from '../log.ts';
+import type { HashedKey } from '../principal.ts';
+import { Rejection } from '../rejection.ts';
+import { agentSection } from '../routes/agents.openapi.ts';
+import type { ApiSection } from '../routes/api-section.ts';
+import { auditSection } from '../routes/audit.openapi.ts';
+import { identitySection } from '../routes/identity.openapi.ts';
+import { collectionSection } from '../routes/objects.openapi.ts';
+import { describeApi } from '../routes/openapi-document.ts';
+import { reportUndecryptable } from '../routes/report-undecryptable.ts';
+import { type AppEnv, clientAddress, servedRoute } from '../routes/request-context.ts';
 import type { RequestMetrics } from '../routes/request-metrics.ts';
+import { reviewSection } from '../routes/reviews.openapi.ts';
+import { runbookSection } from '../routes/runbooks.openapi.ts';
+import { type RunbookSearch, searchSection } from '../routes/search.openapi.ts';
+import { serveSection } from '../routes/serve-section.ts';
+import { serviceSection } from '../routes/service.openapi.ts';
+import type { RunbookLibrary } from '../rules/runbooks/runbook-library.ts';
+import { Undecryptable } from '../secrets.ts';
+import { databaseUnavailableReason } from '../store/database-unavailable.ts';
+import type { Store } from '../store/store.ts';
+import { auditWrites } from './audit-requests.ts';
+import { authenticateRequest, behindKey, requirePermission } from './authenticate-request.ts';
+import { answerConditionalReads } from './conditional-reads.ts';
 
 type AppOptions = ObserveOptions & {
   readonly store: Store;
   readonly collections: readonly Collection[];
   readonly library: RunbookLibrary;
   readonly keys: readonly HashedKey[];
-  readonly now: () => Date;
   readonly intercept?: MiddlewareHandler<AppEnv> | undefined;
   /** Searches runbooks; searches the library by default. */
   readonly searchRunbooks?: RunbookSearch | undefined;
@@ -47,23 +45,11 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   app.use(observeRequests(options));
   if (options.intercept !== undefined) app.use(options.intercept);
 
-  const rejectLogin = createLoginRejection(options);
-  const guards = [authenticateRequest({ ...options, rejectLogin }), auditWrites(options), requirePermission, answerConditionalReads];
-  for (const guard of guards) app.use(behindKey(guard));
-  serveHealth(app, options);
-  serveDocument(app, describeApi(apiSections(options.collections), options.version));
-  serveHeartbeat(app, { ...options, rejectLogin });
-  serveMetrics(app, options);
-  serveIdentity(app, options);
-  serveApiKeys(app, options);
-  serveAuditLog(app, options);
-  serveEncryptionKeys(app, options);
-  serveAgents(app, options);
-  serveResources(app, options);
-  serveSearch(app, { ...options, searchRunbooks: options.searchRunbooks ?? options.library.search });
-  for (const collection of options.collections) serveCollection(app, collection, options);
-  serveRunbooks(app, options.library, options.store);
-  serveReviews(app, options);
+  app.use(authenticateRequest(options));
+  for (const guard of [auditWrites(options), requirePermission, answerConditionalReads]) app.use(behindKey(guard));
+  const chapters = sectionsOf(options, () => document);
+  const document = describeApi(chapters, options.version);
+  for (const chapter of chapters) serveSection(app, chapter);
   refuseOtherMethods(app);
   app.notFound((c) => c.json({ message: 'unknown route' }, 404));
   return app;
@@ -82,18 +68,18 @@ function refuseOtherMethods(app: Hono<AppEnv>): void {
   }
 }
 
-/** Lists all sections of the API document, in the order of the document. */
-function apiSections(collections: readonly Collection[]): readonly ApiSection[] {
+/** Lists all sections of the API, in the order of the document. */
+function sectionsOf(options: AppOptions, document: () => JsonObject): readonly ApiSection[] {
+  const { store, library, collections, searchRunbooks = library.search } = options;
   return [
-    ...collections.map((collection) => collectionSection(collection)),
-    resourceSection,
-    reviewSection,
-    runbookSection,
-    searchSection,
-    agentSection,
-    identitySection,
-    auditSection,
-    serviceSection,
+    ...collections.map((collection) => collectionSection(collection, options)),
+    reviewSection(store),
+    runbookSection(library, store),
+    searchSection({ ...options, searchRunbooks }),
+    agentSection(store),
+    identitySection(options),
+    auditSection(store),
+    serviceSection({ ...options, document }),
   ];
 }
 

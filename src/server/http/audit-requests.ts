@@ -8,7 +8,6 @@ import type { Store } from '../store/store.ts';
 
 type AuditOptions = {
   readonly store: Store;
-  readonly now: () => Date;
   readonly log: Log;
   readonly trustProxy: boolean;
 };
@@ -16,11 +15,11 @@ type AuditOptions = {
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Records every request that writes: routes record successful writes, this middleware records all others. */
-export function auditWrites({ store, now, log, trustProxy }: AuditOptions): MiddlewareHandler<AppEnv> {
+export function auditWrites({ store, log, trustProxy }: AuditOptions): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const route = servedRoute(c);
     if (route === undefined || readMethods.has(c.req.method)) return next();
-    const attempt = writeAttempt(c, { route: route.path, at: now(), trustProxy });
+    const attempt = writeAttempt(c, { route: route.path, at: store.now(), trustProxy });
     let recorded = false;
     c.set('record', async (trx, written) => {
       await recordWrite(trx, attempt, written);

@@ -11,14 +11,13 @@ import { createApp } from './app.ts';
 import { answerMalformedUrls, answerUnrouted, rejectMalformedRequests, securityHeaders, type UnroutedAnswer } from './unrouted-requests.ts';
 import { hasAdminKey } from '../rules/api-keys.ts';
 import { environmentKeys } from '../principal.ts';
-import { type Collection, collectionsOf } from '../collections.ts';
+import { type Collection, collectionsOf, kindTables, type ObjectTable } from '../collections.ts';
 import type { DatabaseOptions } from '../store/database.ts';
 import type { Log } from '../log.ts';
 import { inWriteLock, openStore, type OpenStore, type Store, type StoreOptions } from '../store/store.ts';
 import { createRunbookLibrary, type RunbookSource } from '../rules/runbooks/runbook-library.ts';
-import type { RunbookSearch } from '../routes/search-routes.ts';
+import type { RunbookSearch } from '../routes/search.openapi.ts';
 import { sql } from 'kysely';
-import { type SealedColumn, sealedColumns } from '../store/schema.ts';
 
 export type ServeOptions = {
   readonly database: DatabaseOptions;
@@ -238,10 +237,10 @@ const firstId = '00000000-0000-0000-0000-000000000000';
 async function resealAll(store: Store, { log, stopped }: ResealOptions): Promise<void> {
   let resealed = 0;
   let left = 0;
-  for (const column of sealedColumns) {
+  for (const { table } of kindTables) {
     for (let after: string | undefined = firstId; after !== undefined;) {
       if (stopped()) return;
-      const done: ResealedBatch = await resealBatch(store, column, after);
+      const done: ResealedBatch = await resealBatch(store, table, after);
       resealed += done.resealed;
       left += done.unreadable.length;
       for (const place of done.unreadable) log({ level: 'warn', message: `cannot be decrypted and is kept unchanged: ${place}` });
@@ -254,18 +253,22 @@ async function resealAll(store: Store, { log, stopped }: ResealOptions): Promise
 
 type ResealedBatch = { readonly resealed: number; readonly unreadable: readonly string[]; readonly last: string | undefined };
 
-function resealBatch({ db, cipher }: Store, { table, column }: SealedColumn, after: string): Promise<ResealedBatch> {
-  const [target, sealed, key] = [sql.table(table), sql.ref(column), sql.ref(`${column}_key`)];
+function resealBatch({ db, cipher }: Store, table: ObjectTable, after: string): Promise<ResealedBatch> {
   return inWriteLock(db, async (trx) => {
     const { rows } = await sql<SealedRow>`
-      select id, ${sealed} as sealed from ${target} where ${key} <> ${cipher.keyId} and id > ${after}::uuid
+      select id, secrets as sealed from ${sql.table(table)} where secrets_key <> ${cipher.keyId} and id > ${after}::uuid
       order by id limit ${resealBatchSize}`.execute(trx);
     const unreadable: string[] = [];
     for (const row of rows) {
-      const place = `${table}/${row.id}/${column}`;
+      const place = `${table}/${row.id}/secrets`;
       const text = tryOpen(() => cipher.open(row.sealed, place));
       if (text === undefined) unreadable.push(place);
-      else await sql`update ${target} set ${sealed} = ${cipher.seal(text, place)} where id = ${row.id}`.execute(trx);
+      else
+        await trx
+          .updateTable(table)
+          .set({ secrets: cipher.seal(text, place) })
+          .where('id', '=', row.id)
+          .execute();
     }
     return { resealed: rows.length - unreadable.length, unreadable, last: rows.length < resealBatchSize ? undefined : rows.at(-1)?.id };
   });

@@ -1,4 +1,6 @@
-import type { JsonObject } from '../../model/json.ts';
+import type { Context } from 'hono';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { AppEnv } from './request-context.ts';
 
 /** A parameter beside the body. */
 export type Parameter = {
@@ -13,9 +15,15 @@ export type Parameter = {
 export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503;
 
 /** The response to a success: its status, its description, and the schema of its body or the name of one; without a schema it has no body. */
-export type ApiAnswer = readonly [status: number, description: string, schema?: JsonObject | string];
+export type ApiAnswer = readonly [status: 200 | 201 | 204 | 304 | 503, description: string, schema?: JsonObject | string];
 
-/** An operation in the API document. It is declared beside the route that serves it. */
+/** The valid values of the query parameters, integers as numbers; a parameter that is not given has none. */
+export type Query = Readonly<Record<string, Json>>;
+
+/** What an operation answers: JSON or its text, and the version and the id of an object. */
+export type ServedAnswer = { readonly json?: unknown; readonly tag?: string; readonly id?: string };
+
+/** An operation: what serves it, and its words in the API document. */
 export type ApiOperation = {
   /** The method and the path of the route: `GET /connections/:id`. */
   readonly route: `${'GET' | 'POST' | 'PUT' | 'DELETE'} ${string}`;
@@ -30,8 +38,10 @@ export type ApiOperation = {
   readonly tagged?: true;
   /** The parameters beside those of the path and of versions. */
   readonly parameters?: readonly Parameter[];
-  /** The name of the schema. */
+  /** The name of the schema of the body, which is read and checked before the operation is served. */
   readonly body?: string;
+  /** The most bytes of the body; 1 MiB by default. */
+  readonly mostBytes?: number;
   readonly hasOptionalBody?: true;
   readonly answer: ApiAnswer;
   /** JSON by default. */
@@ -40,6 +50,8 @@ export type ApiOperation = {
   readonly otherAnswer?: ApiAnswer;
   /** Errors beside the derived ones: 401, 429; 403 if not every role may; 404 with a path parameter; 412 with versions; 400, 413, 415, 422 with a body. */
   readonly errors?: readonly ErrorStatus[];
+  /** Answers a request; the status is that of `answer`. */
+  readonly serve: (c: Context<AppEnv>, body: JsonObject, query: Query) => Promise<ServedAnswer | Response>;
 };
 
 /** A group of operations, and the schemas that they refer to as `#/components/schemas/NAME`. */
@@ -62,6 +74,11 @@ export const undecryptableFields: JsonObject = {
     description: 'In place of the secrets, which cannot be decrypted. A read of this object alone is answered with 500.',
   },
 };
+
+/** Returns a query parameter. */
+export function queryParameter(name: string, description: string, schema: JsonObject = { type: 'string' }): Parameter {
+  return { name, in: 'query', description, schema };
+}
 
 /** The schema of an id. */
 export const idSchema: JsonObject = { type: 'string', format: 'uuid' };
@@ -100,12 +117,6 @@ export const versionParameters: readonly Parameter[] = [
       'One or more `ETag` values, or `*` for every version: the gateway answers a read of one of them with 304, and a write with 412.',
     schema: { type: 'string' },
   },
-];
-
-/** The parameters that select one page of a list. */
-export const pagingParameters: readonly Parameter[] = [
-  { name: 'page', in: 'query', description: 'The page number, from 1.', schema: { type: 'integer', minimum: 1, maximum: 1_000_000 } },
-  { name: 'page_size', in: 'query', description: 'Default: 50.', schema: { type: 'integer', minimum: 1, maximum: 100 } },
 ];
 
 /** The schema of a read-only field in a body, which the server accepts and ignores, so that a response can be sent back. */

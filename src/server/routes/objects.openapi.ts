@@ -6,16 +6,21 @@ import {
   idSchema,
   ignoredField,
   listOrPage,
-  pagingParameters,
+  pageSchema,
+  type Parameter,
+  queryParameter,
   schemaRef,
   timeSchema,
   undecryptableFields,
 } from './api-section.ts';
+import { pagingParameters } from './paging.ts';
 import type { Collection } from '../collections.ts';
+import { collectionHandlers, type CollectionOptions } from './object-routes.ts';
 
-/** Describes the create, list, read, replace and delete operations of one kind. */
-export function collectionSection(collection: Collection): ApiSection {
-  const { kind, path, byName, texts } = collection;
+/** Describes and serves the create, list, read, replace and delete of one kind. */
+export function collectionSection(collection: Collection, options: CollectionOptions): ApiSection {
+  const serve = collectionHandlers(collection, options);
+  const { kind, path, byName, texts, filters, agentField } = collection;
   const { one, many, create, replace } = texts;
   const body = `${kind.name}Body`;
   const ofOne = { named: byName ? `The ID or name of the ${one}.` : `The ID of the ${one}.`, tagged: true } as const;
@@ -32,10 +37,11 @@ export function collectionSection(collection: Collection): ApiSection {
         route: `GET ${path}`,
         id: `list${kind.name}s`,
         summary: `List ${many.toLowerCase()}`,
-        description: `Sorted by \`${collection.identityField}\`. Without parameters the whole list as an array; with \`page\` or \`page_size\` one page.`,
-        parameters: pagingParameters,
+        description: `Sorted by \`${collection.identityField}\`. ${filters === undefined ? wholeOrPage : filtered}`,
+        parameters: [...pagingParameters, ...filterParameters(filters, agentField)],
         answer: [200, 'The list, or a page of it.', listOf(collection)],
         errors: [422],
+        serve: serve.list,
       },
       {
         route: `POST ${path}`,
@@ -46,8 +52,16 @@ export function collectionSection(collection: Collection): ApiSection {
         body,
         answer: [201, 'The created object.', kind.name],
         errors: [409],
+        serve: serve.create,
       },
-      { ...ofOne, route: `GET ${path}/:id`, id: `read${kind.name}`, summary: `Read a ${one}`, answer: [200, `The ${one}.`, kind.name] },
+      {
+        ...ofOne,
+        route: `GET ${path}/:id`,
+        id: `read${kind.name}`,
+        summary: `Read a ${one}`,
+        answer: [200, `The ${one}.`, kind.name],
+        serve: serve.read,
+      },
       {
         ...ofOne,
         route: `PUT ${path}/:id`,
@@ -57,6 +71,7 @@ export function collectionSection(collection: Collection): ApiSection {
         body,
         answer: [200, 'The updated object.', kind.name],
         errors: [409],
+        serve: serve.replace,
       },
       {
         ...ofOne,
@@ -66,14 +81,31 @@ export function collectionSection(collection: Collection): ApiSection {
         description: 'Its attachments are also deleted.',
         answer: [204, 'The object is deleted.'],
         errors: [409],
+        serve: serve.remove,
       },
     ],
   };
 }
 
-function listOf({ kind: { name }, hasSecrets }: Collection): JsonObject {
+const wholeOrPage = 'Without parameters the whole list as an array; with `page` or `page_size` one page.';
+const filtered = `Always one page. The parameters are not part of the interface: filters are exact and combined with AND, an empty filter
+matches all; \`search\` is a part of one of the other texts, ignores case and has no wildcards.`;
+
+function filterParameters(filters: readonly string[] | undefined, agentField: string | undefined): readonly Parameter[] {
+  if (filters === undefined) return [];
+  return ['search', ...filters].map((name) =>
+    queryParameter(name, name === 'search' ? 'A part of a text.' : `The exact \`${name}\`.`, {
+      type: 'string',
+      ...(name === agentField
+        ? { pattern: '^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$', $comment: 'the ID of an agent' }
+        : {}),
+    }),
+  );
+}
+
+function listOf({ kind: { name }, hasSecrets, filters }: Collection): JsonObject {
   const row = hasSecrets ? { anyOf: [schemaRef(name), schemaRef(unreadableName(name))] } : schemaRef(name);
-  return listOrPage(row);
+  return filters === undefined ? listOrPage(row) : pageSchema(row);
 }
 
 function unreadableName(kind: string): string {
@@ -114,7 +146,7 @@ const secretFields: JsonObject = {
 };
 
 /** Returns the schema of a body that creates or replaces an object. It accepts read-only fields, so that a response can be sent back. */
-export function objectBodySchema(collection: Collection): JsonObject {
+function objectBodySchema(collection: Collection): JsonObject {
   const { kind, readOnly, narrowed } = collection;
   const wire = wireSchema(kind);
   const ignored = [commonFields, secretFields, readOnly].flatMap((fields) => Object.keys(fields));

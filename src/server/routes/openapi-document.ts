@@ -1,5 +1,4 @@
-import type { Hono } from 'hono';
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { asText, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import {
   type ApiAnswer,
   type ApiOperation,
@@ -10,8 +9,8 @@ import {
   schemaRef,
   versionParameters,
 } from './api-section.ts';
-import { accessTo, restrictedRoles, type ServedRoute } from '../rules/permissions.ts';
-import type { AppEnv } from './request-context.ts';
+import { accessTo, restrictedRoles } from '../rules/permissions.ts';
+import { routeOf } from './serve-section.ts';
 
 const introduction = `Access to databases, applications and shells through named connections.
 
@@ -75,7 +74,7 @@ export function describeApi(chapters: readonly ApiSection[], version: string): J
   const operations = chapters.flatMap((chapter) => chapter.operations);
   const bodies = new Set(operations.flatMap(({ body }) => body ?? []));
   const schemas = chapters.flatMap((chapter) => Object.entries(chapter.schemas ?? {}));
-  const publish = (name: string, schema: Json): Json => portablePatterns(embed(name, bodies.has(name) ? forbidNul(schema) : schema));
+  const publish = (name: string, schema: Json): Json => published(schema, `#/components/schemas/${name}`, bodies.has(name));
   const statuses = new Set(operations.flatMap((operation) => errorStatuses(operation)));
   return {
     openapi: '3.1.0',
@@ -145,15 +144,15 @@ function operationJson(tag: string, operation: ApiOperation): JsonObject {
   };
 }
 
-function parametersOf({ route, named, parameters = [], ...operation }: ApiOperation): readonly Parameter[] {
+function parametersOf({ route, named, tagged, parameters = [] }: ApiOperation): readonly Parameter[] {
   const name = /:(\w+)/.exec(route)?.[1];
   const inPath: Parameter[] =
     name === undefined ? [] : [{ name, in: 'path', description: named ?? '', required: true, schema: { type: 'string', minLength: 1 } }];
-  return [...inPath, ...(hasVersions({ named, ...operation }) ? versionParameters : []), ...parameters];
+  return [...inPath, ...(hasVersions({ named, tagged }) ? versionParameters : []), ...parameters];
 }
 
 /** Returns whether a request may require or exclude versions of the object that it names. */
-function hasVersions({ named, tagged }: Pick<ApiOperation, 'tagged'> & { readonly named?: string | undefined }): boolean {
+function hasVersions({ named, tagged }: { readonly named?: string | undefined; readonly tagged?: true | undefined }): boolean {
   return named !== undefined && tagged === true;
 }
 
@@ -171,11 +170,6 @@ function errorStatuses(operation: ApiOperation): readonly ErrorStatus[] {
   return [...new Set<ErrorStatus>([...following, ...refuses, 500])].toSorted((left, right) => left - right);
 }
 
-function routeOf({ route }: ApiOperation): ServedRoute {
-  const [method = '', path = ''] = route.split(' ');
-  return { method, path };
-}
-
 function answerJson([, description, schema]: ApiAnswer, sent: readonly string[], contentType = 'application/json'): JsonObject {
   const body = typeof schema === 'string' ? schemaRef(schema) : schema;
   return {
@@ -189,116 +183,23 @@ function errorResponse(description: string): JsonObject {
   return { description, content: { 'application/json': { schema: schemaRef('Refusal') } } };
 }
 
-/** Rewrites the local references of a schema to its place in the document. */
-function embed(name: string, schema: Json): Json {
-  if (typeof schema !== 'object' || schema === null) return schema;
-  if (Array.isArray(schema)) return schema.map((entry: Json) => embed(name, entry));
-  const entries = Object.entries(schema).filter(([key]) => key !== '$schema');
-  return Object.fromEntries(
-    entries.map(([key, value]) => [
-      key,
-      key === '$ref' && typeof value === 'string'
-        ? value.replace(/^#\/\$defs\//, `#/components/schemas/${name}/$defs/`)
-        : embed(name, value),
-    ]),
-  );
-}
-
-const limitingKeywords = ['pattern', 'enum', 'const', 'format'];
-
-/** Adds to every text of a body schema that it contains no U+0000, which otherwise only a description says. */
-function forbidNul(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map((entry: Json) => forbidNul(entry));
-  if (!isObject(schema)) return schema;
-  const node = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, forbidNul(value)]));
-  const isText = [schema['type']].flat().includes('string') && !limitingKeywords.some((keyword) => keyword in schema);
-  return isText ? { ...node, pattern: '^[^\\u0000]*$' } : node;
-}
-
 // A range of characters beyond U+FFFF.
 const astralRange = /[\u{10000}-\u{10ffff}]-[\u{10000}-\u{10ffff}]/gu;
+const limitingKeywords = ['pattern', 'enum', 'const', 'format'];
 
-/** Removes surrogates and astral ranges from patterns: not every engine treats these as characters. */
-function portablePatterns(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map((entry: Json) => portablePatterns(entry));
+/**
+ * Returns a schema as the document has it: its local references lead to its place there; patterns have no surrogates and astral ranges, which not
+ * every engine treats as characters; and the texts of a body contain no U+0000, which otherwise only a description says.
+ */
+function published(schema: Json, place: string, isBody: boolean): Json {
+  if (Array.isArray(schema)) return schema.map((entry: Json) => published(entry, place, isBody));
   if (!isObject(schema)) return schema;
-  const entries = Object.entries(schema).map(([key, value]): [string, Json] => {
-    return [
-      key,
-      key === 'pattern' && typeof value === 'string'
-        ? value.replaceAll('\\ud800-\\udfff', '').replaceAll(astralRange, '')
-        : portablePatterns(value),
-    ];
+  const entries = Object.entries(schema).flatMap(([key, value]): readonly [string, Json][] => {
+    if (key === '$schema') return [];
+    if (key === '$ref') return [[key, asText(value).replace(/^#\/\$defs\//, `${place}/$defs/`)]];
+    if (key !== 'pattern' || typeof value !== 'string') return [[key, published(value, place, isBody)]];
+    return [[key, value.replaceAll('\\ud800-\\udfff', '').replaceAll(astralRange, '')]];
   });
-  return Object.fromEntries(entries);
+  const isFreeText = isBody && [schema['type']].flat().includes('string') && !limitingKeywords.some((keyword) => keyword in schema);
+  return Object.fromEntries(isFreeText ? [...entries, ['pattern', '^[^\\u0000]*$']] : entries);
 }
-
-/** The content type of metrics. */
-export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
-
-/** Serves the API document. */
-export function serveDocument(app: Hono<AppEnv>, document: JsonObject): void {
-  app.get('/openapi.json', (c) => c.json(document));
-}
-
-/** Describes the service itself. */
-export const serviceSection: ApiSection = {
-  name: 'Service',
-  description: 'The gateway itself; not part of the interface.',
-  schemas: {
-    Health: exactObject({ status: { const: 'ok' } }),
-    Unavailable: exactObject({ status: { const: 'unavailable' }, message: { type: 'string' } }),
-    ServerInfo: exactObject({
-      name: { const: 'ostiary' },
-      version: { type: 'string' },
-      role: { enum: ['admin', 'auditor', 'standard'], description: 'The role of the key.' },
-      organisation: { type: 'string' },
-      borrowed_fields: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'Additional fields of this gateway that are not part of the interface, as KIND.FIELD.',
-      },
-      longest_access_duration: {
-        type: 'integer',
-        description: 'The maximum duration of access in seconds for connections without access_max_duration.',
-      },
-    }),
-  },
-  operations: [
-    {
-      route: 'GET /serverinfo',
-      id: 'readServerInfo',
-      summary: 'Describe the gateway',
-      answer: [200, 'Name, version, and the role of the key.', 'ServerInfo'],
-    },
-    {
-      route: 'GET /healthz',
-      id: 'readHealth',
-      summary: 'Check liveness',
-      description: 'It does not use the database.',
-      answer: [200, 'The process is running.', 'Health'],
-    },
-    {
-      route: 'GET /readyz',
-      id: 'readReadiness',
-      summary: 'Check readiness',
-      answer: [200, 'The database answers within two seconds, and accepts the encryption key of this server.', 'Health'],
-      otherAnswer: [503, 'The database does not answer, the encryption key is retired, or the server is stopping.', 'Unavailable'],
-    },
-    {
-      route: 'GET /metrics',
-      id: 'readMetrics',
-      summary: 'Read metrics',
-      description: `In the text format of Prometheus: requests and their latency on this server since its start, by route and status; reviews that wait, and
-agents that are online. What the database does not answer is left out, and \`ostiary_database_up\` is 0.`,
-      answer: [200, 'The metrics.', { type: 'string' }],
-      contentType: metricsContentType,
-    },
-    {
-      route: 'GET /openapi.json',
-      id: 'readDocument',
-      summary: 'Return the OpenAPI document',
-      answer: [200, 'This document: OpenAPI 3.1.', { type: 'object' }],
-    },
-  ],
-};

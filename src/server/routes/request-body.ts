@@ -13,9 +13,9 @@ const parsedBodies = new WeakMap<IncomingMessage, JsonObject>();
 
 type BodyOptions = {
   /** The most bytes of the body; 1 MiB by default. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** The value of an empty body, if the route accepts one. */
-  readonly missing?: JsonObject;
+  readonly missing?: JsonObject | undefined;
 };
 
 /** Reads a JSON object. Throws a `Rejection` that never quotes the text, because it may hold secrets. Routes read it after they have checked the key. */

@@ -1,8 +1,6 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import { type ApiSection, exactObject, schemaRef } from './api-section.ts';
-import type { Hono } from 'hono';
 import { sql } from 'kysely';
-import type { AppEnv } from './request-context.ts';
 import type { RunbookLibrary, RunbookListing } from '../rules/runbooks/runbook-library.ts';
 import { decidingGroups, isReachable } from '../rules/connection-access.ts';
 import type { Principal } from '../principal.ts';
@@ -70,28 +68,26 @@ changing its configuration fetches it anew. One that cannot be read, or is too s
 A file that is no template, or larger than 1 MB, has an \`error\`. \`metadata\` has the parameters outside of every block.
 The top level has the runbooks of all repositories, and the commit of the first.`;
 
-/** Describes runbooks. */
-export const runbookSection: ApiSection = {
-  name: 'Runbooks',
-  description: 'Files of git repositories that run on connections.',
-  schemas: { Runbook: runbookSchema, RunbookParameter: parameter, RunbookListing: listing },
-  operations: [
-    {
-      route: 'GET /plugins/runbooks/templates',
-      id: 'listTemplates',
-      summary: 'List runbook templates',
-      description: `${how}\n\nThe interface shows one repository and no query; every item lists all \`connections\` that it can run on.`,
-      answer: [200, 'The runbooks.', 'RunbookListing'],
-    },
-  ],
-};
-
-/** Serves the runbooks of all repositories. */
-export function serveRunbooks(app: Hono<AppEnv>, library: RunbookLibrary, store: Store): void {
-  app.get('/plugins/runbooks/templates', async (c) => {
-    const connections = await connectionNames(store, c.get('principal'));
-    return c.json(listingJson(await library.list(c.get('principal').role), connections));
-  });
+/** Describes and serves the runbooks of all repositories. */
+export function runbookSection(library: RunbookLibrary, store: Store): ApiSection {
+  return {
+    name: 'Runbooks',
+    description: 'Files of git repositories that run on connections.',
+    schemas: { Runbook: runbookSchema, RunbookParameter: parameter, RunbookListing: listing },
+    operations: [
+      {
+        route: 'GET /plugins/runbooks/templates',
+        id: 'listTemplates',
+        summary: 'List runbook templates',
+        description: `${how}\n\nThe interface shows one repository and no query; every item lists all \`connections\` that it can run on.`,
+        answer: [200, 'The runbooks.', 'RunbookListing'],
+        async serve(c) {
+          const caller = c.get('principal');
+          return { json: listingJson(await library.list(caller.role), await connectionNames(store, caller)) };
+        },
+      },
+    ],
+  };
 }
 
 /** Returns the JSON of a listing. Callers that know one repository read the items and the commit at the top level. */

@@ -4,25 +4,22 @@ import { AppError } from '../../model/errors.ts';
 import { Rejection } from '../rejection.ts';
 import { type Author, requireAllowedTag, type WriteTarget } from './versions.ts';
 import { type Tables, uuidPattern } from '../store/schema.ts';
+import type { Store } from '../store/store.ts';
 
-type RegisteredAgent = {
+/** What an agent reports in a heartbeat; empty before the first. */
+type Heartbeat = { readonly hostname: string; readonly version: string; readonly platform: string };
+
+/** An agent as responses have it; `last_seen` is the time of the last heartbeat, and null before the first. */
+type RegisteredAgent = Heartbeat & {
   readonly id: string;
   readonly name: string;
   readonly status: 'online' | 'offline';
-  /** The time of the last heartbeat; null before the first. */
-  readonly last_seen: string | null;
-  /** What the agent reports in its heartbeats; empty before the first. */
-  readonly hostname: string;
-  readonly version: string;
-  readonly platform: string;
-  readonly created_at: string;
+  readonly last_seen: Date | null;
+  readonly created_at: Date;
 };
 
 /** An agent with its new token. */
-export type AgentWithToken = RegisteredAgent & { readonly token: string };
-
-/** What an agent reports in a heartbeat. */
-export type Heartbeat = { readonly hostname: string; readonly version: string; readonly platform: string };
+type AgentWithToken = RegisteredAgent & { readonly token: string };
 
 const tokenPrefix = 'osa_';
 const agentColumns = ['id', 'name', 'last_seen', 'hostname', 'version', 'platform', 'created_at'] as const;
@@ -50,23 +47,24 @@ export async function registerAgents(db: Kysely<Tables>, names: readonly string[
 }
 
 /** Lists all agents by name. */
-export async function listAgents(db: Kysely<Tables>, now: Date): Promise<readonly RegisteredAgent[]> {
+export async function listAgents({ db, now }: Store): Promise<readonly RegisteredAgent[]> {
   const rows = await db.selectFrom('agents').select(agentColumns).orderBy('name').execute();
-  return rows.map((row) => agentJson(row, now));
+  return rows.map((row) => agentJson(row, now()));
 }
 
 /** An agent with its `ETag`, which changes with its token but not with a heartbeat. */
-type TaggedAgent<T extends RegisteredAgent = RegisteredAgent> = { readonly agent: T; readonly tag: string };
+type TaggedAgent<T extends RegisteredAgent = RegisteredAgent> = { readonly json: T; readonly tag: string; readonly id: string };
 
 /** Finds an agent by its id or its name. Throws a 404. */
-export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Promise<TaggedAgent> {
+export async function findAgent({ db, now }: Store, text: string): Promise<TaggedAgent> {
   const row = await db
     .selectFrom('agents')
     .select([...agentColumns, 'token_hash'])
     .where(byIdOrName(text))
     .executeTakeFirst();
   if (row === undefined) throw unknownAgent(text);
-  return { agent: agentJson(row, now), tag: agentTag(row.id, row.token_hash) };
+  const { token_hash: hash, ...agent } = row;
+  return { json: agentJson(agent, now()), tag: agentTag(row.id, hash), id: row.id };
 }
 
 /** Locks an agent until the transaction ends. Throws a 412 when its version is not one of the expected ones. */
@@ -98,7 +96,7 @@ export async function createAgent(trx: Transaction<Tables>, name: string, author
     .executeTakeFirst();
   if (row === undefined) throw new Rejection(409, `the agent ${name} already exists`);
   await author.record(trx, { id: row.id, name, payload: { name } });
-  return { agent: { ...agentJson(row, author.now), token }, tag: agentTag(row.id, hash) };
+  return { json: { ...agentJson(row, author.now), token }, tag: agentTag(row.id, hash), id: row.id };
 }
 
 /** Replaces the token of an agent; the earlier token becomes invalid. */
@@ -112,11 +110,11 @@ export async function renewAgentToken(trx: Transaction<Tables>, target: WriteTar
     .returning(agentColumns)
     .executeTakeFirstOrThrow();
   await author.record(trx, { id, name: row.name, payload: {}, action: 'update', changed: ['token'] });
-  return { agent: { ...agentJson(row, author.now), token }, tag: agentTag(id, hash) };
+  return { json: { ...agentJson(row, author.now), token }, tag: agentTag(id, hash), id };
 }
 
 /** Removes an agent. Throws a 409 when a connection uses it; resources lose the reference. */
-export async function removeAgent(trx: Transaction<Tables>, target: WriteTarget, author: Author): Promise<void> {
+export async function removeAgent(trx: Transaction<Tables>, target: WriteTarget, author: Author): Promise<object> {
   const agent = await lockUnchangedAgent(trx, target);
   const { rows } = await sql<{ readonly name: string; readonly total: number }>`
     select name, count(*) over ()::integer as total from connections where spec ->> 'agent_id' = ${agent.id} order by name limit 3`.execute(
@@ -130,11 +128,16 @@ export async function removeAgent(trx: Transaction<Tables>, target: WriteTarget,
       `the agent ${agent.name} serves ${rows.map(({ name }) => name).join(', ')}${more}: assign another agent to them first`,
     );
   }
+  await sql`
+    update resources set spec = jsonb_set(spec, '{agent_id}', '""'), revision = revision + 1, updated_at = ${author.now}
+    where spec ->> 'agent_id' = ${agent.id}`.execute(trx);
   await trx.deleteFrom('agents').where('id', '=', agent.id).execute();
   await author.record(trx, { id: agent.id, name: agent.name, payload: {} });
+  return {};
 }
 
-type TokenHolder = { readonly name: string; readonly tokenHash: string };
+/** An agent that has sent its token. */
+export type TokenHolder = { readonly name: string; readonly tokenHash: string };
 
 /** Finds the agent with this token. */
 export async function findAgentByToken(db: Kysely<Tables>, token: string): Promise<TokenHolder | undefined> {
@@ -146,12 +149,12 @@ export async function findAgentByToken(db: Kysely<Tables>, token: string): Promi
 
 /** Records a heartbeat; undefined when the token was replaced meanwhile. */
 export async function recordHeartbeat(
-  db: Kysely<Tables>,
+  store: Store,
   { tokenHash }: TokenHolder,
   heartbeat: Heartbeat,
-  now: Date,
 ): Promise<RegisteredAgent | undefined> {
-  const row = await db
+  const now = store.now();
+  const row = await store.db
     .updateTable('agents')
     .set({ ...heartbeat, last_seen: now })
     .where('token_hash', '=', tokenHash)
@@ -160,22 +163,8 @@ export async function recordHeartbeat(
   return row === undefined ? undefined : agentJson(row, now);
 }
 
-type AgentQueryRow = Heartbeat & { readonly id: string; readonly name: string; readonly last_seen: Date | null; readonly created_at: Date };
-
-function agentJson(
-  { id, name, last_seen: seen, hostname, version, platform, created_at: created }: AgentQueryRow,
-  now: Date,
-): RegisteredAgent {
-  return {
-    id,
-    name,
-    status: agentStatusAt(now, seen),
-    last_seen: seen?.toISOString() ?? null,
-    hostname,
-    version,
-    platform,
-    created_at: created.toISOString(),
-  };
+function agentJson(row: Omit<RegisteredAgent, 'status'>, now: Date): RegisteredAgent {
+  return { ...row, status: agentStatusAt(now, row.last_seen) };
 }
 
 function byIdOrName(text: string): RawBuilder<boolean> {

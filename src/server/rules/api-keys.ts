@@ -1,11 +1,10 @@
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import type { JsonObject } from '../../model/json.ts';
 import { environmentPrincipal, type Principal, roleOf } from '../principal.ts';
 import { InvalidBody, Rejection } from '../rejection.ts';
 import { type Author, entityTag, requireAllowedTag, type WriteTarget } from './versions.ts';
 import { type ApiKeyRow, type Tables, uuidPattern } from '../store/schema.ts';
-import { inWriteLock, openStore, type StoreOptions, withUniqueName } from '../store/store.ts';
+import { inWriteLock, openStore, type Store, type StoreOptions, withUniqueName } from '../store/store.ts';
 import { AppError } from '../../model/errors.ts';
 import { type RecordWrite, recordWrite, type WriteAttempt } from '../store/audit-log.ts';
 
@@ -21,11 +20,17 @@ const apiKeyPattern = /^ostk_[\w-]{43}$/;
 const lastUsedPrecisionMs = 60_000;
 
 /** Returns the caller of a key; undefined when no active key of the database matches. */
-export async function findKeyHolder(db: Kysely<Tables>, key: string, now: Date): Promise<Principal | undefined> {
+export async function findKeyHolder(store: Store, key: string): Promise<Principal | undefined> {
   if (!apiKeyPattern.test(key)) return undefined;
-  const hash = hashApiKey(key);
-  const found = await db.selectFrom('api_keys').selectAll().where('hash', '=', hash).where('status', '=', 'active').executeTakeFirst();
-  if (found === undefined || !timingSafeEqual(Buffer.from(found.hash), Buffer.from(hash))) return undefined;
+  const { db } = store;
+  const now = store.now();
+  const found = await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('hash', '=', hashApiKey(key))
+    .where('status', '=', 'active')
+    .executeTakeFirst();
+  if (found === undefined) return undefined;
   if (found.last_used_at === null || now.getTime() - found.last_used_at.getTime() > lastUsedPrecisionMs) {
     await db.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', found.id).execute();
   }
@@ -87,7 +92,7 @@ export function replaceApiKey(
     const row = { ...draft, groups: JSON.stringify(draft.groups), revision: stored.revision + 1 };
     await withUniqueName(`API key ${draft.name}`, trx.updateTable('api_keys').set(row).where('id', '=', stored.id).execute());
     const changed = (['name', 'groups', 'manager'] as const).filter((field) => String(draft[field]) !== String(stored[field]));
-    await author.record(trx, { id: stored.id, name: draft.name, payload: { ...draft, groups: [...draft.groups] }, changed });
+    await author.record(trx, { id: stored.id, name: draft.name, payload: draft, changed });
     return { ...stored, ...draft, revision: row.revision };
   });
 }
@@ -111,22 +116,9 @@ export async function listGroups(db: Kysely<Tables>): Promise<readonly string[] 
   return rows.length === 0 ? undefined : rows.flatMap(({ groups }) => groups);
 }
 
-/** Returns the JSON of a key in responses. */
-export function apiKeyJson(key: ApiKey): JsonObject {
-  return {
-    id: key.id,
-    name: key.name,
-    masked_key: key.masked_key,
-    groups: [...key.groups],
-    role: roleOf(key.groups),
-    manager: key.manager,
-    status: key.status,
-    created_by: key.created_by,
-    deactivated_by: key.deactivated_by,
-    created_at: key.created_at.toISOString(),
-    deactivated_at: key.deactivated_at?.toISOString() ?? null,
-    last_used_at: key.last_used_at?.toISOString() ?? null,
-  };
+/** Returns a key as responses have it. */
+export function apiKeyJson({ hash: _hash, revision: _revision, ...key }: ApiKey): object {
+  return { ...key, role: roleOf(key.groups) };
 }
 
 /** Inserts a key in a transaction; returns the key itself, which is stored as a hash alone. */
@@ -151,7 +143,7 @@ async function insertApiKey(
   };
   const inserted = trx.insertInto('api_keys').values({ ...row, groups: JSON.stringify(draft.groups) });
   await withUniqueName(`API key ${draft.name}`, inserted.execute());
-  await author.record(trx, { id: row.id, name: draft.name, payload: { ...draft, groups: [...draft.groups] } });
+  await author.record(trx, { id: row.id, name: draft.name, payload: draft });
   return { key, created: row };
 }
 
@@ -175,17 +167,13 @@ export async function createFirstAdminKey(options: StoreOptions): Promise<string
     const attempt: WriteAttempt = { actor, address: '', method: 'POST', path: '/api-keys', resourceType: 'api_keys', at };
     const record: RecordWrite = (trx, written) => recordWrite(trx, attempt, written);
     const author = { name: actor.name, manager: '', now: at, record };
-    const key = await insertFirstAdminKey(store.db, { name: 'admin', groups: ['admin'], manager: '' }, author);
-    if (key !== undefined) return key;
+    const draft = { name: 'admin', groups: ['admin'], manager: '' };
+    const made = await inWriteLock(store.db, async (trx) => ((await hasAdminKey(trx)) ? undefined : insertApiKey(trx, draft, author)));
+    if (made !== undefined) return made.key;
     throw new AppError('serve/initialized', 3, 'the gateway already has an admin key', {
       hint: 'create more keys with POST /api-keys',
     });
   } finally {
     await close();
   }
-}
-
-/** Creates the first admin key; undefined when the database has an active one. */
-function insertFirstAdminKey(db: Kysely<Tables>, draft: ApiKeyDraft, author: Author): Promise<string | undefined> {
-  return inWriteLock(db, async (trx) => ((await hasAdminKey(trx)) ? undefined : (await insertApiKey(trx, draft, author)).key));
 }

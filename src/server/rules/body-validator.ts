@@ -1,7 +1,8 @@
-import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { asObject, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { FieldProblem } from '../rejection.ts';
+import { uuidPattern } from '../store/schema.ts';
 
 /** Lists the problems of a body; an empty list means that the body is valid. */
 export type BodyValidator = (body: JsonObject) => readonly FieldProblem[];
@@ -11,35 +12,24 @@ const hintedKeywords: ReadonlySet<string> = new Set(['pattern', 'anyOf']);
 // The database cannot store NUL, and half a surrogate pair is not a character.
 const unstorableText = /\0|\p{Surrogate}/u;
 // Ajv does not check the schemas at run time: a test checks them, and the check would take most of the startup time.
-const ajvOptions = { allErrors: true, allowUnionTypes: true, verbose: true, validateSchema: false } as const;
+const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+const ajvOptions = { allErrors: true, allowUnionTypes: true, verbose: true, validateSchema: false, strictTypes: false } as const;
+const formats = { uuid: uuidPattern, 'date-time': (text: string) => timePattern.test(text) && !Number.isNaN(Date.parse(text)) };
 
-const compiled = new WeakMap<JsonObject, ValidateFunction>();
-
-/** Compiles a schema when a body is checked with it for the first time: most servers see the bodies of few endpoints. */
-function validatorOf(schema: JsonObject, options: Options): ValidateFunction {
-  const validate = compiled.get(schema) ?? new Ajv2020({ ...ajvOptions, ...options }).compile(schema);
-  compiled.set(schema, validate);
-  return validate;
-}
-
-/** Returns the validator of a body's schema; it also reports texts that the database cannot store. */
+/**
+ * Returns the validator of a body's schema; it also reports texts that the database cannot store. The schema is compiled when the first body
+ * is checked: most servers see the bodies of few operations.
+ */
 export function bodyValidator(schema: JsonObject): BodyValidator {
   const properties = Object.entries(asObject(schema['properties']));
   const checked = properties.filter(([, node]) => node !== true && !(isObject(node) && node['readOnly'] === true));
+  let validate: ValidateFunction | undefined;
   return (body) => {
-    const validate = validatorOf(schema, { strictTypes: false });
+    validate ??= new Ajv2020({ ...ajvOptions, formats }).compile(schema);
     if (!validate(body)) return fieldProblems(validate.errors ?? []);
     return checked.flatMap(([field]) =>
       isStorable(body[field] ?? null) ? [] : [{ field: pointer(field), reason: 'contains a NUL character or an incomplete character' }],
     );
-  };
-}
-
-/** Returns the validator of a body's schema without the check for storable texts; `formats` are the formats that the schema names. */
-export function schemaValidator(schema: JsonObject, formats: Readonly<Record<string, RegExp>>): BodyValidator {
-  return (body) => {
-    const validate = validatorOf(schema, { formats: { ...formats } });
-    return validate(body) ? [] : fieldProblems(validate.errors ?? []);
   };
 }
 

@@ -19,7 +19,7 @@ export function isReachable(groups: unknown, spec: RawBuilder<unknown>): RawBuil
  * Returns a condition: the caller may see a resource, which is often named after its only connection. It must see one of the
  * connections of the resource, if there are any.
  */
-export function isResourceReachable(groups: readonly string[] | null, name: RawBuilder<unknown>): RawBuilder<boolean> {
+export function isResourceReachable(groups: unknown, name: RawBuilder<unknown>): RawBuilder<boolean> {
   const reachable = isReachable(groups, sql`c.spec`);
   return sql`(${groups}::text[] is null or ${name} not in (select c.spec ->> 'resource_name' from connections c
     where c.spec ->> 'resource_name' is not null group by 1 having not bool_or(${reachable})))`;

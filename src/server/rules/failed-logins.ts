@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** Counts a failed attempt of an address; returns how many seconds the address must wait, 0 when it need not. */
 type CountFailedLogin = (address: string, now: Date) => number;
@@ -30,10 +30,5 @@ export function createFailedLoginCounter(): CountFailedLogin {
 
 /** Returns the /64 network of an IPv6 address: one caller has all addresses of it. */
 function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = '', tail = ''] = address.split('::');
-  const groups = head.split(':');
-  const missing = address.includes('::') ? 8 - groups.length - tail.split(':').length : 0;
-  const all = [...groups, ...Array.from({ length: Math.max(0, missing) }, () => '0'), ...tail.split(':')];
-  return all.slice(0, 4).join(':');
+  return ipaddr.IPv6.isValid(address) ? ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`).toString() : address;
 }

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import type { JsonObject } from '../../model/json.ts';
+import { asText, type Json, type JsonObject } from '../../model/json.ts';
 import { agentIdsSince, aliveSince } from './agents.ts';
 import type { Collection, EdgeSide } from '../collections.ts';
-import { isReachable } from './connection-access.ts';
+import { isReachable, isResourceReachable } from './connection-access.ts';
 import type { PageRequest, Store } from '../store/store.ts';
 import { uuidPattern } from '../store/schema.ts';
 
@@ -60,9 +60,15 @@ export function listObjects<T>(
 export async function pageObjects(
   store: Store,
   collection: Collection,
-  { visibleTo, page: { page, size } }: { readonly visibleTo: VisibleTo; readonly page: PageRequest },
+  {
+    visibleTo,
+    filter = {},
+    page: { page, size },
+  }: { readonly visibleTo: VisibleTo; readonly filter?: ListFilter; readonly page: PageRequest },
 ): Promise<{ readonly rows: readonly ObjectRow[]; readonly total: number }> {
-  const rows = await run<PagedRow>(store, statementsOf(collection, store).page, { visibleTo, limit: size, offset: (page - 1) * size });
+  const texts = ['search', ...(collection.filters ?? [])].map((field) => [field, asText(filter[field])] as const);
+  const given = { ...Object.fromEntries(texts), visibleTo, limit: size, offset: (page - 1) * size };
+  const rows = await run<PagedRow>(store, statementsOf(collection, store).page, given);
   return { rows: rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }])), total: rows[0]?.total ?? 0 };
 }
 
@@ -72,11 +78,13 @@ export async function findObject(
   collection: Collection,
   { text, visibleTo }: { readonly text: string; readonly visibleTo: VisibleTo },
 ): Promise<ObjectRow | undefined> {
-  const isId = uuidPattern.test(text);
-  if (!isId && (!collection.byName || text.includes('\0'))) return undefined;
+  if (text.includes('\0')) return undefined;
   const { byId, byName } = statementsOf(collection, store);
-  const [found] = await run<ObjectRow>(store, isId ? byId : byName, { text, visibleTo });
-  return found;
+  for (const statement of [...(uuidPattern.test(text) ? [byId] : []), ...(collection.byName ? [byName] : [])]) {
+    const [found] = await run<ObjectRow>(store, statement, { text, visibleTo });
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Returns the values of all fields of an object but secrets and edges. */
@@ -87,15 +95,13 @@ export function parseSpec({ spec }: Pick<ObjectRow, 'spec'>): JsonObject {
 /** A row of a page, with the number of all rows; a page behind the last one has one row without an object. */
 type PagedRow = Omit<ObjectRow, 'id'> & { readonly id: string | null; readonly total: number };
 
-/** What differs between two runs of a statement. */
-const values = {
-  aliveSince: Symbol('aliveSince'),
-  visibleTo: Symbol('visibleTo'),
-  text: Symbol('text'),
-  limit: Symbol('limit'),
-  offset: Symbol('offset'),
-};
-type Values = Readonly<Partial<Record<keyof typeof values, unknown>>>;
+/** The values of the query parameters of a list, by name; an empty one matches everything. */
+type ListFilter = Readonly<Record<string, Json>>;
+
+/** Returns a parameter of a statement whose value differs between two runs. */
+function slot(of: string): symbol {
+  return Symbol(of);
+}
 
 type Statements = Readonly<Record<'byId' | 'byName' | 'page', CompiledQuery>>;
 const compiled = new WeakMap<Collection, Statements>();
@@ -104,19 +110,20 @@ const compiled = new WeakMap<Collection, Statements>();
 function statementsOf(collection: Collection, { db }: Store): Statements {
   const known = compiled.get(collection);
   if (known !== undefined) return known;
-  const [table, order, visible] = [sql.table(collection.table), orderBy(collection), isVisible(collection, values.visibleTo)];
+  const [table, order, visible] = [sql.table(collection.table), orderBy(collection), isVisible(collection, slot('visibleTo'))];
+  const listed = sql`${visible} and ${matchesFilter(collection)}`;
   const made: Statements = {
-    byId: objectsQuery(collection, { rest: sql`where o.id = ${values.text} and ${visible}` }).compile(db),
+    byId: objectsQuery(collection, { rest: sql`where o.id = ${slot('text')} and ${visible}` }).compile(db),
     // Selects through the id, so that the database can use the id for the edges, too.
     byName: objectsQuery(collection, {
-      rest: sql`where o.id = (select named.id from ${table} named where named.name = ${values.text}) and ${visible}`,
+      rest: sql`where o.id = (select named.id from ${table} named where named.name = ${slot('text')}) and ${visible}`,
     }).compile(db),
     // The ids of the page are selected first, so that neither whole rows are sorted nor texts made for other pages.
     page: objectsQuery(collection, {
       total: sql`, counted.total`,
-      from: sql`(select count(*)::integer as total from ${table} o where ${visible}) counted
+      from: sql`(select count(*)::integer as total from ${table} o where ${listed}) counted
         left join (select * from ${table} where id in (
-          select o.id from ${table} o where ${visible} ${order} limit ${values.limit} offset ${values.offset})) o on true`,
+          select o.id from ${table} o where ${listed} ${order} limit ${slot('limit')} offset ${slot('offset')})) o on true`,
       rest: order,
     }).compile(db),
   };
@@ -124,10 +131,10 @@ function statementsOf(collection: Collection, { db }: Store): Statements {
   return made;
 }
 
-async function run<Row>({ db, now }: Store, statement: CompiledQuery, given: Values): Promise<readonly Row[]> {
-  const bound = new Map<unknown, unknown>([[values.aliveSince, aliveSince(now())]]);
-  for (const name of ['visibleTo', 'text', 'limit', 'offset'] as const) bound.set(values[name], given[name]);
-  const parameters = statement.parameters.map((value) => (bound.has(value) ? bound.get(value) : value));
+/** Runs a statement with values for its slots. */
+async function run<Row>({ db, now }: Store, statement: CompiledQuery, given: Readonly<Record<string, unknown>>): Promise<readonly Row[]> {
+  const values: Readonly<Record<string, unknown>> = { ...given, aliveSince: aliveSince(now()) };
+  const parameters = statement.parameters.map((value) => (typeof value === 'symbol' ? values[value.description ?? ''] : value));
   const { rows } = await db.executeQuery<Row>({ ...statement, parameters });
   return rows;
 }
@@ -138,7 +145,7 @@ type RowSelection = { readonly total?: RawBuilder<unknown>; readonly from?: RawB
 function objectsQuery(
   collection: Collection,
   { total = sql``, from = sql`${sql.table(collection.table)} o`, rest }: RowSelection,
-  since: unknown = values.aliveSince,
+  since: unknown = slot('aliveSince'),
 ): RawBuilder<unknown> {
   return sql`
     select o.id, o.name, (${completeSpec(collection)})::text as spec, ${membersText(collection, since)} as members, o.secrets as sealed${total}
@@ -190,8 +197,28 @@ function completeSpec({ fields }: Collection): RawBuilder<unknown> {
 }
 
 /** Returns a condition: a caller with these deciding groups sees the object; everybody sees objects of kinds without access groups. */
-function isVisible({ accessField }: Collection, visibleTo: unknown): RawBuilder<boolean> {
+function isVisible({ accessField, memberField }: Collection, visibleTo: unknown): RawBuilder<boolean> {
+  if (memberField !== undefined) return isResourceReachable(visibleTo, sql`o.name`);
   return accessField === undefined ? sql`true` : isReachable(visibleTo, sql`o.spec`);
+}
+
+/** Returns a condition: the fields have the values of the filter, and one of their texts contains the value of `search`. */
+function matchesFilter({ filters, agentField }: Collection): RawBuilder<unknown> {
+  if (filters === undefined) return sql`true`;
+  const columns = filters.map((field) => (field === 'name' ? sql`o.name` : sql`o.spec ->> ${sql.lit(field)}`));
+  const equal = filters.map(
+    (field, index) =>
+      sql`(${slot(field)}::text = '' or ${columns[index]} = ${field === agentField ? sql`lower(${slot(field)})` : slot(field)})`,
+  );
+  const searched = columns.filter((_, index) => filters[index] !== agentField);
+  return sql.join([sql`(${slot('search')}::text = '' or ${containsText(slot('search'), searched)})`, ...equal], sql` and `);
+}
+
+/** Returns a condition: one of the columns contains the text, ignoring case; the text has no wildcards. */
+export function containsText(text: unknown, columns: readonly RawBuilder<unknown>[]): RawBuilder<boolean> {
+  // Names have the collation "C", which lowers ASCII letters only.
+  const tests = columns.map((column) => sql`strpos(lower((${column}) collate "default"), lower(${text}::text collate "default")) > 0`);
+  return sql`(${sql.join(tests, sql` or `)})`;
 }
 
 /** Sorts by the identity, which is unique. */

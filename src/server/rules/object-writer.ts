@@ -6,8 +6,8 @@ import { agentStatusAt } from './agents.ts';
 import { changedFields, redactedPayload } from '../store/audit-log.ts';
 import type { Collection, EdgeSide } from '../collections.ts';
 import { type FieldProblem, InvalidBody, Rejection, requireNoProblems } from '../rejection.ts';
-import type { BodyValidator } from './body-validator.ts';
 import { type Author, entityTag, requireAllowedTag, type WriteTarget } from './versions.ts';
+import { moveMembers, requireNoMembers } from './members.ts';
 import { findObject, parseSpec } from './object-reader.ts';
 import { openObject, secretsPath, type StoredObject, type WrittenObject } from './stored-object.ts';
 import { changesSecrets, type GivenSecrets, readSecrets, resolveSecrets, sealSecrets } from '../secrets.ts';
@@ -27,9 +27,8 @@ type ObjectDraft = {
   readonly keptField?: string;
 };
 
-/** Reads the body of a create or replace request. Throws `InvalidBody` with all problems. */
-export function readObjectDraft(collection: Collection, validate: BodyValidator, body: JsonObject): ObjectDraft {
-  requireNoProblems(validate(body));
+/** Reads the valid body of a create or replace request. Throws `InvalidBody` with all problems that no schema says. */
+export function readObjectDraft(collection: Collection, body: JsonObject): ObjectDraft {
   const { kind, fields } = collection;
   const given = asText(body['name']);
   const spec = fillSpec(collection, { ...kind.createDefaults(given), ...withoutNulls(body) });
@@ -141,6 +140,7 @@ export async function replaceObject(
       `${collection.kind.name} ${draft.name}`,
       trx.updateTable(collection.table).set(row).where('id', '=', stored.id).execute(),
     );
+    await moveMembers(trx, collection, { before: { name: stored.name, spec: before }, after: draft, author });
     await replaceEdges(trx, collection, { id: stored.id, before: stored.edges, after: draft.edges, author });
     const changed = changedFields({ ...stored, spec: before }, draft, secrets);
     await author.record(trx, { id: stored.id, name: draft.name, payload: redactedPayload(collection.fields, draft), changed });
@@ -161,6 +161,7 @@ export async function removeObject(
 ): Promise<void> {
   await inWriteLock(store.db, async (trx) => {
     const stored = await findWritable({ ...store, db: trx }, collection, { target, author });
+    await requireNoMembers(trx, collection, stored.name, 'delete');
     await releaseEdges(trx, collection, stored.id, author);
     await trx.deleteFrom(collection.table).where('id', '=', stored.id).execute();
     await author.record(trx, { id: stored.id, name: stored.name, payload: {} });
@@ -196,46 +197,51 @@ async function ensureAgentAndResource(
   { agentField, resourceField }: Collection,
   { spec, now }: { readonly spec: JsonObject; readonly now: Date },
 ): Promise<boolean> {
-  if (agentField === undefined || resourceField === undefined) return false;
-  const agent = asText(spec[agentField]);
-  // One statement: it is part of every write of a connection.
-  const { rows } = await sql<{ readonly last_seen: Date | null }>`
-    with served as (select id, last_seen from agents where id = ${agent}),
-    made as (
-      insert into resources (id, name, type, subtype, agent_id, revision, created_at, updated_at)
-      select ${randomUUID()}::uuid, ${asText(spec[resourceField])}, ${asText(spec['type'])}, ${asText(spec['subtype'])}, id, 1,
+  const agent = agentField === undefined ? '' : asText(spec[agentField]);
+  if (agentField === undefined || agent === '') return false;
+  const resource = { type: asText(spec['type']), subtype: asText(spec['subtype']), agent_id: agent };
+  const insert = sql`, made as (
+      insert into resources (id, name, spec, managed_by, revision, created_at, updated_at)
+      select ${randomUUID()}::uuid, ${asText(spec[resourceField ?? ''])}, ${JSON.stringify(resource)}::jsonb, '', 1,
         ${now}::timestamptz, ${now}::timestamptz from served
       on conflict (name) do nothing
-    )
+    )`;
+  // One statement: it is part of every write of a connection.
+  const { rows } = await sql<{ readonly last_seen: Date | null }>`
+    with served as (select last_seen from agents where id = ${agent})${resourceField === undefined ? sql`` : insert}
     select last_seen from served`.execute(trx);
   const [served] = rows;
   if (served === undefined) throw new InvalidBody([{ field: pointer(agentField), reason: `is not an agent of this gateway: ${agent}` }]);
   return agentStatusAt(now, served.last_seen) === 'online';
 }
 
-type EdgeWrite = { readonly id: string; readonly before: EdgeIds; readonly after: EdgeIds; readonly author: Author };
 type EdgeIds = Readonly<Record<string, readonly string[]>>;
-type OtherEndWrite = { readonly ids: readonly string[]; readonly author: Author };
-type NewEdges = { readonly id: string; readonly others: readonly string[] };
+type EdgeWrite = { readonly id: string; readonly before: EdgeIds; readonly after: EdgeIds; readonly author: Author };
 type OtherEnd = { readonly id: string; readonly name: string; readonly managed_by: string };
 
-const endColumns = ['id', 'name', 'managed_by'] as const;
-
 /** Replaces the edges that an object lists. The objects at the other end of a changed edge get a new revision if they list it. */
-async function replaceEdges(trx: Transaction<Tables>, { sides }: Collection, write: EdgeWrite): Promise<void> {
+async function replaceEdges(trx: Transaction<Tables>, { sides }: Collection, { id, before, after, author }: EdgeWrite): Promise<void> {
   for (const side of sides) {
-    if (side.field === undefined) continue;
-    const before = new Set(write.before[side.field]);
-    const after = new Set(write.after[side.field]);
-    const added = [...after].filter((id) => !before.has(id));
-    const removed = [...before].filter((id) => !after.has(id));
+    const { table, own, other, field, otherKind } = side;
+    if (field === undefined) continue;
+    const [earlier, given] = [new Set(before[field]), new Set(after[field])];
+    const added = [...given].filter((one) => !earlier.has(one));
+    const removed = [...earlier].filter((one) => !given.has(one));
     if (added.length + removed.length === 0) continue;
-    const others = await bumpOtherEnds(trx, side, { ids: [...added, ...removed], author: write.author });
-    checkKnown(side.field, write.after[side.field] ?? [], { added, others, kind: side.otherKind });
-    checkManager(side, others, write.author);
-    if (removed.length > 0)
-      await trx.deleteFrom(side.table).where(side.own, '=', write.id).where(side.other, '=', anyId(removed)).execute();
-    if (added.length > 0) await insertEdges(trx, side, { id: write.id, others: added });
+    const ends = await bumpOtherEnds(trx, side, [...added, ...removed], author);
+    const known = new Set(ends.map((end) => end.id));
+    const unknown = added.filter((one) => !known.has(one));
+    requireNoProblems(
+      unknown.map((one) => ({
+        field: pointer(field, String([...given].indexOf(one))),
+        reason: `is not a ${otherKind} of this gateway: ${one}`,
+      })),
+    );
+    checkManager(side, ends, author);
+    if (removed.length > 0) await trx.deleteFrom(table).where(own, '=', id).where(other, '=', anyId(removed)).execute();
+    if (added.length === 0) continue;
+    const columns = sql.join([sql.ref(own), sql.ref(other)]);
+    await sql`insert into ${sql.table(table)} (${columns}) select ${id}, unnest(${added}::uuid[])`.execute(trx);
   }
 }
 
@@ -244,44 +250,27 @@ async function releaseEdges(trx: Transaction<Tables>, { sides }: Collection, id:
   for (const side of sides) {
     const rows = await trx.selectFrom(side.table).select(side.other).where(side.own, '=', id).execute();
     const ids = rows.map((row) => row[side.other]).filter((other) => other !== undefined);
-    if (ids.length === 0) continue;
-    checkManager(side, await bumpOtherEnds(trx, side, { ids, author }), author);
+    if (ids.length > 0) checkManager(side, await bumpOtherEnds(trx, side, ids, author), author);
   }
 }
 
 /** Gives the objects at the other ends a new revision if they list the edges; returns those that exist. */
-async function bumpOtherEnds(trx: Transaction<Tables>, side: EdgeSide, { ids, author }: OtherEndWrite): Promise<readonly OtherEnd[]> {
-  if (!side.listedThere) return trx.selectFrom(side.otherTable).select(endColumns).where('id', '=', anyId(ids)).execute();
-  return trx
-    .updateTable(side.otherTable)
-    .set({ revision: sql`revision + 1`, updated_at: author.now })
-    .where('id', '=', anyId(ids))
-    .returning(endColumns)
-    .execute();
-}
-
-function checkKnown(
-  field: string,
-  given: readonly string[],
-  { added, others, kind }: { readonly added: readonly string[]; readonly others: readonly OtherEnd[]; readonly kind: string },
-): void {
-  const known = new Set(others.map(({ id }) => id));
-  const unknown = added.filter((id) => !known.has(id));
-  if (unknown.length === 0) return;
-  throw new InvalidBody(
-    unknown.map((id) => ({ field: pointer(field, String(given.indexOf(id))), reason: `is not a ${kind} of this gateway: ${id}` })),
-  );
+async function bumpOtherEnds(
+  trx: Transaction<Tables>,
+  { otherTable, listedThere }: EdgeSide,
+  ids: readonly string[],
+  author: Author,
+): Promise<readonly OtherEnd[]> {
+  const columns = ['id', 'name', 'managed_by'] as const;
+  if (!listedThere) return trx.selectFrom(otherTable).select(columns).where('id', '=', anyId(ids)).execute();
+  const bumped = trx.updateTable(otherTable).set({ revision: sql`revision + 1`, updated_at: author.now });
+  return bumped.where('id', '=', anyId(ids)).returning(columns).execute();
 }
 
 /** Rejects a rule that would change what a connection of another manager lists. A connection may choose its own rules. */
 function checkManager({ own, otherKind }: EdgeSide, others: readonly OtherEnd[], author: Author): void {
   const managed = own === 'rule_id' ? others.find(({ managed_by: manager }) => manager !== '' && manager !== author.manager) : undefined;
   if (managed !== undefined) throw new Rejection(409, `${otherKind} ${managed.name} is managed by ${managed.managed_by}`);
-}
-
-async function insertEdges(trx: Transaction<Tables>, { table, own, other }: EdgeSide, edges: NewEdges): Promise<void> {
-  const columns = sql.join([sql.ref(own), sql.ref(other)]);
-  await sql`insert into ${sql.table(table)} (${columns}) select ${edges.id}, unnest(${edges.others}::uuid[])`.execute(trx);
 }
 
 /** Passes all ids as one parameter, so that the text of the statement stays the same. */

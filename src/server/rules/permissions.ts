@@ -22,7 +22,7 @@ const exceptions: Readonly<Record<string, RouteAccess>> = {
   'GET /connections': allRoles,
   'GET /connections/:id': allRoles,
   'GET /resources': allRoles,
-  'GET /resources/:name': allRoles,
+  'GET /resources/:id': allRoles,
   'GET /search': allRoles,
   'GET /plugins/runbooks/templates': allRoles,
   // Reviews restrict each caller further, see `transitions.ts`.

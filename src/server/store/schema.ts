@@ -29,19 +29,6 @@ type AgentRow = {
   readonly platform: Generated<string>;
 };
 
-/** A group of connections, which name it in `resource_name`; `env_vars` is sealed. */
-type ResourceRow = {
-  readonly id: string;
-  readonly name: string;
-  readonly type: string;
-  readonly subtype: string;
-  readonly agent_id: string | null;
-  readonly env_vars: string | null;
-  readonly revision: number;
-  readonly created_at: ColumnType<Date, Date, never>;
-  readonly updated_at: Date;
-};
-
 /** An API key; its groups determine the role. */
 export type ApiKeyRow = {
   readonly id: string;
@@ -89,18 +76,8 @@ export type Tables = Readonly<Record<ObjectTable, ObjectRow>> &
     readonly agents: AgentRow;
     readonly api_keys: ApiKeyRow;
     readonly audit_logs: AuditRow;
-    readonly resources: ResourceRow;
     readonly encryption_keys: EncryptionKeyRow;
   };
-
-/** A column of sealed texts; `COLUMN_key` beside it holds the id of the key of each text. */
-export type SealedColumn = { readonly table: ObjectTable | 'resources'; readonly column: 'secrets' | 'env_vars' };
-
-/** All columns of sealed texts. */
-export const sealedColumns: readonly SealedColumn[] = [
-  ...kindTables.map(({ table }) => ({ table, column: 'secrets' as const })),
-  { table: 'resources', column: 'env_vars' },
-];
 
 /** The text form of an id. */
 export const uuidPattern: RegExp = idPattern;
@@ -124,12 +101,6 @@ async function hasSchema(db: Kysely<Tables>): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Sealed texts with the ids of their keys: the database refuses texts whose key it does not know, and the removal of a key while a text needs it. */
-function sealed(column: SealedColumn['column']): string {
-  return `${column} text,
-    ${column}_key text generated always as (split_part(${column}, ':', 1)) stored references encryption_keys (id)`;
-}
-
 const statements: readonly string[] = [
   'create table encryption_keys (id text primary key, created_at timestamptz not null)',
   `create table agents (
@@ -142,12 +113,14 @@ const statements: readonly string[] = [
     version text not null default '',
     platform text not null default ''
   )`,
+  // The database refuses sealed texts whose key it does not know, and the removal of a key while a text needs it.
   ...kindTables.flatMap(({ table }) => [
     `create table ${table} (
       id uuid primary key,
       name text collate "C" not null unique,
       spec jsonb not null,
-      ${sealed('secrets')},
+      secrets text,
+      secrets_key text generated always as (split_part(secrets, ':', 1)) stored references encryption_keys (id),
       secrets_updated_at timestamptz,
       managed_by text not null,
       revision integer not null,
@@ -170,18 +143,6 @@ const statements: readonly string[] = [
   ),
   "create index on connections ((spec ->> 'resource_name'))",
   "create index on connections ((spec ->> 'agent_id'))",
-  `create table resources (
-    id uuid primary key,
-    name text collate "C" not null unique,
-    type text not null,
-    subtype text not null,
-    agent_id uuid references agents on delete set null,
-    ${sealed('env_vars')},
-    revision integer not null,
-    created_at timestamptz not null,
-    updated_at timestamptz not null
-  )`,
-  'create index on resources (env_vars_key)',
   `create table reviews (
     id uuid primary key,
     session uuid not null unique,

@@ -2,7 +2,8 @@ import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { AppError, systemCodeOf } from '../../model/errors.ts';
 import { type Cipher, createCipher, parseEncryptionKey, parsePreviousKeys } from '../secrets.ts';
 import { openDatabase, type OpenOptions, startError } from './database.ts';
-import { createSchema, sealedColumns, type Tables } from './schema.ts';
+import { kindTables } from '../collections.ts';
+import { createSchema, type Tables } from './schema.ts';
 import { Rejection } from '../rejection.ts';
 
 /** The database (or a transaction), the cipher of its secrets, and the clock. */
@@ -65,9 +66,7 @@ async function registerEncryptionKey(db: Kysely<Tables>, { keyId, keyIds }: Pick
 
 /** Lists the keys that the database knows, oldest first. */
 export async function listEncryptionKeys(db: Kysely<Tables>): Promise<readonly EncryptionKey[]> {
-  const counts = sealedColumns.map(
-    ({ table, column }) => sql`(select count(*) from ${sql.table(table)} where ${sql.ref(`${column}_key`)} = k.id)`,
-  );
+  const counts = kindTables.map(({ table }) => sql`(select count(*) from ${sql.table(table)} where secrets_key = k.id)`);
   const { rows } = await sql<EncryptionKey>`
     select k.id, k.created_at, (${sql.join(counts, sql` + `)})::integer as sealed
     from encryption_keys k order by k.created_at, k.id`.execute(db);

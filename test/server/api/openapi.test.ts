@@ -101,7 +101,7 @@ test.each(['GET /userinfo', 'POST /agents/heartbeat'])(
   async (route) => {
     const [method = '', path = ''] = route.split(' ');
     const statuses = new Set<number>();
-    const fresh = await startPgliteServer();
+    const fresh = await startPgliteServer({ now: () => new Date(0) });
     for (let tries = 0; tries < 30; tries += 1) statuses.add((await callerOf(fresh)(method, path, { key: 'unknown' })).status);
     await fresh.close();
     expect([...statuses]).toEqual([401, 429]);

@@ -30,6 +30,9 @@ describe.each(databases)('resources on %s', (_name, start) => {
       subtype: 'postgres',
       agent_id: gateway.agent,
       env_vars: {},
+      secrets_updated_at: null,
+      managed_by: '',
+      revision: 1,
       created_at: '2026-01-01T00:00:00.000Z',
       updated_at: '2026-01-01T00:00:00.000Z',
     });
@@ -91,7 +94,9 @@ describe.each(databases)('resources on %s', (_name, start) => {
   test('the ID of a resource wins over a name that has its form', async () => {
     const made = await call('POST', '/resources', { body: { name: 'its-own', type: 'database', subtype: 'postgres', agent_id: '' } });
     const id = idOf(made);
-    await call('POST', '/resources', { body: { name: id, type: 'database', subtype: 'mysql', agent_id: '' } });
+    await call('POST', '/connections', { body: connectionBody('by-id', gateway.agent, { resource_name: id }) });
+    await call('POST', '/connections', { body: connectionBody('by-other-id', gateway.agent, { resource_name: unknownId }) });
+    expect((await call('GET', `/resources/${unknownId}`)).body['name']).toBe(unknownId);
     expect((await call('GET', `/resources/${id}`)).body['name']).toBe('its-own');
   });
 

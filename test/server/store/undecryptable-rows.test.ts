@@ -29,7 +29,7 @@ describe.each(openDatabases)('rows that cannot be decrypted on %s', (_name, star
     await place.run(damaged('connections', 'secrets', "name = 'bad'"));
     await place.run("update connections set secrets = (select secrets from connections where name = 'with') where name = 'swapped'");
     await place.run(damaged('runbook_configurations', 'secrets', "spec ->> 'git_url' like '%bad'"));
-    await place.run(damaged('resources', 'env_vars', "name = 'bad'"));
+    await place.run(damaged('resources', 'secrets', "name = 'bad'"));
   });
   afterAll(() => place.close());
 
@@ -66,7 +66,7 @@ describe.each(openDatabases)('rows that cannot be decrypted on %s', (_name, star
       const { status, body: answer } = await call('GET', path);
       expect([status, answer['message'], answer['request_id']]).toEqual([
         500,
-        lost(path.includes('resources') ? 'resource bad' : 'Connection bad'),
+        lost(path.includes('resources') ? 'Resource bad' : 'Connection bad'),
         expect.any(String),
       ]);
     }
@@ -74,7 +74,7 @@ describe.each(openDatabases)('rows that cannot be decrypted on %s', (_name, star
     expect((await call('GET', '/resources')).body['data']).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ name: 'a', env_vars: {} }),
-        expect.objectContaining({ name: 'bad', error: lost('resource bad') }),
+        expect.objectContaining({ name: 'bad', error: lost('Resource bad') }),
       ]),
     );
   });

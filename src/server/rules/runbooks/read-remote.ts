@@ -11,7 +11,8 @@ export type Remote = RemoteSecrets & { readonly url: string };
 /** A file at the head of a repository; `content` is undefined if the file is too large. */
 type RemoteFile = { readonly path: string; readonly content?: string };
 
-type RemoteHead = {
+/** The head of a repository: its commit and the wanted files. */
+export type RemoteHead = {
   readonly commit: string;
   readonly author: string;
   readonly message: string;

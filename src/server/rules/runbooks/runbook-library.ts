@@ -7,31 +7,13 @@ import { openObject, type StoredObject } from '../stored-object.ts';
 import { limitConcurrency } from '../../../model/concurrency.ts';
 import type { Log } from '../../log.ts';
 import { type Secrets, Undecryptable } from '../../secrets.ts';
+import type { Remote, RemoteHead, RemoteRead } from './read-remote.ts';
 import { readTemplate } from './template.ts';
 import type { Store } from '../../store/store.ts';
 
-/** A repository according to its configuration; an empty text means none. */
-type RunbookRepository = {
-  readonly url: string;
-  readonly user: string;
-  readonly password: string;
-  readonly sshKey: string;
-  readonly sshKeyPassphrase: string;
-};
-
-/** The head of a repository: its commit and the files that may be runbooks. A file without content is too large. */
-type RepositoryHead = {
-  readonly commit: string;
-  readonly author: string;
-  readonly message: string;
-  readonly files: readonly { readonly path: string; readonly content?: string }[];
-};
-
-/** Reads the head of a repository in bounded time; a failure message contains no secrets. */
-type ReadRepository = (repository: RunbookRepository) => Promise<{ readonly head: RepositoryHead } | { readonly failure: string }>;
-
 export type RunbookSource = {
-  readonly read: ReadRepository;
+  /** Reads the head of a repository in bounded time; a failure message contains no secrets. */
+  readonly read: (remote: Remote) => Promise<RemoteRead>;
   /** Ends all reads; the server calls it when it stops. */
   readonly close?: () => Promise<void>;
   /** Milliseconds that a listing waits for slow repositories; their reads continue for the next listing. 15 seconds by default. */
@@ -158,7 +140,7 @@ export function isRunbookPath(path: string): boolean {
   return path.slice(path.lastIndexOf('/') + 1).includes('.runbook.');
 }
 
-async function repositoryRunbooks(repository: string, { commit, author, message, files }: RepositoryHead): Promise<RepositoryRunbooks> {
+async function repositoryRunbooks(repository: string, { commit, author, message, files }: RemoteHead): Promise<RepositoryRunbooks> {
   const items: Runbook[] = [];
   for (const { path, content } of files.filter((file) => isRunbookPath(file.path))) {
     items.push(runbookOf(path, content));
@@ -176,7 +158,7 @@ function runbookOf(name: string, content: string | undefined): Runbook {
     : { name, metadata: template.metadata, error: null };
 }
 
-function repositoryOf(configuration: StoredObject, secrets: Secrets): RunbookRepository {
+function repositoryOf(configuration: StoredObject, secrets: Secrets): Remote {
   const secret = (field: string): string => asText(secrets[field]);
   return {
     url: specText(configuration, 'git_url'),
