@@ -51,7 +51,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   const document = describeApi(chapters, options.version);
   for (const chapter of chapters) serveSection(app, chapter);
   refuseOtherMethods(app);
-  app.notFound((c) => c.json({ message: 'unknown route' }, 404));
+  app.notFound((c) => c.json({ message: `${c.req.method} ${c.req.path} is not a route of this gateway: /openapi.json lists them` }, 404));
   return app;
 }
 
@@ -61,9 +61,11 @@ function refuseOtherMethods(app: Hono<AppEnv>): void {
   for (const { path, method } of app.routes) {
     if (method !== 'ALL') methods.set(path, [...(methods.get(path) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
   }
-  for (const [path, allowed] of methods) {
+  // A path without parameters first: `/agents/:id` is also the path of a heartbeat.
+  const paths = [...methods].toSorted(([left], [right]) => Number(left.includes(':')) - Number(right.includes(':')));
+  for (const [path, allowed] of paths) {
     app.all(path, (c) => {
-      throw new Rejection(405, `${c.req.method} is not supported here`, { Allow: allowed.join(', ') });
+      throw new Rejection(405, `${c.req.method} ${c.req.path} is not supported: use ${allowed.join(', ')}`, { Allow: allowed.join(', ') });
     });
   }
 }

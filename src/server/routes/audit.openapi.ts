@@ -57,6 +57,7 @@ function timeOf(value: Json | undefined): Date | null {
 }
 
 const text = { type: 'string' } as const;
+const timeExample = { ...timeSchema, $comment: 'a time such as 2026-01-31T00:00:00Z' };
 
 const entry = {
   id: idSchema,
@@ -105,8 +106,8 @@ deletes older entries and records their number in an entry.`,
         parameters: [
           ...pagingParameters,
           ...Object.keys(filterColumns).map((name) => filter(name, name === 'outcome' ? { enum: ['true', 'false'] } : text)),
-          filter('created_after', timeSchema),
-          filter('created_before', timeSchema),
+          filter('created_after', timeExample),
+          filter('created_before', timeExample),
         ],
         answer: [200, 'One page.', pageSchema(schemaRef('AuditEntry'))],
         errors: [422],

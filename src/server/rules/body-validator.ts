@@ -8,7 +8,7 @@ import { uuidPattern } from '../store/schema.ts';
 export type BodyValidator = (body: JsonObject) => readonly FieldProblem[];
 
 const maxProblems = 50;
-const hintedKeywords: ReadonlySet<string> = new Set(['pattern', 'anyOf']);
+const hintedKeywords: ReadonlySet<string> = new Set(['pattern', 'anyOf', 'format']);
 // The database cannot store NUL, and half a surrogate pair is not a character.
 const unstorableText = /\0|\p{Surrogate}/u;
 // Ajv does not check the schemas at run time: a test checks them, and the check would take most of the startup time.
@@ -61,7 +61,14 @@ function fieldProblem({
   const at = (key: unknown): string => `${instancePath}${pointer(String(key))}`;
   if (keyword === 'required') return { field: at(params['missingProperty']), reason: 'is required' };
   if (keyword === 'additionalProperties') return { field: at(params['additionalProperty']), reason: 'is an unknown field' };
-  if (keyword === 'enum') return { field: instancePath, reason: `must be one of ${[params['allowedValues']].flat().join(', ')}` };
+  if (keyword === 'enum')
+    return {
+      field: instancePath,
+      reason: `must be one of ${[params['allowedValues']]
+        .flat()
+        .map((value) => (value === '' ? 'empty' : value))
+        .join(', ')}`,
+    };
   if (propertyName !== undefined) return { field: at(propertyName), reason: `has a name that ${message}` };
   return { field: instancePath, reason: message };
 }

@@ -82,6 +82,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
     ['PATCH', `/connections/${unknownId}`, 'GET, HEAD, PUT, DELETE'],
     ['PUT', '/guardrails', 'GET, HEAD, POST'],
     ['PUT', '/agents', 'GET, HEAD, POST'],
+    ['PATCH', '/agents/heartbeat', 'POST'],
     ['DELETE', '/serverinfo', 'GET, HEAD'],
   ])('returns 405 with the allowed methods for %s %s', async (method, path, allowed) => {
     const answer = await call(method, path);
