@@ -1,8 +1,8 @@
 /** The safety checks of reviewed commits and of the record of applies, in the form of `checks`. */
-const recorder = 'project/record/record-applied.ts';
+const recorder = 'project/record/recorder-states.ts';
 const lostLease = (when) => [`e2e/apply/concurrent-applies.test.ts: what it created is ours, if its last write lands '${when}'`];
 const damagedRef = ['e2e/git/broken-records.test.ts: a damaged ref of the clone is named with its file, and no lease stays on origin'];
-const recordedHere = '        await writer.setHere(id, found.localId);\n';
+const recordedHere = '    await writer.setHere(id, found.localId);\n';
 
 const proofs = 'reconcile/record-content/secret-versions.ts';
 const proofTest = (name) => [`unit/reconcile/record-content/secret-versions.test.ts: a proof of equal secrets ${name}`];
@@ -110,23 +110,23 @@ export const recordChecks = [
   ['an apply without its lease writes nothing', 'apply/execute-step.ts', 'if (loss !== undefined) throw loss;', '', lostLease('before')],
   [
     'an old lease is renewed before a write',
-    recorder,
-    'if (state.lost?.by === undefined && msSince(state.renewed, input.now()) < trustMs) return undefined;',
+    'project/record/record-applied.ts',
+    'if (state.lost?.by === undefined && msSince(state.renewed, session.input.now()) < trustMs) return undefined;',
     'if (state.lost?.by === undefined) return undefined;',
     lostLease('before'),
   ],
   [
     'a lease that another apply took over is not taken back',
     recorder,
-    'if (lease?.run === input.run)\n',
-    'if (lease !== null)\n',
+    'if (record.lease?.run !== session.input.run) return',
+    'if (record.lease === null) return',
     lostLease('before'),
   ],
   [
     'what an apply without its lease created is recorded',
     recorder,
-    'state.lost?.by !== undefined) return addWrites(end);',
-    'state.lost?.by !== undefined) return [];',
+    '?.by !== undefined) return addWrites(session, end);',
+    '?.by !== undefined) return [];',
     lostLease('after'),
   ],
   [
@@ -153,8 +153,8 @@ export const recordChecks = [
   [
     'a clone that cannot record leaves no lease on origin',
     recorder,
-    `${recordedHere}        const failure = await writer.push(id, found.originId);\n`,
-    `        const failure = await writer.push(id, found.originId);\n${recordedHere}`,
+    `${recordedHere}    const failure = await writer.push(id, found.originId);\n`,
+    `    const failure = await writer.push(id, found.originId);\n${recordedHere}`,
     damagedRef,
   ],
   [
