@@ -56,13 +56,14 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Tests also wait for processes and retries: two cores run three workers in a tenth less time than two.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
-    // No test replaces a module or a global, so files of one worker share loaded modules, above all the compiled PGlite.
+    // No test replaces a module or a global of its own, so files of one worker share loaded modules, above all the compiled PGlite.
     isolate: false,
     // Keeps translated modules, by their content, for the next run.
     experimental: { fsModuleCache: true },
-    execArgv: ['--expose-gc', ...compilesLate],
+    // A small heap: starting a process copies the memory map of its parent.
+    execArgv: ['--expose-gc', '--max-semi-space-size=2', ...compilesLate],
     sequence: { sequencer: ProcessesFirst },
-    setupFiles: ['test/support/property-runs.ts', 'test/support/small-worker.ts'],
+    setupFiles: ['test/support/property-runs.ts', 'test/support/small-worker.ts', 'test/support/small-starts.js'],
     globalSetup: ['test/support/global-setup.ts'],
     projects: [
       {
