@@ -197,39 +197,6 @@ describe('access tests', () => {
     const planned = await after({ 'access/note.yaml': connection('notes', { ...open, access_groups: [] }) }, 'plan');
     expect(planned).toMatchObject({ code: 0, text: expect.stringContaining('plan/access-test-failing') });
   });
-
-  test('a tag that takes a connection out of a test is in the first line, and weakens', async () => {
-    access = await appliedProject();
-    const retagged = connection('orders-db', { ...orders, connection_tags: { env: 'production' } });
-    access.commit({ [file('orders-db')]: retagged });
-    const [plan] = JSON.parse((await access.run('plan --max-risk strengthens --format json')).stdout).plans;
-    expect(plan.checks).toMatchObject([
-      { check: 'access test people (contractors on env=prod: denied)', action: 'uncovered', connections: ['Connection/orders-db'] },
-    ]);
-    expect(plan.refusals.map(({ code }: { readonly code: string }) => code)).toContain('risk/check-uncovered');
-    expect(oneLine((await access.run('plan')).stdout)).toMatch(/^Plan for \S+ (?:Refused\. )?Changes its checks: access test people/);
-  });
-
-  test('a removed or weaker expectation is in the first lines, and in the digest', async () => {
-    access = await appliedProject();
-    const digestOf = async (): Promise<unknown> => JSON.parse((await access.run('plan --format json')).stdout).plans[0].digest;
-    const before = await digestOf();
-    const weaker = [expectations[0] ?? '', (expectations[1] ?? '').replace('at_least: 2', 'at_least: 1'), expectations[2] ?? ''];
-    const planned = await after({ 'access/people.yaml': accessTest(...weaker) }, 'plan');
-    expect(planned).toMatchObject({
-      code: 0,
-      text: expect.stringMatching(/^.{0,60}Changes its checks: access test people \(payments on orders-db by exec: approval by at least 2/),
-    });
-    expect(planned.text).toContain('Weakens protection');
-    expect(await digestOf()).not.toEqual(before);
-    expect(await access.run('apply --yes --max-risk strengthens')).toMatchObject({ code: 6 });
-    access.commit({}, ['access/people.yaml']);
-    expect(oneLine((await access.run('plan')).stdout)).toContain(
-      'no longer covers orders-db: access test people (contractors on env=prod: denied)',
-    );
-    expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
-    expect((await access.run('plan')).stdout).toContain('No changes.');
-  });
 });
 
 const withGroups = (...groups: readonly string[]): Readonly<Record<string, string>> => ({
@@ -267,41 +234,6 @@ describe('others', () => {
     access.commit({ ...tested, ...both });
     expect(await access.run('apply --yes --allow plan/access-test=agreed')).toMatchObject({ code: 0 });
     expect((await after(less, 'plan')).code).toBe(0);
-  });
-
-  test('are those who get into a connection that only the gateway has', async () => {
-    access = await appliedProject();
-    access.commit(tested);
-    const { project, grant } = access;
-    const { agent_id: agent, type, subtype, command } = Object((await project.send('GET', '/connections/orders-db')).body);
-    const modes = {
-      access_mode_runbooks: 'disabled',
-      access_mode_exec: 'enabled',
-      access_mode_connect: 'disabled',
-      access_schema: 'disabled',
-    };
-    const body = { name: 'left-db', agent_id: agent, type, subtype, command, ...modes, connection_tags: { env: 'prod' } };
-    expect((await project.send('POST', '/connections', body)).status).toBe(201);
-    await grant('left-db', ['payments', 'temps']);
-    const planned = await access.run('plan');
-    expect(planned.code).toBe(0);
-    expect(oneLine(planned.stderr)).toMatch(
-      /plan\/access-test-failing .*others on env=prod: denied, but temps on left-db: exec allowed decided by Connection\/left-db/,
-    );
-  });
-
-  test('a group that the test names from now on is in the first lines', async () => {
-    access = await appliedProject();
-    access.commit(tested);
-    expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
-    const named = accessTest(...expectations, others, '{ group: interns, on: [orders-db], verb: exec, expect: allowed }');
-    const planned = await after({ ...withGroups('interns'), 'access/people.yaml': named }, 'plan');
-    expect(planned).toMatchObject({
-      code: 0,
-      text: expect.stringContaining('no longer covers orders-db: access test people (interns on env=prod: denied)'),
-    });
-    const denied = accessTest(...expectations, others, '{ group: interns, on: { match_tags: { env: prod } }, expect: denied }');
-    expect((await after({ ...files, 'access/people.yaml': denied }, 'plan')).text).not.toContain('no longer covers');
   });
 });
 
@@ -350,18 +282,6 @@ describe('a group that neither manifests nor gateway know', () => {
     expect([code, text.split('plan/unknown-group').length, text]).toEqual([0, 2, expect.stringContaining(warning)]);
     expect(text).toMatch(/access\/people\.yaml:5:\d+ warning plan\/unknown-group/);
     expect((await run('validate')).stderr).not.toContain('unknown-group');
-  });
-
-  test.each([
-    ['is in the list of the gateway', 'contractors'],
-    ['uses a connection', 'payments'],
-    ['reviews', 'leads'],
-    ['sees everything', 'auditor'],
-    ['is every other one', 'others'],
-  ])('a group that %s is known', async (_, group) => {
-    const { run } = await projectWith(`{ group: ${group}, on: [orders-db], verb: runbooks, expect: denied }`);
-    const { code, stderr } = await run('plan');
-    expect([code, stderr]).toEqual([0, expect.not.stringContaining('unknown-group')]);
   });
 
   test('is no warning where the token may not read the groups, or the plan reads a part of the manifests', async () => {

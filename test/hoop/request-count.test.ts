@@ -47,16 +47,6 @@ test('plans of many connections after an apply make at most 30 requests, none pe
   await expectFewRequests(project.ostiary(unchanged));
 });
 
-test('plans of many connections after a pull make at most 30 requests, none per object', { timeout: 120_000 }, async () => {
-  const project = await hoopProject();
-  project.write(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { secret })])));
-  await project.ostiary(['apply', '--yes', '--quiet']);
-  const pulled = mkdtempSync(join(tmpdir(), 'ostiary-pulled-'));
-  const first = await project.runIn(pulled, ['pull', '--url', project.url, '--quiet']);
-  expect([first.code, detailReads(first).length]).toEqual([0, count]);
-  await expectFewRequests(project.runIn(pulled, unchanged));
-});
-
 const { create } = useHoopRepositories();
 
 test(

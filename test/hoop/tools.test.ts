@@ -148,33 +148,6 @@ test('a list that was changed outside Ostiary is drift with its values; a strict
   expect((await run('plan')).stdout).toContain('No changes');
 });
 
-test('a list that a pull request opens as the gateway was opened by hand is accepted drift that weakens', async () => {
-  const project = await hoopProject();
-  const { run, commit } = await repositories.apply(project, { 'access/a.yaml': tools({ DENIED: 'delete_*' }) });
-  await set(project, { DENIED: '' });
-  commit({ 'access/a.yaml': tools({ DENIED: '' }) });
-  const { headlines, refusals } = summaryOf(await run('plan --format json --no-new-access --max-risk reroutes'));
-  expect([headlines, refusals.toSorted()]).toEqual([
-    [expect.stringContaining('weakens: 1 connection no longer denies tool delete_* in the manifests')],
-    ['plan/new-access', 'risk/tools'],
-  ]);
-});
-
-test('a manifest that leaves a list to the gateway, or ignores it, weakens', async () => {
-  const project = await hoopProject();
-  const { run, commit } = await repositories.apply(project, { 'access/a.yaml': tools({ DENIED: 'delete_*' }) });
-  const codes = async (text: string): Promise<unknown> => {
-    commit({ 'access/a.yaml': text });
-    return summaryOf(await run('plan --format json --max-risk reroutes')).refusals;
-  };
-  const kept = { 'envvar:REMOTE_URL': { value: 'https://tools.example.com/mcp' }, [key('DENIED')]: { keep: true } };
-  expect(await codes(connection('tools', { ...server, secret: kept }))).toEqual(['risk/field-left']);
-  expect(await codes(connection('tools', server))).toEqual(['risk/field-left']);
-  const ignored = manifest('Connection', 'tools', JSON.parse(tools({ DENIED: 'delete_*' })).spec, { ignore: [`/secret/${key('DENIED')}`] });
-  expect(await codes(ignored)).toEqual(['risk/ignore-added']);
-  expect(await codes(tools({ DENIED: 'delete_*' }))).toEqual([]);
-});
-
 test('pull writes the lists, and the next plan is empty', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': tools({ DENIED: 'delete_*', ALLOWED: '' }) });

@@ -247,16 +247,6 @@ describe('a change that drift reports', () => {
     expect(project.model.log.requests.slice(requests).filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('remains, and is said to, where other drift is reverted', { timeout: 60_000 }, async () => {
-    const { run, send } = await appliedProject();
-    await send('POST', '/access-requests/rules', jit);
-    const path = '/connections/orders-db';
-    await send('PUT', path, { ...(await send('GET', path)), command: ['sh'] });
-    const reverted = await run('drift --revert --yes');
-    expect([reverted.code, oneLine(reverted.stdout)]).toEqual([2, expect.stringContaining('Ostiary never writes these objects')]);
-    expect(await run('drift')).toMatchObject({ code: 2, stdout: expect.not.stringContaining('command') });
-  });
-
   test('is in every format of plans and drifts, and does not change the digest', { timeout: 60_000 }, async () => {
     const { run, repository, send } = watched;
     for (const command of ['plan', 'drift'] as const) {

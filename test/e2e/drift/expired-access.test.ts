@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/model/json.ts';
 import { open } from '../../support/access-project.ts';
@@ -61,10 +59,6 @@ async function liveGroups({ send }: DialectSide, dialect: string): Promise<unkno
     names.map(async (name) => [name, Object((await send('GET', `/connections/${name}`)).body)['access_groups']]),
   );
   return Object.fromEntries(found);
-}
-
-function readManifest({ folder }: TestRepository, name: string): string {
-  return readFileSync(join(folder, `access/${name}.yaml`), 'utf8');
 }
 
 const closed: Readonly<Record<string, unknown>> = {
@@ -137,19 +131,4 @@ test('neither access tests nor policies nor limits keep access that has ended', 
     expect(Object((await side.send('GET', `/connections/${name}`)).body)['access_groups']).toEqual(['admin']);
     await side.send('DELETE', `/connections/${name}`);
   }
-});
-
-test('drift that is adopted keeps the ends of other groups, and accepts no access that has ended', async () => {
-  const { side, repository, run } = await appliedProject('interface');
-  await side.tamper('/connections/orders-db', { access_groups: ['contractors', 'sre', 'audit'] });
-  expect((await run('drift --adopt --no-commit --today 2026-12-01')).code).toBe(0);
-  expect(readManifest(repository, 'orders-db')).toMatch(/"until": "2026-12-31",\s*"reason": "migration"\s*\},?\s*"audit"/);
-  await side.tamper('/connections/orders-db', { access_groups: ['sre', 'audit'] });
-  expect((await run('drift --adopt --no-commit --today 2026-12-01')).code).toBe(0);
-  expect(readManifest(repository, 'orders-db')).not.toContain('contractors');
-  repository.git('checkout', '--quiet', '--', '.');
-  expect((await run('drift --adopt --no-commit --today 2027-01-01')).stdout).toContain('Accepted: 1 object, in 1 file here.');
-  const text = readManifest(repository, 'orders-db');
-  expect(text).toContain('audit');
-  expect(readManifest(repository, 'only-db')).toContain('"until": "2026-12-31"');
 });

@@ -152,19 +152,6 @@ describe('a removal that is not committed', () => {
     expect(await gateway.run('apply --yes --allow git/uncommitted-removal=test', ours.folder)).toMatchObject({ code: 0 });
     expect(await gateway.isLive('i6-a')).toBe(false);
   });
-
-  test('includes defaults and policies', async () => {
-    const files = {
-      'access/1.yaml': connection('i8-a', { reviewers: ['admin'] }),
-      'access/_defaults.yaml': defaults,
-      'access/policy.yaml': policy,
-    };
-    const { ours } = await applied(files);
-    ours.remove('access/_defaults.yaml', 'access/policy.yaml');
-    const planned = await gateway.run('plan', ours.folder);
-    expect(planned).toMatchObject({ code: 6 });
-    expect(planned.stdout).toContain('in HEAD, but not in the working tree: access/_defaults.yaml, access/policy.yaml');
-  });
 });
 
 test.each(['YAML', 'json'])('a manifest renamed to .%s is an error, and nothing is deleted', async (extension) => {

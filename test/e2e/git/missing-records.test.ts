@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TestRepository } from '../../support/repository.ts';
-import { connection, guardrail, manifest } from '../project.ts';
+import { connection } from '../project.ts';
 import { ref, useAppliedProjects } from './applied-projects.ts';
 
 const { gateway, clone, configWith, appliedProject, run, push } = useAppliedProjects();
@@ -89,24 +89,6 @@ describe('a missing record hides no removal of', () => {
       expect(await run(`drift ${target}`, clone(origin))).toMatchObject({ code: 0 });
     },
   );
-
-  test('a rule, and a kind that the gateway knows by another name', async () => {
-    const rule = guardrail('Deny “words” of 日本');
-    const runbooks = manifest('RunbookConfiguration', 'hidden-runbooks', { git_url: 'https://Git.example.com/acme/hidden.git' });
-    const { ours, origin } = await appliedProject({
-      'access/a.yaml': connection('hidden-rule'),
-      'access/b.yaml': `${rule}---\n${runbooks}`,
-    });
-    ours.remove('access/b.yaml');
-    ours.commit('Remove');
-    push(ours);
-    ours.git('push', '--quiet', 'origin', `:${ref}`);
-    const { code, stdout } = await run('drift', clone(origin));
-    expect([code, stdout]).toEqual([
-      2,
-      expect.stringMatching(/GuardrailRule\/Deny.*RunbookConfiguration\/.*hidden|RunbookConfiguration\/.*hidden.*GuardrailRule\/Deny/),
-    ]);
-  });
 
   test('but a released object is no removal', async () => {
     const { origin, ours } = await appliedProject({ 'access/a.yaml': connection('shown'), 'access/b.yaml': connection('shown-b') });

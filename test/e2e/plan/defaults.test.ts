@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
@@ -72,21 +72,4 @@ test('defaults above the folders of manifests apply, those outside the config do
   }
   expect((await gateway.run('fmt', join(folder, 'repo'))).stdout).toContain('_defaults.yaml');
   expect(readFileSync(join(folder, 'repo/_defaults.yaml'), 'utf8')).toMatch(/^apiVersion: ostiary\/v1\nkind: Defaults\n/);
-});
-
-test('one file may be the defaults of several folders through links; a link out of the repository is an error', async () => {
-  const folder = makeProject({
-    'ostiary.yaml': config(gateway.url()),
-    'access/prod/_defaults.yaml': defaults('reviewers: [dba]'),
-    'access/prod/a.yaml': connection('five-a'),
-    'access/stage/b.yaml': connection('five-b'),
-    'access/test/c.yaml': connection('five-c'),
-  });
-  symlinkSync('../prod/_defaults.yaml', join(folder, 'access/stage/_defaults.yaml'));
-  const { stdout } = await gateway.run('explain Connection/five-b reviewers', folder);
-  expect(stdout).toContain('access/stage/_defaults.yaml:5');
-  const outside = makeProject({ '_defaults.yaml': defaults('reviewers: [x]') });
-  symlinkSync(join(outside, '_defaults.yaml'), join(folder, 'access/test/_defaults.yaml'));
-  const refused = await gateway.run('validate', folder);
-  expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('manifest/symlink-escape')]);
 });

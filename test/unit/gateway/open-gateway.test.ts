@@ -37,15 +37,6 @@ describe('opening', () => {
     expect(value?.groups).toEqual(groups);
   });
 
-  it('detects the dialect, unless the options name one', async () => {
-    const me = { 'GET /userinfo': json(200, { role: 'admin', org_id: 'acme-id' }) };
-    const { url } = await serve({ ...me, 'GET /serverinfo': json(200, { version: '1.2.3' }) }, 'hoopgateway/1.148.0');
-    expect(await (await open(url)).identify()).toEqual({ url, dialect: 'hoop', organisation: 'acme-id', version: '1.2.3', role: 'admin' });
-    expect((await (await open(url, { dialect: 'interface' })).identify()).dialect).toBe('interface');
-    const other = await serve(me);
-    expect((await (await open(other.url, { dialect: 'hoop' })).identify()).dialect).toBe('hoop');
-  });
-
   it.each([
     ['the server info of hoop', { version: '1.148.0', license_info: {}, grpc_url: '' }, [], 'nginx', 'hoop'],
     ['the name of ostiary serve', { name: 'ostiary' }, [], 'hoopgateway', 'interface'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EdgeChange } from '../../../../src/model/plan/plan.ts';
-import { changeOf, connection, fieldOf, guardrail, masking, protectionOfWrites, sentences, types } from '../protection-fixtures.ts';
+import { changeOf, connection, fieldOf, guardrail, masking, protectionOfWrites, sentences } from '../protection-fixtures.ts';
 
 const detach: EdgeChange = {
   rule: 'DataMaskingRule/m',
@@ -9,42 +9,6 @@ const detach: EdgeChange = {
   declared: [],
   by: 'DataMaskingRule/m',
 };
-
-describe('the protection of connections in a plan', () => {
-  it('does not change when nothing is written', () => {
-    const fields = [fieldOf('/reviewers/dba', 'dba', undefined)];
-    const live = [connection('a', { reviewers: ['dba'] }), masking('m', { supported_entity_types: types('URL') }, ['a'])];
-    for (const action of ['blocked', 'held'] as const) {
-      const changes = [changeOf('Connection/a', fields, { action })];
-      expect(protectionOfWrites(live, changes, { edges: [{ ...detach, action }] })).toEqual({ headlines: [], connections: [], losing: [] });
-    }
-  });
-
-  it('ignores held changes', () => {
-    const live = [connection('a', { reviewers: ['dba', 'sre'] })];
-    const fields = [fieldOf('/reviewers/dba', 'dba', undefined, { held: true }), fieldOf('/reviewers/sre', 'sre', undefined)];
-    expect(protectionOfWrites(live, [changeOf('Connection/a', fields)]).connections).toMatchObject([
-      { controls: [{ before: ['sre'], after: [], causes: [{ path: '/reviewers/sre' }] }] },
-    ]);
-  });
-
-  it('is mixed when one control is lost and another gained', () => {
-    const fields = [fieldOf('/access_schema', 'disabled', 'enabled'), fieldOf('/reviewers/dba', undefined, 'dba')];
-    const { connections, losing } = protectionOfWrites(
-      [connection('a', { access_schema: 'disabled' })],
-      [changeOf('Connection/a', fields)],
-    );
-    expect(connections.map(({ direction }) => direction)).toEqual(['both']);
-    expect(losing).toEqual(['Connection/a']);
-  });
-
-  it('keeps the controls of a renamed rule', () => {
-    const live = [connection('a'), guardrail('g', ['DROP'], ['a'])];
-    expect(protectionOfWrites(live, [changeOf('GuardrailRule/h', [], { action: 'rename', key: 'GuardrailRule/g' })]).connections).toEqual(
-      [],
-    );
-  });
-});
 
 describe('hidden values', () => {
   it('are marked, and are incomparable with readable ones', () => {

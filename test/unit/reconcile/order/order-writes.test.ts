@@ -10,13 +10,7 @@ import type { StepKey } from '../../../../src/model/plan/schedule.ts';
 import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
 import { planOf } from '../../../support/run-pipeline.ts';
 
-const [db, other, g, h, mask] = [
-  'Connection/db',
-  'Connection/other',
-  'GuardrailRule/g',
-  'GuardrailRule/h',
-  'DataMaskingRule/mask',
-] as const;
+const [db, other, g, h] = ['Connection/db', 'Connection/other', 'GuardrailRule/g', 'GuardrailRule/h'] as const;
 
 function blocking(...words: readonly string[]): { readonly spec: { readonly input: Json } } {
   return { spec: { input: { rules: words.map((word) => ({ name: word, type: 'deny_words_list', words: [word], pattern_regex: '' })) } } };
@@ -30,9 +24,7 @@ function on(...connections: readonly ResourceId[]): { readonly edges: LiveResour
   return { edges: { connection_ids: connections } };
 }
 
-const masks = { spec: { supported_entity_types: [{ name: 'CONTACT', entity_types: ['PERSON'] }] } };
 const open = { spec: { access_mode_connect: 'enabled' } };
-const closed = { spec: { access_mode_connect: 'disabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' } };
 
 /** The id of a step, with its phase unless that is the main one. */
 function keyText({ id, phase }: StepKey): string {
@@ -124,61 +116,6 @@ describe('the steps of a rule', () => {
 });
 
 describe('the steps of an object', () => {
-  it.each<[string, readonly DesiredResource[], readonly DeclaredEdge[], readonly LiveResource[], readonly string[]]>([
-    ['that is new are one', [desiredOf(db, open)], [], [], [`1 whole ${db}`]],
-    [
-      'that is new come after its new rules',
-      [desiredOf(db, open), desiredOf(g, blocking('a')), desiredOf(h, blocking('b'))],
-      [edgeOf(g, db), edgeOf(h, db)],
-      [],
-      [`1 whole ${g}`, `1 whole ${h}`, `2 whole ${db} < ${g} ${h}`],
-    ],
-    [
-      'that is new do not wait for a rule that loses',
-      [desiredOf(db, open), desiredOf(g, blocking())],
-      [edgeOf(g, db)],
-      [liveOf(g, blocking('a'))],
-      [`1 whole ${db}`, `2 whole ${g}`],
-    ],
-    [
-      'that is new begin closed where a rule is attached afterwards',
-      [desiredOf(db, open), desiredOf(mask, masks), desiredOf(g, blocking('a'))],
-      [edgeOf(mask, db), edgeOf(g, db)],
-      [],
-      [`1 whole ${g}`, `2 closed ${db} < ${g}`, `3 whole ${mask} < ${db}`, `4 open ${db}#open < ${db} ${g} ${mask}`],
-    ],
-    [
-      'that is new and stays closed are one',
-      [desiredOf(db, closed), desiredOf(mask, masks)],
-      [edgeOf(mask, db)],
-      [],
-      [`1 whole ${db}`, `2 whole ${mask} < ${db}`],
-    ],
-    [
-      'that loses come after the rules that gain on it',
-      [desiredOf(db, guarded()), desiredOf(g, blocking('a')), desiredOf(h, blocking('a'))],
-      [edgeOf(g, db)],
-      [liveOf(db, guarded('dba')), liveOf(g, on(db)), liveOf(h)],
-      [`1 whole ${g}`, `1 whole ${h}`, `2 whole ${db} < ${g}`],
-    ],
-    [
-      'that strengthening waits for nothing',
-      [desiredOf(db, guarded('dba')), desiredOf(g, blocking('a'))],
-      [edgeOf(g, db)],
-      [liveOf(db, open), liveOf(g, on(db))],
-      [`1 whole ${db}`, `1 whole ${g}`],
-    ],
-    [
-      'that is no rule and protects nothing is changed in the middle',
-      [desiredOf('RunbookConfiguration/books', { spec: { git_hook_ttl: 5 } })],
-      [],
-      [liveOf('RunbookConfiguration/books')],
-      ['1 whole RunbookConfiguration/books'],
-    ],
-  ])('%s', (_, resources, edges, live, expected) => {
-    expect(stepsFor(resources, edges, live)).toEqual(expected);
-  });
-
   it('that writes an edge to a new rule itself come after the rule', () => {
     const resources = [desiredOf(db, guarded('dba')), desiredOf(g)];
     const state = stateOf(liveOf(db, open));
