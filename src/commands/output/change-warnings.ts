@@ -6,6 +6,7 @@ import type { LiveState } from '../../model/live.ts';
 import { type Change, isSecretChange, liveKeyOf, type Plan } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { ChangeWarnings } from '../../report/document.ts';
+import { mostOfCode } from '../../report/text/diagnostics.ts';
 
 // Each is compared with the text of its object. Of more, which only generated manifests have, the others follow the plan.
 const mostBeside = 500;
@@ -25,7 +26,11 @@ export function warningsOfChanges({ plan, desired, live }: States, warnings: rea
     if (own !== undefined && change !== undefined && isAbout(warning, change, specs.get(liveKeyOf(change))))
       addToGroup(found, own.id, warning);
   }
-  return found;
+  const codes = [...found.values()].flatMap((own) => own.map(({ code }) => code));
+  const many = new Set(codes.filter((code) => codes.filter((other) => other === code).length > mostOfCode));
+  // Many of one code are one line, with the other warnings.
+  const few = [...found].map(([id, own]) => [id, own.filter(({ code }) => !many.has(code))] as const);
+  return new Map(few.filter(([, own]) => own.length > 0));
 }
 
 /** Makes a function that returns the object in whose manifest a place is. */

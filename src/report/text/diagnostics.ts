@@ -38,12 +38,7 @@ export function diagnosticsLines(diagnostics: readonly Diagnostic[], terminal: T
 export function uncountedLines(diagnostics: readonly Diagnostic[], terminal: Terminal): readonly string[] {
   const all = foldWarnings(mergeEqual(sortDiagnostics(diagnostics)), terminal);
   const shown = chooseBySeverity(all, terminal.full === true ? all.length : mostDiagnostics);
-  const lines = shown.flatMap((findings) => [
-    ...findingLines(findings, terminal),
-    ...(findings.similar === 0
-      ? []
-      : [`  and ${plural(findings.similar, `more ${findings.first.severity}`)} of this code; --full prints them`]),
-  ]);
+  const lines = shown.flatMap((findings) => (findings.similar === 0 ? findingLines(findings, terminal) : foldedLines(findings, terminal)));
   const more = diagnostics.length - shown.reduce((sum, one) => sum + one.all.length + one.similar, 0);
   return [...lines, ...(more > 0 ? [`and ${more} more; --full prints them`] : [])];
 }
@@ -52,7 +47,7 @@ export function uncountedLines(diagnostics: readonly Diagnostic[], terminal: Ter
 type FoldedFindings = EqualFindings<Diagnostic> & { readonly similar: number };
 
 /** The most warnings of one code that are all shown, and how many of more are. */
-const mostOfCode = 3;
+export const mostOfCode = 3;
 const shownOfCode = 1;
 
 /** Folds warnings and notices of a code with many of them; errors are all shown. */
@@ -77,6 +72,13 @@ function chooseBySeverity(sorted: readonly FoldedFindings[], most: number): read
   if (sorted.length <= most) return sorted;
   const chosen = new Set(severities.flatMap((severity) => sorted.filter(({ first }) => first.severity === severity)).slice(0, most));
   return sorted.filter((one) => chosen.has(one));
+}
+
+/** Returns the first finding of a code without the lines around it, and the count of the others. */
+function foldedLines({ first, message, similar }: FoldedFindings, terminal: Terminal): readonly string[] {
+  const { frame: _, hint: __, ...rest } = first;
+  const count = `(and ${plural(similar, `more ${first.severity}`)} of this code; --full prints them)`;
+  return diagnosticLines({ ...rest, message: `${message} ${count}` }, terminal);
 }
 
 function findingLines({ first, message, all }: EqualFindings<Diagnostic>, terminal: Terminal): readonly string[] {
