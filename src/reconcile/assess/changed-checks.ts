@@ -51,13 +51,17 @@ function changedDocuments(before: DesiredState, after: DesiredState): readonly C
 function documentChecks({ policies = [], accessTests = [] }: DesiredState, others: DesiredState): ReadonlyMap<string, StatedCheck> {
   return new Map<string, StatedCheck>([
     ...policies.flatMap((policy) => {
-      const { name, at, waivers } = policy;
+      const { name, at, match, require, message, severity, waivers } = policy;
+      const requirements = require.map((one) => [one.expression, one.message ?? '']);
       const parts = policyParts(policy);
       const other = others.policies?.find((one) => one.name === name);
       const differing = other === undefined ? -1 : policyParts(other).findIndex((part, index) => part !== parts[index]);
       const value = parts[differing];
       return [
-        [`policy ${name}`, { text: canonical(parts), at, ...(value === undefined ? {} : { value }) }] as const,
+        [
+          `policy ${name}`,
+          { text: canonical([{ ...match, at: '' }, requirements, message, severity]), at, ...(value === undefined ? {} : { value }) },
+        ] as const,
         ...waivers.map(
           ({ connection, until, at: place }) =>
             [`waiver of policy ${name} for ${connection}`, { text: until, value: `until ${until}`, at: place }] as const,
@@ -70,7 +74,7 @@ function documentChecks({ policies = [], accessTests = [] }: DesiredState, other
   ]);
 }
 
-/** Returns what a policy states, a text for each part. */
+/** Returns what a policy states, a text for each part; a message can make the texts of two policies equal that differ. */
 function policyParts({ match, require, message, severity }: Policy): readonly string[] {
   const requirements = require.map((one) => [one.expression, ...(one.message === undefined ? [] : [one.message])].join(': '));
   const matched = [

@@ -16,6 +16,8 @@ function changed(reviewed: DesiredState, desired: DesiredState): readonly string
 
 const policy = (more = '', require = 'true'): string =>
   `apiVersion: ostiary/v1\nkind: Policy\nmetadata: { name: asked }\nspec:\n  require: ["${require}"]\n${more}`;
+const asks = (require: string): string =>
+  `apiVersion: ostiary/v1\nkind: Policy\nmetadata: { name: asked }\nspec:\n  require: [${require}]\n`;
 const waiver = (until: string): string => `  waivers: [{ connection: a, until: ${until}, reason: later }]\n`;
 const accessTest = (expect_: string): string =>
   `apiVersion: ostiary/v1\nkind: AccessTest\nmetadata: { name: t }\nspec:\n  - { group: dev, on: orders, expect: ${expect_} }\n`;
@@ -33,6 +35,12 @@ it('names what a proposal removes, changes and adds of policies and their waiver
   expect(changedByProposal({ config: [], reviewed: load(policy(waiver('2027-01-01'))) }, load(policy(waiver('2028-01-01'))))).toMatchObject(
     [{ check: 'waiver of policy asked for a', action: 'changed', before: 'until 2027-01-01', after: 'until 2028-01-01' }],
   );
+});
+
+// security: checks
+it('names a policy whose requirement became a part of the message of another one', () => {
+  const both = asks('{ expression: 1 == 1, message: one }, 2 == 2');
+  expect(changed(load(both), load(asks('{ expression: 1 == 1, message: one; 2 == 2 }')))).toEqual(['policy asked: changed']);
 });
 
 it('names the expectations of access tests, each by what it states', () => {
