@@ -170,7 +170,7 @@ export function writeScalar(value: Json, { inFlow, quoting, quote = 'single' }: 
 
 /** Words that some YAML version does not read as a string. */
 const reserved = /^(?:~|y|n|yes|no|on|off|true|false|null|<<|=|[-+]?\.(?:inf|nan))$/i;
-const numberLike = /^[-+]?\.?\d[\da-f_.:xo+-]*$/i;
+const numberLike = /^[-+]?(?:\.?\d[\da-f_.:xo+-]*|\._*)$/i;
 const address = /^\d+\.\d+\.\d+\.\d+(?:\/\d+)?$/;
 const dateLike = /^\d{4}-\d\d?-\d\d?(?:[Tt ]|$)/;
 const marksFirst = /^(?:[,[\]{}#&*!|>'"%@`]|[-?:](?:\s|$)|---|\.\.\.)/;
