@@ -1,6 +1,7 @@
 import type { Role } from '../principal.ts';
 import { type RawBuilder, sql } from 'kysely';
 import { asText, type JsonObject } from '../../model/json.ts';
+import { Rejection } from '../rejection.ts';
 import { decidingGroups, isReachable, isResourceReachable } from '../rules/connection-access.ts';
 import { onlineAgentIds } from '../rules/agents.ts';
 import type { Log } from '../log.ts';
@@ -87,11 +88,12 @@ export function searchSection({ store, searchRunbooks, log }: SearchOptions): Ap
         description: `The interface does not show the name of the parameter; it is that of the public gateway. The term is always plain text:
 connections and resources are found by name, type and subtype, runbooks by repository and path. Each list is sorted, without
 limit, and empty where nothing is found. A part that fails is reported in \`errors\`; the status stays 200.`,
-        parameters: [{ ...queryParameter('term', 'At least one character.', { ...text, minLength: 1 }), required: true }],
+        parameters: [queryParameter('term', 'At least one character; without it, the answer is 400, as on the public gateway.', text)],
         answer: [200, 'What was found.', 'SearchResult'],
-        errors: [422],
+        errors: [400, 422],
         async serve(c, _body, query) {
           const term = asText(query['term']);
+          if (term === '') throw new Rejection(400, 'the query parameter term is required: /search?term=TEXT');
           const attempt = async (what: string, part: Promise<SearchPart>): Promise<SearchPart> =>
             part.catch((error: unknown) => {
               const requestId = c.get('requestId');

@@ -197,7 +197,7 @@ export const requestRows: readonly RequestRow[] = [
       review_groups_data: [group, { ...signed, group: 'sre', forced_review: true, reviewed_by: { name: 'forcer' } }],
     },
   },
-  { row: '| 2 | GET | /search | Search connections and runbooks |', send: ['GET', '/search'], status: 422, body: refused },
+  { row: '| 2 | GET | /search | Search connections and runbooks |', send: ['GET', '/search'], status: 400, body: refused },
   {
     row: '| 3 | GET | /resources | List resources of the organization |',
     send: ['GET', '/resources?name=orders'],
