@@ -73,7 +73,7 @@ async function switchAccessOn(state: ApplyState): Promise<void> {
     }
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    state.unswitched = { error, ids: new Set(ids) };
+    state.unswitched = { error, ids: planned.stating };
   }
 }
 

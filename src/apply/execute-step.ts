@@ -60,7 +60,7 @@ export type ApplyState = {
   readonly switched: Set<ResourceId>;
   /** Runs a write when there is room for it. */
   readonly writing: Limited;
-  /** The error with which the gateway did not switch access control on, and the changes whose rows that would have written; then no step starts. */
+  /** The error with which the gateway did not switch access control on, and the changes for which that was; then no step starts. */
   unswitched: { readonly error: AppError; readonly ids: ReadonlySet<ResourceId> } | undefined;
   /** The error after which no step starts: the gateway cannot be reached, or is unavailable. */
   stopped: AppError | undefined;
@@ -128,7 +128,7 @@ export function haltReason({ input, stopped, unswitched }: ApplyState, id?: Reso
   if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'not started: interrupted' };
   if (unswitched !== undefined) {
     const { code, message: why, hint } = unswitched.error;
-    // Its row was part of that write, which may have reached the gateway although no answer came.
+    // That write was the first one of these, and may have reached the gateway although no answer came.
     if (id !== undefined && unswitched.ids.has(id))
       return { status: 'failed', code, message: `access control was not switched on: ${why}`, hint };
     return {

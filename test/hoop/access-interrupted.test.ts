@@ -86,15 +86,15 @@ describe('an interrupted apply', () => {
     }
   });
 
-  test(
-    'whose switch had no answer, before the gateway was gone, is reverted, and is no change outside Ostiary',
+  test.each(['a-db', 'b-db'])(
+    'whose switch for %s had no answer, before the gateway was gone, is reverted, and is no change outside Ostiary',
     { timeout: 60_000 },
-    async () => {
+    async (name) => {
       const plain = { [file('a-db')]: connection('a-db', open) };
       const access = await accessProject(plain);
       const { run, repository, project } = access;
       expect((await run('apply --yes')).code).toBe(0);
-      repository.save({ [file('a-db')]: grouped('a-db', ['dba']) });
+      repository.save({ ...plain, [file(name)]: grouped(name, ['dba']) });
       stopAt(project, 'POST', '/plugins', 'after');
       const lost = await run(`apply --yes ${allow}`);
       expect([lost.code, oneLine(lost.stdout)]).toEqual([5, expect.stringMatching(/1 failed.*access control was not switched on/)]);
@@ -116,7 +116,7 @@ describe('an interrupted apply', () => {
     );
     const refused = await run(`apply --yes ${allow}`);
     expect([refused.code, writesIn(refused)]).toEqual([5, ['POST /api/plugins']]);
-    expect(oneLine(refused.stdout)).toMatch(/access control, which was not switched on: .*plugin already enabled/);
+    expect(oneLine(refused.stdout)).toMatch(/2 failed.*access control was not switched on: .*plugin already enabled/);
   });
 
   test.each([

@@ -1,13 +1,13 @@
 import { textsIn } from '../json.ts';
 import { liveById, type LiveState, type GrantRow, rowFieldsOf } from '../live.ts';
-import { kindOf } from '../resource.ts';
+import { kindOf, type ResourceId } from '../resource.ts';
 import { type Change, isWritten, liveKeyOf } from './plan.ts';
 
 /** One live object and the row that a plan gives it. */
 export type PlannedRow = GrantRow & { readonly change: Change };
 
-/** The rows of one kind with which a plan switches access control on. */
-type PlannedRows = { readonly kind: string; readonly rows: readonly PlannedRow[] };
+/** The rows of one kind with which a plan switches access control on, and all objects to which it gives one: new ones get theirs later. */
+type PlannedRows = { readonly kind: string; readonly rows: readonly PlannedRow[]; readonly stating: ReadonlySet<ResourceId> };
 
 /**
  * Returns the rows of live objects with which a plan switches the access control of a gateway on; undefined where the plan leaves it as it is. No
@@ -26,5 +26,6 @@ export function accessRowsOf(changes: readonly Change[], live: Pick<LiveState, '
     }),
   );
   if (stated.length === 0) return undefined;
-  return { kind, rows: stated.flatMap(({ uid, ...row }) => (uid === undefined ? [] : [{ ...row, uid }])) };
+  const rows = stated.flatMap(({ uid, ...row }) => (uid === undefined ? [] : [{ ...row, uid }]));
+  return { kind, rows, stating: new Set(stated.map(({ change }) => change.id)) };
 }
