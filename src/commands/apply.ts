@@ -115,7 +115,7 @@ async function planAndApply(
   const { planned, flags } = await createOrResumePlan(source, given, context, journal.request);
   const isWhole = planned.is === 'resumed' ? planned.whole : source.of === 'manifests' && !isPartialSelection(planned.project.selection);
   try {
-    return await confirmAndApply({ ...planned, journal, isWhole }, flags, context);
+    return await confirmAndApply({ ...planned, journal, isWhole, onlyReverts: source.of === 'drift' }, flags, context);
   } finally {
     clock.aheadMs = planned.gateway.clockAheadMs();
     await planned.gateway.close();
@@ -142,8 +142,8 @@ async function waitForLease(
   }
 }
 
-/** `isWhole`: the plan covers all manifests, so that their commit is applied when it is done. */
-type ApplyContext = PlannedRun & { readonly journal: ApplyJournal; readonly isWhole: boolean };
+/** `isWhole`: the plan covers all manifests, so that their commit is applied when it is done. `onlyReverts`: it leaves out what they change. */
+type ApplyContext = PlannedRun & { readonly journal: ApplyJournal; readonly isWhole: boolean; readonly onlyReverts: boolean };
 
 /** A plan to apply, and the flags with what people decided about it. */
 type DecidedRun = { readonly planned: PlannedRun; readonly flags: ApplyFlags };
@@ -308,7 +308,7 @@ async function readAuditMark(gateway: Gateway): Promise<AuditMark | undefined> {
 }
 
 /** Returns what the record keeps of a run. */
-function recordedEnd(planned: PlannedRun, result: ApplyResult, complete: boolean, flags: ApplyFlags): RecordedEnd {
+function recordedEnd(planned: ApplyContext, result: ApplyResult, complete: boolean, flags: ApplyFlags): RecordedEnd {
   const { project, plan, desired, live, planBase, identity } = planned;
   const { base, remembered, read } = planBase;
   const secrets = secretVersionsAfter({ plan, desired, live }, result, { before: read?.record.secrets, complete });

@@ -23,6 +23,8 @@ export type PendingObject = {
   readonly key?: ResourceId;
   /** The gateway's id, once the write is complete. */
   readonly uid?: string;
+  /** The apply reverted its drift alone: what its manifest changes is not written. */
+  readonly onlyReverted?: true;
   /** The apply creates or imports the object. */
   readonly ours: boolean;
   /** The drift that the apply reverts, until the write is complete. */

@@ -105,10 +105,10 @@ export function recallObjects(
     if (commit !== undefined && elsewhere.has(commit)) continue;
     const state = commit === undefined ? undefined : states.get(commit);
     // A rename knows the id of its object before it is written.
-    const done = liveKeysOf(pending.filter(({ ours, uid }) => !ours && uid !== undefined));
+    const done = liveKeysOf(pending.filter((one) => !one.ours && isComplete(one)));
     begun.push({ keys: liveKeysOf(pending), done, edges: state?.edges });
     for (const one of pending) {
-      const { id, uid, key = id, ours, ...form } = one;
+      const { id, uid, key = id, ours, onlyReverted: _, ...form } = one;
       const resource = manifestAt(commit, one);
       if (ours)
         objects.set(key, {
@@ -120,7 +120,7 @@ export function recallObjects(
         });
       else {
         const wrote =
-          resource === undefined ? ({ deletes: true } as const) : { resource, ...(uid === undefined ? {} : { complete: true as const }) };
+          resource === undefined ? ({ deletes: true } as const) : { resource, ...(isComplete(one) ? { complete: true as const } : {}) };
         written.set(key, [...(written.get(key) ?? []), { ...form, ...wrote }]);
       }
     }
@@ -134,6 +134,11 @@ export function recallObjects(
     return one.edges.filter((edge) => declaresEdge(declared, edge));
   });
   return { objects: [...objects.values()], edges, written, attached, begun };
+}
+
+/** Returns whether an apply wrote an object as its manifest states it. */
+function isComplete({ uid, onlyReverted }: PendingObject): boolean {
+  return uid !== undefined && onlyReverted !== true;
 }
 
 function liveKeysOf(objects: readonly PendingObject[]): ReadonlySet<ResourceId> {

@@ -20,7 +20,12 @@ import { findRemoved } from '../diff/removed-objects.ts';
 import { manifestsBeyond, ownObjects, withRemembered } from '../prepare/base-states.ts';
 
 /** A plan and its writes; some of them attach again what an earlier one lets go of. */
-type PlannedWrites = { readonly plan: Pick<Plan, 'changes' | 'edges'>; readonly steps: readonly Step[] };
+type PlannedWrites = {
+  readonly plan: Pick<Plan, 'changes' | 'edges'>;
+  readonly steps: readonly Step[];
+  /** The plan reverts drift, and leaves out what manifests change. */
+  readonly onlyReverts?: boolean;
+};
 
 /** Returns what an apply of the plan is about to write, for the record. A deletion may close its object first. */
 export function pendingWritesOf(planned: PlannedWrites): PendingWrites {
@@ -66,7 +71,8 @@ export function writesAfter(planned: PlannedWrites, { outcomes, uids }: ApplyRes
     if (isDeleted(outcome)) return declared.has(key) ? [object] : [];
     if (!isComplete(outcome)) return [object];
     const uid = uids?.get(key);
-    return [{ ...identityOf(id, key), ...(uid === undefined ? {} : { uid }), ours: ours || !declared.has(key) }];
+    const known = { ...identityOf(id, key), ...(uid === undefined ? {} : { uid }), ours: ours || !declared.has(key) };
+    return [planned.onlyReverts === true && !known.ours ? { ...known, onlyReverted: true } : known];
   });
   const writers = new Set(planned.plan.changes.flatMap((change) => (hasWritten(byId.get(change.id)) ? [liveKeyOf(change)] : [])));
   const attached = attachedBy(planned).filter(({ by }) => by !== undefined && writers.has(by));
