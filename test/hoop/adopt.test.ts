@@ -29,7 +29,7 @@ test('a change on the public gateway is adopted in place; then there is no drift
     expect.stringMatching(/Accepted: \d objects and 1 new manifest, in \d files of the branch\s+ostiary\/adopt\/prod/),
   ]);
   expect(git(project.folder, 'show ostiary/adopt/prod:access/rule.yaml')).toMatch(/"except":\s*\[\s*"sales-db"/);
-  expect(git(project.folder, 'show ostiary/adopt/prod:access/connections/added-db.yaml')).toMatch(/"envvar:KEY": \{ keep: true \}/);
+  expect(git(project.folder, 'show ostiary/adopt/prod:access/connections/added-db.yaml')).toMatch(/envvar:KEY: \{ keep: true \}/);
   git(project.folder, 'merge --quiet ostiary/adopt/prod');
   expect(await project.ostiary(['drift'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
   expect(adopted.stderr).toMatch(/notice adopt\/selected[\s\S]*the next apply also attaches GuardrailRule\/no-drop to added-db/);

@@ -116,7 +116,7 @@ test('22 the free license refuses commands that need a review: a plan states tha
   project.write({ 'access/a.yaml': connection('orders-db', { ...modes, reviewers: ['dba'] }) });
   const { stdout } = await project.ostiary(['plan']);
   expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
-    /everybody: connect on orders-db: was without approval, .* everybody \(auditors: no runbooks\): exec, runbooks on orders-db: was yes, will be no access\/a\.yaml:15/,
+    /orders-db gains review\. .* everybody \(auditors: no runbooks\): exec, runbooks on orders-db: was yes, will be no access\/a\.yaml:15/,
   );
 });
 

@@ -156,7 +156,7 @@ test('pull writes the lists, and the next plan is empty', async () => {
   project.write({ 'pulled/ostiary.yaml': config({ prod: project.url }) });
   expect((await project.runIn(folder, ['pull', '.'])).code).toBe(0);
   const text = readFileSync(join(folder, 'access/connections/tools.yaml'), 'utf8');
-  expect(text).toContain(`${key('DENIED')}: { value: "delete_*" }`);
+  expect(text).toContain(`${key('DENIED')}: { value: delete_* }`);
   expect(text).toContain(`${key('ALLOWED')}: { value: "" }`);
   expect(text).toContain('envvar:REMOTE_URL: { keep: true }');
   expect((await project.runIn(folder, ['plan'])).stdout).toContain('No changes');

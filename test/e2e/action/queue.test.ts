@@ -34,7 +34,9 @@ test('a merge queue plans the queued commit with the config of its branch, and w
     env: { ...gateway.env(), GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-1' },
   });
   expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned', changed: 'true' } });
-  expect(planned.summary).toMatch(/^### Plan for `production`: Changes its checks: url of target production changed\. .* 1 to create\.\n/);
+  expect(planned.summary).toMatch(
+    /^### Plan for `production`: Changes its checks: url of target production changed from `\S+` to `http:\/\/127\.0\.0\.1:9`\. .* 1 to create\.\n/,
+  );
   expect(
     bench
       .github()

@@ -34,9 +34,9 @@ test('a drift lists the change, its author and time; pending changes are no drif
   const { code, stdout } = await run('drift');
   expect(code).toBe(2);
   expect(stdout).toContain('a loses reviewer group sre.');
-  expect(stdout).toMatch(/~ Connection\/a {2}access\/a\.yaml:1\n {6}reviewers {2}- sre\n {6}by ada, \d{4}-\d\d-\d\d \d\d:\d\d UTC, from/);
+  expect(stdout).toMatch(/~ Connection\/a {2}access\/a\.yaml:17\n {6}reviewers {2}- sre\n {6}by ada, \d{4}-\d\d-\d\d \d\d:\d\d UTC, from/);
   expect(stdout).toMatch(
-    /~ Connection\/b {2}access\/b\.yaml:1 {2}held: left in place because it is stricter; apply --revert Connection\/b undoes it\n {6}reviewers {2}\+ security {2}\(held\)\n {6}by ada/,
+    /~ Connection\/b {2}access\/b\.yaml:15 {2}held: left in place because it is stricter; apply --revert Connection\/b undoes it\n {6}reviewers {2}\+ security {2}\(held\)\n {6}by ada/,
   );
   expect(stdout).toMatch(
     /- Connection\/c {2}access\/c\.yaml:1 {2}deleted outside Ostiary\n {6}- GuardrailRule\/no-drop\n {6}by ada, .*\(DELETE \/connections\/c\)\n\n/,
@@ -82,7 +82,7 @@ test('--adopt --new adopts drift and writes manifests of unmanaged objects; a se
   expect(names).toEqual([expect.stringMatching(/^access\/connections\/New-b-[0-9a-f]{8}\.yaml$/), 'access/connections/new-b.yaml']);
   const shown = repository.git('show', `${branch}:access/connections/new-b.yaml`);
   expect(shown).toMatch(
-    /^apiVersion: [\s\S]* guardrail_rules: \[new-rule\]\n[\s\S]* secret: \{ "envvar:KEY": \{ keep: true \} \}\n {2}min_review_approvals: null$/,
+    /^apiVersion: [\s\S]* guardrail_rules: \[new-rule\]\n[\s\S]* secret: \{ envvar:KEY: \{ keep: true \} \}\n {2}min_review_approvals: null$/,
   );
   expect(`${shown}${ended.stdout}`).not.toMatch(/canary|Y2FuYXJ5/);
   const first = repository.git('rev-parse', branch);
