@@ -232,7 +232,8 @@ export function unmergedRecord(
     overrides: ___,
     access: ____,
     left: _____,
-    approved: ______,
+    names: ______,
+    approved: _______,
     ...record
   } = incompleteRecord(before, end, commit);
   return {
@@ -242,6 +243,7 @@ export function unmergedRecord(
     ...record,
     ...(end.access === undefined ? {} : { access: end.access }),
     ...(end.left === undefined || end.left.length === 0 ? {} : { left: end.left }),
+    ...(end.names === undefined || end.names.length === 0 ? {} : { names: end.names }),
     orphans: end.orphans,
   };
 }

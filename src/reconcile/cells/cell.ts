@@ -43,7 +43,7 @@ export type Proof = 'equal' | 'different' | 'unknown';
 
 /** Returns whether two states have the same at a path. Two manifests state the same secret if its source and its committed content are the same. */
 export function prove(one: Side, other: Side): Proof {
-  if (one.is === 'unread' || other.is === 'unread') return 'unknown';
+  if (one.is === 'unread' || other.is === 'unread') return proveByChange(one, other);
   if (one.is === 'secret' && other.is === 'secret') return proveSecrets(one, other);
   if (one.is === 'value' && other.is === 'value') return equal(one.value, other.value) ? 'equal' : 'different';
   // An element that is missing with its entry is not missing in the same way as one of an entry that is there.
@@ -54,7 +54,12 @@ export function prove(one: Side, other: Side): Proof {
 function proveSecrets(one: SecretSide, other: SecretSide): Proof {
   if (isLive(one) === isLive(other)) return isSameSecretSource(one.proof, other.proof) ? 'equal' : 'different';
   if (one.proof.state === 'value' && other.proof.state === 'value') return one.proof.equals(other.proof) ? 'equal' : 'different';
-  const changed = one.changed ?? other.changed;
+  return proveByChange(one, other);
+}
+
+/** Returns what is proven without the values: whether the secrets of the gateway have changed since the other side was applied. */
+function proveByChange(...sides: readonly [Side, Side]): Proof {
+  const [changed] = sides.flatMap((side) => (side.is === 'secret' ? (side.changed ?? []) : []));
   if (changed === undefined) return 'unknown';
   return changed === 'source' ? 'equal' : 'different';
 }

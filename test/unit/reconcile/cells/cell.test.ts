@@ -34,6 +34,7 @@ describe('the row of a place', () => {
     ['a source and another value', stated('env:A', 'x'), onGateway('y'), 'different'],
     ['a source and a hidden value', stated('env:A', 'x'), onGateway(), 'unknown'],
     ['a hidden value that was changed', stated('env:A', undefined, 'gateway'), onGateway(), 'different'],
+    ['a changed secret that the token may not read', stated('env:A', undefined, 'gateway'), unread, 'different'],
     ['a hidden value that was not changed', stated('env:A', undefined, 'source'), onGateway(), 'equal'],
   ])('proves whether both sides are the same: %s', (_, one, other, proof) => {
     expect([prove(one, other), prove(other, one)]).toEqual([proof, proof]);
@@ -51,6 +52,7 @@ describe('the row of a place', () => {
     ['a rotated source', cellOf(stated('env:A', undefined, 'source'), stated('env:A', 'y'), onGateway('x')), 'intent', 'source'],
     ['a source or the gateway', cellOf(stated('env:A'), stated('env:A', 'y'), onGateway('x')), 'drift', 'undetermined'],
     ['a secret of the gateway', cellOf(stated('env:A', undefined, 'gateway'), stated('env:A', 'y'), onGateway('x')), 'drift', undefined],
+    ['both sides, of what is unread', cellOf(stated('env:A', undefined, 'gateway'), stated('env:B'), unread), 'both', undefined],
     ['an interrupted apply', cellOf(stated('env:A'), stated('env:A'), onGateway(), [stated('env:B')]), 'intent', undefined],
   ])('says which side changed: %s', (_, cell, origin, cause) => {
     expect([originOf(cell), causeOf(cell)]).toEqual([origin, cause]);
