@@ -129,11 +129,12 @@ function nextStage({ firsts, ready, closable }: Next, search: Search): readonly 
   const reopening = byTier.get('reopen') ?? [];
   byTier.delete('reopen');
   for (const forms of byTier.values()) {
-    const stage = search.safety.most(forms, ignored);
-    if (stage.length > 0) return stage;
-    // A form in two writes comes before anything is deleted.
-    const halves = splitSome(forms, ignored, search);
-    if (halves.length > 0) return halves;
+    // A form in two writes comes before anything is deleted; many rules that share connections are written so at once, not a few in each round.
+    const isCrowded = search.safety.isCrowded(forms);
+    for (const find of isCrowded ? [splitSome, wholeForms] : [wholeForms, splitSome]) {
+      const stage = find(forms, ignored, search);
+      if (stage.length > 0) return stage;
+    }
   }
   const releases = firsts.flatMap(({ unit }) => search.slots.releaseOf(unit) ?? []);
   const partial = releases.flatMap((one) => (one.isWhole ? [] : [one.form]));
@@ -152,6 +153,10 @@ function nextStage({ firsts, ready, closable }: Next, search: Search): readonly 
   if (opening.length > 0) return opening;
   const left = [...possible, ...reopening];
   return forcedStage(left.length > 0 ? left : firsts, ignored, search);
+}
+
+function wholeForms(forms: readonly Form[], ignored: ReadonlySet<ResourceId>, { safety }: Search): readonly Form[] {
+  return safety.most(forms, ignored);
 }
 
 /** What is written in two forms first: rules whose protection adds up, then what is created, then other connections, then what governs together. */

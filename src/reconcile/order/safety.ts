@@ -11,6 +11,8 @@ export type Safety = {
   readonly exposedBy: (forms: readonly Form[], ignored: ReadonlySet<ResourceId>) => ReadonlySet<ResourceId>;
   /** Returns as many forms as are safe together, and with those that are written anyway. */
   readonly most: (forms: readonly Form[], ignored: ReadonlySet<ResourceId>, beside?: readonly Form[]) => readonly Form[];
+  /** Returns whether more rules whose protection adds up change on a connection than are tried in every combination. */
+  readonly isCrowded: (forms: readonly Form[]) => boolean;
   /** Returns the steps without which a form of a round may expose a connection. */
   readonly needsOf: (stage: readonly Form[]) => (form: Form) => readonly StepKey[];
   /** Notes that forms are written. */
@@ -56,6 +58,10 @@ export function createSafety({ contested, isExposed }: Moments): Safety {
   return {
     exposedBy,
     most,
+    isCrowded(forms) {
+      const few = new Set(withoutCrowds(forms, affectedOf));
+      return forms.some((form) => !few.has(form) && isRule(form.kind) && !form.unit.effect.isJoint);
+    },
     isExposed: (id) => isExposed(id, doneOn(id).map(whole)),
     write: (stage) => {
       for (const form of stage) {

@@ -41,6 +41,16 @@ function stepsFor(resources: readonly DesiredResource[], edges: readonly Declare
 }
 
 describe('the steps of a rule', () => {
+  it('that does both beside many others is in two rounds, not a few of them in each', () => {
+    const rules = Array.from({ length: 12 }, (_, index) => `GuardrailRule/g${index}` as const);
+    const edges = rules.map((id) => edgeOf(id, db));
+    const steps = stepsFor([desiredOf(db, open), ...rules.map((id, index) => desiredOf(id, blocking(`new ${index}`)))], edges, [
+      liveOf(db, open),
+      ...rules.map((id, index) => liveOf(id, { ...blocking(`old ${index}`), ...on(db) })),
+    ]);
+    expect(steps.map((step) => step.split(' ', 2).join(' '))).toEqual([...rules.map(() => '1 gain'), ...rules.map(() => '2 whole')]);
+  });
+
   it.each<[string, readonly DesiredResource[], readonly DeclaredEdge[], readonly LiveResource[], readonly string[]]>([
     ['that is new come first', [desiredOf(g)], [], [], [`1 whole ${g}`]],
     ['that gains come first', [desiredOf(g, blocking('a', 'b'))], [], [liveOf(g, blocking('a'))], [`1 whole ${g}`]],
