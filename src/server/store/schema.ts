@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { type ColumnType, type Generated, type GeneratedAlways, type Kysely, sql } from 'kysely';
+import { AppError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { idPattern } from '../../model/resource.ts';
 import { type EdgeTable, kindTables, type ObjectTable } from '../collections.ts';
@@ -85,20 +87,37 @@ export const uuidPattern: RegExp = idPattern;
 // An arbitrary number. Every version of the server must use the same one.
 const schemaLock = 5_712_011;
 
-/** Creates the tables of a new database; servers that start at once create them once. A role without the right to create tables can serve existing ones. */
+/**
+ * Creates the tables of a new database; servers that start at once create them once. A role without the right to create tables can serve
+ * existing ones. Throws `AppError` when the tables are those of another version.
+ */
 export async function createSchema(db: Kysely<Tables>): Promise<void> {
   if (await hasSchema(db)) return;
   await db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(schemaLock)})`.execute(trx);
     if (await hasSchema(trx)) return;
     for (const statement of statements) await sql.raw(statement).execute(trx);
+    await sql`comment on table encryption_keys is ${sql.lit(version())}`.execute(trx);
   });
 }
 
 async function hasSchema(db: Kysely<Tables>): Promise<boolean> {
   // Unlike `to_regclass`, a query sees what another server committed while this one waited for the lock.
-  const { rows } = await sql`select from pg_tables where schemaname = current_schema() and tablename = 'encryption_keys'`.execute(db);
-  return rows.length > 0;
+  const { rows } = await sql<{ readonly version: string | null }>`
+    select obj_description(c.oid, 'pg_class') as version from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = current_schema() and c.relname = 'encryption_keys'`.execute(db);
+  const [table] = rows;
+  if (table !== undefined && table.version !== version()) {
+    throw new AppError('serve/database', 3, 'the database cannot be opened: its tables are those of another version of Ostiary', {
+      hint: 'use an empty folder or database for --database, or the version that made it',
+    });
+  }
+  return table !== undefined;
+}
+
+/** Returns what tells this schema from every other one. */
+function version(): string {
+  return `Ostiary schema ${createHash('sha256').update(statements.join(';')).digest('hex').slice(0, 16)}`;
 }
 
 const statements: readonly string[] = [

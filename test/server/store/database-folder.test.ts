@@ -72,6 +72,15 @@ test('a database without its key, and one that is damaged, are refused with a re
   expect((await readdir(folder)).toSorted()).toEqual(['encryption.key', 'postgres']);
 });
 
+test('a database of another version is refused with what to do', async () => {
+  const folder = await makeFolder(join(home, 'of-another-version'));
+  await startOnce(folder);
+  const lite = await PGlite.create(join(folder, 'postgres'));
+  await lite.exec('alter table agents drop column platform; comment on table encryption_keys is null');
+  await lite.close();
+  await expect(startOnce(folder)).rejects.toMatchObject({ code: 'serve/database', message: expect.stringContaining('another version') });
+});
+
 test.runIf(process.platform === 'linux')('a disk without room for the write-ahead log refuses writes, and serves reads', async () => {
   const lite = await PGlite.create('memory://');
   // No byte is free there.
