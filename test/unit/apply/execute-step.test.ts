@@ -2,6 +2,7 @@ import { rescheduleSteps } from '../../../src/reconcile/reconcile.ts';
 import { describe, expect, it } from 'vitest';
 import { apply } from '../../../src/apply/apply.ts';
 import { registry } from '../../../src/kinds/index.ts';
+import type { LiveResource } from '../../../src/model/live.ts';
 import { desiredState } from '../../support/desired-state.ts';
 import { memoryGateway, type MemoryGateway } from '../../support/memory-gateway.ts';
 import type { MemoryResource } from '../../support/memory-store.ts';
@@ -23,6 +24,20 @@ import {
   words,
   type Run,
 } from './apply-fixtures.ts';
+
+function omitSecrets(live: LiveResource): LiveResource {
+  return { ...live, secrets: {}, leftOut: Object.keys(live.secrets) };
+}
+
+/** Lists objects as a gateway does whose lists omit secrets. */
+function withoutListedSecrets(gateway: MemoryGateway): Partial<MemoryGateway> {
+  return {
+    readAll: async (kinds) => {
+      const { value, diagnostics } = await gateway.readAll(kinds);
+      return value === undefined ? { diagnostics } : { value: { ...value, resources: value.resources.map(omitSecrets) }, diagnostics };
+    },
+  };
+}
 
 describe('an object that changed since the plan', () => {
   it.each<[string, Run, readonly string[]]>([
@@ -112,6 +127,14 @@ describe('a create that meets an object', () => {
     const ran = await run({ manifests: [withSecret], options: { secrets: 'hidden' }, meanwhile: (gateway) => gateway.put(there) });
     expect(words(ran)).toEqual([`${db} failed apply/moved`]);
     expect(ran.outcomes[0]?.message).toContain('its secrets cannot be compared: /secret/envvar:PASS');
+    expect(ran.gateway.writes).toEqual([]);
+  });
+
+  it('reads the existing object, if lists omit its secrets, before it compares them', async () => {
+    const there: MemoryResource = { ...made, secrets: password };
+    const ran = await run({ manifests: [withSecret], meanwhile: (gateway) => gateway.put(there), wrap: withoutListedSecrets });
+    expect(words(ran)).toEqual([`${db} already`]);
+    expect(ran.gateway.requests.some(({ method, id }) => method === 'GET' && id === db)).toBe(true);
     expect(ran.gateway.writes).toEqual([]);
   });
 

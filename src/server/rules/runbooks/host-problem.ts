@@ -36,14 +36,23 @@ export async function hostProblem(origin: string, { resolve = resolveBySystem, a
 // The only metadata address of a cloud in a public network: that of Azure.
 const publicMetadata = '168.63.129.16';
 
+// Some systems send what goes to such an address to the IPv4 address in it (RFC 4291, 2.5.5.1).
+const ipv4Compatible = ipaddr.parseCIDR('::/96');
+
 /** Returns the class of an address: `unicast` for a public one. */
 function rangeOf(address: AllowedNetwork[0]): string {
-  return address.toString() === publicMetadata ? 'metadata' : address.range();
+  if (address.toString() === publicMetadata) return 'metadata';
+  const range = address.range();
+  return range === 'unicast' && isWithin(address, ipv4Compatible) ? 'ipv4Compatible' : range;
+}
+
+function isWithin(address: AllowedNetwork[0], network: AllowedNetwork): boolean {
+  return network[0].kind() === address.kind() && address.match(network);
 }
 
 function isReadable(text: string, allowed: readonly AllowedNetwork[]): boolean {
   const address = ipaddr.process(text);
-  return rangeOf(address) === 'unicast' || allowed.some((network) => network[0].kind() === address.kind() && address.match(network));
+  return rangeOf(address) === 'unicast' || allowed.some((network) => isWithin(address, network));
 }
 
 /** Parses a network such as `10.0.0.0/8`, or a single address; undefined for another text. */
