@@ -8,9 +8,7 @@ import type { Outcome } from '../../src/model/result/outcome.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
 import { runCount } from '../support/property-runs.ts';
 import { desiredState } from '../support/desired-state.ts';
-import { gatewayOf as historyGateway, history, planHistory } from '../support/history.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
-import { exposedConnections } from '../support/posture.ts';
 import { applyPlan, planAgainst } from '../support/run-pipeline.ts';
 import { openText, resume, savedText } from '../support/saved-plan.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
@@ -62,62 +60,6 @@ test('a saved plan has the effect of the plan, and a second apply writes nothing
     ),
     { numRuns: runCount(5) },
   );
-});
-
-test('a saved plan that stops at any request continues to the same end, and nothing is open in between', async () => {
-  await fc.assert(
-    fc.asyncProperty(scenario, fc.constantFrom('before' as const, 'after' as const), async (one, when) => {
-      const desired = desiredState(one.manifests);
-      const whole = gatewayOf(one);
-      const before = whole.state();
-      await resume(savedText({ ...(await planAgainst(whole, desired)), desired }), { gateway: whole, desired });
-      const end = whole.state();
-      for (let stop = 1; stop < whole.requests.length; stop += 1) {
-        const gateway = gatewayOf(one, {
-          onWrite: () => expect(exposedConnections(gateway.state(), before, end)).toEqual([]),
-        });
-        const text = savedText({ ...(await planAgainst(gateway, desired)), desired });
-        gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? when : 'before'));
-        await resume(text, { gateway, desired }).catch(() => undefined);
-        gateway.setFault(undefined);
-        const { refusals, result } = await resume(text, { gateway, desired });
-        expect(refusals).toEqual([]);
-        expect(result?.outcomes.filter(({ status }) => !['done', 'already', 'blocked'].includes(status))).toEqual([]);
-        expect(gateway.state()).toEqual(end);
-      }
-    }),
-    { numRuns: runCount(1) },
-  );
-});
-
-test('a saved plan with renames, replacements, deletions and held drift that stops at any request continues to the same end', async () => {
-  let stops = 0;
-  await fc.assert(
-    fc.asyncProperty(history, fc.constantFrom('before' as const, 'after' as const), async (past, when) => {
-      const whole = historyGateway(past);
-      const before = whole.state();
-      const text = savedText(await planHistory(whole, past));
-      const first = await resume(text, { gateway: whole, desired: past.desired });
-      expect(first.refusals).toEqual([]);
-      const end = whole.state();
-      for (let stop = 1; stop < whole.requests.length; stop += 1) {
-        const gateway = historyGateway(past);
-        const same = savedText(await planHistory(gateway, past));
-        expect(same).toBe(text);
-        gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? when : 'before'));
-        await resume(text, { gateway, desired: past.desired }).catch(() => undefined);
-        expect(exposedConnections(gateway.state(), before, end)).toEqual([]);
-        gateway.setFault(undefined);
-        const { refusals, result } = await resume(text, { gateway, desired: past.desired });
-        expect(refusals).toEqual([]);
-        expect(result?.outcomes.filter(({ status }) => !['done', 'already', 'blocked', 'held'].includes(status))).toEqual([]);
-        expect(gateway.state()).toEqual(end);
-        stops += 1;
-      }
-    }),
-    { numRuns: runCount(1) },
-  );
-  expect(stops).toBeGreaterThan(15);
 });
 
 /** Another value of a field that every object of the kind has, and no scenario gives. */

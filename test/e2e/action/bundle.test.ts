@@ -80,8 +80,3 @@ test('a wrong input is one failure, and writes nothing', async () => {
   expect(errors).toEqual([expect.stringContaining('unknown input "on-manged"')]);
   expect(bench.github().heard.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
-
-test('outside a workflow it fails with one error', async () => {
-  const ended = await bench.bundled({ ...step({ mode: 'plan' }), env: { GITHUB_REPOSITORY: '' } });
-  expect(ended).toMatchObject({ code: 3, stdout: expect.stringContaining('forge/no-job') });
-});

@@ -122,11 +122,9 @@ describe('the issue of a drift', () => {
     expect([second.code, second.outputs['issue'] === outputs['issue']]).toEqual([0, false]);
   });
 
-  const replies: readonly (readonly [string, Reply, string])[] = [
-    ['a missing permission', { status: 403, body: { message: 'Resource not accessible by integration' } }, 'forge/forbidden'],
-  ];
-  test.each(replies)('is an error that fails the step for %s', async (_, reply, code) => {
-    const target = `denied-${reply.status}`;
+  test('is an error that fails the step for a missing permission', async () => {
+    const target = 'denied';
+    const [reply, code] = [{ status: 403, body: { message: 'Resource not accessible by integration' } }, 'forge/forbidden'];
     const cwd = await applied(target, { 'access/a.yaml': connection(`${target}-a`, { reviewers: ['dba'] }) });
     await change(`${target}-a`, { reviewers: [] });
     bench.github().intercept(({ path }) => (/\/(?:issues|labels)/.test(path) ? reply : undefined));
@@ -253,4 +251,37 @@ test('a branch to which a person committed is left alone, and the issue says so'
   expect(await drift(cwd, { adopt: 'true' })).toMatchObject({ code: 0, outputs: { changed: 'true' } });
   const [request] = (await openRequests()).filter(({ head }) => head.ref === branch);
   expect(String(request?.number)).toBe(outputs['pull-request']);
+});
+
+/** Refuses new issues as GitHub does, for names of a label or an assignee. */
+function refuse(names: readonly string[]): void {
+  bench.github().intercept(({ method, path, body }): Reply | undefined => {
+    if (method !== 'POST' || !path.endsWith('/issues')) return undefined;
+    const { labels, assignees } = JSON.parse(body);
+    const name = names.find((one) => [...labels, ...assignees].includes(one));
+    const errors = [{ value: name, resource: 'Issue', field: 'assignees', code: 'invalid' }];
+    return name === undefined ? undefined : { status: 422, body: { message: 'Validation Failed', errors } };
+  });
+}
+
+test('an issue is opened without labels and assignees that GitHub refuses', async () => {
+  const cwd = await applied('named', { 'access/a.yaml': connection('named-a', { reviewers: ['dba'] }) });
+  await change('named-a', { reviewers: [] });
+  const long = `team-${'x'.repeat(46)}`;
+  refuse(['gone', 'left', long]);
+  const ended = await drift(cwd, { labels: `drift, ${long}\naccess`, assignees: 'octo, gone\nleft' });
+  expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'drifted', issue: expect.any(String) } });
+  const issue = { ...place, issue_number: Number(ended.outputs['issue']) };
+  const { assignees } = (await bench.github().person.issues.get(issue)).data;
+  expect([...((await issuesOf('named'))[0]?.labels ?? []), ...(assignees ?? []).map(({ login }) => login)]).toEqual([
+    'drift',
+    'access',
+    'octo',
+  ]);
+  expect(ended.stdout).toMatch(
+    /^::warning title=forge\/refused::issue \d+ was opened without the label "team-x+", .*the assignee "gone", the assignee "left": .* 422 /m,
+  );
+  const again = await drift(cwd, { labels: 'drift', assignees: 'gone' });
+  expect(again.outputs).toEqual(ended.outputs);
+  expect(again.stdout).not.toContain('forge/refused');
 });
