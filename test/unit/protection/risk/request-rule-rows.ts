@@ -17,31 +17,13 @@ const counted = { all_groups_must_approve: null };
 
 /** Access-request rules, in both directions. */
 export const requestRuleRows: readonly Row[] = [
-  ['an access-request rule', without, ruled(), ['strengthens approval'], []],
-  ['a connection that it names', ruled(), ruled({ connection_names: ['one', 'two'] }), ['strengthens approval'], ['weakens approval']],
-  [
-    'a number of approvals',
-    ruled({ ...counted, min_approvals: 2 }),
-    ruled({ ...counted, min_approvals: 1 }),
-    ['weakens approval'],
-    ['strengthens approval'],
-  ],
-  ['a group that it asks alone', ruled(), ruled({ approval_required_groups: ['dev'] }), ['weakens approval'], ['strengthens approval']],
-  ['a group that skips the review', ruled(), ruled({ skip_review_groups: ['sre'] }), ['weakens approval'], ['strengthens approval']],
-  ['a group that can force it', ruled(), ruled({ force_approval_groups: ['oncall'] }), ['weakens approval'], ['strengthens approval']],
-  [
-    'a group that reviews',
-    ruled(),
-    ruled({ reviewers_groups: ['dba', 'security', 'audit'] }),
-    ['strengthens approval'],
-    ['weakens approval'],
-  ],
-  ['the type of access', ruled(), ruled({ access_type: 'jit_command' }), ['strengthens approval'], ['weakens approval']],
-  [
-    'the longest access',
-    ruled({ access_max_duration: 60 }),
-    ruled({ access_max_duration: 600 }),
-    ['weakens duration'],
-    ['strengthens duration'],
-  ],
+  ['an access-request rule', without, ruled(), 'strengthens approval', ''],
+  ['a connection that it names', ruled(), ruled({ connection_names: ['one', 'two'] }), 'strengthens approval'],
+  ['a number of approvals', ruled({ ...counted, min_approvals: 2 }), ruled({ ...counted, min_approvals: 1 }), 'weakens approval'],
+  ['a group that it asks alone', ruled(), ruled({ approval_required_groups: ['dev'] }), 'weakens approval'],
+  ['a group that skips the review', ruled(), ruled({ skip_review_groups: ['sre'] }), 'weakens approval'],
+  ['a group that can force it', ruled(), ruled({ force_approval_groups: ['oncall'] }), 'weakens approval'],
+  ['a group that reviews', ruled(), ruled({ reviewers_groups: ['dba', 'security', 'audit'] }), 'strengthens approval'],
+  ['the type of access', ruled(), ruled({ access_type: 'jit_command' }), 'strengthens approval'],
+  ['the longest access', ruled({ access_max_duration: 60 }), ruled({ access_max_duration: 600 }), 'weakens duration'],
 ];

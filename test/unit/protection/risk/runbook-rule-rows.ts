@@ -27,11 +27,11 @@ const first = [...none, ...ruled().slice(3)];
 
 /** Runbook rules, in both directions. */
 export const runbookRuleRows: readonly Row[] = [
-  ['a runbook rule beside another', without, ruled(), ['weakens runbooks'], []],
-  ['the first runbook rule', none, first, ['strengthens runbooks'], []],
-  ['a connection that it includes', ruled(), ruled({ connections: ['one', 'two'] }), ['weakens runbooks'], ['strengthens runbooks']],
-  ['a runbook', ruled(), ruled({ runbooks: [runbook('ops/'), runbook('dev/')] }), ['weakens runbooks'], ['strengthens runbooks']],
-  ['every runbook', ruled(), ruled({ runbooks: [] }), ['weakens runbooks'], ['strengthens runbooks']],
-  ['a group', ruled(), ruled({ user_groups: ['sre', 'dev'] }), ['weakens runbooks'], ['strengthens runbooks']],
-  ['every group', ruled(), ruled({ user_groups: [] }), ['weakens runbooks'], ['strengthens runbooks']],
+  ['a runbook rule beside another', without, ruled(), 'weakens runbooks', ''],
+  ['the first runbook rule', none, first, 'strengthens runbooks', ''],
+  ['a connection that it includes', ruled(), ruled({ connections: ['one', 'two'] }), 'weakens runbooks'],
+  ['a runbook', ruled(), ruled({ runbooks: [runbook('ops/'), runbook('dev/')] }), 'weakens runbooks'],
+  ['every runbook', ruled(), ruled({ runbooks: [] }), 'weakens runbooks'],
+  ['a group', ruled(), ruled({ user_groups: ['sre', 'dev'] }), 'weakens runbooks'],
+  ['every group', ruled(), ruled({ user_groups: [] }), 'weakens runbooks'],
 ];
