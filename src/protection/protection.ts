@@ -75,21 +75,25 @@ type Phrase = {
   readonly causes: readonly Cause[];
 };
 
+/** The connections of which one statement is made, and what causes it. */
+type PhraseGroup = { readonly phrase: Phrase; readonly members: AffectedConnection[]; readonly causes: Map<string, Cause> };
+
 /** Builds the headlines of a plan. They are sorted by verdict (weakening first), then by the weight of the control. */
 function buildHeadlines(all: readonly AffectedConnection[], snapshots: PlanSnapshots): readonly Headline[] {
-  const groups = new Map<
-    string,
-    { readonly phrase: Phrase; readonly members: AffectedConnection[]; readonly causes: Map<string, Cause> }
-  >();
+  const groups = new Map<string, PhraseGroup>();
+  const groupOf = (affected: AffectedConnection, phrase: Phrase): PhraseGroup => {
+    const key = canonical([phrase.direction, nounOf(affected), keyOf(phrase)]);
+    const group = groups.get(key) ?? { phrase, members: [], causes: new Map<string, Cause>() };
+    for (const cause of phrase.causes) if (!group.causes.has(causeKey(cause))) group.causes.set(causeKey(cause), cause);
+    groups.set(key, group);
+    return group;
+  };
+  // Connections that the plan treats alike share their causes.
+  const known = new Map<AffectedConnection['causes'], ReadonlySet<PhraseGroup>>();
   for (const affected of all) {
-    for (const phrase of phrasesOf(affected)) {
-      const key = canonical([phrase.direction, nounOf(affected), keyOf(phrase)]);
-      const group = groups.get(key);
-      const causes = group?.causes ?? new Map<string, Cause>();
-      for (const cause of phrase.causes) if (!causes.has(causeKey(cause))) causes.set(causeKey(cause), cause);
-      if (group === undefined) groups.set(key, { phrase, members: [affected], causes });
-      else if (group.members.at(-1) !== affected) group.members.push(affected);
-    }
+    const own = known.get(affected.causes) ?? new Set(phrasesOf(affected).map((phrase) => groupOf(affected, phrase)));
+    known.set(affected.causes, own);
+    for (const { members } of own) members.push(affected);
   }
   return [...groups.values()]
     .toSorted(
