@@ -21,8 +21,10 @@ export type RecordedOrphan = {
 export type PendingObject = {
   readonly id: ResourceId;
   readonly key?: ResourceId;
-  /** The gateway's id, once the write is complete. */
+  /** The gateway's id, once the write is complete: of a deleted object, the one that it had. */
   readonly uid?: string;
+  /** The other ends of the attachments that the write removed, once it is complete. */
+  readonly detached?: readonly ResourceId[];
   /** The apply reverted its drift alone: what its manifest changes is not written. */
   readonly onlyReverted?: true;
   /** The apply creates or imports the object. */
@@ -119,8 +121,9 @@ export type RememberedObject = {
 /** What an incomplete apply wrote to an applied object: its manifest, absent where the apply closed the object. */
 export type WrittenForm = Pick<PendingObject, 'reverts' | 'holds'> & {
   readonly resource?: DesiredResource;
-  /** No manifest of the apply is known to declare the object: it may have deleted it. */
+  /** No manifest of the apply is known to declare the object: it may have deleted it. With a `uid`, it has deleted the object with that id. */
   readonly deletes?: true;
+  readonly uid?: string;
   /** The apply created the object, and may not have completed it. */
   readonly unfinished?: true;
   /** The apply has written the object completely. */
@@ -130,8 +133,8 @@ export type WrittenForm = Pick<PendingObject, 'reverts' | 'holds'> & {
 /** The objects that an incomplete apply writes, and the edges that its manifests declare: it may have removed any other edge there. */
 export type BegunEdges = {
   readonly keys: ReadonlySet<ResourceId>;
-  /** Those that it has written completely. */
-  readonly done: ReadonlySet<ResourceId>;
+  /** Those that it has written completely, each with the other ends of the attachments that it removed. */
+  readonly done: ReadonlyMap<ResourceId, readonly ResourceId[]>;
   /** Undefined if the manifests are not known. */
   readonly edges: readonly DeclaredEdge[] | undefined;
 };

@@ -105,10 +105,14 @@ export function recallObjects(
     if (commit !== undefined && elsewhere.has(commit)) continue;
     const state = commit === undefined ? undefined : states.get(commit);
     // A rename knows the id of its object before it is written.
-    const done = liveKeysOf(pending.filter((one) => !one.ours && isComplete(one)));
-    begun.push({ keys: liveKeysOf(pending), done, edges: state?.edges });
+    const done = pending.filter((one) => !one.ours && isComplete(one));
+    begun.push({
+      keys: new Set(pending.map(({ id, key = id }) => key)),
+      done: new Map(done.map(({ id, key = id, detached = [] }) => [key, detached])),
+      edges: state?.edges,
+    });
     for (const one of pending) {
-      const { id, uid, key = id, ours, onlyReverted: _, ...form } = one;
+      const { id, uid, key = id, ours, onlyReverted: _, detached: __, ...form } = one;
       const resource = manifestAt(commit, one);
       if (ours)
         objects.set(key, {
@@ -120,7 +124,9 @@ export function recallObjects(
         });
       else {
         const wrote =
-          resource === undefined ? ({ deletes: true } as const) : { resource, ...(isComplete(one) ? { complete: true as const } : {}) };
+          resource === undefined
+            ? { deletes: true as const, ...(uid === undefined ? {} : { uid }) }
+            : { resource, ...(isComplete(one) ? { complete: true as const } : {}) };
         written.set(key, [...(written.get(key) ?? []), { ...form, ...wrote }]);
       }
     }
@@ -139,10 +145,6 @@ export function recallObjects(
 /** Returns whether an apply wrote an object as its manifest states it. */
 function isComplete({ uid, onlyReverted }: PendingObject): boolean {
   return uid !== undefined && onlyReverted !== true;
-}
-
-function liveKeysOf(objects: readonly PendingObject[]): ReadonlySet<ResourceId> {
-  return new Set(objects.map(({ id, key = id }) => key));
 }
 
 async function readState(site: CommittedProject, commit: string, head: DesiredState): Promise<DesiredState | 'other gateway' | undefined> {

@@ -14,7 +14,7 @@ import { closableFields, comparedFields, type Kind, type Registry } from '../../
 import { isMissingRow, liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { attributeRenames, type Renames, shownValue, withAttributeNames } from '../../model/plan/plan.ts';
 import { isWithinAny, overlaps, type Pointer, tokensOf } from '../../model/pointer.ts';
-import { edgeKey, kindOf, type ResourceId } from '../../model/resource.ts';
+import { type EdgeEnds, edgeKey, kindOf, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { mergeStrictest, unmerge } from '../../model/spec/merge-strictest.ts';
@@ -65,12 +65,17 @@ export function layWrites(base: BaseState, remembered: Remembered, { live, regis
   const created = new Map(objects.map((one) => [one.key, one]));
   const found = liveById(live.resources);
   const left = new Map(base.left);
+  const replaced = new Set<ResourceId>();
   const resources = base.desired.resources.flatMap((resource): readonly DesiredResource[] => {
     const { key } = resource;
     const [kind, object, made] = [registry.get(kindOf(key)), found.get(key), created.get(key)];
     const forms = [...(written.get(key) ?? []), ...(made === undefined || made.resource === resource ? [] : creationOf(made))];
     if (forms.length === 0 || kind === undefined) return [resource];
-    if (object === undefined) return forms.some(({ deletes }) => deletes === true) ? [] : [resource];
+    if (isGone(forms, object)) {
+      if (object !== undefined) replaced.add(key);
+      return [];
+    }
+    if (object === undefined) return [resource];
     const applied = forms.reduce((one, form) => (form.complete === true ? withForm(one, form.resource) : one), resource);
     const whole = withLeftFields(applied, left.get(key));
     const laid = layForms(kind, whole, { forms: forms.filter(({ complete }) => complete !== true), object, live });
@@ -81,7 +86,15 @@ export function layWrites(base: BaseState, remembered: Remembered, { live, regis
   });
   const isSame =
     resources.length === base.desired.resources.length && resources.every((one, index) => one === base.desired.resources[index]);
-  return isSame ? base : { ...base, desired: { ...base.desired, resources }, left };
+  if (isSame) return base;
+  // What is attached to another object of that name is not ours.
+  const edges = base.desired.edges.filter(({ rule, connection }) => !replaced.has(rule) && !replaced.has(connection));
+  return { ...base, desired: { ...base.desired, resources, edges }, left };
+}
+
+/** Returns whether incomplete applies have deleted an object: it is not live, or another object has its name since. */
+export function isGone(forms: readonly WrittenForm[], object: LiveResource | undefined): boolean {
+  return forms.some(({ deletes, uid }) => deletes === true && (object === undefined || (uid !== undefined && uid !== object.uid)));
 }
 
 /**
@@ -188,10 +201,10 @@ export function layEdges(
 ): BaseState {
   if (edges.length + attached.length + begun.length === 0) return base;
   const present = new EdgeMap(liveEdges(live, registry));
-  const named = (keys: ReadonlySet<ResourceId>): ReadonlySet<ResourceId> => new Set([...keys].map((key) => renames.get(key) ?? key));
+  const named = (key: ResourceId): ResourceId => renames.get(key) ?? key;
   const applies = begun.map(({ keys, done, edges: declared }) => ({
-    keys: named(keys),
-    done: named(done),
+    keys: new Set([...keys].map(named)),
+    done: new Map([...done].map(([key, ends]) => [named(key), ends.map(named)])),
     declared: declared && new EdgeMap(resolve(declared)),
   }));
   // Whichever end writes it, that was written completely.
@@ -206,7 +219,13 @@ export function layEdges(
   const made = new EdgeMap(attaching.filter((edge) => isMade(edge) && !isLetGo(edge)));
   // What an apply attaches it may have let go of before.
   const released = new EdgeMap(attaching.filter((edge) => !made.has(edge)));
-  const isDetached = (edge: DeclaredEdge): boolean => !present.has(edge) && (released.has(edge) || isLetGo(edge));
+  const isRemoved = ({ rule, connection }: EdgeEnds): boolean =>
+    applies.some(({ done }) => done.get(rule)?.includes(connection) === true || done.get(connection)?.includes(rule) === true);
+  // What one apply has removed, another one may have attached again.
+  const isDetached = (edge: DeclaredEdge): boolean =>
+    present.has(edge)
+      ? isRemoved(edge) && applies.every(({ declared }) => declared?.has(edge) === false)
+      : released.has(edge) || isLetGo(edge);
   const kept = base.desired.edges.filter((edge) => !isDetached(edge));
   const known = new Set(kept.map(edgeKey));
   const more = [...resolve(edges), ...attaching].filter((edge) => (present.has(edge) || made.has(edge)) && !known.has(edgeKey(edge)));

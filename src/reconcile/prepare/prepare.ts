@@ -12,7 +12,7 @@ import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { adaptToDialect, ambiguousNames, type UnplannableObject, frozenKeys, unreadKinds, withoutUnplannable } from './omissions.ts';
 import { withoutEndedGrants } from './ended-grants.ts';
 import { resolveFormerNames, withKnownNames } from './former-names.ts';
-import { layEdges, layNames, layWrites, withNamesInSpecs } from './lay-record.ts';
+import { isGone, layEdges, layNames, layWrites, withNamesInSpecs } from './lay-record.ts';
 import { resolveReplacements } from './replacements.ts';
 import { type OwnObjects, ownObjects, withRemembered } from './base-states.ts';
 import { compareSecrets } from '../cells/secret-cells.ts';
@@ -109,7 +109,7 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
   const known = withRemembered(input.base && layNames(input.base, certain, live), remembered, own);
   const earlier = known && { ...known, desired: adaptToDialect(known.desired, fields, registry).desired };
   const laid = earlier && remembered ? layWrites(earlier, remembered, { live, registry }) : earlier;
-  const isOurs = ownership(laid, { own, uncertain, remembered });
+  const isOurs = ownership(laid, { own, uncertain, remembered, live });
   const named = withKnownNames(adapted, { live, base: laid, registry, isOurs });
   const began = input.start && adaptToDialect(input.start, fields, registry).desired;
   const linked = withResolvedEdges({ desired: named, base: laid, start: began }, { live, registry, remembered });
@@ -138,11 +138,14 @@ export function prepare(given: ReconcileInput): Checked<Prepared> {
 /** Returns whether an object is ours: the base declares it, an apply created it for certain, or an incomplete one wrote to it. */
 function ownership(
   base: BaseState | undefined,
-  { own, uncertain, remembered }: Pick<Prepared, 'own' | 'uncertain'> & Pick<ReconcileInput, 'remembered'>,
+  { own, uncertain, remembered, live }: Pick<Prepared, 'own' | 'uncertain' | 'live'> & Pick<ReconcileInput, 'remembered'>,
 ): Prepared['isOurs'] {
-  const applied = base && desiredByKey(base.desired.resources);
-  return (key) =>
-    applied === undefined || applied.has(key) || (own.has(key) && !uncertain.has(key)) || remembered?.written.has(key) === true;
+  const [applied, found] = [base && desiredByKey(base.desired.resources), liveById(live.resources)];
+  const isWritten = (key: ResourceId): boolean => {
+    const forms = remembered?.written.get(key);
+    return forms !== undefined && !(found.has(key) && isGone(forms, found.get(key)));
+  };
+  return (key) => applied === undefined || applied.has(key) || (own.has(key) && !uncertain.has(key)) || isWritten(key);
 }
 
 /** Brings both sides under the names that the objects have after the plan. */

@@ -9,6 +9,7 @@ import {
   isSecretChange,
   isWritten,
   liveKeyOf,
+  otherEnd,
   renamesOf,
   withNames,
   type Plan,
@@ -34,7 +35,7 @@ export function pendingWritesOf(planned: PlannedWrites): PendingWrites {
     const { id, action, uid } = change;
     // A rename gives the object a name that no base declares.
     const ours = action === 'create' || action === 'rename';
-    const known = { ...identityOf(id, liveKeyOf(change)), ...(action === 'rename' && uid !== undefined ? { uid } : {}), ours };
+    const known = { ...identityOf(id, liveKeyOf(change)), ...(action === 'rename' ? idOf(uid) : {}), ours };
     return [ours ? known : { ...known, ...driftOf(change) }];
   });
   return { objects, edges: attachedBy(planned).map(({ rule, connection }) => ({ rule, connection })) };
@@ -55,6 +56,10 @@ function driftOf({ fields }: Change): Pick<PendingObject, 'reverts' | 'holds'> {
   return { ...(reverts?.length === 0 ? {} : { reverts }), ...(holds?.length === 0 ? {} : { holds }) };
 }
 
+function idOf(uid: string | undefined): Pick<PendingObject, 'uid'> {
+  return uid === undefined ? {} : { uid };
+}
+
 function identityOf(id: ResourceId, key: ResourceId): Pick<PendingObject, 'id' | 'key'> {
   return key === id ? { id } : { id, key };
 }
@@ -63,20 +68,31 @@ function identityOf(id: ResourceId, key: ResourceId): Pick<PendingObject, 'id' |
 export function writesAfter(planned: PlannedWrites, { outcomes, uids }: ApplyResult, base: BaseState | undefined): PendingWrites {
   const byId = new Map(outcomes.map((outcome) => [outcome.id, outcome]));
   const declared = desiredByKey(base?.desired.resources ?? []);
+  const deleted = new Map(planned.plan.changes.map((change) => [liveKeyOf(change), change.uid]));
   const objects = pendingWritesOf(planned).objects.flatMap((object): readonly PendingObject[] => {
     const outcome = byId.get(object.id);
     const { id, key = id, ours } = object;
     if (outcome === undefined || !mayHaveWritten(outcome)) return [];
     // What the base declares was deleted by this apply.
-    if (isDeleted(outcome)) return declared.has(key) ? [object] : [];
+    if (isDeleted(outcome)) return declared.has(key) ? [{ ...object, ...idOf(deleted.get(key)) }] : [];
     if (!isComplete(outcome)) return [object];
-    const uid = uids?.get(key);
-    const known = { ...identityOf(id, key), ...(uid === undefined ? {} : { uid }), ours: ours || !declared.has(key) };
+    const detached = detachedBy(planned.plan, key);
+    const known = {
+      ...identityOf(id, key),
+      ...idOf(uids?.get(key)),
+      ...(detached.length === 0 ? {} : { detached }),
+      ours: ours || !declared.has(key),
+    };
     return [planned.onlyReverts === true && !known.ours ? { ...known, onlyReverted: true } : known];
   });
   const writers = new Set(planned.plan.changes.flatMap((change) => (hasWritten(byId.get(change.id)) ? [liveKeyOf(change)] : [])));
   const attached = attachedBy(planned).filter(({ by }) => by !== undefined && writers.has(by));
   return { objects, edges: attached.map(({ rule, connection }) => ({ rule, connection })) };
+}
+
+/** Returns the other ends of the attachments that an object removes. */
+function detachedBy({ edges }: PlannedWrites['plan'], key: ResourceId): readonly ResourceId[] {
+  return edges.flatMap((edge) => (edge.action === 'detach' && edge.by === key ? [otherEnd(edge, key)] : []));
 }
 
 function hasWritten(outcome: Outcome | undefined): boolean {

@@ -46,7 +46,7 @@ test('an attachment that an apply has made completely, and that is gone, was rem
   const [before, after] = [attachedTo([]), attachedTo(['db'])];
   const ends = { rule: 'GuardrailRule/g', connection: 'Connection/db' } as const;
   const originsWith = (...done: readonly ResourceId[]): readonly (string | undefined)[] => {
-    const begun = [{ keys: new Set([ends.rule]), done: new Set(done), edges: after.edges }];
+    const begun = [{ keys: new Set([ends.rule]), done: new Map(done.map((key) => [key, []])), edges: after.edges }];
     const remembered: Remembered = { objects: [], edges: [], written: new Map(), attached: [ends], begun };
     const base: BaseState = { commit: 'a'.repeat(40), desired: before, removedIn: new Map() };
     const { value } = runReconcile({ desired: after, live: liveAs(before), base, remembered });
@@ -54,4 +54,41 @@ test('an attachment that an apply has made completely, and that is gone, was rem
   };
   expect(originsWith(ends.rule)).toEqual(['drift']);
   expect(originsWith()).toEqual(['intent']);
+});
+
+test('an attachment that an apply has removed completely, and that is there, was made by something else', () => {
+  const [before, after] = [attachedTo(['db']), attachedTo([])];
+  const ends = { rule: 'GuardrailRule/g', connection: 'Connection/db' } as const;
+  const outcomesWith = (...removed: readonly ResourceId[]): readonly string[] => {
+    const begun = [{ keys: new Set([ends.rule]), done: new Map([[ends.rule, removed]]), edges: after.edges }];
+    const remembered: Remembered = { objects: [], edges: [], written: new Map(), attached: [], begun };
+    const base: BaseState = { commit: 'a'.repeat(40), desired: before, removedIn: new Map() };
+    const { value } = runReconcile({ desired: after, live: liveAs(before), base, remembered });
+    return (value?.edges ?? []).map(({ action, origin }) => `${action} ${origin}`);
+  };
+  expect(outcomesWith(ends.connection)).toEqual(['detach drift']);
+  expect(outcomesWith()).toEqual(['detach intent']);
+});
+
+test('an object that has the name of one that an incomplete apply has deleted is not ours', () => {
+  const before = attachedTo(['db']);
+  const after = desiredState([connectionManifest('db')]);
+  const key = 'GuardrailRule/g';
+  const live = liveAs(before);
+  const uid = live.resources.find(({ id }) => id === key)?.uid ?? '';
+  const remembered = (deleted: string): Remembered => ({
+    objects: [],
+    edges: [],
+    written: new Map([[key, [{ deletes: true, uid: deleted }]]]),
+    attached: [],
+    begun: [{ keys: new Set([key]), done: new Map([[key, []]]), edges: after.edges }],
+  });
+  const planAfter = (deleted: string): readonly unknown[] => {
+    const base: BaseState = { commit: 'a'.repeat(40), desired: before, removedIn: new Map() };
+    const consent = { imports: [], revert: [], prune: true };
+    const { value } = runReconcile({ desired: after, live, base, remembered: remembered(deleted), consent });
+    return [value?.changes.map(({ action, id }) => `${action} ${id}`), value?.edges.map(({ action }) => action), value?.unmanaged];
+  };
+  expect(planAfter('another id')).toEqual([[], ['foreign'], [key]]);
+  expect(planAfter(uid)).toEqual([[`delete ${key}`], ['detach'], []]);
 });
