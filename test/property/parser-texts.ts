@@ -1,6 +1,6 @@
 import { type Arbitrary, array, constantFrom, nat, oneof, record, tuple } from 'fast-check';
 
-/** A manifest as people write it, one of several documents, and one that only `yaml` reads. */
+/** A manifest as people write it, one of several documents, one that only `yaml` reads, and one as programs write it. */
 export const seeds: readonly string[] = [
   `# yaml-language-server: $schema=../schemas/connection.schema.json
 apiVersion: ostiary/v1
@@ -71,12 +71,14 @@ plain: several words
 ? complex
 : value
 `,
+  `{"apiVersion":"ostiary/v1","kind":"GuardrailRule","metadata":{"name":"no-drop"},"spec":{"connection_ids":["orders-db","billing"],"input":{"rules":[{"type":"deny_words_list","words":["DROP",3,true,null,{}]}]}}}`,
 ];
 
 const pieces = [
   '\n§\n\n§  § §    §\t§\r\n§\r§: §:§ :§- §-§? §# c§ # c§#§---\n§\n---\n§...\n',
   "[§]§{§}§,§, §\"§'§''§\\§\\n§\\x41§&a §*a§!!str §!x §|\n§>\n§|-\n  x\n§%YAML 1.2\n",
   '<<: §__proto__: §constructor: §a: 1\n§  b: 2\n§null§~§true§False§yes§0§-0§1.0§1e3§.5§.inf§.nan',
+  '{"a":1}§"b":[§"c":§"d" :§{"e":"f","g":§:"§":§]:§}:§?"',
   '0o7§0x1F§12345678901234567890§2024-01-01§1_000§+1§-§--§@§`§\ufeff§\u0085§\u2028§ü§🚪§\u0000§\u001f§\u0002',
 ].flatMap((row) => row.split('§'));
 

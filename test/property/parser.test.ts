@@ -62,6 +62,7 @@ describe('the strict reader', () => {
     expect(readStrictly(seeds[0] ?? '')).toHaveLength(1);
     expect(readStrictly(seeds[1] ?? '')).toHaveLength(2);
     expect(readStrictly(seeds[2] ?? '')).toBeUndefined();
+    expect(readStrictly(seeds[3] ?? '')).toHaveLength(1);
   });
 
   it('reads Windows line ends, with positions in the text as it is', () => {

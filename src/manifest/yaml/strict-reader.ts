@@ -50,7 +50,8 @@ function readAll(text: string, offsets?: TextOffsets): readonly ParsedDocument[]
       if (cursor.indent === -1) continue;
     }
     const start = cursor.pos;
-    const value = readBlock(cursor, 1);
+    const code = text.charCodeAt(start);
+    const value = code === mapStart ? readInline(cursor, code, 0) : readBlock(cursor, 1);
     if (value === undefined || cursor.indent !== -1) return undefined;
     documents.push({ index, value, start });
   }
@@ -177,7 +178,7 @@ function readFlowMap(cursor: YamlCursor, depth: number): Json | undefined {
   }
   for (;;) {
     const start = cursor.pos;
-    const key = readKey(cursor);
+    const key = readKey(cursor, true);
     if (key === undefined || key in map) return undefined;
     const value = readFlowValue(cursor, skipSpaces(cursor), depth);
     if (value === undefined) return undefined;

@@ -271,14 +271,15 @@ export function findKeyEnd(text: string, start: number): number {
   }
 }
 
-/** Reads a key and the colon after it, which a blank must follow; returns undefined if unsure. */
-export function readKey(cursor: YamlCursor): string | undefined {
+/** Reads a key and the colon after it, which a blank must follow, except a quoted key in a flow map; returns undefined if unsure. */
+export function readKey(cursor: YamlCursor, isInFlow = false): string | undefined {
   const { text, pos } = cursor;
   const first = text.charCodeAt(pos);
   if (first === doubleQuote || first === singleQuote) {
     const key = readQuoted(cursor);
-    if (key === undefined || text.charCodeAt(cursor.pos) !== colon || !isBlank(text.charCodeAt(cursor.pos + 1))) return undefined;
+    if (key === undefined || text.charCodeAt(cursor.pos) !== colon) return undefined;
     cursor.pos += 1;
+    if (!isInFlow && !isBlank(text.charCodeAt(cursor.pos))) return undefined;
     return isUsable(key) ? key : undefined;
   }
   const end = findKeyEnd(text, pos);
