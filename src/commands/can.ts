@@ -11,7 +11,8 @@ import { groupsNamedBy } from '../protection/permission/named-groups.ts';
 import { groupsIn, permissionOf, permissionsByGroup } from '../protection/permission/permission.ts';
 import { accessModes, seeingAll } from '../protection/access/effective-access.ts';
 import { allConnections, rolesIn } from '../protection/posture/protection-snapshot.ts';
-import { renderMatrixPage } from '../report/html/matrix-page.ts';
+import { renderTablePage } from '../report/html/page.ts';
+import { accessMatrixPage } from '../report/subjects/access-pages.ts';
 import { tableText } from '../report/text/table.ts';
 import {
   answerText,
@@ -249,7 +250,7 @@ function printWho(connections: readonly ResourceId[], asked: Asked, format: Acce
     return { tags, people: [others, ...known.map((group) => byGroup.get(group) ?? others.map((one) => ({ ...one, groups: [group] })))] };
   });
   const flat = all.flatMap(({ people }) => people.flat());
-  if (format === 'html') printer.print(renderMatrixPage({ target, source, connections: all, placeOf }));
+  if (format === 'html') printer.print(renderTablePage(accessMatrixPage({ target, source, connections: all, placeOf })));
   else if (format === 'csv') printer.print(permissionsCsv(flat, placeOf));
   else if (format === 'json') {
     const document: readonly Json[] = flat.map((one) => permissionObject(one, placeOf));

@@ -1,7 +1,20 @@
 import type { Diagnostic, Position, Severity } from '../model/diagnostic.ts';
+import type { JsonObject } from '../model/json.ts';
 
 /** The effect of something on protection, as formats color and name it. */
 export type EffectClass = 'weakens' | 'both' | 'unknown' | 'exposes' | 'reroutes' | 'availability' | 'neutral' | 'strengthens';
+
+/** Each effect in words; color is never the only signal. */
+export const verdictWords: Readonly<Record<EffectClass, string>> = {
+  weakens: 'weaker',
+  both: 'mixed',
+  unknown: 'cannot be compared',
+  exposes: 'without review',
+  reroutes: 'credentials or code rerouted',
+  availability: 'availability',
+  strengthens: 'stronger',
+  neutral: 'no effect',
+};
 
 /** What happens to an entry: it is created, changed, deleted, cannot be written, or stays as it is. */
 export type Sign = '+' | '~' | '-' | '!' | '=';
@@ -96,7 +109,7 @@ export type Line = {
 /** Lines about one question. */
 export type LinesBlock = {
   readonly type: 'lines';
-  readonly part: 'refusals' | 'notices' | 'headlines' | 'permissions' | 'allowances' | 'warnings';
+  readonly part: 'refusals' | 'notices' | 'headlines' | 'permissions' | 'allowances' | 'warnings' | 'facts';
   readonly title?: string;
   readonly lines: readonly Line[];
   /** How many lines a report has, and a short one; the sentence about the others. */
@@ -143,6 +156,64 @@ export type TableListing = {
   readonly details?: readonly (readonly string[])[];
   /** Cells continue on the next line instead of losing their ends; such a table has no details. */
   readonly wraps?: boolean;
+};
+
+/** RowPeople in some groups, or everybody but those in others, and for which verbs a row is about them on a connection. */
+export type RowPeople = {
+  readonly connection: string;
+  readonly verbs: readonly string[];
+  readonly groups?: readonly string[] | undefined;
+  readonly except?: readonly string[] | undefined;
+};
+
+/** How a page finds a row or a fold: by words, by people, and by its effect; `same`: nothing changes. */
+export type Findable = {
+  readonly search?: string;
+  readonly people?: RowPeople;
+  readonly direction?: EffectClass | 'same' | undefined;
+};
+
+/** A cell: lines below each other, with marks; their look, and what a short text stands for. */
+export type TableCell =
+  | string
+  | { readonly lines: readonly string[]; readonly look?: EffectClass | 'quiet' | 'none' | 'free'; readonly title?: string };
+
+/** A row of a table; text has its color, and what follows below it, with marks. */
+export type TableRow = Findable & {
+  readonly cells: readonly TableCell[];
+  /** Its only cell is about the rows of a group, or about the rest of them. */
+  readonly heads?: 'group' | 'rest';
+  readonly effect?: EffectClass | undefined;
+  readonly below?: readonly string[];
+};
+
+/** A table of a document. */
+export type TableBlock = {
+  readonly type: 'table';
+  /** Tables without one are lists of fields. */
+  readonly look?: 'access' | 'permissions' | 'picture';
+  readonly title?: string;
+  readonly caption?: string;
+  readonly headers: readonly string[];
+  readonly rows: readonly TableRow[];
+  readonly more?: string;
+  /** A page offers a choice of one of its people, connections and verbs. */
+  readonly verbs?: readonly string[];
+};
+
+/** A page about one table. */
+export type TablePage = { readonly title: string; readonly lead: string; readonly table: TableBlock; readonly data?: JsonObject };
+
+/** A line that unfolds a table. */
+export type Fold = Findable & { readonly summary: string; readonly table: TableBlock };
+
+/** Tables below a title, each folded; those beyond the first ones are in one fold, which counts them by the word. */
+export type FoldsBlock = {
+  readonly type: 'folds';
+  readonly title: string;
+  readonly word: string;
+  readonly folds: readonly Fold[];
+  readonly more?: string;
 };
 
 /** A message at a line of a pull request's files. */

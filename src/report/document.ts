@@ -1,8 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Plan } from '../model/plan/plan.ts';
-import type { PermissionDelta, ControlColumn, PostureChange, ProtectionMatrix } from '../model/protection/protection.ts';
-import type { ApplyResult, PullResult } from '../model/result/outcome.ts';
-import type { Explanation } from '../model/result/drift.ts';
+import type { ApplyResult } from '../model/result/outcome.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type {
   CasesBlock,
@@ -10,10 +8,12 @@ import type {
   ListBlock,
   EffectClass,
   FindingsBlock,
+  FoldsBlock,
   LinesBlock,
   OutsideSection,
   ResultsBlock,
   RowsBlock,
+  TableBlock,
 } from './blocks.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Verdict } from './wording/summary.ts';
@@ -84,28 +84,15 @@ export type ChangeWarnings = ReadonlyMap<ResourceId, readonly Diagnostic[]>;
 /** One part of a report, as typed values: each format has one way to render each type. */
 export type ReportBlock =
   | LinesBlock
-  | { readonly type: 'permission-matrix'; readonly delta: PermissionDelta }
   | RowsBlock
   | ChoicesBlock
   | { readonly type: 'outside'; readonly section: OutsideSection }
   | ListBlock
   | ResultsBlock
-  | { readonly type: 'pulled'; readonly pulled: PullResult }
   | CasesBlock
-  | { readonly type: 'explanation'; readonly explanation: Explanation }
-  | FindingsBlock
-  | { readonly type: 'overview'; readonly where: string; readonly facts: PlanFacts }
-  | { readonly type: 'matrix'; readonly matrix: ProtectionMatrix }
-  | {
-      readonly type: 'postures';
-      readonly connections: readonly PostureChange[];
-      readonly columns: readonly ControlColumn[];
-      /** The two states that are compared, unless they are before and after. */
-      readonly sides?: PostureSides;
-    };
-
-/** What a page calls two states of protection. */
-export type PostureSides = readonly [string, string];
+  | TableBlock
+  | FoldsBlock
+  | FindingsBlock;
 
 /** A plan and the result of its apply. */
 export type AppliedPlan = {

@@ -3,8 +3,8 @@ import { registry } from '../../src/kinds/index.ts';
 import { asObject } from '../../src/model/json.ts';
 import { groupsIn, permissionsByGroup } from '../../src/protection/permission/permission.ts';
 import { allConnections, desiredSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
-import { renderAccessPage } from '../../src/report/html/access-page.ts';
-import { renderMatrixPage } from '../../src/report/html/matrix-page.ts';
+import { renderTablePage } from '../../src/report/html/page.ts';
+import { accessMatrixPage, accessReportPage } from '../../src/report/subjects/access-pages.ts';
 import { accessReport, type ReportedConnection } from '../../src/report/subjects/access-report.ts';
 import { barriers, useBrowser } from '../support/browser.ts';
 import { desiredState } from '../support/desired-state.ts';
@@ -36,7 +36,7 @@ const source = { target: 'production', source: 'manifests', placeOf: () => place
 
 function reportOf({ all }: Reported): string {
   const origin = { state: 'committed', commit: 'a'.repeat(40), time: '2026-11-27T00:00:00.000Z', author: 'Ada <b>' } as const;
-  return renderAccessPage(accessReport({ ...source, commit: origin.commit, connections: all, originOf: () => origin }));
+  return renderTablePage(accessReportPage(accessReport({ ...source, commit: origin.commit, connections: all, originOf: () => origin })));
 }
 
 function matrixOf({ all, groups }: Reported): string {
@@ -47,7 +47,7 @@ function matrixOf({ all, groups }: Reported): string {
     );
     return { tags, people: [others, ...named] };
   });
-  return renderMatrixPage({ ...source, connections });
+  return renderTablePage(accessMatrixPage({ ...source, connections }));
 }
 
 const pages = { 'the report on access': reportOf, 'the matrix of access': matrixOf } as const;

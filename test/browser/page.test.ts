@@ -50,7 +50,7 @@ async function pageOf(before: readonly Manifest[], after: readonly Manifest[], r
   };
   const matrix = buildProtectionMatrix(assessed, snapshots);
   if (result === undefined) return renderHtml(planDocument([assessed], { matrix }));
-  return renderHtml(applyDocument([{ plan: assessed, result }], () => [...planBlocks(assessed), ...pageBlocks(assessed, matrix)]));
+  return renderHtml(applyDocument([{ plan: assessed, result }], () => [...planBlocks(assessed), ...pageBlocks(assessed, matrix, true)]));
 }
 
 function some(count: number, spec: (index: number) => JsonObject): readonly Manifest[] {

@@ -133,7 +133,7 @@ export async function emitApply(result: ApplyResult, planned: PlanWithStates, op
   // The report of an apply has these itself.
   const ofPlan = planBlocks(plan).filter(({ type }) => type !== 'outside');
   const documentOf = (hasHeading: boolean): ReportDocument =>
-    applyDocument([{ plan, result }], () => [...ofPlan, ...pageBlocks(plan, matrix)], hasHeading);
+    applyDocument([{ plan, result }], () => [...ofPlan, ...pageBlocks(plan, matrix, true)], hasHeading);
   if (options.flags.format !== 'text') return emit(documentOf(true), options);
   // The plan above has the heading, the digest and the allowances.
   await emit(documentOf(false), { ...options, flags: { ...options.flags, report: [] } });

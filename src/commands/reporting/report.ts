@@ -10,7 +10,8 @@ import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Permission } from '../../model/protection/permission.ts';
 import { accessModes } from '../../protection/access/effective-access.ts';
 import { permissionsByGroup } from '../../protection/permission/permission.ts';
-import { renderAccessPage, reportInPage } from '../../report/html/access-page.ts';
+import { dataInPage, renderTablePage } from '../../report/html/page.ts';
+import { accessReportPage } from '../../report/subjects/access-pages.ts';
 import { toJsonText } from '../../report/serialize.ts';
 import { tableText } from '../../report/text/table.ts';
 import {
@@ -75,7 +76,7 @@ async function runReport(flags: ReportFlags, context: CliContext): Promise<numbe
   const format = flags.format ?? (context.stdout.isTTY ? 'text' : 'html');
   if (format === 'json') printer.print(toJsonText(report));
   else if (format === 'text') printer.print(tableText(accessReportListing(report), printer.results.columns));
-  else printer.print(format === 'csv' ? accessReportCsv(report) : renderAccessPage(report));
+  else printer.print(format === 'csv' ? accessReportCsv(report) : renderTablePage(accessReportPage(report)));
   printer.note(`SHA-256 ${asText(report['digest'])}\n`);
   return 0;
 }
@@ -95,6 +96,12 @@ function textToVerify(path: string, shown: string): string {
   } catch {
     throw new UsageError(`cannot read ${shown}`, 'name a page or JSON of ostiary report access');
   }
+}
+
+/** Returns the report of a page; undefined if the page shows something else, too. */
+function reportInPage(page: string): JsonObject | undefined {
+  const report = asObject(dataInPage(page));
+  return renderTablePage(accessReportPage(report)) === page ? report : undefined;
 }
 
 function reportIn(text: string): JsonObject {

@@ -65,30 +65,28 @@ summary .mono { font-weight: 600; }
 @media print { @page { margin: 12mm; } }
 `;
 
-/** Reads the choices of a group, a connection and a verb, and finds whether a row has all of them. */
-const choiceScript = `  const choices = [...document.querySelectorAll('[data-choice]')];
-  const chosen = (name) => choices.filter((choice) => choice.dataset.choice === name && choice.value !== '');
-  const isChosen = ({ dataset: { connection, verbs, groups, except } }) => connection === undefined || (
-    chosen('connection').every((choice) => choice.value === connection) &&
-    chosen('verb').every((choice) => JSON.parse(verbs).includes(choice.value)) &&
-    chosen('group').every((choice) => groups === undefined ? !JSON.parse(except).includes(choice.value) : JSON.parse(groups).includes(choice.value)));
-`;
-
 /** The script for search, filters and printing. It reads attributes that Ostiary wrote, and never turns text into HTML. */
 export const htmlScript: string = `
 (() => {
   const search = document.getElementById('search');
   const direction = document.getElementById('direction');
+  const chosenDirection = () => direction?.value ?? '';
   const count = document.getElementById('count');
   const same = document.getElementById('same');
   const rows = [...document.querySelectorAll('[data-name]')];
   const parts = [...document.querySelectorAll('[data-part]')];
-${choiceScript}  const apply = () => {
+  const choices = [...document.querySelectorAll('[data-choice]')];
+  const chosen = (name) => choices.filter((choice) => choice.dataset.choice === name && choice.value !== '');
+  const isChosen = ({ dataset: { connection, verbs, groups, except } }) => connection === undefined || (
+    chosen('connection').every((choice) => choice.value === connection) &&
+    chosen('verb').every((choice) => JSON.parse(verbs).includes(choice.value)) &&
+    chosen('group').every((choice) => groups === undefined ? !JSON.parse(except).includes(choice.value) : JSON.parse(groups).includes(choice.value)));
+  const apply = () => {
     const words = search.value.trim().toLowerCase().split(/\\s+/);
-    const filters = search.value.trim() !== '' || direction.value !== '' || choices.some((choice) => choice.value !== '');
+    const filters = search.value.trim() !== '' || chosenDirection() !== '' || choices.some((choice) => choice.value !== '');
     let shown = 0;
     for (const row of rows) {
-      const fits = (filters || same.checked || row.dataset.direction !== 'same') && words.every((word) => row.dataset.name.includes(word)) && (direction.value === '' || row.dataset.direction === direction.value) && isChosen(row);
+      const fits = (filters || same?.checked || row.dataset.direction !== 'same') && words.every((word) => row.dataset.name.includes(word)) && (chosenDirection() === '' || row.dataset.direction === chosenDirection()) && isChosen(row);
       row.hidden = !fits;
       if (fits) shown += 1;
     }
@@ -97,8 +95,8 @@ ${choiceScript}  const apply = () => {
     count.textContent = !filters ? '' : shown + ' of ' + rows.length + ' shown';
   };
   search.addEventListener('input', apply);
-  direction.addEventListener('change', apply);
-  same.addEventListener('change', apply);
+  direction?.addEventListener('change', apply);
+  same?.addEventListener('change', apply);
   apply();
   for (const choice of choices) choice.addEventListener('change', apply);
   const folded = () => [...document.querySelectorAll('details:not([open])')];
@@ -106,7 +104,7 @@ ${choiceScript}  const apply = () => {
   // On paper, a short page shows everything; of a long one, what is unfolded.
   addEventListener('beforeprint', () => { opened = folded().length > 60 ? [] : folded(); for (const one of opened) one.open = true; });
   addEventListener('afterprint', () => { for (const one of opened) one.open = false; opened = []; });
-  document.getElementById('fold').addEventListener('click', () => {
+  document.getElementById('fold')?.addEventListener('click', () => {
     const closed = folded();
     for (const one of closed.length > 0 ? closed : document.querySelectorAll('details')) one.open = closed.length > 0;
   });
@@ -123,25 +121,4 @@ table.access td.free > div { font-weight: 600; } table.access td > div + .mono {
   table.access, table.access tbody, table.access tr, table.access th, table.access td { display: block; }
   table.access tr { margin: .6rem 0; } table.access td > div { display: inline; } table.access td::before { content: attr(data-label) ': '; color: var(--quiet); } table.access td:empty { display: none; } }
 @media print { .filters:not(:has(option:not([value='']):checked)) { display: none; } @page { size: A4 landscape; } table.access { font-size: .65rem; } thead { display: table-header-group; } }
-`;
-
-/** The script that searches a page about access. */
-export const accessScript: string = `
-(() => {
-  const search = document.getElementById('search');
-  const count = document.getElementById('count');
-  const rows = [...document.querySelectorAll('[data-name]')];
-${choiceScript}  const apply = () => {
-    const words = search.value.trim().toLowerCase().split(/\\s+/);
-    let shown = 0;
-    for (const row of rows) {
-      row.hidden = !words.every((word) => row.dataset.name.includes(word)) || !isChosen(row);
-      if (!row.hidden) shown += 1;
-    }
-    const filters = search.value.trim() !== '' || choices.some((choice) => choice.value !== '');
-    count.textContent = filters ? shown + ' of ' + rows.length + ' shown' : '';
-  };
-  search.addEventListener('input', apply);
-  for (const choice of choices) choice.addEventListener('change', apply);
-})();
 `;

@@ -1,19 +1,28 @@
 import { createHash } from 'node:crypto';
-import { blocksOfType, type PlanFacts, type ReportBlock, type ReportDocument, type ReportSection } from '../document.ts';
+import { blocksOfType, type ReportBlock, type ReportDocument, type ReportSection } from '../document.ts';
+import { parseJson } from '../../model/json.ts';
+import { escapeJson } from '../escape.ts';
 import type { LinkOf } from '../links.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { shortList, verdictText } from '../wording/summary.ts';
-import { postureDetails } from './postures.ts';
 import { linesHtml } from './lines.ts';
-import { resultsSection, rowsSection, unfoldFirst } from './rows.ts';
-import type { Choice, ChoicesBlock, LinesBlock, ListBlock, OutsideSection } from '../blocks.ts';
-import { element, empty, type Html, matrixTable, positionHtml, shownVerdicts, verbatim, verdicts, verdictWord } from './markup.ts';
-import { permissionSection } from './permissions.ts';
-import { htmlScript, htmlStyle } from './page-assets.ts';
+import { resultsSection, rowsSection } from './rows.ts';
+import {
+  type Choice,
+  type ChoicesBlock,
+  type EffectClass,
+  type LinesBlock,
+  type ListBlock,
+  type OutsideSection,
+  type TablePage,
+  verdictWords,
+} from '../blocks.ts';
+import { element, empty, type Html, lineHtml, positionHtml, verbatim } from './markup.ts';
+import { choiceBoxes, foldsSection, tableHtml, tableSection } from './table.ts';
+import { accessStyle, htmlScript, htmlStyle } from './page-assets.ts';
 
 const many = 200;
 const mostListed = 200;
-const mostPostures = 1000;
 
 /**
  * Renders a document as a self-contained page: it needs no network, and runs no script but its own, whose hash it names. No
@@ -24,7 +33,43 @@ export function renderHtml(document: ReportDocument, { linkOf }: { readonly link
   const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
   const isDrift = sections.some(({ blocks }) => isSides(blocks));
   const title = sections.flatMap(({ verdict }) => (verdict === undefined ? [] : [verdictText(verdict)])).join(' ');
-  const policy = `default-src 'none'; style-src '${contentHash(htmlStyle)}'; script-src '${contentHash(htmlScript)}'; base-uri 'none'; form-action 'none'`;
+  // Browsers draw a large page faster when they skip the parts outside the view.
+  const changes = sections.flatMap(({ blocks }) => blocksOfType(blocks, 'rows').flatMap(({ entries }) => entries));
+  const isMuch = changes.length > many;
+  return pageHtml(title, [htmlStyle], { class: isMuch ? 'many' : undefined }, [
+    element('a', { class: 'skip', href: '#main' }, `Skip to the ${isApplied ? 'results' : isDrift ? 'drift' : 'plan'}`),
+    element('main', { id: 'main' }, [element('h1', {}, title), tools(isDrift), ...sections.map((section) => sectionHtml(section, linkOf))]),
+  ]);
+}
+
+/** Renders one table as such a page, which prints on A4; its data is hidden in it. */
+export function renderTablePage({ title, lead, table, data }: TablePage): string {
+  return pageHtml(title, [htmlStyle, accessStyle], {}, [
+    element('main', { id: 'main' }, [
+      element('h1', {}, title),
+      element('p', {}, [lineHtml(lead, undefined)]),
+      element('div', { class: 'tools', role: 'search' }, [search('a name, a group, or env=prod'), count]),
+      choiceBoxes(table),
+      tableHtml(table, undefined),
+    ]),
+    ...(data === undefined ? [] : [element('pre', { id: 'report', hidden: true }, escapeJson(JSON.stringify(data)))]),
+  ]);
+}
+
+/** Returns the data of a page about one table; undefined if it has none. */
+export function dataInPage(page: string): unknown {
+  const [, text = ''] = /<pre id="report" hidden>([^<]*)<\/pre>/.exec(page) ?? [];
+  return parseJson(text.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code))));
+}
+
+function pageHtml(
+  title: string,
+  styles: readonly string[],
+  attributes: Readonly<Record<string, string | undefined>>,
+  content: readonly Html[],
+): string {
+  const sources = [styles, [htmlScript]].map((texts) => texts.map((text) => `'${contentHash(text)}'`).join(' '));
+  const policy = `default-src 'none'; style-src ${sources[0]}; script-src ${sources[1]}; base-uri 'none'; form-action 'none'`;
   const head = element('head', {}, [
     empty('meta', { charset: 'utf-8' }),
     empty('meta', { 'http-equiv': 'Content-Security-Policy', content: policy }),
@@ -32,16 +77,9 @@ export function renderHtml(document: ReportDocument, { linkOf }: { readonly link
     empty('meta', { name: 'color-scheme', content: 'light dark' }),
     empty('meta', { name: 'referrer', content: 'no-referrer' }),
     element('title', {}, title),
-    verbatim('style', htmlStyle),
+    ...styles.map((style) => verbatim('style', style)),
   ]);
-  // Browsers draw a large page faster when they skip the parts outside the view.
-  const changes = sections.flatMap(({ blocks }) => blocksOfType(blocks, 'rows').flatMap(({ entries }) => entries));
-  const isMuch = changes.length > many;
-  const body = element('body', { class: isMuch ? 'many' : undefined }, [
-    element('a', { class: 'skip', href: '#main' }, `Skip to the ${isApplied ? 'results' : isDrift ? 'drift' : 'plan'}`),
-    element('main', { id: 'main' }, [element('h1', {}, title), tools(isDrift), ...sections.map((section) => sectionHtml(section, linkOf))]),
-    verbatim('script', htmlScript),
-  ]);
+  const body = element('body', attributes, [...content, verbatim('script', htmlScript)]);
   return `<!doctype html>\n${element('html', { lang: 'en' }, [head, body]).html}\n`;
 }
 
@@ -49,18 +87,24 @@ function contentHash(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
+function search(placeholder: string): Html {
+  return element('label', {}, ['Search ', empty('input', { type: 'search', id: 'search', placeholder, autocomplete: 'off' })]);
+}
+
+const count = element('span', { id: 'count', class: 'quiet', 'aria-live': 'polite' }, '');
+
+/** The effects that a page can be reduced to, the most severe first. */
+const effects: readonly EffectClass[] = ['weakens', 'both', 'unknown', 'exposes', 'reroutes', 'availability', 'strengthens', 'neutral'];
+
 function tools(isDrift: boolean): Html {
-  const choices = shownVerdicts.map((verdict) => element('option', { value: verdict }, verdictWord(verdict)));
+  const choices = effects.map((effect) => element('option', { value: effect }, verdictWords[effect]));
   return element('div', { class: 'tools', role: 'search' }, [
-    element('label', {}, [
-      'Search ',
-      empty('input', { type: 'search', id: 'search', placeholder: 'a name, or env=prod', autocomplete: 'off' }),
-    ]),
+    search('a name, or env=prod'),
     element('label', {}, ['Show ', element('select', { id: 'direction' }, [element('option', { value: '' }, 'everything'), ...choices])]),
     // A drift has no rows of unchanged connections.
     element('label', { hidden: isDrift }, [empty('input', { type: 'checkbox', id: 'same' }), ' Unchanged connections']),
     element('button', { type: 'button', id: 'fold' }, 'Unfold or fold all'),
-    element('span', { id: 'count', class: 'quiet', 'aria-live': 'polite' }, ''),
+    count,
   ]);
 }
 
@@ -70,8 +114,6 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
   if (findings.length > 0) return element('section', { 'aria-label': 'Findings' }, findings);
   const rows = blocksOfType(blocks, 'rows').filter(({ entries }) => entries.length > 0);
   const changes = rows.map((one) => rowsSection(one, linkOf));
-  // The headline of a single change says all that a table of before and after would.
-  const isSingle = isSingleChange(blocks);
   const lists = blocksOfType(blocks, 'list').map(listDetails);
   const isDrift = isSides(blocks);
   const partOf = (part: LinesBlock['part']): readonly LinesBlock[] => blocksOfType(blocks, 'lines').filter((one) => one.part === part);
@@ -79,7 +121,7 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
   return element('section', { 'aria-label': `${isDrift ? 'Drift on' : 'Plan for'} ${verdict?.name ?? ''}` }, [
     ...(isDrift && place !== undefined ? [element('p', { class: 'quiet' }, place.where)] : []),
     ...(summary?.type === 'sentence' ? [element('p', {}, element('strong', {}, summary.sentence))] : []),
-    ...blocksOfType(blocks, 'overview').flatMap(({ where, facts }) => overviewParagraphs(where, facts, isApplied)),
+    ...linesOf('facts'),
     ...blocksOfType(blocks, 'results').map(resultsSection),
     ...(isApplied ? [] : linesOf('refusals')),
     ...linesOf('allowances'),
@@ -89,16 +131,8 @@ function sectionHtml({ verdict, place, summary, blocks }: ReportSection, linkOf:
     ...(changes.length === 0 ? [] : [element('h2', {}, isDrift ? 'Changed outside Ostiary' : 'Changes'), ...changes]),
     ...blocksOfType(blocks, 'choices').flatMap(({ choices }) => choiceList(choices)),
     ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideParts(section, linkOf)),
-    ...blocksOfType(blocks, 'permission-matrix').flatMap(({ delta }) =>
-      isSingle && partOf('permissions').every(({ lines }) => lines.length === 0) ? [] : permissionSection(delta, linkOf),
-    ),
-    ...blocksOfType(blocks, 'postures').flatMap((block) =>
-      block.connections.length === 0 || isSingle
-        ? []
-        : [element('h2', {}, isDrift ? 'Protection by the manifests and on the gateway' : 'Before and after'), postureList(block, linkOf)],
-    ),
-    ...blocksOfType(blocks, 'matrix').flatMap(({ matrix }) =>
-      matrix.rows.length === 0 ? [] : [element('h2', {}, 'Connections and their protection'), matrixTable(matrix)],
+    ...blocks.flatMap((block) =>
+      block.type === 'table' ? tableSection(block, linkOf) : block.type === 'folds' ? foldsSection(block, linkOf) : [],
     ),
     ...(lists.length === 0 ? [] : [element('h2', {}, 'Notes'), ...lists]),
   ]);
@@ -115,36 +149,6 @@ function findingList(found: readonly Diagnostic[], linkOf: LinkOf | undefined): 
     ]),
   );
   return element('ul', {}, items);
-}
-
-/** Returns the facts of a plan. Its counts are in the verdict, unless that is about an apply. */
-function overviewParagraphs(
-  where: string,
-  { seals, base, counts, unchanged, policies, highest }: PlanFacts,
-  isApplied: boolean,
-): readonly Html[] {
-  const rest = [...(highest === undefined ? [] : [`Highest risk: ${highest}.`]), policies].filter((text) => text !== '');
-  return [
-    ...(unchanged === '' ? [] : [element('p', {}, [isApplied && counts !== '' ? counts : unchanged, ...rest].join(' '))]),
-    element('p', { class: 'quiet' }, [
-      `${where} · digest `,
-      element('code', {}, seals.digest.slice(0, 12)),
-      ' · manifests ',
-      element('code', {}, seals.tree.slice(0, 12)),
-      ...(base === undefined ? [] : [' · applied last ', element('code', {}, base.slice(0, 12))]),
-    ]),
-  ];
-}
-
-/** Returns whether the plan has one change that affects one control of one connection, which a headline states. */
-function isSingleChange(blocks: readonly ReportBlock[]): boolean {
-  const headlines = blocksOfType(blocks, 'lines').flatMap(({ part, lines }) =>
-    part === 'headlines' ? lines.filter(({ statedBy }) => statedBy !== 'rows') : [],
-  );
-  const changes = blocksOfType(blocks, 'rows').flatMap(({ entries }) => entries);
-  const connections = blocksOfType(blocks, 'postures').flatMap((block) => block.connections);
-  const [only] = connections;
-  return headlines.length === 1 && changes.length === 1 && connections.length === 1 && only?.controls.length === 1;
 }
 
 /** Returns the changes in no manifest: what they do together, then each object with its fields. */
@@ -165,19 +169,6 @@ function choiceList(choices: ChoicesBlock['choices']): readonly Html[] {
 
 function choiceItem({ goal, command, text }: Choice): Html {
   return element('li', {}, [element('strong', {}, goal), ', ', element('code', {}, command), ` ${text}.`]);
-}
-
-function postureList(
-  { connections: changed, ...table }: Extract<ReportBlock, { readonly type: 'postures' }>,
-  linkOf: LinkOf | undefined,
-): Html {
-  const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.direction) - verdicts.indexOf(right.direction));
-  const details = sorted.slice(0, mostPostures).map((change) => postureDetails(change, table, linkOf));
-  const more = sorted.length - mostPostures;
-  return element('div', { 'data-part': true }, [
-    ...unfoldFirst(details, 'more connection'),
-    ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more connections; the JSON of the plan has them`)] : []),
-  ]);
 }
 
 function listDetails({ title, entries }: ListBlock): Html {

@@ -1,11 +1,12 @@
 import { foldSimilar, othersText, sortBySeverity } from '../rows/fold-similar.ts';
-import type { Entry, FieldRow, Result, ResultsBlock, RowPart, RowsBlock } from '../blocks.ts';
+import type { Entry, FieldRow, Result, ResultsBlock, RowsBlock, TableRow } from '../blocks.ts';
 import type { LinkOf } from '../links.ts';
 import { plural } from '../wording/summary.ts';
+import { mark } from '../marks.ts';
 import { element, type Html, joinHtml, positionHtml, verdictBadge } from './markup.ts';
+import { tableHtml, unfoldFirst } from './table.ts';
 
 const mostLines = 200;
-const mostUnfolded = 20;
 
 /** Returns rows, the most severe first, each with its differences folded; those beyond the first ones are in one fold. */
 export function rowsSection({ title, entries, form }: RowsBlock, linkOf: LinkOf | undefined): Html {
@@ -17,14 +18,6 @@ export function rowsSection({ title, entries, form }: RowsBlock, linkOf: LinkOf 
   );
   const heading = title === '' ? [] : [element('h3', {}, title)];
   return element('section', { 'data-part': true }, [...heading, ...unfoldFirst(details, form === 'sides' ? 'more object' : 'more change')]);
-}
-
-/** Returns the first elements, and the others in one fold, which a search opens. */
-export function unfoldFirst(elements: readonly Html[], word: string): readonly Html[] {
-  const rest = elements.slice(mostUnfolded);
-  if (rest.length === 0) return elements;
-  const fold = element('details', { 'data-part': true, 'data-rest': true }, [element('summary', {}, plural(rest.length, word)), ...rest]);
-  return [...elements.slice(0, mostUnfolded), fold];
 }
 
 function entryDetails(entry: Entry, linkOf: LinkOf | undefined): Html {
@@ -71,14 +64,13 @@ function ended(one: Html): Html {
 
 /** Returns an entry with both sides of each field, and what happens next to it. */
 function sidesDetails({ name, sign, effect, note, at, fields, ends, quiet }: Entry, linkOf: LinkOf | undefined): Html {
-  const lines = [
+  const rows = [
     ...fields.slice(0, mostLines).map(sidesRow),
     ...ends.slice(0, mostLines).map(({ next, ...end }) => sidesRow({ label: 'attachment', parts: [end], next })),
   ];
-  const more = fields.length + ends.length - lines.length;
+  const more = fields.length + ends.length - rows.length;
   const [first = 'the gateway does not say by whom or when'] = quiet;
-  const head = ['field', 'manifests', 'gateway', 'next apply'].map((text) => element('th', { scope: 'col' }, text));
-  const table = element('table', { class: 'stack' }, [element('thead', {}, [element('tr', {}, head)]), element('tbody', {}, lines)]);
+  const table = tableHtml({ type: 'table', headers: ['field', 'manifests', 'gateway', 'next apply'], rows }, linkOf);
   return element('details', { open: true, 'data-name': name.toLowerCase(), 'data-direction': effect }, [
     element('summary', {}, [
       verdictBadge(effect),
@@ -88,33 +80,23 @@ function sidesDetails({ name, sign, effect, note, at, fields, ends, quiet }: Ent
     ]),
     ...(at === undefined ? [] : [element('p', {}, [positionHtml(at, linkOf)])]),
     ...(note === '' ? [] : [element('p', {}, note)]),
-    ...(lines.length === 0 ? [] : [element('div', { class: 'scroll' }, [table])]),
+    ...(rows.length === 0 ? [] : [element('div', { class: 'scroll' }, [table])]),
     ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more; the JSON of the drift has them`)] : []),
     ...quiet.slice(1).map((text) => element('p', { class: 'quiet' }, text)),
   ]);
 }
 
-function sidesRow({ label, parts, next = '' }: Pick<FieldRow, 'label' | 'parts'> & { readonly next?: string | undefined }): Html {
-  const side = (which: 'manifests' | 'gateway'): Html => {
-    const values = parts.flatMap((part) => valueOn(part, which));
-    return element('td', { 'data-label': which }, values.length === 0 ? [element('span', { class: 'quiet' }, '–')] : values);
-  };
-  const cells = [
-    element('th', { scope: 'row' }, label),
-    side('manifests'),
-    side('gateway'),
-    element('td', { 'data-label': 'next apply' }, next),
-  ];
-  return element('tr', {}, cells);
-}
-
-/** Returns the value that one side has; what it has alone is marked by sign and color. */
-function valueOn(part: RowPart, which: 'manifests' | 'gateway'): readonly Html[] {
-  const isGateway = which === 'gateway';
-  const kind = isGateway ? 'gains' : 'loses';
-  if (part.sign === '~') return [element('div', { class: `mono ${kind}` }, isGateway ? part.after : part.before)];
-  if (part.sign === '') return isGateway ? [element('div', { class: 'mono' }, part.text)] : [];
-  return (part.sign === '+') === isGateway ? [element('div', { class: `mono ${kind}` }, `${isGateway ? '+' : '−'} ${part.text}`)] : [];
+/** Returns a field with the value that each side has; what it has alone is marked by sign and color. */
+function sidesRow({ label, parts, next = '' }: Pick<FieldRow, 'label' | 'parts'> & { readonly next?: string | undefined }): TableRow {
+  const lines = (gateway: boolean): readonly string[] =>
+    parts.flatMap((part) => {
+      const role = gateway ? 'added' : 'removed';
+      if (part.sign === '~') return [mark(role, gateway ? part.after : part.before)];
+      if (part.sign === '') return gateway ? [mark('name', part.text)] : [];
+      return (part.sign === '+') === gateway ? [mark(role, `${gateway ? '+' : '−'} ${part.text}`)] : [];
+    });
+  const [manifests, live] = [false, true].map((gateway) => (lines(gateway).length === 0 ? [mark('quiet', '–')] : lines(gateway)));
+  return { cells: [label, { lines: manifests ?? [] }, { lines: live ?? [] }, next] };
 }
 
 const mostResults = 2_000;

@@ -31,6 +31,14 @@ export function noticesBlock(lines: readonly string[]): LinesBlock {
   return { type: 'lines', part: 'notices', lines: all, rank: 1, label: 'headline' };
 }
 
+/** Returns lines about one question, such as what was written; without lines there is nothing to report. */
+export function factsBlock(title: string | undefined, lines: readonly Line[]): LinesBlock {
+  const most = { whole: mostFacts, short: mostFacts, text: (more: number) => `and ${more} more (--format json lists all)` };
+  return { type: 'lines', part: 'facts', ...(title === undefined ? {} : { title }), lines, most, rank: 2, label: 'list' };
+}
+
+const mostFacts = 20;
+
 /** Objects that the plan deletes, with the commit that removed their manifests. */
 export type Deletion = {
   readonly ids: readonly ResourceId[];

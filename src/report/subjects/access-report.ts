@@ -7,6 +7,7 @@ import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { cellText, csvText } from './permissions.ts';
 import { joinQuoted, peopleText } from '../wording/people.ts';
+import { accessVerbs } from '../wording/permissions.ts';
 import type { TableListing } from '../blocks.ts';
 
 /** What groups can do on one connection: a list of permissions by verb for each of some people. */
@@ -137,8 +138,6 @@ export function accessReportListing(report: JsonObject): TableListing {
     }),
   };
 }
-
-const accessVerbs = ['connect', 'exec', 'runbooks'];
 
 /** Returns since when a row is as it is: a time, or why none is known; empty without a repository. */
 export function sinceText({ since }: JsonObject): string {

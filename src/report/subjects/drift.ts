@@ -14,6 +14,7 @@ import { outsideNotices } from '../rows/outside-rows.ts';
 import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '../rows/groups.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import { expiredAccess, expiryOf } from '../../model/plan/expired-access.ts';
+import { isOneHeadline, postureFolds } from './protection-tables.ts';
 import { driftChoices } from '../rows/drift-choices.ts';
 import { plural, shortList, type Verdict } from '../wording/summary.ts';
 import { isVerdict, withEffect, worstEffectText } from '../wording/verdict.ts';
@@ -51,7 +52,14 @@ function driftSection(drift: Drift, columns: readonly ControlColumn[], config: s
     ],
     pageBlocks: () => [
       ...(weakens ? [] : [choices]),
-      { type: 'postures', connections: protection.connections, columns, sides: ['manifests', 'gateway'] },
+      ...(isOneHeadline(protection, rows.length)
+        ? []
+        : [
+            postureFolds('Protection by the manifests and on the gateway', protection.connections, {
+              columns,
+              sides: ['manifests', 'gateway'],
+            }),
+          ]),
     ],
   };
 }

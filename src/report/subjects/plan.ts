@@ -9,12 +9,15 @@ import { groupRows } from '../rows/entries.ts';
 import {
   allowancesBlock,
   type Deletion,
+  factsBlock,
   headlinesBlock,
   noticesBlock,
   permissionsBlock,
   policyWarningsBlock,
   refusalsBlock,
 } from '../rows/lines.ts';
+import { escapeTerminal } from '../escape.ts';
+import { mark } from '../marks.ts';
 import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
 import {
   checkNotices,
@@ -26,6 +29,8 @@ import {
   showsSeveral,
   stayingEdgesText,
 } from '../wording/summary.ts';
+import { permissionsTable } from './access-pages.ts';
+import { isOneHeadline, matrixTable, postureFolds } from './protection-tables.ts';
 import { isPlanVerdict, isVerdict, planVerdict } from '../wording/verdict.ts';
 import { unstatedPermissions } from '../wording/permissions.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
@@ -129,14 +134,28 @@ function deletionsOf({ changes, orphans, protection }: Plan): readonly Deletion[
   return [...found.values()];
 }
 
-/** Returns what only pages show of a plan: its commits, the protection of all connections, and that of the changed ones before and after. */
-export function pageBlocks(plan: Plan, matrix: ProtectionMatrix): readonly ReportBlock[] {
-  const { permissions } = plan.protection;
+/** Returns what only pages show of a plan: its commits, who can do what, and the protection of the changed connections and of all. */
+export function pageBlocks(plan: Plan, matrix: ProtectionMatrix, isApplied: boolean = false): readonly ReportBlock[] {
+  const { changes, accepted, edges, protection, seals, base } = plan;
+  const { permissions, connections } = protection;
+  const { counts, unchanged, highest, policies } = planFacts(plan);
+  const first = isApplied && counts !== '' ? counts : unchanged;
+  const facts = [first, ...(highest === undefined ? [] : [`Highest risk: ${highest}.`]), policies].filter((text) => text !== '');
+  const hashes = Object.entries({ digest: seals.digest, manifests: seals.tree, 'applied last': base });
+  const about = [
+    escapeTerminal(plan.target.url),
+    ...hashes.flatMap(([name, hash]) => (hash === undefined ? [] : [`${name} ${mark('code', hash.slice(0, 12))}`])),
+  ];
+  const held = edges.filter(({ action }) => action === 'held');
+  const isSingle = isOneHeadline(protection, changes.length + accepted.length + held.length);
   return [
-    { type: 'overview', where: plan.target.url, facts: planFacts(plan) },
-    ...(permissions === undefined ? [] : [{ type: 'permission-matrix', delta: permissions } as const]),
-    { type: 'matrix', matrix },
-    { type: 'postures', connections: plan.protection.connections, columns: matrix.columns },
+    factsBlock(
+      undefined,
+      [...(first === '' ? [] : [facts.join(' ')]), about.join(' · ')].map((text) => ({ text })),
+    ),
+    ...(permissions === undefined || (isSingle && unstatedPermissions(protection).length === 0) ? [] : [permissionsTable(permissions)]),
+    ...(isSingle ? [] : [postureFolds('Before and after', connections, { columns: matrix.columns })]),
+    matrixTable(matrix),
   ];
 }
 

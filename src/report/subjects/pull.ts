@@ -1,19 +1,19 @@
-import type { PullResult } from '../../model/result/outcome.ts';
-import type { ReportDocument } from '../document.ts';
-import { plural, type Verdict } from '../wording/summary.ts';
+import { compareText } from '../../model/json.ts';
+import type { DifferingManifest, PullResult, WrittenManifest } from '../../model/result/outcome.ts';
+import { kindOf } from '../../model/resource.ts';
+import type { Line } from '../blocks.ts';
+import type { ReportBlock, ReportDocument } from '../document.ts';
 import { documentJson } from '../document-json.ts';
+import { mark } from '../marks.ts';
+import { factsBlock } from '../rows/lines.ts';
+import { plural, shortList, type Verdict } from '../wording/summary.ts';
+import { pathText } from '../wording/value.ts';
 
 /** Returns the document of a pull; `config` names the config in force. */
 export function pullDocument(pulled: PullResult, config?: string): ReportDocument {
   return {
     json: () => documentJson({ version: 1, ...pulled }, 'pull#/$defs/pull'),
-    sections: () => [
-      {
-        verdict: pullVerdict(pulled),
-        place: { where: pulled.target.url, config },
-        blocks: [{ type: 'pulled', pulled }],
-      },
-    ],
+    sections: () => [{ verdict: pullVerdict(pulled), place: { where: pulled.target.url, config }, blocks: pulledBlocks(pulled) }],
   };
 }
 
@@ -34,4 +34,80 @@ function secretsText({ secrets: { form, kept, stubs, unseen } }: PullResult): st
     ...(unseen > 0 ? [`secrets of ${plural(unseen, 'object')} not shown to this token`] : []),
   ];
   return parts.length === 0 ? '' : `${parts.join(', ')}.`;
+}
+
+const mostFiles = 6;
+const mostFields = 4;
+
+/** Returns what a pull wrote, then what the manifests do not express, then the commands after a pull that created a project. */
+function pulledBlocks({ preview, written, updated, edited, files, folder, ...rest }: PullResult): readonly ReportBlock[] {
+  const { differing, gone, leftOut, terraform, unstated } = rest;
+  // All schemas are in one folder.
+  const shown = [...new Set(files.map((file) => file.replace(/(^|\/)schemas\/[^/]*$/, '$1schemas/')))];
+  const isProject = preview !== true && files.some((file) => /(?:^|\/)ostiary\.yaml$/.test(file));
+  return [
+    factsBlock(undefined, [
+      ...kindLines('+', written),
+      ...kindLines('~', updated),
+      ...fileLines(preview === true ? 'would edit' : 'edited', edited),
+      ...fileLines(preview === true ? 'would write' : 'wrote', shown),
+    ]),
+    entriesBlock('Different on the gateway', [
+      ...differing.map((one) => `${one.id}${positionSuffix(one)}  ${shortList(one.fields.map(pathText), mostFields).join(', ')}`),
+      ...gone.map((one) => `${one.id}${positionSuffix(one)}  not set on the gateway`),
+    ]),
+    entriesBlock(
+      'Left out',
+      leftOut.map(({ id, reason }) => `${id}  ${reason}`),
+    ),
+    entriesBlock(
+      'Terraform keeps',
+      (terraform?.kept ?? []).map(({ address, reason }) => `${address}  ${reason}`),
+    ),
+    entriesBlock(
+      'In the state but not on the gateway',
+      (terraform?.gone ?? []).map(({ address, id }) => (id === undefined ? address : `${address}  ${id}`)),
+    ),
+    entriesBlock(
+      'Not declared by the manifests',
+      unstated.map(({ id, path, reason }) => `${id}  ${pathText(path)}: ${reason}`),
+    ),
+    entriesBlock(`Next${folder === '.' ? '' : `, in ${folder}`}`, isProject ? nextSteps : []),
+  ];
+}
+
+function fileLines(verb: string, names: readonly string[]): readonly Line[] {
+  return names.length === 0 ? [] : [{ text: `${verb} ${shortList(names, mostFiles).join(', ')}` }];
+}
+
+const nextSteps = [
+  `${mark('command', 'git add . && git commit -m Import')}  keeps the manifests in git (git init first in a new folder)`,
+  `${mark('command', 'ostiary plan')}  compares them with the gateway`,
+  `${mark('command', 'ostiary apply')}  writes nothing yet; records the commit that later plans compare with`,
+];
+
+function entriesBlock(title: string, entries: readonly string[]): ReportBlock {
+  return factsBlock(
+    `${title}:`,
+    entries.map((text) => ({ text })),
+  );
+}
+
+/** Counts the written objects of each kind, and names the file or the folder that holds all of them. */
+function kindLines(sign: '+' | '~', written: readonly WrittenManifest[]): readonly Line[] {
+  const kinds = [...new Set(written.map(({ id }) => kindOf(id)))].toSorted(compareText);
+  return kinds.map((kind) => {
+    const some = written.filter(({ id }) => kindOf(id) === kind);
+    const file = some[0]?.file ?? '';
+    const folder = file.slice(0, file.lastIndexOf('/') + 1);
+    const place = [file, folder].find((start) => some.every((one) => (start === file ? one.file === file : one.file.startsWith(start))));
+    return {
+      text: `${mark('strong', `${sign} ${some.length} ${kind}`)}  ${place ?? ''}`,
+      effect: sign === '+' ? 'strengthens' : 'unknown',
+    };
+  });
+}
+
+function positionSuffix({ at }: DifferingManifest): string {
+  return at === undefined ? '' : `  ${at.file}:${at.line}`;
 }

@@ -1,10 +1,11 @@
 import { appendAll } from '../../model/collections.ts';
-import type { EffectClass, LinesBlock } from '../blocks.ts';
+import type { TableCell, EffectClass, LinesBlock, TableBlock } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { type Piece, piecesOf, type PieceRole } from '../marks.ts';
 import { foldSimilar } from '../rows/fold-similar.ts';
-import { gap, type Paint, type Palette, type Span, type Terminal, withoutBreak, wrap } from '../wrap.ts';
+import { gap, type Paint, type Palette, type Span, type Terminal, widthFor, withoutBreak, words, wrap } from '../wrap.ts';
 import { equalPlaceLines } from './diagnostics.ts';
+import { tableLines } from './table.ts';
 
 /** Returns the color of an effect. */
 export function effectPaint(effect: EffectClass, { dim, green, red, yellow }: Palette): Paint {
@@ -15,11 +16,11 @@ export function effectPaint(effect: EffectClass, { dim, green, red, yellow }: Pa
 
 /** Returns the lines of a block, without those that the verdict or rows state. */
 export function blockLines({ part, title, lines: all, most }: LinesBlock, terminal: Terminal): readonly string[] {
-  const { bold, dim, red, yellow } = terminal.color;
+  const { bold, dim, yellow } = terminal.color;
   const stated = all.filter(({ statedBy }) => statedBy === undefined);
   if (stated.length === 0) return [];
   const isAlone = part === 'permissions' && stated.length === 1;
-  const indent = { refusals: 2, notices: 2, headlines: 2, permissions: isAlone ? 2 : 4, allowances: 0, warnings: 2 }[part];
+  const indent = { refusals: 2, notices: 2, headlines: 2, permissions: isAlone ? 2 : 4, allowances: 0, warnings: 2, facts: 2 }[part];
   const start = { text: ' '.repeat(indent) };
   const shown = stated.slice(0, most?.whole ?? stated.length);
   const lines = foldSimilar(shown, ({ likeness = '', text }) => (likeness === '' ? text : likeness), terminal).flatMap(
@@ -49,8 +50,40 @@ export function blockLines({ part, title, lines: all, most }: LinesBlock, termin
   );
   const more = stated.length - shown.length;
   const rest = more > 0 ? [`${start.text}${most?.text(more) ?? ''}`] : [];
-  const heading = title === undefined || isAlone ? [] : [part === 'refusals' ? red(bold(`${title}:`)) : `  ${title}:`];
-  return [...heading, ...lines, ...rest];
+  return [...headingLines(part, isAlone ? undefined : title, terminal), ...lines, ...rest];
+}
+
+function headingLines(part: LinesBlock['part'], title: string | undefined, terminal: Terminal): readonly string[] {
+  if (title === undefined) return [];
+  const { bold, red } = terminal.color;
+  if (part === 'facts') return wrap(words(escapeTerminal(title), bold), terminal, 2);
+  return [part === 'refusals' ? red(bold(`${title}:`)) : `  ${title}:`];
+}
+
+/** Returns the lines of a table, what follows below each row, and the colors of the rows. */
+export function tableBlockLines({ headers, rows }: TableBlock, terminal: Terminal): readonly string[] {
+  if (rows.length === 0) return [];
+  const { bold, dim } = terminal.color;
+  const cells = rows.map((row) => row.cells.map(cellText));
+  const [header = '', ...lines] = tableLines(headers, cells, terminal.columns === undefined ? undefined : widthFor(terminal));
+  return [
+    dim(header),
+    ...rows.flatMap(({ effect, below = [] }, index) => [
+      effect === undefined ? (lines[index] ?? '') : effectPaint(effect, terminal.color)(lines[index] ?? ''),
+      ...below.flatMap((one) =>
+        wrap(
+          [{ text: '    ' }, ...spansOf(one, ({ role }) => (role === 'quiet' ? dim : role === 'command' ? bold : undefined))],
+          terminal,
+          6,
+        ),
+      ),
+    ]),
+  ];
+}
+
+function cellText(cell: TableCell): string {
+  const lines = typeof cell === 'string' ? [cell] : cell.lines;
+  return piecesOf(lines.join(', ')).map(shownText).join('');
 }
 
 /** Returns a line as spans: words, and a gap where it has two spaces. */

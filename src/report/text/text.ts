@@ -3,11 +3,9 @@ import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, Subject
 import type { Choice, LinesBlock, ListBlock, OutsideSection } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { shortList, verdictText } from '../wording/summary.ts';
-import { blockLines as linesOf, effectPaint } from './lines.ts';
+import { blockLines as linesOf, effectPaint, tableBlockLines } from './lines.ts';
 import { resultLines, rowsLines } from './rows.ts';
 import { diagnosticsLines } from './diagnostics.ts';
-import { explanationLines } from './explain.ts';
-import { pulledLines } from './pull.ts';
 import { casesLines } from './cases.ts';
 import { type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from '../wrap.ts';
 
@@ -79,20 +77,15 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
       return listLines(block, terminal);
     case 'results':
       return resultLines(block, terminal);
-    case 'pulled':
-      return pulledLines(block.pulled, terminal);
     case 'cases':
       return casesLines(block, terminal);
-    case 'explanation':
-      return explanationLines(block.explanation, terminal);
+    case 'table':
+      return tableBlockLines(block, terminal);
     case 'findings':
       return diagnosticsLines(block.diagnostics, terminal);
     case 'choices':
       return choiceLines(block.choices, terminal);
-    case 'overview':
-    case 'permission-matrix':
-    case 'matrix':
-    case 'postures':
+    case 'folds':
       return [];
   }
 }

@@ -1,0 +1,285 @@
+import { addToGroup } from '../../model/collections.ts';
+import { parsePosition } from '../../model/diagnostic.ts';
+import { asObject, asText, type Json, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
+import type { AccessMode } from '../../model/protection/access-objects.ts';
+import type { Permission, PermissionPart } from '../../model/protection/permission.ts';
+import { type Cause, type PermissionChange, type PermissionDelta, permissionEffects } from '../../model/protection/protection.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import type { TableCell, RowPeople, TableBlock, TablePage, TableRow } from '../blocks.ts';
+import { escapeTerminal } from '../escape.ts';
+import { mark, markPlace } from '../marks.ts';
+import { everybodyElse } from '../wording/people.ts';
+import { accessVerbs, effectOfPermission, needsText, permissionsTitle, permissionTexts } from '../wording/permissions.ts';
+import { plural, shortList } from '../wording/summary.ts';
+import { joinPlaces } from '../wording/value.ts';
+import { rowStateText, sinceText } from './access-report.ts';
+import { deciderText, foldGroups, type PermissionRow, type PlaceOf } from './permissions.ts';
+
+const mostRows = 500;
+const mostPlaces = 3;
+const mostNames = 3;
+
+/** Returns what people can do before and after a plan as a table, a row for the same people on each connection, the largest effect first. */
+export function permissionsTable({ changes, changed, same }: PermissionDelta): TableBlock {
+  const rows = new Map<
+    string,
+    { readonly id: ResourceId; readonly change: PermissionChange; readonly byVerb: Map<AccessMode, PermissionChange> }
+  >();
+  for (const change of changes.toSorted((left, right) => effectRank(left) - effectRank(right)))
+    for (const id of change.connections) {
+      const key = JSON.stringify([id, change.groups, change.together, change.oneOfEach, change.except]);
+      const row = rows.get(key) ?? { id, change, byVerb: new Map() };
+      for (const verb of change.verbs) row.byVerb.set(verb, change);
+      rows.set(key, row);
+    }
+  const verbs = accessVerbs.filter((verb) => changes.some((change) => change.verbs.includes(verb)));
+  const causesOn = causeLookup(changes);
+  const more = rows.size - mostRows;
+  return {
+    type: 'table',
+    look: 'permissions',
+    title: permissionsTitle,
+    caption: `${plural(changed, 'permission')} of a group on a connection ${changed === 1 ? 'changes' : 'change'}, ${same} stay the same.`,
+    headers: ['who', 'connection', ...verbs, 'decided by'],
+    verbs,
+    rows: [...rows.values()].slice(0, mostRows).map(({ id, change, byVerb }) => {
+      const own = [...byVerb.keys()];
+      const name = nameOf(id);
+      return {
+        cells: [
+          escapeTerminal(permissionTexts({ ...change, verbs: own }, String).who),
+          mark('name', name),
+          ...verbs.map((verb) => changeCell(byVerb.get(verb))),
+          placesCell([...new Set(byVerb.values())].flatMap((one) => causesOn(one, id))),
+        ],
+        people: { connection: name, verbs: own, groups: change.groups, except: change.except },
+        direction: effectOfPermission[change.effect],
+      };
+    }),
+    ...(more > 0 ? { more: `and ${plural(more, 'more row')}; the JSON of the plan has them` } : {}),
+  };
+}
+
+function effectRank({ effect }: PermissionChange): number {
+  return permissionEffects.indexOf(effect);
+}
+
+function changeCell(change: PermissionChange | undefined): TableCell {
+  if (change === undefined) return { lines: ['same'], look: 'quiet' };
+  const look = effectOfPermission[change.effect];
+  const badge = change.effect === 'granted' ? '' : `${mark('badge', look)} `;
+  return { lines: [`${badge}${escapeTerminal(permissionTexts(change, String).turn)}`], look };
+}
+
+/** Finds what decides a change on one connection: of other connections, what only they have is left out. */
+type CausesOn = (change: PermissionChange, id: ResourceId) => readonly Cause[];
+
+/** Returns a lookup that sorts the causes of each change once: both they and its connections may be thousands. */
+function causeLookup(changes: readonly PermissionChange[]): CausesOn {
+  const sorted = new Map(
+    changes.map((change) => {
+      const connections = new Set(change.connections);
+      const byConnection = new Map<ResourceId | undefined, Cause[]>();
+      for (const cause of change.causes) addToGroup(byConnection, connections.has(cause.by) ? cause.by : undefined, cause);
+      return [change, byConnection] as const;
+    }),
+  );
+  return (change, id) => [id, undefined].flatMap((by) => sorted.get(change)?.get(by) ?? []);
+}
+
+/** Returns where a change is decided, each file once with all of its lines. */
+function placesCell(causes: readonly Cause[]): TableCell {
+  const places = [...new Set(causes.map(({ by, place }) => place ?? by))].slice(0, mostPlaces);
+  const lines = new Map<string, string[]>();
+  for (const place of places) {
+    const at = parsePosition(place);
+    const file = at?.file ?? place;
+    addToGroup(lines, file, at === undefined ? mark('name', place) : markPlace(at, lines.has(file) ? 'line' : 'place'));
+  }
+  return { lines: [...lines.values()].map((same) => same.join(',')) };
+}
+
+/** Returns a report on access as a page: a row for each connection and each set of people that need the same. */
+export function accessReportPage(report: JsonObject): TablePage {
+  const rows = objectsIn(report['rows']);
+  const byConnection = new Map<string, JsonObject[]>();
+  for (const row of rows) addToGroup(byConnection, asText(row['connection']), row);
+  const verbs = accessVerbs.filter((verb) => rows.length === 0 || rows.some((row) => row[verb] !== undefined));
+  const flags = textsIn(report['filters']);
+  return {
+    title: `Who can reach ${plural(byConnection.size, 'connection')} of ${asText(report['target'])}`,
+    lead: `${escapeTerminal(`From ${sourceText(report)}${flags.length === 0 ? '' : `, only ${flags.join(' ')}`}. ${recordText(report)}`)}SHA-256 ${mark('code', asText(report['digest']))}.`,
+    table: {
+      type: 'table',
+      look: 'access',
+      headers: ['connection', 'groups', ...verbs, 'decided by', 'since'],
+      verbs,
+      rows: [...byConnection.values()].flatMap((same) => same.map((row) => reportedRow(row, same, verbs))),
+    },
+    data: report,
+  };
+}
+
+const sources: Readonly<Record<string, string>> = {
+  manifests: 'the manifests alone',
+  live: 'the gateway as it is',
+  plan: 'the gateway as the plan would leave it',
+};
+
+/** Returns where a page about access has its answers from: `the manifests alone, at commit …`. */
+function sourceText({ source, commit }: JsonObject): string {
+  const from = sources[asText(source)] ?? '';
+  return commit === undefined ? from : `${from}, at commit ${asText(commit).slice(0, 12)}`;
+}
+
+/** Returns what is known of the last apply, as sentences that end with a space. */
+function recordText({ applied }: JsonObject): string {
+  if (applied === undefined) return '';
+  const { commit, time, unmerged, isIncomplete, removed, unknown } = asObject(applied);
+  if (unknown !== undefined) return `${noRecordTexts[asText(unknown)] ?? ''}, so it is not known what is live. `;
+  const gone = textsIn(removed);
+  return [
+    `Last applied: commit ${asText(commit).slice(0, 12)}${time === undefined ? '' : `, at ${asText(time).slice(0, 16).replace('T', ' ')} UTC`}. `,
+    unmerged === undefined ? '' : `Since then the commit ${asText(unmerged).slice(0, 12)}, which is not reviewed, was applied. `,
+    isIncomplete === true ? 'A later apply was not complete. ' : '',
+    gone.length === 0 ? '' : `Removed from the manifests, not applied yet: ${gone.join(', ')}. `,
+  ].join('');
+}
+
+const noRecordTexts: Readonly<Record<string, string>> = {
+  none: 'No apply is recorded',
+  unreadable: 'The record of applies cannot be read',
+  'not proven': 'The record of applies is not proven',
+};
+
+/** Returns a row of a report, with the other rows of its connection: everybody is everybody else. */
+function reportedRow(row: JsonObject, same: readonly JsonObject[], verbs: readonly AccessMode[]): TableRow {
+  const groups = textsIn(row['groups']);
+  const { commit, author } = asObject(row['since']);
+  const since = commit === undefined ? sinceText(row) : `${sinceText(row).slice(0, 10)} ${asText(author)} (${asText(commit).slice(0, 12)})`;
+  const pending = row['isApplied'] === false ? [rowStateText(row)] : [];
+  const others = same.flatMap((one) => (one === row ? [] : textsIn(one['groups'])));
+  return {
+    cells: [
+      connectionCell(asText(row['connection']), [keyValues(row['tags']).join(', ')]),
+      ...[groups.join(', '), ...verbs.map((verb) => asText(asObject(row[verb])['text']))].map(escapeTerminal),
+      mark('name', joinPlaces(textsIn(row['decidedBy'])).join(', ')),
+      escapeTerminal([since, ...pending].filter((text) => text !== '').join(', ')),
+    ],
+    search: keyValues(row['tags']).join(' '),
+    people: {
+      connection: asText(row['connection']),
+      verbs: verbs.filter((verb) => asObject(row[verb])['answer'] !== 'no'),
+      ...peopleOf(groups, others),
+    },
+  };
+}
+
+/** Returns people in groups; everybody else is not in those of other rows. */
+function peopleOf(groups: readonly string[], others: readonly string[]): Pick<RowPeople, 'groups' | 'except'> {
+  return groups.includes(everybodyElse) ? { except: others } : { groups };
+}
+
+function connectionCell(name: string, notes: readonly string[]): TableCell {
+  return { lines: [escapeTerminal(name), ...notes.filter((text) => text !== '').map((text) => mark('quiet', text))] };
+}
+
+/** Returns tags as `key=value`. */
+function keyValues(tags: Json | undefined): readonly string[] {
+  return Object.entries(asObject(tags)).map(([key, value]) => `${key}=${asText(value)}`);
+}
+
+/** What every group can do on every connection of a target. */
+type AccessMatrix = {
+  readonly target: string;
+  readonly source: string;
+  readonly connections: readonly {
+    readonly tags: JsonObject;
+    /** By verb: of people in no group that decides anything, then of each group. */
+    readonly people: readonly (readonly Permission[])[];
+  }[];
+  readonly placeOf: PlaceOf;
+};
+
+/** Returns groups × connections as a page: for each verb the approval that people need, and the lines that decide. */
+export function accessMatrixPage({ target, source, connections, placeOf }: AccessMatrix): TablePage {
+  const groups = new Set(connections.flatMap(({ people }) => people.flatMap(([first]) => first?.groups ?? []))).size;
+  return {
+    title: `What ${plural(groups, 'group')} can do on ${plural(connections.length, 'connection')} of ${target}`,
+    lead: `From ${sourceText({ source })}. Below each answer are the lines that decide it. Groups without a row of a connection can do nothing there.`,
+    table: {
+      type: 'table',
+      look: 'access',
+      headers: ['connection', 'groups', ...accessVerbs],
+      verbs: accessVerbs,
+      rows: connections.flatMap(({ tags, people }) => {
+        const rows = foldGroups(people, answerWords);
+        // Where everybody else can do something, a row is the only sign of a group that cannot.
+        const isOpen = rows.some((row) => isRest(row) && canDoSomething(row));
+        return rows
+          .filter((row) => isOpen || canDoSomething(row))
+          .toSorted((left, right) => Number(isRest(left)) - Number(isRest(right)))
+          .map((row) => matrixRow(row, { tags: keyValues(tags), rows, placeOf }));
+      }),
+    },
+  };
+}
+
+type RowContext = { readonly tags: readonly string[]; readonly rows: readonly PermissionRow[]; readonly placeOf: PlaceOf };
+
+function matrixRow(row: PermissionRow, { tags, rows, placeOf }: RowContext): TableRow {
+  const { permissions, groups, all } = row;
+  const [first] = permissions;
+  const others = rows.flatMap((one) => (one === row ? [] : one.groups));
+  const verbs = permissions.filter(({ answer }) => answer !== 'no').map(({ verb }) => verb);
+  const connection = first === undefined ? '' : nameOf(first.connection);
+  const listed = Object.entries({ blocks: first?.blocked, masks: first?.masked, tools: first?.tools }).map(([verb, names = []]) =>
+    names.length === 0 ? '' : `${verb} ${shortList(names, mostNames).join(', ')}`,
+  );
+  return {
+    cells: [
+      connectionCell(connection, verbs.length === 0 ? [] : [tags.join(', '), ...listed]),
+      isRest(row) ? (others.length === 0 ? 'everybody' : 'everybody else') : escapeTerminal(groups.join(', ')),
+      ...permissions.map((permission, index) =>
+        answerCell(
+          permission,
+          all.flatMap((one) => one[index] ?? []),
+          placeOf,
+        ),
+      ),
+    ],
+    search: tags.join(' '),
+    people: { connection, verbs, ...peopleOf(groups, others) },
+  };
+}
+
+function canDoSomething({ permissions }: PermissionRow): boolean {
+  return permissions.some(({ answer }) => answer !== 'no');
+}
+
+function isRest({ groups }: PermissionRow): boolean {
+  return groups.includes(everybodyElse);
+}
+
+/** The facts whose lines a cell names, the most important first. */
+const namedParts: readonly PermissionPart[] = ['approval', 'sees it', 'runbooks', 'longest', 'open'];
+
+/** Returns an answer with the lines that decide it for all groups of a row. */
+function answerCell(permission: Permission, all: readonly Permission[], placeOf: PlaceOf): TableCell {
+  const { answer, approval } = permission;
+  if (answer === 'no') return { lines: [answerWords(permission)], look: 'quiet' };
+  const facts = all.flatMap((one) => one.facts).filter((fact) => answer === 'yes' || fact.answer === answer);
+  const deciders = namedParts.flatMap((part) => facts.filter((fact) => fact.part === part).flatMap(({ by }) => by));
+  const places = joinPlaces(deciders.map((by) => deciderText(by, placeOf)));
+  const shown = shortList(places, mostPlaces).map((place) => place.replace(/^.*\/(?=[^/]+\.ya?ml:)/, '…/'));
+  return {
+    lines: [escapeTerminal(answerWords(permission)), mark('quiet', shown.join(', '))],
+    title: places.join(', '),
+    ...(answer === 'yes' && approval === undefined ? { look: 'free' } : {}),
+  };
+}
+
+function answerWords(permission: Permission): string {
+  const { answer } = permission;
+  return answer === 'yes' ? needsText(permission) : answer === 'no' ? 'no' : 'cannot be known';
+}
