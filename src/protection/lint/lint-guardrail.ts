@@ -2,12 +2,11 @@ import { guardrailEntries, registeredTypes } from '../controls/rule-rows.ts';
 import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import { type Json, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import type { PatternCompiler, CompiledPattern, Pattern } from '../pattern/compile.ts';
+import type { PatternCompiler, CompiledPattern, Pattern, PatternError } from '../pattern/compile.ts';
 import { shortText } from '../samples/simulate.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { SampleSide } from '../../model/protection/protection.ts';
-import type { PatternError } from '../pattern/automaton.ts';
 
 type GuardrailSide = 'input' | 'output';
 type Word = { readonly text: string; readonly at: Pointer };
@@ -212,7 +211,7 @@ function lintPattern(place: LocatedPattern, patterns: PatternCompiler): readonly
 
 /** Reports a syntax error. It is only a warning for masking, because the provider's engine may accept more than RE2. */
 function syntaxFinding({ text, at, side }: LocatedPattern, { what, index, hint, elsewhere }: PatternError): DocumentDiagnostic {
-  const mayWork = side === 'text' && elsewhere === true;
+  const mayWork = side === 'text' && elsewhere;
   return {
     code: 'rule/pattern-refused',
     severity: mayWork ? 'warning' : 'error',

@@ -11,42 +11,6 @@ export type PatternNode =
   | { readonly op: 'group'; readonly of: PatternNode }
   | { readonly op: 'repeat'; readonly of: PatternNode; readonly min: number; readonly max: number | undefined };
 
-/**
- * A construct that RE2 rejects: its description, its index (from 0), and a replacement. `elsewhere` means that other engines
- * accept it.
- */
-export type PatternError = { readonly what: string; readonly index: number; readonly hint?: string; readonly elsewhere?: true };
-
-/** Aborts the parsing of a pattern; it never leaves this folder. */
-export class PatternSyntaxError extends Error {
-  readonly error: PatternError;
-
-  constructor(error: PatternError) {
-    super(error.what);
-    this.error = error;
-  }
-}
-
-/** A part of a pattern that the library re2js does not accept although Go does, and the text that it accepts instead. */
-type Rewrite = { readonly from: number; readonly to: number; readonly text: string };
-
-/** The text of a pattern, the index of the next character, and the rewrites so far. */
-export type PatternCursor = { readonly text: string; at: number; readonly rewrites: Rewrite[] };
-
-/** Reads the code point at the cursor and moves past it. */
-export function nextRune(cursor: PatternCursor): number {
-  const rune = cursor.text.codePointAt(cursor.at) ?? 0;
-  cursor.at += rune > 0xffff ? 2 : 1;
-  return rune;
-}
-
-/** Moves past the given text; returns false when the cursor is not on it. */
-export function consumeText(cursor: PatternCursor, text: string): boolean {
-  if (!cursor.text.startsWith(text, cursor.at)) return false;
-  cursor.at += text.length;
-  return true;
-}
-
 /** A set of characters: pairs of code points (first, last), sorted. */
 export type CharSet = { readonly ranges: readonly number[] };
 

@@ -1,7 +1,7 @@
-import { RE2JS } from 're2js';
-import { parsePattern } from './parse.ts';
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { parsePattern, type RejectedPlace } from './parse.ts';
 import { findExponential } from './exponential.ts';
-import { hasFewStates, type PatternNode, type PatternError } from './automaton.ts';
+import { hasFewStates, type PatternNode } from './automaton.ts';
 
 /** A compiled pattern. `finds` returns whether a part of the text matches, or undefined when the search exceeds the budget. */
 export type Pattern = {
@@ -11,6 +11,9 @@ export type Pattern = {
   /** Returns a text like those on which a backtracking engine takes exponential time; undefined if none is found. */
   readonly slowText: () => string | undefined;
 };
+
+/** Why RE2 rejects a pattern, in the words of Go, where, and what to write instead. */
+export type PatternError = RejectedPlace & { readonly what: string; readonly hint?: string };
 
 /** The result of compiling: a pattern, an RE2 syntax error, or a pattern that is too large to simulate. */
 export type CompiledPattern = { readonly pattern: Pattern } | { readonly error: PatternError } | { readonly tooLarge: true };
@@ -56,15 +59,11 @@ function fullBudget(): PatternBudget {
 export function compilePattern(text: string, budget: PatternBudget = fullBudget()): CompiledPattern {
   if (text.length > maxLength) return { tooLarge: true };
   const read = parsePattern(text);
-  if ('error' in read) return read;
+  if ('rejected' in read) return { error: errorAt(text, read.rejected) };
   const size = sizeOf(read.node);
   if (size > maxInstructions) return { tooLarge: true };
-  let machine: RE2JS;
-  try {
-    machine = RE2JS.compile(read.libraryText);
-  } catch (error) {
-    return { error: libraryError(read.libraryText, error) };
-  }
+  const machine = machineOf(read.libraryText);
+  if (typeof machine === 'string') return { error: { what: machine, index: 0, elsewhere: true } };
   let compact: boolean | undefined;
   const finds = (sample: string): boolean | undefined => {
     const work = (size + 4) * sample.length;
@@ -80,11 +79,34 @@ export function compilePattern(text: string, budget: PatternBudget = fullBudget(
   return { pattern: { node: read.node, size, finds, slowText: () => findExponential(read.node, budget) } };
 }
 
-/** Converts an error of the library re2js; the index is that of the part that the message quotes. */
-function libraryError(text: string, error: unknown): PatternError {
-  const message = error instanceof Error ? error.message : String(error);
-  const [, what = message, part = ''] = /^error parsing regexp: (.*?)(?:: `(.*)`)?$/s.exec(message) ?? [];
-  return { what, index: Math.max(0, text.indexOf(part)), elsewhere: true };
+/** What to write instead of a construct, by what is there. */
+const hints: readonly (readonly [RegExp, string])[] = [
+  [/^\(\?<?[=!]/, 'use a second entry, or write out the alternatives'],
+  [/^\(\?[>|]/, 'use (?: instead: RE2 does not backtrack'],
+  [/^(?:\\[1-9gk]|\(\?P=)/, 'RE2 has no backreferences: write out the text'],
+  [/^\(\?/, 'the flags are i, m, s and U; (?:…) is a plain group, and (?P<name>…) a named one'],
+  [/^\\[pP]/, 'use a category such as \\p{L}, or a script of Unicode 15.0 such as \\p{Greek}'],
+  [/^\\[uUxX]/, 'write the code as \\x41 or \\x{41}'],
+  [/^\\Z/, 'write \\z for the end of the text'],
+  [/^[()[*+?]/, 'write \\ before the character to mean the character itself'],
+];
+
+/** Returns the error of the library re2js, which has the words of Go, at a place that Go rejects. */
+function errorAt(text: string, { index, elsewhere }: RejectedPlace): PatternError {
+  const rest = text.slice(index, index + 10);
+  const hint = hints.find(([expression]) => expression.test(rest))?.[1];
+  const made = machineOf(text);
+  const what = typeof made === 'string' ? made : 'invalid character class';
+  return { what, index, elsewhere, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** Returns the machine of a pattern, or why the library rejects it. */
+function machineOf(text: string): RE2JS | string {
+  try {
+    return RE2JS.compile(text);
+  } catch (error) {
+    return error instanceof RE2JSSyntaxException ? error.getDescription() : String(error);
+  }
 }
 
 /** Returns an upper bound for the number of instructions of the pattern with its repeats expanded. */

@@ -83,7 +83,8 @@ function automatonOf(
   const parts: PatternNode[] = [];
   for (const one of matchers) {
     const read = 'word' in one ? { node: wordNode(one.word) } : parsePattern(one.pattern);
-    if ('error' in read || ('pattern' in one && foldsOtherLetters(one.pattern) && !(isLeast && !excludes(one.pattern)))) return undefined;
+    if ('rejected' in read || ('pattern' in one && foldsOtherLetters(one.pattern) && !(isLeast && !excludes(one.pattern))))
+      return undefined;
     parts.push(read.node);
   }
   return buildAutomaton({ op: 'either', parts }, most);

@@ -1,183 +1,115 @@
 import { appendAll } from '../../model/collections.ts';
-import {
-  anyButNewline,
-  anyChar,
-  complement,
-  unionOf,
-  withBothCases,
-  type CharSet,
-  nextRune,
-  PatternSyntaxError,
-  consumeText,
-  type PatternCursor,
-  type PatternNode,
-  type PatternError,
-} from './automaton.ts';
-import { takeClassEscape, takeEscape, takePosixClass } from './escape.ts';
+import { anyButNewline, anyChar, type CharSet, complement, type PatternNode, unionOf, withBothCases } from './automaton.ts';
+import { classNamed, perlClasses, posixClasses } from './classes.ts';
+
+/** A place where RE2 rejects a pattern (from 0); `elsewhere` means that other engines accept what is there. */
+export type RejectedPlace = { readonly index: number; readonly elsewhere: boolean };
+
+/** Aborts the parsing of a pattern; it never leaves this file. */
+class Rejection extends Error {
+  readonly place: RejectedPlace;
+
+  constructor(index: number, elsewhere = false) {
+    super('rejected');
+    this.place = { index, elsewhere };
+  }
+}
 
 /** `fold`: ignore case; `lines`: ^ and $ match at each line; `dots`: a dot matches a line feed. */
 type Flags = { readonly fold: boolean; readonly lines: boolean; readonly dots: boolean };
 
-/** The meaning of an opening parenthesis: a group, or flags for the rest of the enclosing group. */
-type Opening =
-  | { readonly is: 'group'; readonly captures: boolean; readonly flags: Flags }
-  | { readonly is: 'flags'; readonly flags: Flags };
+/** A part of a pattern that the library re2js does not accept although Go does, and the text that it accepts instead. */
+type Rewrite = { readonly from: number; readonly to: number; readonly text: string };
 
-const twice = 'use a second entry, or write out the alternatives';
-
-/** Constructs of other engines that begin with `(?`, longest first, with the description and a replacement. */
-const foreign: readonly (readonly [RegExp, string, string])[] = [
-  [/^\(\?=/, 'a look-ahead (?=', twice],
-  [/^\(\?!/, 'a negative look-ahead (?!', twice],
-  [/^\(\?<=/, 'a look-behind (?<=', twice],
-  [/^\(\?<!/, 'a negative look-behind (?<!', twice],
-  [/^\(\?>/, 'an atomic group (?>', 'use (?: instead: RE2 does not backtrack'],
-  [/^\(\?#/, 'a comment (?#', 'remove it'],
-  [/^\(\?\|/, 'a branch reset (?|', 'use (?: instead'],
-  [/^\(\?\(/, 'a condition (?(', 'write both cases, separated by |'],
-  [/^\(\?P=/, 'a backreference (?P=', 'RE2 does not support it: write out the text'],
-  [/^\(\?(?:P>|&|R\)|[+-]?\d)/, 'a recursion', 'RE2 does not support it: write out the levels'],
-  [/^\(\?'/, "a group named in quotes (?'", 'write (?P<name>…)'],
-];
-
-/** Reads the beginning of a group; the cursor is on its parenthesis. */
-function readGroup(cursor: PatternCursor, flags: Flags, names: Set<string>): Opening {
-  const start = cursor.at;
-  if (!cursor.text.startsWith('(?', start)) {
-    cursor.at += 1;
-    return { is: 'group', captures: true, flags };
-  }
-  const rest = cursor.text.slice(start, start + 300);
-  const other = foreign.find(([pattern]) => pattern.test(rest));
-  if (other !== undefined) throw new PatternSyntaxError({ what: other[1], index: start, hint: other[2], elsewhere: true });
-  if (consumeText(cursor, '(?P<') || consumeText(cursor, '(?<')) return named(cursor, flags, { names, start });
-  return flagged(cursor, flags);
-}
-
-function named(cursor: PatternCursor, flags: Flags, { names, start }: { readonly names: Set<string>; readonly start: number }): Opening {
-  const end = cursor.text.indexOf('>', cursor.at);
-  const name = cursor.text.slice(cursor.at, end === -1 ? cursor.at : end);
-  if (!/^\w+$/.test(name))
-    throw new PatternSyntaxError({
-      what: 'an invalid group name',
-      index: start,
-      hint: 'write (?P<name>…) with letters, digits and _',
-    });
-  cursor.at = end + 1;
-  // Go accepts a second group with the same name, the library does not; a name changes nothing about what matches.
-  if (names.has(name)) cursor.rewrites.push({ from: start, to: cursor.at, text: '(' });
-  names.add(name);
-  return { is: 'group', captures: true, flags };
-}
-
-function flagged(cursor: PatternCursor, before: Flags): Opening {
-  const start = cursor.at;
-  const [text = '', letters = '', minus = '', off = '', close = ''] =
-    /^\(\?([A-Za-z]*)(-?)([A-Za-z]*)([):]?)/.exec(cursor.text.slice(start, start + 60)) ?? [];
-  const strange = /[^imsU]/.exec(`${letters}${off}`)?.[0];
-  if (strange === 'x')
-    throw new PatternSyntaxError({
-      what: 'the flag x',
-      index: start,
-      hint: 'remove whitespace and comments from the pattern',
-      elsewhere: true,
-    });
-  const isWrong = strange !== undefined || close === '' || (minus !== '' && off === '');
-  if (isWrong) {
-    throw new PatternSyntaxError({
-      what: strange === undefined ? 'an unknown group (?' : `the flag ${strange}`,
-      index: start,
-      hint: 'the flags are i, m, s and U; (?:…) is a plain group',
-      elsewhere: true,
-    });
-  }
-  cursor.at += text.length;
-  const value = (letter: string, earlier: boolean): boolean => (off.includes(letter) ? false : letters.includes(letter) || earlier);
-  const flags = { fold: value('i', before.fold), lines: value('m', before.lines), dots: value('s', before.dots) };
-  return close === ')' ? { is: 'flags', flags } : { is: 'group', captures: false, flags };
-}
+/** The text of a pattern, the index of the next character, and what is known so far. */
+type Reader = {
+  readonly text: string;
+  at: number;
+  readonly rewrites: Rewrite[];
+  readonly names: Set<string>;
+  flags: Flags;
+  depth: number;
+};
 
 /** A parsed pattern, and its text as the library re2js reads it. */
 type ParsedPattern = { readonly node: PatternNode; readonly libraryText: string };
 
-/** Parses a pattern with the syntax of RE2 in Go 1.26; an unsupported construct is returned with its index. */
-export function parsePattern(text: string): ParsedPattern | { readonly error: PatternError } {
+/** Parses a pattern with the syntax of RE2 in Go 1.26. */
+export function parsePattern(text: string): ParsedPattern | { readonly rejected: RejectedPlace } {
+  const flags: Flags = { fold: false, lines: false, dots: false };
+  const reader: Reader = { text, at: 0, rewrites: [], names: new Set(), flags, depth: 0 };
   try {
-    const cursor: PatternCursor = { text, at: 0, rewrites: [] };
-    const reader: Reader = { cursor, names: new Set(), flags: { fold: false, lines: false, dots: false }, depth: 0 };
     const node = takeEither(reader);
-    if (cursor.at < text.length)
-      throw new PatternSyntaxError({ what: 'missing opening "("', index: cursor.at, hint: 'write \\) for the character itself' });
-    return { node, libraryText: rewritten(cursor) };
+    if (reader.at < text.length) throw new Rejection(reader.at);
+    return { node, libraryText: rewritten(reader) };
   } catch (error) {
-    if (error instanceof PatternSyntaxError) return { error: error.error };
+    if (error instanceof Rejection) return { rejected: error.place };
     throw error;
   }
 }
 
-function rewritten({ text, rewrites }: PatternCursor): string {
+function rewritten({ text, rewrites }: Reader): string {
   const edges = [...rewrites, { from: text.length, to: text.length, text: '' }];
   return edges.map((rewrite, index) => text.slice(edges[index - 1]?.to ?? 0, rewrite.from) + rewrite.text).join('');
 }
 
-type Reader = { readonly cursor: PatternCursor; readonly names: Set<string>; flags: Flags; depth: number };
+/** Reads what a sticky expression matches at the next character. */
+function take(reader: Reader, expression: RegExp): RegExpExecArray | undefined {
+  expression.lastIndex = reader.at;
+  const found = expression.exec(reader.text) ?? undefined;
+  reader.at += found?.[0].length ?? 0;
+  return found;
+}
 
-const maxDepth = 1000;
+function takeText(reader: Reader, text: string): boolean {
+  if (!reader.text.startsWith(text, reader.at)) return false;
+  reader.at += text.length;
+  return true;
+}
+
+function takeRune(reader: Reader): number {
+  const rune = reader.text.codePointAt(reader.at) ?? 0;
+  reader.at += rune > 0xffff ? 2 : 1;
+  return rune;
+}
 
 function takeEither(reader: Reader): PatternNode {
-  const { cursor } = reader;
   const parts = [takeJoin(reader)];
-  while (consumeText(cursor, '|')) parts.push(takeJoin(reader));
-  const [only] = parts;
-  return only !== undefined && parts.length === 1 ? only : { op: 'either', parts };
+  while (takeText(reader, '|')) parts.push(takeJoin(reader));
+  return oneOf(parts) ?? { op: 'either', parts };
+}
+
+function oneOf(parts: readonly PatternNode[]): PatternNode | undefined {
+  return parts.length === 1 ? parts[0] : undefined;
 }
 
 function takeJoin(reader: Reader): PatternNode {
-  const { cursor } = reader;
   const parts: PatternNode[] = [];
-  let from = cursor.at;
-  while (cursor.at < cursor.text.length && cursor.text[cursor.at] !== '|' && cursor.text[cursor.at] !== ')') {
-    if (isRepeat(cursor)) {
-      const last = parts.pop();
-      if (last === undefined) throw nothingToRepeat(cursor);
-      parts.push(takeRepeat(cursor, last, from));
-    } else {
-      from = cursor.at;
+  let from = reader.at;
+  while (reader.at < reader.text.length && !/[|)]/.test(reader.text.charAt(reader.at))) {
+    const start = reader.at;
+    const count = takeCount(reader);
+    if (count === undefined) {
+      from = start;
       appendAll(parts, takeAtom(reader));
+    } else {
+      const last = parts.pop();
+      if (last === undefined) throw new Rejection(start);
+      parts.push(repeatOf(reader, last, { ...count, start, from }));
     }
   }
-  const [only] = parts;
-  if (parts.length === 0) return { op: 'empty' };
-  return only !== undefined && parts.length === 1 ? only : { op: 'join', parts };
-}
-
-function nothingToRepeat({ text, at }: PatternCursor): PatternSyntaxError {
-  const sign = text[at] ?? '';
-  return new PatternSyntaxError({ what: `nothing to repeat before ${sign}`, index: at, hint: `write \\${sign} for the character itself` });
+  return parts.length === 0 ? { op: 'empty' } : (oneOf(parts) ?? { op: 'join', parts });
 }
 
 /** Reads the next node that may be repeated. Flags produce no node; a quoted text (`\Q…\E`) produces several. */
 function takeAtom(reader: Reader): readonly PatternNode[] {
-  const { cursor, flags } = reader;
-  switch (cursor.text[cursor.at] ?? '') {
-    case '(':
-      return takeGroup(reader);
-    case '[':
-      return [{ op: 'char', set: takeBrackets(cursor, flags) }];
-    case '.':
-      cursor.at += 1;
-      return [{ op: 'char', set: flags.dots ? anyChar : anyButNewline }];
-    case '^':
-      cursor.at += 1;
-      return [{ op: 'assert', what: flags.lines ? 'line-start' : 'text-start' }];
-    case '$':
-      cursor.at += 1;
-      return [{ op: 'assert', what: flags.lines ? 'line-end' : 'text-end' }];
-    case '\\':
-      return takeBackslash(reader);
-    default:
-      return [{ op: 'char', set: rangeOf(nextRune(cursor), flags) }];
-  }
+  const { flags } = reader;
+  if (reader.text.startsWith('(', reader.at)) return takeGroup(reader);
+  if (reader.text.startsWith('\\', reader.at)) return takeBackslash(reader);
+  if (takeText(reader, '.')) return [{ op: 'char', set: flags.dots ? anyChar : anyButNewline }];
+  if (takeText(reader, '^')) return [{ op: 'assert', what: flags.lines ? 'line-start' : 'text-start' }];
+  if (takeText(reader, '$')) return [{ op: 'assert', what: flags.lines ? 'line-end' : 'text-end' }];
+  return [{ op: 'char', set: takeBrackets(reader) ?? rangeOf(takeRune(reader), flags) }];
 }
 
 /** Returns the characters from `low` to `high`, by default one, in both cases where case is ignored. */
@@ -186,167 +118,147 @@ function rangeOf(low: number, { fold }: Flags, high = low): CharSet {
   return fold ? withBothCases(set) : set;
 }
 
+const maxDepth = 1000;
+
+/** Reads a group, or flags for the rest of the enclosing group. */
 function takeGroup(reader: Reader): readonly PatternNode[] {
-  const { cursor, names, flags } = reader;
-  const start = cursor.at;
-  const group = readGroup(cursor, flags, names);
-  if (group.is === 'flags') {
-    reader.flags = group.flags;
-    return [];
-  }
+  const { at: start, flags, names } = reader;
+  const opening = take(reader, /\((?:(?!\?)|\?P?<(\w+)>|\?([imsU]*)(?:-([imsU]+))?([:)]))/y);
+  if (opening === undefined) throw new Rejection(start, !/\(\?P?<(?![=!])/y.test(reader.text.slice(start, start + 5)));
+  const [, name, on = '', off = '', close] = opening;
+  // Go accepts a second group with the same name, the library does not; a name changes nothing about what matches.
+  if (name !== undefined && names.has(name)) reader.rewrites.push({ from: start, to: reader.at, text: '(' });
+  if (name !== undefined) names.add(name);
+  const value = (letter: string, earlier: boolean): boolean => !off.includes(letter) && (on.includes(letter) || earlier);
+  reader.flags = { fold: value('i', flags.fold), lines: value('m', flags.lines), dots: value('s', flags.dots) };
+  if (close === ')') return [];
   reader.depth += 1;
-  if (reader.depth > maxDepth)
-    throw new PatternSyntaxError({
-      what: `groups nested more than ${maxDepth} deep`,
-      index: start,
-      hint: 'write a simpler pattern',
-      elsewhere: true,
-    });
-  reader.flags = group.flags;
+  if (reader.depth > maxDepth) throw new Rejection(start, true);
   const node = takeEither(reader);
-  if (!consumeText(cursor, ')'))
-    throw new PatternSyntaxError({ what: 'missing closing ")"', index: start, hint: 'write \\( for the character itself' });
+  if (!takeText(reader, ')')) throw new Rejection(start);
   reader.flags = flags;
   reader.depth -= 1;
-  return [group.captures ? { op: 'group', of: node } : node];
+  return [close === undefined ? { op: 'group', of: node } : node];
 }
 
-function takeBackslash({ cursor, flags }: Reader): readonly PatternNode[] {
-  if (consumeText(cursor, '\\A')) return [{ op: 'assert', what: 'text-start' }];
-  if (consumeText(cursor, '\\z')) return [{ op: 'assert', what: 'text-end' }];
-  if (consumeText(cursor, '\\b')) return [{ op: 'assert', what: 'word-edge' }];
-  if (consumeText(cursor, '\\B')) return [{ op: 'assert', what: 'no-word-edge' }];
-  if (consumeText(cursor, '\\Q')) {
-    const end = cursor.text.indexOf('\\E', cursor.at);
-    const quoted = cursor.text.slice(cursor.at, end === -1 ? undefined : end);
-    cursor.at = end === -1 ? cursor.text.length : end + 2;
+const assertions = { A: 'text-start', z: 'text-end', b: 'word-edge', B: 'no-word-edge' } as const;
+
+function takeBackslash(reader: Reader): readonly PatternNode[] {
+  const { flags } = reader;
+  for (const letter of ['A', 'z', 'b', 'B'] as const)
+    if (takeText(reader, `\\${letter}`)) return [{ op: 'assert', what: assertions[letter] }];
+  if (takeText(reader, '\\Q')) {
+    const [, quoted = ''] = take(reader, /([\s\S]*?)(?:\\E|$)/y) ?? [];
     return Array.from(quoted, (one) => ({ op: 'char', set: rangeOf(one.codePointAt(0) ?? 0, flags) }));
   }
-  const known = takeClassEscape(cursor, { isMember: false, fold: flags.fold });
-  return [{ op: 'char', set: known ?? rangeOf(takeEscape(cursor), flags) }];
+  return [{ op: 'char', set: takeClass(reader, false) ?? rangeOf(takeEscape(reader), flags) }];
 }
 
-/** Reads a bracket expression; the cursor is on its opening bracket. */
-function takeBrackets(cursor: PatternCursor, flags: Flags): CharSet {
-  const start = cursor.at;
-  cursor.at += 1;
-  const isNegated = consumeText(cursor, '^');
+/** Reads a class such as `\d` or `\pL`; `isMember`: inside brackets. Returns undefined when the next character begins none. */
+function takeClass(reader: Reader, isMember: boolean): CharSet | undefined {
+  const start = reader.at;
+  const [, perl, letter, sign, long, short = ''] = take(reader, /\\(?:([dswDSW])|([pP])(?:\{(\^?)([^}]*)\}|([\s\S])))/uy) ?? [];
+  if (perl !== undefined) return setOf(reader, perlClasses[perl.toLowerCase()], perl !== perl.toLowerCase());
+  if (letter === undefined) return undefined;
+  const found = classNamed(long ?? short);
+  if (found === undefined) throw new Rejection(start, short !== '{');
+  const isOutside = (letter === 'P') !== (sign === '^');
+  // The library knows ASCII only as a POSIX class.
+  const ascii = isOutside ? '[:^ascii:]' : '[:ascii:]';
+  const text = found.name === 'ASCII' ? (isMember ? ascii : `[${ascii}]`) : `\\${isOutside ? 'P' : 'p'}{${found.name}}`;
+  reader.rewrites.push({ from: start, to: reader.at, text });
+  return setOf(reader, found.members, isOutside);
+}
+
+/** Returns a class, or all characters outside of it; case is ignored in the class, so a letter is outside in both cases or in none. */
+function setOf({ flags }: Reader, members: CharSet = anyChar, isOutside = false): CharSet {
+  const set = flags.fold ? withBothCases(members) : members;
+  return isOutside ? complement(set) : set;
+}
+
+const controls: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 };
+
+/** Reads an escaped character. A single digit other than 0 is a backreference, which RE2 rejects. */
+function takeEscape(reader: Reader): number {
+  const { text, at: start } = reader;
+  const [whole, long, short, octal, control, sign] =
+    take(
+      reader,
+      /\\(?:x(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))|(0[0-7]{0,2}|[1-7][0-7]{1,2})|([aftnrv])|([^A-Za-z0-9\u0080-\u{10ffff}]))/uy,
+    ) ?? [];
+  const hexadecimal = long ?? short;
+  const code = Number.parseInt(hexadecimal ?? octal ?? '', hexadecimal === undefined ? 8 : 16);
+  const rune = control === undefined ? (sign?.codePointAt(0) ?? code) : (controls[control] ?? 0);
+  if (whole === undefined || rune > 0x10_ffff) throw new Rejection(start, /[^x]/y.test(text.charAt(start + 1)));
+  return rune;
+}
+
+/** Reads a bracket expression; returns undefined when the next character is no bracket. */
+function takeBrackets(reader: Reader): CharSet | undefined {
+  const start = reader.at;
+  const opening = take(reader, /\[\^?/y);
+  if (opening === undefined) return undefined;
   const sets: CharSet[] = [];
-  let isFirst = true;
-  while (cursor.text[cursor.at] !== ']' || isFirst) {
-    if (cursor.at >= cursor.text.length)
-      throw new PatternSyntaxError({ what: 'missing closing "]"', index: start, hint: 'write \\[ for the character itself' });
-    isFirst = false;
-    sets.push(takeMember(cursor, flags));
+  while (sets.length === 0 || !takeText(reader, ']')) {
+    if (reader.at >= reader.text.length) throw new Rejection(start);
+    sets.push(takeMember(reader));
   }
-  cursor.at += 1;
   const set = unionOf(sets);
-  return isNegated ? complement(set) : set;
+  return opening[0] === '[^' ? complement(set) : set;
 }
 
-function takeMember(cursor: PatternCursor, flags: Flags): CharSet {
-  const { fold } = flags;
-  const isEscape = cursor.text[cursor.at] === '\\';
-  const known = takePosixClass(cursor, fold) ?? (isEscape ? takeClassEscape(cursor, { isMember: true, fold }) : undefined);
+function takeMember(reader: Reader): CharSet {
+  const start = reader.at;
+  const posix = take(reader, /\[:(\^?)([\s\S]*?):\]/y);
+  if (posix !== undefined) {
+    const [, sign, name = ''] = posix;
+    if (!Object.hasOwn(posixClasses, name)) throw new Rejection(start, true);
+    return setOf(reader, posixClasses[name], sign === '^');
+  }
+  const known = takeClass(reader, true);
   if (known !== undefined) return known;
-  const start = cursor.at;
-  const low = takeMemberRune(cursor);
-  if (cursor.text[cursor.at] !== '-' || cursor.text[cursor.at + 1] === ']' || cursor.at + 1 >= cursor.text.length)
-    return rangeOf(low, flags);
-  cursor.at += 1;
-  const high = takeMemberRune(cursor);
-  if (high < low)
-    throw new PatternSyntaxError({
-      what: `the range ${cursor.text.slice(start, cursor.at)}, whose start is after its end`,
-      index: start,
-      hint: 'write the lower character first',
-    });
-  return rangeOf(low, flags, high);
+  const low = takeMemberRune(reader);
+  const high = take(reader, /-(?!\]|$)/y) === undefined ? low : takeMemberRune(reader);
+  if (high < low) throw new Rejection(start);
+  return rangeOf(low, reader.flags, high);
 }
 
-function takeMemberRune(cursor: PatternCursor): number {
-  return cursor.text[cursor.at] === '\\' ? takeEscape(cursor) : nextRune(cursor);
+function takeMemberRune(reader: Reader): number {
+  return reader.text.startsWith('\\', reader.at) ? takeEscape(reader) : takeRune(reader);
 }
 
-type Count = { readonly min: number; readonly max: number | undefined; readonly text: string };
+type Count = { readonly min: number; readonly max: number | undefined };
+
+/** Reads a repeat count; returns undefined when there is none. */
+function takeCount(reader: Reader): Count | undefined {
+  const found = take(reader, /[*+?]|\{(0|[1-9]\d*)(,(0|[1-9]\d*)?)?\}/y);
+  if (found === undefined) return undefined;
+  const [sign, low, comma, high] = found;
+  if (low === undefined) return { min: sign === '+' ? 1 : 0, max: sign === '?' ? 1 : undefined };
+  const min = Number(low);
+  return { min, max: comma === undefined ? min : high === undefined ? undefined : Number(high) };
+}
 
 const maxRepeats = 1000;
 
-/** Returns whether the cursor is on a repeat count. */
-function isRepeat(cursor: PatternCursor): boolean {
-  return countAt(cursor) !== undefined;
-}
+type RepeatedPlace = Count & { readonly start: number; readonly from: number };
 
-/** Wraps the node in the repeat count at the cursor, if there is one. */
-function takeRepeat(cursor: PatternCursor, node: PatternNode, from: number): PatternNode {
-  const start = cursor.at;
-  const count = countAt(cursor);
-  if (count === undefined) return node;
-  const { min, max, text } = count;
-  if (min > maxRepeats || (max ?? 0) > maxRepeats || (max !== undefined && max < min)) {
-    const isBackwards = max !== undefined && max < min && min <= maxRepeats;
-    throw new PatternSyntaxError({
-      what: isBackwards ? `the repeat count ${text}, whose start is after its end` : `the repeat count ${text}, above ${maxRepeats}`,
-      index: start,
-      hint: `at most ${maxRepeats} times`,
-      elsewhere: true,
-    });
-  }
-  cursor.at += text.length;
-  if (cursor.text[cursor.at] === '?') cursor.at += 1;
-  const second = countAt(cursor);
-  if (second !== undefined) throw doubledRepeatError(cursor, second, start);
-  const repeated: PatternNode = { op: 'repeat', of: node, min, max };
-  if (repeatsOf(repeated) > maxRepeats)
-    throw new PatternSyntaxError({
-      what: `nested repeat counts above ${maxRepeats} in total`,
-      index: from,
-      hint: `at most ${maxRepeats} times in all`,
-      elsewhere: true,
-    });
+/** Returns a repeated node; `start` is the place of its count, and `from` its own. */
+function repeatOf(reader: Reader, of: PatternNode, { min, max, start, from }: RepeatedPlace): PatternNode {
+  if (min > maxRepeats || (max !== undefined && (max > maxRepeats || max < min))) throw new Rejection(start, true);
+  takeText(reader, '?');
+  const isPossessive = reader.text.startsWith('+', reader.at);
+  if (takeCount(reader) !== undefined) throw new Rejection(start, isPossessive);
+  const repeated: PatternNode = { op: 'repeat', of, min, max };
+  if (repeatsOf(repeated) > maxRepeats) throw new Rejection(from, true);
   return repeated;
-}
-
-function doubledRepeatError({ text }: PatternCursor, second: Count, start: number): PatternSyntaxError {
-  const shown = text.slice(start, start + 12);
-  if (second.text === '+')
-    return new PatternSyntaxError({
-      what: `a possessive quantifier ${shown.slice(0, shown.indexOf('+', 1) + 1)}`,
-      index: start,
-      hint: 'remove the last +: RE2 does not backtrack',
-      elsewhere: true,
-    });
-  return new PatternSyntaxError({ what: 'a repeat of a repeat', index: start, hint: 'put the repeated part in (?:…)' });
-}
-
-function countAt({ text, at }: PatternCursor): Count | undefined {
-  switch (text[at] ?? '') {
-    case '*':
-      return { min: 0, max: undefined, text: '*' };
-    case '+':
-      return { min: 1, max: undefined, text: '+' };
-    case '?':
-      return { min: 0, max: 1, text: '?' };
-    case '{': {
-      const found = /^\{(0|[1-9]\d*)(,(0|[1-9]\d*)?)?\}/.exec(text.slice(at, at + 40));
-      if (found === null) return undefined;
-      const [whole, low = '0', comma, high] = found;
-      const min = Number(low);
-      return { min, max: comma === undefined ? min : high === undefined ? undefined : Number(high), text: whole };
-    }
-    default:
-      return undefined;
-  }
 }
 
 /** Returns the product of nested repeat counts, as RE2 counts them. */
 function repeatsOf(node: PatternNode): number {
   switch (node.op) {
-    case 'repeat': {
-      const own = node.max ?? node.min;
-      const isCounted = node.min >= 2 || (node.max ?? 0) >= 2;
-      return (isCounted ? Math.max(own, 1) : 1) * repeatsOf(node.of);
-    }
+    case 'repeat':
+      return Math.max(node.max ?? node.min, 1) * repeatsOf(node.of);
     case 'group':
       return repeatsOf(node.of);
     case 'join':

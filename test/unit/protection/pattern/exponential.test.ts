@@ -6,7 +6,7 @@ import { parsePattern } from '../../../../src/protection/pattern/parse.ts';
 
 function nodeOf(pattern: string): PatternNode {
   const read = parsePattern(pattern);
-  if ('error' in read) throw new Error(read.error.what);
+  if ('rejected' in read) throw new Error(pattern);
   return read.node;
 }
 

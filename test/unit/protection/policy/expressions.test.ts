@@ -30,7 +30,7 @@ describe('an error in an expression is reported at its character', () => {
     ['no CEL', "    - 'size(connection.reviewers) >'", '5:36 invalid CEL expression: Unexpected token: EOF'],
     ['no question', '    - connection.name', '5:7 the expression has the type string, expected bool'],
     ['matches', '    - connection.name.matches("(a+)+$")', '5:7 matches() can take unbounded time'],
-    ['a pattern that is none', '    - connection.name.re("(?=a)")', '5:26 invalid RE2 pattern: a look-ahead (?='],
+    ['a pattern that is none', '    - connection.name.re("(?=a)")', '5:26 invalid RE2 pattern: invalid or unsupported Perl syntax'],
     ['a pattern that is made', '    - connection.name.re(connection.type)', '5:7 re() requires a quoted pattern'],
     ['what is not there', '    - dyn(connection) == 3', '5:7 unknown function "dyn"'],
     ['bind', "    - 'cel.bind(a, [1], size(a) > 0)'", '5:8 unknown function "bind"'],
