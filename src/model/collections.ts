@@ -20,6 +20,18 @@ export function addToGroup<Key, Value>(groups: Map<Key, Value[]>, key: Key, valu
   else group.push(value);
 }
 
+/** Groups values by key, in the order of each key's first value. */
+export function groupBy<Value, Key>(values: Iterable<Value>, keyOf: (value: Value) => Key): ReadonlyMap<Key, readonly [Value, ...Value[]]> {
+  const groups = new Map<Key, [Value, ...Value[]]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+}
+
 /** Returns a function that makes a value when it is first called, and returns the same one afterwards. */
 export function onFirstUse<Value>(make: () => Value): () => Value {
   let known: { readonly value: Value } | undefined;

@@ -1,4 +1,4 @@
-import { addToGroup } from '../model/collections.ts';
+import { groupBy } from '../model/collections.ts';
 import { type AssessedChange, liveKeyOf, type Risk, type UnwrittenRisks } from '../model/plan/plan.ts';
 import { overlaps } from '../model/pointer.ts';
 import type { Decider } from '../model/protection/permission.ts';
@@ -66,10 +66,8 @@ function says(stated: readonly AccessDirection[], direction: AccessDirection): b
 
 /** Leaves out what is stated of a control, for those alike connections of which it is. */
 function unstatedAspects(one: AspectDifference, statedOf: (id: ResourceId) => readonly AccessDirection[]): readonly AspectDifference[] {
-  const parts = new Map<string, ResourceId[]>();
-  for (const id of one.alike) addToGroup(parts, statedOf(id).join(' '), id);
-  return [...parts.values()].flatMap((alike): readonly AspectDifference[] => {
-    const [first = one.connection] = alike;
+  return [...groupBy(one.alike, (id) => statedOf(id).join(' ')).values()].flatMap((alike) => {
+    const [first] = alike;
     const stated = statedOf(first);
     const { lost, gained, coexisting, incomparable } = one.compared;
     const only = <Value>(values: readonly Value[], direction: AccessDirection): readonly Value[] => (says(stated, direction) ? [] : values);

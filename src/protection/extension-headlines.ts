@@ -1,11 +1,10 @@
-import { addToGroup } from '../model/collections.ts';
-import { formatPosition } from '../model/diagnostic.ts';
-import type { Cause, Headline } from '../model/protection/protection.ts';
+import { groupBy } from '../model/collections.ts';
+import type { Headline } from '../model/protection/protection.ts';
 import { nameOf } from '../model/resource.ts';
 import { controlRow } from './controls/control-table.ts';
 import type { Difference } from './access/terms.ts';
 import { effective } from './effective/effective.ts';
-import type { DeciderPosition } from './permission/decider-positions.ts';
+import { causesAt, type DeciderPosition } from './permission/decider-positions.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
 import type { ProtectionSnapshot } from './posture/protection-snapshot.ts';
 import { sharedTags } from './common-tags.ts';
@@ -26,28 +25,23 @@ export function extensionHeadlines(
   snapshots: PlanSnapshots,
   positionOf: DeciderPosition,
 ): readonly Headline[] {
-  const groups = new Map<string, Difference[]>();
-  for (const one of differences) {
-    if (one.part !== 'until' || one.causes.more === undefined || 'machine' in one.people) continue;
+  const extended = differences.flatMap((one) => {
+    if (one.part !== 'until' || one.causes.more === undefined || 'machine' in one.people) return [];
     const { member } = one.people;
-    addToGroup(groups, `${member.join(', ')} can reach\n${extensionText({ ...one, member }, snapshots)}`, one);
-  }
-  return [...groups].map(([text, members]): Headline => {
-    const connections = [...new Set(members.map(({ connection }) => connection))];
-    const [first = ''] = connections.map(nameOf);
+    return [{ one, text: `${member.join(', ')} can reach\n${extensionText({ ...one, member }, snapshots)}` }];
+  });
+  return [...groupBy(extended, ({ text }) => text)].map(([text, members]): Headline => {
+    const connections = [...new Set(members.map(({ one }) => one.connection))];
     const [who, end] = text.split('\n');
-    const causes = new Map<string, Cause>();
-    for (const decider of members.flatMap((one) => one.causes.more ?? [])) {
-      const at = positionOf(decider);
-      const { id: by, path } = decider;
-      causes.set(`${by}${path}`, { by, path, ...(at === undefined ? {} : { place: formatPosition(at) }) });
-    }
     return {
       direction: 'weakens',
-      text: `${who} ${connections.length === 1 ? first : `${connections.length} connections`} ${end}`,
+      text: `${who} ${connections.length === 1 ? nameOf(members[0].one.connection) : `${connections.length} connections`} ${end}`,
       connections,
       tags: sharedTags(connections, snapshots),
-      causes: [...causes.values()],
+      causes: causesAt(
+        members.flatMap(({ one }) => one.causes.more ?? []),
+        positionOf,
+      ),
       weight: controlRow('who').weight,
     };
   });

@@ -1,48 +1,47 @@
-import { addToGroup } from '../model/collections.ts';
+import { groupBy } from '../model/collections.ts';
 import { type AssessedChange, liveKeyOf, type Risk, type UnwrittenRisks } from '../model/plan/plan.ts';
 import { isPointerWithin, type Pointer, tokensOf } from '../model/pointer.ts';
-import type { Headline } from '../model/protection/protection.ts';
+import type { Cause, Headline } from '../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { namesText, ofSeveral, quoteName } from './controls/control-row.ts';
 import type { PlanSnapshots } from './posture/diff-postures.ts';
-import { generalRisk, riskCode, reroutePhrase, rerouteTarget } from './risk/risk-codes.ts';
+import { riskCode, reroutePhrase, rerouteTarget } from './risk/risk-codes.ts';
 import { sharedTags } from './common-tags.ts';
 
 /** Builds one headline for each way in which credentials are or may be redirected, by connections and by other objects that name none. */
 export function rerouteHeadlines(changes: readonly AssessedChange[], snapshots: PlanSnapshots): readonly Headline[] {
-  const groups = new Map<string, { readonly change: AssessedChange; readonly risk: Risk }[]>();
-  for (const change of changes)
-    for (const risk of change.risks)
-      if (reroutePhrase(risk.code) !== undefined)
-        addToGroup(groups, `${risk.code} ${connectionsOf(change, risk).length > 0}`, { change, risk });
-  return [...groups.values()].flatMap((members): readonly Headline[] => {
-    const first = members[0]?.risk;
-    const phrase = first && reroutePhrase(first.code);
-    if (first === undefined || phrase === undefined) return [];
-    const ids = [...new Set(members.flatMap(({ change, risk }) => connectionsOf(change, risk)))];
+  const all = changes.flatMap((change) =>
+    change.risks.flatMap((risk) => {
+      const phrase = reroutePhrase(risk.code);
+      return phrase === undefined ? [] : [{ change, risk, phrase, connections: connectionsOf(liveKeyOf(change), risk) }];
+    }),
+  );
+  const groups = groupBy(all, ({ risk, connections }) => `${risk.code} ${connections.length > 0}`);
+  return [...groups.values()].map((members): Headline => {
+    const [{ phrase, risk: first }] = members;
+    const ids = [...new Set(members.flatMap(({ connections }) => connections))];
     const [subject, count] = ids.length > 0 ? ['connection', ids.length] : ['runbook configuration', members.length];
-    return [
-      {
-        direction: first.class === 'unknown' || first.class === 'weakens' ? first.class : 'reroutes',
-        ...(first.class === 'reroutes' ? { target: rerouteTarget(first.code) } : {}),
-        text: count === 1 ? `1 ${subject} ${phrase}` : `${count} ${subject}s ${ofSeveral(phrase)}`,
-        connections: ids,
-        tags: sharedTags(ids, snapshots),
-        causes: members.map(({ change, risk: { path, place } }) => ({
-          by: change.id,
-          ...(path === undefined ? {} : { path }),
-          ...(place === undefined ? {} : { place }),
-          ...(revertsDrift(change, path) ? { byHand: true } : {}),
-        })),
-      },
-    ];
+    return {
+      direction: first.class === 'unknown' || first.class === 'weakens' ? first.class : 'reroutes',
+      ...(first.class === 'reroutes' ? { target: rerouteTarget(first.code) } : {}),
+      text: count === 1 ? `1 ${subject} ${phrase}` : `${count} ${subject}s ${ofSeveral(phrase)}`,
+      connections: ids,
+      tags: sharedTags(ids, snapshots),
+      causes: members.map(({ change, risk }) => ({
+        ...causeOf(change.id, risk),
+        ...(revertsDrift(change, risk.path) ? { byHand: true } : {}),
+      })),
+    };
   });
 }
 
-/** Returns the connections whose credentials a change redirects: the one that it changes, or those on which its runbooks can be run. */
-function connectionsOf(change: AssessedChange, { connections = [] }: Risk): readonly ResourceId[] {
-  const key = liveKeyOf(change);
-  return kindOf(key) === 'Connection' ? [key] : connections;
+/** Returns the connections that a risk of an object is about: the object itself, or those on which it does something. */
+function connectionsOf(id: ResourceId, { connections = [] }: Risk): readonly ResourceId[] {
+  return kindOf(id) === 'Connection' ? [id] : connections;
+}
+
+function causeOf(by: ResourceId, { path, place }: Risk): Cause {
+  return { by, ...(path === undefined ? {} : { path }), ...(place === undefined ? {} : { place }) };
 }
 
 /** Returns whether a change only undoes drift in the fields at a path. */
@@ -53,37 +52,26 @@ function revertsDrift({ fields }: AssessedChange, path: Pointer | undefined): bo
 
 /** Builds headlines of what manifests alone change: protecting fields and secrets that they no longer watch, and secrets that they contain. */
 export function manifestHeadlines(all: readonly UnwrittenRisks[], snapshots: PlanSnapshots): readonly Headline[] {
-  const groups = new Map<
-    string,
-    { readonly id: UnwrittenRisks['id']; readonly direction: Headline['direction']; readonly risks: readonly Risk[] }[]
-  >();
-  for (const { id, risks } of all) {
-    for (const { name, direction, what } of manifestCodes) {
-      const own = risks.filter(({ code }) => code === riskCode(generalRisk(name)));
+  const found = all.flatMap(({ id, risks }) =>
+    manifestCodes.flatMap(({ name, direction, what }) => {
+      const own = risks.filter(({ code }) => code === riskCode({ name }));
       const fields = [...new Set(own.map(({ path = '' }) => tokensOf(path).join('.') || 'all fields'))];
-      const [field = ''] = fields;
+      const [field] = fields;
+      if (field === undefined) return [];
       const of = kindOf(id) === 'Connection' ? '' : ` of ${quoteName(nameOf(id))}`;
       const verb = fields.length > 1 || field.endsWith('s') ? 'are' : 'is';
-      if (fields.length > 0) addToGroup(groups, `${namesText('field', fields, false)}${of} ${verb} ${what}`, { id, direction, risks: own });
-    }
-  }
-  return [...groups].flatMap(([text, members]): readonly Headline[] => {
-    const [first] = members;
-    const ids = members.flatMap(({ id, risks }) =>
-      kindOf(id) === 'Connection' ? [id] : risks.flatMap(({ connections = [] }) => connections),
-    );
-    if (first === undefined) return [];
-    return [
-      {
-        direction: first.direction,
-        text,
-        connections: [...new Set(ids)],
-        tags: sharedTags(ids, snapshots),
-        causes: members.flatMap(({ id, risks }) =>
-          risks.map(({ path, place }) => ({ by: id, ...(path === undefined ? {} : { path }), ...(place === undefined ? {} : { place }) })),
-        ),
-      },
-    ];
+      return [{ id, direction, risks: own, text: `${namesText('field', fields, false)}${of} ${verb} ${what}` }];
+    }),
+  );
+  return [...groupBy(found, ({ text }) => text)].map(([text, members]): Headline => {
+    const ids = [...new Set(members.flatMap(({ id, risks }) => risks.flatMap((risk) => connectionsOf(id, risk))))];
+    return {
+      direction: members[0].direction,
+      text,
+      connections: ids,
+      tags: sharedTags(ids, snapshots),
+      causes: members.flatMap(({ id, risks }) => risks.map((risk) => causeOf(id, risk))),
+    };
   });
 }
 

@@ -1,4 +1,4 @@
-import { addToGroup } from '../model/collections.ts';
+import { groupBy } from '../model/collections.ts';
 import type { DesiredResource } from '../model/desired.ts';
 import type { FieldRule, Kind } from '../model/kind.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
@@ -127,19 +127,16 @@ function driftUnits(
   fields: readonly FieldChange[],
   sides: readonly [JsonObject, JsonObject],
 ): readonly (readonly FieldChange[])[] {
-  const groups = new Map<string, FieldChange[]>();
-  const twins = new Set<string>();
-  for (const field of fields) {
+  const all = fields.map((field) => {
     const tokens = tokensOf(field.path);
     const { unit, isTwin } = unitOf(kind.fields, tokens, shownValue(field.before) ?? shownValue(field.after));
-    const key = decidesAccess(kind.name) ? kind.name : (joinedKey(kind.name, tokens[0] ?? '', sides) ?? unit);
-    addToGroup(groups, key, field);
-    if (isTwin) twins.add(key);
-  }
-  return [...groups].flatMap(([key, group]) => {
+    return { field, isTwin, key: decidesAccess(kind.name) ? kind.name : (joinedKey(kind.name, tokens[0] ?? '', sides) ?? unit) };
+  });
+  return [...groupBy(all, ({ key }) => key).values()].flatMap((unit) => {
+    const group = unit.map(({ field }) => field);
     const drifted = group.filter((field) => isProtectionDrift(kind, field));
     if (drifted.length === 0) return [];
-    return [twins.has(key) && group.every(({ before, after }) => isKnown(before) && isKnown(after)) ? group : drifted];
+    return [unit.some(({ isTwin }) => isTwin) && group.every(({ before, after }) => isKnown(before) && isKnown(after)) ? group : drifted];
   });
 }
 

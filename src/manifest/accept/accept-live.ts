@@ -1,4 +1,4 @@
-import { appendAll } from '../../model/collections.ts';
+import { appendAll, groupBy } from '../../model/collections.ts';
 import { type DesiredState, desiredById } from '../../model/desired.ts';
 import { sortDiagnostics, type Diagnostic, type SourceFile } from '../../model/diagnostic.ts';
 import { specValueAt, elementToken, entriesByToken, type KeyedRule } from '../../model/spec/edit.ts';
@@ -22,7 +22,6 @@ import {
 } from './field-edits.ts';
 import {
   editTexts,
-  groupBy,
   replaceInputTexts,
   type AttributedEdit,
   findValuesToState,

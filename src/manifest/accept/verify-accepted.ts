@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { groupBy } from '../../model/collections.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
 import { editSpec, specValueAt, type Edit } from '../../model/spec/edit.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
@@ -230,16 +230,6 @@ function editRank({ edit }: AttributedEdit): number {
 
 function editDepth(tagged: AttributedEdit): number {
   return editRank(tagged) === 0 ? 0 : tokensOf(tagged.edit.path).length;
-}
-
-/** Groups values by key, in the order of each key's first value. */
-export function groupBy<T, K>(values: readonly T[], keyOf: (value: T) => K): ReadonlyMap<K, readonly T[]> {
-  const groups = new Map<K, T[]>();
-  for (const value of values) {
-    const key = keyOf(value);
-    addToGroup(groups, key, value);
-  }
-  return groups;
 }
 
 /** Copies each list that a difference is in from the defaults into the manifest, so that the manifest can be edited. Returns the new texts. */

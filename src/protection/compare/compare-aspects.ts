@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { groupBy } from '../../model/collections.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { Decider } from '../../model/protection/permission.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
@@ -35,8 +35,7 @@ export function compareAspects(states: Compared, connections: readonly ResourceI
     connections.filter((id) => formerOf(id) === id && isOnBoth(id)),
     states,
   );
-  const alikeOf = new Map<ResourceId, ResourceId[]>();
-  for (const [id, first] of firsts) addToGroup(alikeOf, first, id);
+  const alikeOf = groupBy(firsts.keys(), (id) => firsts.get(id));
   return connections.flatMap((id): readonly AspectDifference[] => {
     const former = formerOf(id);
     if ((firsts.get(id) ?? id) !== id) return [];

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { groupBy } from '../../model/collections.ts';
 import { desiredById, type DesiredResource, type DesiredState, type EdgeDeclaration } from '../../model/desired.ts';
 import { type Position, formatPosition } from '../../model/diagnostic.ts';
 import { compareText, isObject, type JsonObject, leafTexts } from '../../model/json.ts';
@@ -107,18 +107,12 @@ function writtenEntries(change: Change, registry: Registry, { before, after }: C
   const written = change.fields.filter(({ held, path }) => held !== true && protects(kind.name, path));
   const edited = findEditedEntries(kind.fields, written, { before: specOf(before), after: specOf(after) });
   const former = new Set(edited.values());
-  const groups = new Map<string, FieldChange[]>();
-  for (const field of written) {
-    if (former.has(field)) continue;
-    const own = edited.get(field.path);
-    for (const one of own === undefined ? [field] : [field, own]) addToGroup(groups, entryPath(field), one);
-  }
-  return [...groups.values()].flatMap((fields) => {
-    const [first] = fields;
-    if (first === undefined) return [];
+  const current = written.filter((field) => !former.has(field));
+  return [...groupBy(current, entryPath).values()].map((own) => {
+    const fields = own.flatMap((field) => [field, edited.get(field.path) ?? []].flat());
     const textsOf = (side: 'before' | 'after'): readonly string[] => fields.flatMap((field) => leafTexts(shownValue(field[side]) ?? null));
     const paths = fields.map(({ path }) => path);
-    return [{ paths, before: textsOf('before'), after: textsOf('after'), cause: fieldCause(change, first) }];
+    return { paths, before: textsOf('before'), after: textsOf('after'), cause: fieldCause(change, own[0]) };
   });
 }
 

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { groupBy } from '../../model/collections.ts';
 import type { AllowedRunbook } from '../../model/protection/permission.ts';
 import type { RunbookRule } from '../../model/protection/access-objects.ts';
 import { coversRunbook, uncoveredFiles } from '../access/compare-terms.ts';
@@ -23,9 +23,9 @@ const movedRunbooks: MovedNaming = (sides, differences) =>
     type: 'runbooks',
     nameOf: (some, direction) => {
       const moved = some.filter(({ part, terms: [had, has] }) => part === 'files' || (part === 'use' && had?.runs !== has?.runs));
-      const byText = new Map<string, Difference[]>();
-      for (const one of moved) addToGroup(byText, runbooksText(one, direction), one);
-      const named = [...byText].flatMap(([text, own]) => namesOfSorts(own).map((control) => ({ ...control, text })));
+      const named = [...groupBy(moved, (one) => runbooksText(one, direction))].flatMap(([text, own]) =>
+        namesOfSorts(own).map((control) => ({ ...control, text })),
+      );
       return named.some(({ name, content }) => name === everybody && content === '') ? named.slice(0, 1) : named;
     },
   });

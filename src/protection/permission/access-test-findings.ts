@@ -1,4 +1,4 @@
-import { addToGroup, firstOf } from '../../model/collections.ts';
+import { firstOf, groupBy } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import { type AccessExpectation, type AccessTestResult, namedGroups } from '../../model/protection/access-test.ts';
@@ -26,13 +26,10 @@ export type FoldedResult = Omit<AccessTestResult, 'connection'> & { readonly con
 
 /** Folds the results of an expectation that found the same of the same people for several connections. */
 export function foldResults(results: readonly AccessTestResult[]): readonly FoldedResult[] {
-  const groups = new Map<string, AccessTestResult[]>();
-  for (const one of results) addToGroup(groups, [formatPosition(one.at), one.about, one.who, one.found].join('\n'), one);
-  return [...groups.values()].flatMap((all): readonly FoldedResult[] => {
-    const [first] = all;
-    if (first === undefined) return [];
+  const groups = groupBy(results, ({ at, about, who, found }) => [formatPosition(at), about, who, found].join('\n'));
+  return [...groups.values()].map((all) => {
     const because = [...new Set(all.flatMap((one) => one.because))];
-    return [{ ...first, because, connections: all.map(({ connection }) => connection) }];
+    return { ...all[0], because, connections: all.map(({ connection }) => connection) };
   });
 }
 

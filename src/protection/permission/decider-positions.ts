@@ -1,8 +1,10 @@
+import { groupBy } from '../../model/collections.ts';
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
-import type { Position } from '../../model/diagnostic.ts';
+import { formatPosition, type Position } from '../../model/diagnostic.ts';
 import { equal, textsIn } from '../../model/json.ts';
 import { overlaps, tokensOf } from '../../model/pointer.ts';
 import type { Decider } from '../../model/protection/permission.ts';
+import type { Cause } from '../../model/protection/protection.ts';
 import type { ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
 /** Returns where the manifests state what decides a fact; undefined where the gateway alone does. */
@@ -22,6 +24,15 @@ export function deciderPositions(
     const resource = known.get(id);
     return resource === undefined || isLiveAlone(resource, path, state) ? undefined : resource.locate(path);
   };
+}
+
+/** Returns deciders as causes, each field once. */
+export function causesAt(deciders: readonly Decider[], positionOf: DeciderPosition): readonly Cause[] {
+  return [...groupBy(deciders, ({ id, path }) => `${id}${path}`).values()].map(([decider]) => {
+    const { id: by, path } = decider;
+    const at = positionOf(decider);
+    return { by, ...(path === '' ? {} : { path }), ...(at === undefined ? {} : { place: formatPosition(at) }) };
+  });
 }
 
 function isLiveAlone(

@@ -1,12 +1,11 @@
-import { addToGroup, appendAll } from '../../model/collections.ts';
+import { appendAll, groupBy } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
-import { formatPosition } from '../../model/diagnostic.ts';
+
 import { canonical, compareText, equal } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import type { AccessMode, RoleNames } from '../../model/protection/access-objects.ts';
 import type { Decider, PermissionTerms } from '../../model/protection/permission.ts';
 import {
-  type Cause,
   type PermissionChange,
   type PermissionDelta,
   type PermissionEffect,
@@ -19,7 +18,7 @@ import { compareTerms } from '../access/compare-terms.ts';
 import type { AccessPart, Difference } from '../access/terms.ts';
 import { decidersOf } from '../effective/deciders.ts';
 import { type Effective, effective } from '../effective/effective.ts';
-import { type DeciderPosition, deciderPositions } from './decider-positions.ts';
+import { causesAt, type DeciderPosition, deciderPositions } from './decider-positions.ts';
 import { groupsIn, permissionTerms, type Question } from './permission.ts';
 import type { PlanSnapshots } from '../posture/diff-postures.ts';
 import { allConnections, type ProtectionSnapshot, rolesIn } from '../posture/protection-snapshot.ts';
@@ -31,9 +30,8 @@ export function permissionDelta(
   desired: DesiredState,
 ): PermissionDelta | undefined {
   const { before, after } = snapshots;
-  const byConnection = new Map<ResourceId, Difference[]>();
-  for (const one of differences) if (one.part !== 'analyzer') addToGroup(byConnection, one.connection, one);
-  const all = [...byConnection.values()].flatMap((own) => linesOf(own, snapshots));
+  const ofPeople = differences.filter(({ part }) => part !== 'analyzer');
+  const all = [...groupBy(ofPeople, ({ connection }) => connection).values()].flatMap((own) => linesOf(own, snapshots));
   if (all.length === 0) return undefined;
   const groups = new Set([...groupsIn(before), ...groupsIn(after), ...all.flatMap(({ named }) => named)]);
   const changed = all.reduce((sum, { who, verbs }) => sum + verbs.length * countPeople(who, groups.size), 0);
@@ -88,10 +86,8 @@ function termsIn(snapshot: ProtectionSnapshot, id: ResourceId | undefined, quest
   return id === undefined || !snapshot.resources.has(id) ? { answer: 'no' } : permissionTerms({ id, snapshot }, question);
 }
 
-function linesOf(differences: readonly Difference[], { before, after }: PlanSnapshots): readonly Line[] {
-  const [first] = differences;
-  if (first === undefined) return [];
-  const { connection: id, former } = first;
+function linesOf(differences: readonly [Difference, ...Difference[]], { before, after }: PlanSnapshots): readonly Line[] {
+  const [{ connection: id, former }] = differences;
   const sides: Sides = {
     id,
     had: former === undefined ? undefined : effective(before, former),
@@ -283,24 +279,19 @@ function causesOf({ id, had, has }: Sides, { difference, direction, member }: Ca
   const parts = causes.filter((one) => (one.id !== id || one.path !== '' || one.edge !== undefined) && !isOfOthers(tokensOf(one.path)[1]));
   return parts.length > 0 ? parts : whole;
 }
+
 /** Folds what changes in the same way on several connections, the largest effect first. */
 function foldConnections(all: readonly Line[], positionOf: DeciderPosition, roles: RoleNames): readonly PermissionChange[] {
-  const groups = new Map<string, [Line, ...Line[]]>();
-  for (const one of all) {
-    const { who, verbs, effect, before, after } = one;
-    const key = canonical([{ ...who }, verbs, effect, { ...before }, { ...after }]);
-    const known = groups.get(key);
-    if (known === undefined) groups.set(key, [one]);
-    else known.push(one);
-  }
+  const groups = groupBy(all, ({ who, verbs, effect, before, after }) =>
+    canonical([{ ...who }, verbs, effect, { ...before }, { ...after }]),
+  );
   const folded = [...groups.values()].map((same): PermissionChange => {
     const [{ effect, who, verbs, before, after }] = same;
-    const causes = new Map<string, Cause>();
-    for (const decider of same.flatMap(({ deciders }) => deciders)) {
-      const key = `${decider.id}${decider.path}`;
-      if (!causes.has(key)) causes.set(key, causeOf(decider, positionOf));
-    }
-    return { effect, ...who, verbs, connections: same.map(({ id }) => id), before, after, causes: [...causes.values()] };
+    const causes = causesAt(
+      same.flatMap(({ deciders }) => deciders),
+      positionOf,
+    );
+    return { effect, ...who, verbs, connections: same.map(({ id }) => id), before, after, causes };
   });
   return folded.toSorted(
     (left, right) =>
@@ -318,10 +309,4 @@ function isOfAdmins({ groups }: PermissionChange, roles: RoleNames): boolean {
 
 function sortText({ groups = [], connections, verbs }: PermissionChange): string {
   return [...groups, ...connections, ...verbs].join(' ');
-}
-
-function causeOf(decider: Decider, positionOf: DeciderPosition): Cause {
-  const at = positionOf(decider);
-  const { id, path } = decider;
-  return { by: id, ...(path === '' ? {} : { path }), ...(at === undefined ? {} : { place: formatPosition(at) }) };
 }

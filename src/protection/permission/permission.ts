@@ -1,5 +1,5 @@
 import type { AccessMode, AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
-import { addToGroup } from '../../model/collections.ts';
+import { groupBy } from '../../model/collections.ts';
 import { compareText, type Json, textsIn } from '../../model/json.ts';
 import { type Pointer, pointer } from '../../model/pointer.ts';
 import type { Answer, Decider, NeededApproval, Permission, PermissionFact, PermissionTerms } from '../../model/protection/permission.ts';
@@ -392,11 +392,9 @@ function analyzerFacts(subject: PermissionSubject, verb: AccessMode): readonly P
 
 /** Returns a fact for each set of rules that contribute controls of a type. */
 function controlFacts({ id, snapshot }: PermissionSubject, controls: readonly Control[], type: EnforcedControl): readonly PermissionFact[] {
-  const byRules = new Map<string, Control[]>();
-  for (const control of controls) addToGroup(byRules, (control.rules ?? []).join('\n'), control);
   const root: Pointer = pointer(type === 'redaction' ? 'redact_types' : type);
-  return [...byRules.values()].map((own): PermissionFact => {
-    const rules = own[0]?.rules ?? [];
+  return [...groupBy(controls, ({ rules }) => rules?.join('\n')).values()].map((own): PermissionFact => {
+    const [{ rules = [] }] = own;
     const by =
       rules.length === 0
         ? [{ id, path: root }]

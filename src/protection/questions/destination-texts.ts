@@ -1,4 +1,4 @@
-import { addToGroup, firstOf } from '../../model/collections.ts';
+import { firstOf, groupBy } from '../../model/collections.ts';
 import { desiredByKey, type DesiredState } from '../../model/desired.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import type { Headline } from '../../model/protection/protection.ts';
@@ -35,25 +35,19 @@ export function destinationHeadlines(
   desired: DesiredState,
 ): readonly Headline[] {
   const manifests = desiredByKey(desired.resources);
-  const groups = new Map<string, DestinationGain[]>();
-  for (const one of gains) addToGroup(groups, [destinationText(one), destinationTerms(one)].join('\n'), one);
-  return [...groups.values()].flatMap((members): readonly Headline[] => {
-    const [first] = members;
-    if (first === undefined) return [];
+  return [...groupBy(gains, (one) => `${destinationText(one)}, ${destinationTerms(one)}`)].map(([what, members]): Headline => {
     const people = [...new Set(members.map(({ people: one }) => gainerText(gainerOf(one))))];
     const connections = [...new Set(members.map(({ connection }) => connection))];
-    return [
-      {
-        direction: 'weakens',
-        text: `${firstOf(people, mostNames)} can reach ${destinationText(first)}, ${destinationTerms(first)}, through ${connections.map(nameOf).slice(0, mostNames).join(', ')}`,
-        connections,
-        tags: sharedTags(connections, snapshots),
-        causes: connections.map((by) => {
-          const manifest = manifests.get(by);
-          return { by, ...(manifest === undefined ? {} : { place: formatPosition(manifest.locate('/secret')) }) };
-        }),
-        weight: controlRow('who').weight,
-      },
-    ];
+    return {
+      direction: 'weakens',
+      text: `${firstOf(people, mostNames)} can reach ${what}, through ${connections.map(nameOf).slice(0, mostNames).join(', ')}`,
+      connections,
+      tags: sharedTags(connections, snapshots),
+      causes: connections.map((by) => {
+        const manifest = manifests.get(by);
+        return { by, ...(manifest === undefined ? {} : { place: formatPosition(manifest.locate('/secret')) }) };
+      }),
+      weight: controlRow('who').weight,
+    };
   });
 }

@@ -1,7 +1,7 @@
-import { addToGroup } from '../../model/collections.ts';
+import { groupBy } from '../../model/collections.ts';
 import { compareText } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
-import { type AllowedRunbook, type Decider, membersText } from '../../model/protection/permission.ts';
+import { type Decider, membersText } from '../../model/protection/permission.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { type MemberSort, sortPlaces } from '../access/effective-access.ts';
 import { machineName } from '../controls/access-rows.ts';
@@ -28,22 +28,18 @@ type AccessGains = { readonly gains: readonly AccessGain[]; readonly unknown: re
 
 /** Finds what people gain among differences: each group, and people in several groups only where none of these groups gains alone. */
 export function gainsIn(differences: readonly Difference[]): AccessGains {
-  const byQuestion = new Map<string, Difference[]>();
-  for (const one of differences) addToGroup(byQuestion, `${one.connection} ${one.verb}`, one);
+  const byQuestion = groupBy(differences, ({ connection, verb }) => `${connection} ${verb}`);
   const unknown = differences.filter(({ causes }) => causes.unclear !== undefined).map(({ connection }) => connection);
   return { gains: [...byQuestion.values()].flatMap(gainsOfQuestion), unknown: [...new Set(unknown)] };
 }
 
-type FileGain = { readonly runbook: string | undefined; readonly gain: AccessGain };
-
 function gainsOfQuestion(differences: readonly Difference[]): readonly AccessGain[] {
-  const bySort = new Map<People, Difference[]>();
-  for (const one of differences) if (one.causes.more !== undefined) addToGroup(bySort, one.people, one);
+  const more = differences.filter(({ causes }) => causes.more !== undefined);
   const alone = new Set<string>();
-  return [...bySort].flatMap(([people, own]) => {
-    const gains = new Map<string | undefined, FileGain>();
-    for (const one of own) for (const found of fileGains(one)) if (!gains.has(found.runbook)) gains.set(found.runbook, found);
-    return [...gains.values()].flatMap(({ runbook, gain }): readonly AccessGain[] => {
+  return [...groupBy(more, ({ people }) => people)].flatMap(([people, own]) => {
+    const gains = groupBy(own.flatMap(fileGains), ({ runbook }) => runbook);
+    return [...gains.values()].flatMap(([gain]): readonly AccessGain[] => {
+      const { runbook } = gain;
       const keyOf = (group: string): string => `${runbook ?? ''} ${group}`;
       if ('machine' in people) return [gain];
       const { member, groups } = people;
@@ -55,20 +51,16 @@ function gainsOfQuestion(differences: readonly Difference[]): readonly AccessGai
 }
 
 /** Names the runbooks that people gain by a difference; those that they had already, if they need less for them. */
-function fileGains({ connection, people, verb, part, terms: [had, has], causes: { more = [] } }: Difference): readonly FileGain[] {
+function fileGains({ connection, people, verb, part, terms: [had, has], causes: { more = [] } }: Difference): readonly AccessGain[] {
   const gain = { connection, who: gainerOf(people), verb, causes: more };
-  if (verb !== 'runbooks') return [{ runbook: undefined, gain: { ...gain, of: part } }];
+  if (verb !== 'runbooks') return [{ ...gain, of: part }];
   const all = has?.files ?? [];
   const isNew = part === 'use' || part === 'files';
   const added = part === 'use' ? all : uncoveredFiles(all, had?.files ?? []);
   return (isNew ? added : all.filter((file) => !added.includes(file))).map((file) => {
-    const runbook = runbookName(file);
-    return { runbook, gain: { ...gain, of: isNew ? 'use' : part, ...(runbook === undefined ? {} : { runbook }) } };
+    const { repository, name } = file;
+    return { ...gain, of: isNew ? 'use' : part, ...(repository === undefined ? {} : { runbook: `${repository}:${name}` }) };
   });
-}
-
-function runbookName({ repository, name }: AllowedRunbook): string | undefined {
-  return repository === undefined ? undefined : `${repository}:${name}`;
 }
 
 /** Returns people as gainers: all of their groups, and those of which each could be in the place of one. */

@@ -1,4 +1,4 @@
-import { addToGroup, firstOf } from '../../model/collections.ts';
+import { firstOf, groupBy } from '../../model/collections.ts';
 import {
   type Risk,
   type RiskyParts,
@@ -135,12 +135,8 @@ const shown = 3;
 export function riskRefusals(plan: RiskyParts, most: RiskClass | undefined): readonly Refusal[] {
   if (most === undefined) return [];
   const places = new Map([...plan.accepted, ...plan.changes].map(({ id, at }) => [id, at]));
-  const groups = new Map<Risk['code'], ResourceRisk[]>();
-  for (const one of planRisks(plan)) {
-    if (!isRiskierThan(one.risk.class, most)) continue;
-    addToGroup(groups, one.risk.code, one);
-  }
-  return [...groups].map(([code, group]): Refusal => {
+  const risky = planRisks(plan).filter(({ risk }) => isRiskierThan(risk.class, most));
+  return [...groupBy(risky, ({ risk }) => risk.code)].map(([code, group]): Refusal => {
     const at = group
       .map(({ id, risk }) => (risk.place === undefined ? undefined : parsePosition(risk.place)) ?? places.get(id))
       .find((place) => place !== undefined);
