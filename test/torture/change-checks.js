@@ -156,8 +156,8 @@ export const changeChecks = [
   [
     '--max-risk refuses riskier plans',
     'protection/risk/risk-codes.ts',
-    'if (!isRiskierThan(one.risk.class, most)) continue;',
-    'continue;',
+    'isRiskierThan(risk.class, most));',
+    '!risk);',
     ['unit/protection/risk/risks.test.ts: --max-risk availability refuses two more groups, of which two together can approve'],
   ],
   [
