@@ -20,6 +20,14 @@ export function entryOf(spec: JsonObject, name: string): readonly (readonly [str
 
 const absent: Value = { absent: true };
 
+/** Returns the values of an object that only one side has. */
+export function wholeFields(fields: readonly FieldRule[], spec: JsonObject, side: 'before' | 'after'): readonly FieldChange[] {
+  return fields.flatMap(({ name, empty }): readonly FieldChange[] => {
+    const value = spec[name] ?? empty;
+    return equal(value, empty) ? [] : [{ path: pointer(name), before: absent, after: absent, [side]: { value } }];
+  });
+}
+
 /**
  * Returns the differences between two normalized specs: per element of a set, per key of a map, per entry and field of a keyed
  * list, otherwise per field. Does not compare fields that `desired` omits, and nothing at or below the paths of `skip`.

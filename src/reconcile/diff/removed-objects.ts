@@ -4,8 +4,8 @@ import { compareText, equal, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange, Orphan } from '../../model/plan/plan.ts';
-import { pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
+import { wholeFields } from '../cells/compare-specs.ts';
 import type { ChangeDraft } from './draft-change.ts';
 
 /** A live object that the base declares and no manifest does. */
@@ -166,11 +166,6 @@ export function draftClose(kind: Kind, live: LiveResource, successor: Pick<Desir
 
 /** Drafts the deletion of an orphan, with all its fields and secrets. */
 export function draftDelete(kind: Kind, { base: { id, key }, live }: RemovedObject): ChangeDraft {
-  const plain = comparedFields(kind).flatMap((field): readonly FieldChange[] => {
-    const value = live.spec[field.name];
-    const has = value !== undefined && !equal(value, field.empty);
-    return has ? [{ path: pointer(field.name), before: { value }, after: { absent: true } }] : [];
-  });
   const secrets = Object.keys(live.secrets)
     .toSorted(compareText)
     .map((path): FieldChange => ({ path, before: { secret: 'live', state: 'removed' }, after: { absent: true } }));
@@ -180,7 +175,7 @@ export function draftDelete(kind: Kind, { base: { id, key }, live }: RemovedObje
     action: 'delete',
     ...(closableFields(kind).every(({ name, value }) => equal(live.spec[name], value)) ? {} : { closed: 'first' as const }),
     uid: live.uid,
-    fields: [...plain, ...secrets],
+    fields: [...wholeFields(comparedFields(kind), live.spec, 'before'), ...secrets],
     carried: [],
     touched: { before: live.spec, after: {} },
   };

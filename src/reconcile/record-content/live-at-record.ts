@@ -5,10 +5,10 @@ import { fixedObjects, type LiveResource, type LiveState } from '../../model/liv
 import { watchedLists } from '../../model/protection/access-objects.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
-import { hasLinks, isConnection, type WatchedObject, watchedFields, type WatchScope } from './record-access.ts';
+import { hasLinks, isConnection, watchedFields, type WatchScope } from './record-access.ts';
 
-/** One object on both sides: its recorded values, or a hash of them, and the live object. */
-export type ObjectPair = { readonly was?: JsonObject; readonly is?: WatchedObject };
+/** One object on both sides: as it was recorded, or a hash of that, and as it is. */
+export type ObjectPair = { readonly was?: JsonObject; readonly is?: JsonObject };
 
 /** A column as it was recorded: its objects, each with the live one. */
 export type FormerColumn = { readonly column: string; readonly former: readonly ObjectPair[] | 'off' };
@@ -17,26 +17,34 @@ type RecordContext = { readonly scope: WatchScope; readonly registry: Registry }
 
 /** Returns the live state with the objects of some columns as they were recorded; what Ostiary writes is as it is now. */
 export function liveAtRecord(live: LiveState, columns: readonly FormerColumn[], { scope, registry }: RecordContext): LiveState {
+  const objects = [...live.resources, ...fixedObjects(live)];
   const replaced = new Map<LiveResource, LiveResource | undefined>();
   const gone: LiveResource[] = [];
   for (const { column, former } of columns) {
     if (column === accessControlRows || former === 'off') continue;
-    for (const pair of former) {
-      const object = formerObject(column, pair, { scope, registry });
-      if (pair.is !== undefined) replaced.set(pair.is.live, object);
+    const found = new Map(objects.flatMap((one) => (kindOf(one.id) === column ? [[one.uid, one] as const] : [])));
+    for (const { was, is } of former) {
+      const now = found.get(asText(is?.['id']));
+      const object = formerObject(column, was, now, { scope, registry });
+      if (now !== undefined) replaced.set(now, object);
       else if (object !== undefined) gone.push(object);
     }
   }
-  const all = [...live.resources, ...fixedObjects(live)].flatMap((one) => (replaced.has(one) ? (replaced.get(one) ?? []) : [one]));
+  const all = objects.flatMap((one) => (replaced.has(one) ? (replaced.get(one) ?? []) : [one]));
   const before = withSharedNames(live, [...all, ...gone]);
   const rows = columns.find(({ column }) => column === accessControlRows);
   return withFormerRows(withFormerLinks(before, columns, { scope, registry }), rows, { scope, registry });
 }
 
 /** Returns an object as it was; where the record has only a hash, as it is now. Undefined: it did not exist, or it is gone and only its hash is known. */
-function formerObject(column: string, { was, is }: ObjectPair, { scope, registry }: RecordContext): LiveResource | undefined {
+function formerObject(
+  column: string,
+  was: JsonObject | undefined,
+  live: LiveResource | undefined,
+  { scope, registry }: RecordContext,
+): LiveResource | undefined {
   if (was === undefined) return undefined;
-  if (was['hash'] !== undefined) return is?.live;
+  if (was['hash'] !== undefined) return live;
   const id = resourceId(column, asText(was['name']));
   const fields = registry.get(column)?.fields ?? [];
   const watched = new Set(watchedFields(column, registry).map(({ name }) => name));
@@ -46,7 +54,7 @@ function formerObject(column: string, { was, is }: ObjectPair, { scope, registry
   const values = fields.flatMap(({ name, edge, empty }) =>
     edge === undefined && watched.has(name) ? [[name, was[name] ?? empty] as const] : [],
   );
-  const { links = [], managedBy: _, ...now } = is?.live ?? { secrets: {}, raw: undefined, unknown: [], spec: {} };
+  const { links = [], managedBy: _, ...now } = live ?? { secrets: {}, raw: undefined, unknown: [], spec: {} };
   const others = links.filter((name) => !scope.left.has(name));
   const managedBy = asText(was['managed_by']);
   return {
@@ -96,7 +104,7 @@ function withFormerRows(before: LiveState, rows: FormerColumn | undefined, { sco
   const { rowFields = {} } = before;
   const isOff = Object.values(rowFields).includes('off');
   const pairs = former === 'off' ? [] : former;
-  const groups = new Map(pairs.map(({ was, is }) => [asText(was?.['id']) || (is?.live.uid ?? ''), was]));
+  const groups = new Map(pairs.map(({ was, is }) => [asText(was?.['id']) || asText(is?.['id']), was]));
   const formerGroups = ({ id, uid, spec }: LiveResource): Json => {
     if (former === 'off') return null;
     const was = groups.get(uid);

@@ -4,15 +4,14 @@ import { resolveEdges } from '../../model/edge-ends.ts';
 import { asText, equal, type JsonObject, textsIn } from '../../model/json.ts';
 import type { FieldRule, Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
-import type { FieldChange, OutsideAccess, OutsideChange } from '../../model/plan/plan.ts';
-import { pointer } from '../../model/pointer.ts';
+import type { OutsideAccess, OutsideChange } from '../../model/plan/plan.ts';
 import { accessControlId, bearsRoles, decidingLists } from '../../model/protection/access-objects.ts';
 import { type Headline, sortHeadlines } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, resourceId } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
 import { protectionOfAccess } from '../../protection/protection.ts';
-import { compareSpecs } from '../cells/compare-specs.ts';
+import { compareSpecs, wholeFields } from '../cells/compare-specs.ts';
 import { type FormerColumn, liveAtRecord, type ObjectPair } from './live-at-record.ts';
 import { roleHeadlines } from './role-headlines.ts';
 import {
@@ -26,7 +25,6 @@ import {
   recordedObject,
   watchedColumns,
   watchedFields,
-  type WatchedObject,
   type WatchScope,
 } from './record-access.ts';
 
@@ -99,7 +97,7 @@ function missingRules(
   });
 }
 
-type FormerScope = WatchScope & { readonly now: readonly WatchedObject[] | 'off' };
+type FormerScope = WatchScope & { readonly now: readonly JsonObject[] | 'off' };
 
 /** Returns what was recorded of a column and is watched now, too. */
 function formerRows(column: string, before: readonly JsonObject[] | 'off', scope: FormerScope): readonly JsonObject[] | 'off' {
@@ -109,22 +107,20 @@ function formerRows(column: string, before: readonly JsonObject[] | 'off', scope
   if (column === accessControlRows) return before;
   const isOwn = (one: JsonObject): boolean => declared.has(resourceId(column, asText(one['name'])));
   const others = before.filter((one) => !isOwn(one));
-  return hasLinks(column)
-    ? [...others, ...formerLinks(before.filter(isOwn), scope)].map((one) => withConnectionsIn(one, scope.left))
-    : others;
+  if (!hasLinks(column)) return others;
+  const own = now === 'off' ? [] : now.filter(isOwn);
+  return [...others, ...formerLinks(before.filter(isOwn), own)].map((one) => withConnectionsIn(one, scope.left));
 }
 
 /** Returns the recorded links of attributes with a manifest: nothing else of them is watched, and their manifest recreates them. */
-function formerLinks(recorded: readonly JsonObject[], { now, declared }: FormerScope): readonly JsonObject[] {
-  const known = new Map(recorded.map((one) => [asText(one['name']), one]));
-  const own = now === 'off' ? [] : now.filter(({ live: { id } }) => declared.has(id));
-  const found = new Set(own.map(({ live: { id } }) => nameOf(id)));
-  const gone = recorded.filter((one) => !found.has(asText(one['name'])));
-  const linksOf = (name: string, id: string): JsonObject => ({ id, name, connections: known.get(name)?.['connections'] ?? [] });
-  return [
-    ...own.map(({ live: { id, uid } }) => linksOf(nameOf(id), uid)),
-    ...gone.map((one) => linksOf(asText(one['name']), asText(one['id']))),
-  ];
+function formerLinks(recorded: readonly JsonObject[], own: readonly JsonObject[]): readonly JsonObject[] {
+  const links = new Map(recorded.map((one) => [one['name'], one['connections'] ?? []]));
+  const found = new Set(own.map((one) => one['name']));
+  return [...own, ...recorded.filter((one) => !found.has(one['name']))].map(({ id = '', name = '' }) => ({
+    id,
+    name,
+    connections: links.get(name) ?? [],
+  }));
 }
 
 /** Returns a headline if the record has only hashes of some changed objects. */
@@ -144,7 +140,7 @@ function connectionNames({ resources }: LiveState, registry: Registry): Readonly
 function hasObjects(column: string, columns: ReturnType<typeof watchedColumns>): boolean {
   const found = columns.get(column) ?? [];
   if (typeof found === 'string' || column === accessControlRows) return typeof found === 'object' && columns.has(column);
-  return found.some(({ values }) => !grantsNothing(column, values));
+  return found.some((one) => !grantsNothing(column, one));
 }
 
 /** A column, its fields, the names of connections by their ids, and what is watched of them. */
@@ -158,11 +154,7 @@ type ColumnContext = {
 /** The changes of a column, and the column as it was, for the comparison of its effect. */
 type ComparedColumn = FormerColumn & { readonly changes: readonly OutsideChange[] };
 
-function compareColumn(
-  context: ColumnContext,
-  before: readonly JsonObject[] | 'off',
-  now: readonly WatchedObject[] | 'off',
-): ComparedColumn {
+function compareColumn(context: ColumnContext, before: readonly JsonObject[] | 'off', now: readonly JsonObject[] | 'off'): ComparedColumn {
   const { column } = context;
   if (before === 'off' || now === 'off') {
     const happened = now === 'off' ? 'switched off' : 'switched on';
@@ -178,7 +170,7 @@ function compareColumn(
 function pairObjects(
   { column, fields, names, scope }: ColumnContext,
   before: readonly JsonObject[],
-  now: readonly WatchedObject[],
+  now: readonly JsonObject[],
 ): readonly ObjectPair[] {
   const isRow = column === accessControlRows;
   const live = new Set(names.values());
@@ -194,14 +186,15 @@ function pairObjects(
   });
   const byId = new Map(known.map((one) => [asText(one['id']), one]));
   const byName = new Map(known.map((one) => [asText(one['name']), one]));
-  const ids = new Set(now.map(({ live: { uid } }) => uid));
+  const ids = new Set(now.map((one) => asText(one['id'])));
   const paired = new Set<JsonObject>();
   const pairs = now.flatMap((is): readonly ObjectPair[] => {
-    const namesake = isRow ? undefined : byName.get(nameOf(is.live.id));
+    const namesake = isRow ? undefined : byName.get(asText(is['name']));
     const isNamesake = namesake !== undefined && !ids.has(asText(namesake['id'])) && !paired.has(namesake);
-    const was = byId.get(is.live.uid) ?? (isNamesake ? namesake : undefined);
-    if (was !== undefined) paired.add(was);
-    return was === undefined && grantsNothing(column, is.values) ? [] : [{ ...(was === undefined ? {} : { was }), is }];
+    const was = byId.get(asText(is['id'])) ?? (isNamesake ? namesake : undefined);
+    if (was === undefined) return grantsNothing(column, is) ? [] : [{ is }];
+    paired.add(was);
+    return [{ was, is }];
   });
   return [...pairs, ...known.filter((one) => !paired.has(one)).map((was) => ({ was }))];
 }
@@ -220,23 +213,19 @@ function changeOf({ was, is }: ObjectPair, { column, fields, names }: ColumnCont
     ? []
     : happened === 'changed'
       ? compareSpecs(
-          was === undefined || is === undefined ? fields.filter(isOwnField) : fields,
-          is?.values ?? normalizeObject(fields, {}),
+          was === undefined || is === undefined ? fields.filter((field) => isShown(field) && field.name !== 'managed_by') : fields,
+          is ?? normalizeObject(fields, {}),
           was ?? {},
           [],
         )
-      : wholeFields(was, is, fields);
+      : wholeFields(fields.filter(isShown), is ?? was ?? {}, is === undefined ? 'before' : 'after');
   const isSameHash = isHashed && is !== undefined && isSameForm(was, hashedObject(column, recordedObject(is, fields)));
   if (isSameHash || (happened === 'changed' && !isHashed && changed.length === 0)) return [];
-  const name = isRow
-    ? (names.get(is?.live.uid ?? asText(was?.['id'])) ?? '')
-    : is === undefined
-      ? asText(was?.['name'])
-      : nameOf(is.live.id);
-  const managedBy = is?.live.managedBy ?? asText(was?.['managed_by']);
+  const valueOf = (field: string): string => asText(is?.[field]) || asText(was?.[field]);
+  const [name, managedBy] = [isRow ? (names.get(valueOf('id')) ?? '') : valueOf('name'), valueOf('managed_by')];
   return [
     {
-      id: is?.live.id ?? resourceId(column, name),
+      id: resourceId(column, name),
       happened,
       ...(managedBy === '' || isRow ? {} : { managedBy }),
       fields: changed,
@@ -250,17 +239,7 @@ function isSameForm(one: JsonObject, other: JsonObject): boolean {
   return ['id', 'name', 'hash'].every((field) => equal(one[field] ?? '', other[field] ?? ''));
 }
 
-/** Returns whether a field is one of the object itself, and not of what identifies it. */
-function isOwnField({ name }: FieldRule): boolean {
-  return name !== 'id' && name !== 'name' && name !== 'managed_by';
-}
-
-/** Returns the values of an object that only one side has, without its id and its name. */
-function wholeFields(was: JsonObject | undefined, is: WatchedObject | undefined, fields: readonly FieldRule[]): readonly FieldChange[] {
-  return fields.flatMap(({ name, empty }): readonly FieldChange[] => {
-    const value = (is?.values ?? was)?.[name] ?? empty;
-    if (name === 'id' || name === 'name' || equal(value, empty)) return [];
-    const [absent, present] = [{ absent: true } as const, { value }];
-    return [{ path: pointer(name), before: is === undefined ? present : absent, after: is === undefined ? absent : present }];
-  });
+/** Returns whether a field does not only identify the object. */
+function isShown({ name }: FieldRule): boolean {
+  return name !== 'id' && name !== 'name';
 }

@@ -13,6 +13,7 @@ import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { attributesIn } from '../../protection/access/deciding-kinds.ts';
 import { accessControlRows } from '../../protection/controls/control-row.ts';
+import { entryOf } from '../cells/compare-specs.ts';
 import { fieldsRead } from '../../protection/controls/control-table.ts';
 
 /** The kinds whose objects decide access, in the order of reports. */
@@ -21,11 +22,8 @@ const decidingKinds: readonly string[] = [...Object.keys(decidingLists), ...Obje
 /** The columns of the record, in the order of reports: the groups of connections, and the objects of each kind that decides access. */
 export const recordColumns: readonly string[] = [accessControlRows, ...decidingKinds];
 
-/** An object of a column, and its watched values by the names of their fields. */
-export type WatchedObject = { readonly live: LiveResource; readonly values: JsonObject };
-
-/** What is watched on a gateway; a column that it does not have is absent. */
-export type WatchedColumns = ReadonlyMap<string, readonly WatchedObject[] | 'off' | 'unreadable'>;
+/** What is watched on a gateway, as the record has it, with empty values; a column that it does not have is absent. */
+type WatchedColumns = ReadonlyMap<string, readonly JsonObject[] | 'off' | 'unreadable'>;
 
 /** The longest column, in characters: 1 MiB. */
 export const longestColumn: number = 1024 * 1024;
@@ -40,13 +38,8 @@ export function recordAccess(
   { scope, registry }: { readonly scope: WatchScope; readonly registry: Registry },
 ): RecordedAccess {
   const columns = [...watchedColumns(live, scope, registry)].map(([column, found]) => {
-    const kept =
-      found === 'unreadable'
-        ? (before?.[column] ?? found)
-        : found === 'off'
-          ? found
-          : bounded(column, found, watchedFields(column, registry));
-    return [column, kept] as const;
+    if (found === 'unreadable') return [column, before?.[column] ?? found] as const;
+    return [column, found === 'off' ? found : bounded(column, found, watchedFields(column, registry))] as const;
   });
   return Object.fromEntries(columns);
 }
@@ -117,7 +110,7 @@ const managedBy = text('managed_by');
  * rules of an attribute follow from other objects, and so do its connections, except those whose manifests leave attributes to the gateway.
  */
 export function watchedFields(column: string, registry: Registry): readonly FieldRule[] {
-  if (column === accessControlRows) return [{ ...links, name: 'access_groups' }];
+  if (column === accessControlRows) return [text('id'), { ...links, name: 'access_groups' }];
   const decides = new Set(fieldsRead(column));
   const isWatched = watchedLists[column] !== undefined;
   const fields = registry.get(column)?.fields.filter(({ name, edge }) => isWatched || edge !== undefined || decides.has(name)) ?? [];
@@ -138,23 +131,21 @@ export function watchedColumns(live: LiveState, scope: WatchScope, registry: Reg
     if (unreadKinds.has(kind)) return [kind, 'unreadable'] as const;
     const fields = watchedFields(kind, registry);
     const found = (all.get(kind) ?? []).filter(({ id }) => hasLinks(kind) || !scope.declared.has(id));
-    return [kind, found.map((one) => ({ live: one, values: valuesOf(one, fields, scope) })).toSorted(byName)] as const;
+    return [kind, found.toSorted(byName).map((one) => watchedForm(one, fields, scope))] as const;
   });
   const [state] = Object.values(rowFields);
   const fields = watchedFields(accessControlRows, registry);
   const rows = resources.filter(({ id }) => isConnection(id, registry) && !scope.granted.has(nameOf(id)));
-  const groups = (one: LiveResource): WatchedObject => ({
-    live: one,
-    values: normalizeObject(fields, { access_groups: one.spec['access_groups'] ?? [] }),
-  });
+  const groups = ({ uid, spec }: LiveResource): JsonObject =>
+    normalizeObject(fields, { id: uid, access_groups: spec['access_groups'] ?? [] });
   return new Map([...(state === undefined ? [] : [[accessControlRows, state === 'on' ? rows.map(groups) : state] as const]), ...columns]);
 }
 
-function byName(one: WatchedObject, other: WatchedObject): number {
-  return compareText(one.live.id, other.live.id) || compareText(one.live.uid, other.live.uid);
+function byName(one: LiveResource, other: LiveResource): number {
+  return compareText(one.id, other.id) || compareText(one.uid, other.uid);
 }
 
-function valuesOf(one: LiveResource, fields: readonly FieldRule[], { left, declared }: WatchScope): JsonObject {
+function watchedForm(one: LiveResource, fields: readonly FieldRule[], { left, declared }: WatchScope): JsonObject {
   const isOwn = declared.has(one.id);
   const connections = hasLinks(kindOf(one.id)) ? connectionsOf(one).filter((name) => left.has(name)) : connectionsOf(one);
   const values = fields.map(({ name, edge, empty }): readonly [string, Json] => {
@@ -192,8 +183,8 @@ function withoutAttributes(one: LiveResource, deleted: ReadonlySet<ResourceId>):
   return kept.length === names.length ? one : { ...one, spec: { ...one.spec, attributes: kept.map(nameOf) } };
 }
 
-function bounded(column: string, objects: readonly WatchedObject[], fields: readonly FieldRule[]): readonly JsonObject[] | 'omitted' {
-  const entries = objects.filter((one) => !grantsNothing(column, one.values)).map((one) => recordedObject(one, fields));
+function bounded(column: string, objects: readonly JsonObject[], fields: readonly FieldRule[]): readonly JsonObject[] | 'omitted' {
+  const entries = objects.filter((one) => !grantsNothing(column, one)).map((one) => recordedObject(one, fields));
   const forms = [entries, entries.map((one) => hashedObject(column, one))];
   return forms.find((form) => lengthInRecord(form) <= longestColumn) ?? 'omitted';
 }
@@ -209,10 +200,9 @@ function lengthInRecord(list: readonly JsonObject[]): number {
   return JSON.stringify(list).replaceAll(/[^\x20-\x7e]/g, String.raw`\u0000`).length;
 }
 
-/** Returns an object with its id and its watched values; empty ones are left out. */
-export function recordedObject({ live, values }: WatchedObject, fields: readonly FieldRule[]): JsonObject {
-  const kept = fields.flatMap(({ name, empty }) => (equal(values[name] ?? empty, empty) ? [] : [[name, values[name] ?? empty] as const]));
-  return { id: live.uid, ...Object.fromEntries(kept) };
+/** Returns an object without empty values. */
+export function recordedObject(object: JsonObject, fields: readonly FieldRule[]): JsonObject {
+  return Object.fromEntries(fields.flatMap(({ name, empty }) => entryOf(object, name).filter(([, value]) => !equal(value, empty))));
 }
 
 /** Returns an object with a hash of its fields. The connections of a rulepack or an attribute are not part of it: Ostiary deletes connections, too. */
