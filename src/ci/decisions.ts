@@ -57,7 +57,7 @@ export function openDecisions(task: ActionTask, at: At): Decisions | undefined {
       const agreed = asksForDigest ? (found.digest ?? (await approvedDigest(forge, task, requests, at.context))) : undefined;
       const allow = inputs.overrides ? found.allow : [];
       counted = found.decisions.filter(({ command }) => (command.startsWith(applyCommandFor('')) ? asksForDigest : inputs.overrides));
-      return { allow, ...(agreed === undefined ? {} : { digest: agreed }) };
+      return { allow, digest: agreed };
     },
     comments: () =>
       counted.map(({ author, command, comment }) => ({

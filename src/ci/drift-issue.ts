@@ -22,7 +22,7 @@ import { version } from '../commands/context/version.ts';
 type ReportedTask = TaskResult & { readonly task: ActionTask };
 
 /** The number of an issue or pull request, and the requests that the forge refused. */
-type KeptNumber = { readonly diagnostics: readonly Diagnostic[]; readonly number?: number };
+type KeptNumber = { readonly diagnostics: readonly Diagnostic[]; readonly number?: number | undefined };
 
 /**
  * Keeps one issue for the target: open while there is drift, closed with a comment afterwards. It is an error if no issue reports the
@@ -74,7 +74,7 @@ async function keepNumber(
   const forge = openRunForge({ inputs, run }, { waits, context });
   const { value: kept, diagnostics } = await withForgeErrors(() => send(forge), missing);
   const { value: number, diagnostics: more = [] } = kept ?? {};
-  return { diagnostics: [...diagnostics, ...more], ...(number === undefined ? {} : { number }) };
+  return { diagnostics: [...diagnostics, ...more], number };
 }
 
 /** Says whether the drift was reverted: completely (0), or except for changes that no manifest declares (2). */
@@ -135,9 +135,9 @@ async function keep(forge: Forge, result: ReportedTask, { found, linked, isNews 
     pending,
     unfinished,
     protection,
-    ...(writes === undefined ? {} : { writes }),
-    ...(unmerged === undefined ? {} : { unmerged }),
-    ...(unproven === undefined ? {} : { unproven }),
+    writes,
+    unmerged,
+    unproven,
   };
   const note = result.findings.diagnostics.some(isBranchTaken) ? takenBranch(task) : '';
   const adoption = linked === undefined ? undefined : `${run.names.request === 'merge request' ? '!' : '#'}${linked}`;

@@ -283,7 +283,7 @@ function outputsOf(
 ): Readonly<Record<string, string>> {
   const [only] = results;
   const { 'exit-code': _, ...found } = several || only === undefined ? joined(results) : only;
-  return { ...words(found), ...(sarif === undefined ? {} : { 'sarif-path': sarif }) };
+  return words({ ...found, 'sarif-path': sarif });
 }
 
 /** Returns the outputs that come from reporting: the final outcome, numbers of issues and pull requests; with several targets, all results by target. */

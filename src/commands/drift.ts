@@ -105,8 +105,8 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
     plan,
     pending,
     unfinished,
-    ...(planned.planBase.unmerged === undefined ? {} : { unmerged: planned.planBase.unmerged }),
-    ...(planned.unproven === undefined ? {} : { unproven: planned.unproven }),
+    unmerged: planned.planBase.unmerged,
+    unproven: planned.unproven,
     protection: protectionOfDrift(plan, planned.live, registry, { desired: planned.desired, base: planned.base?.desired }),
   };
   if (flags.revert && isDrifted(plan)) {
@@ -120,7 +120,7 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   const writes = isDrifted(plan)
     ? await findDriftWriters(planned, since ?? (await timeOfLastApply(planned, context)), flags, context)
     : undefined;
-  const drifted = { ...found, ...(writes === undefined ? {} : { writes }) };
+  const drifted = { ...found, writes };
   const livePolicies = await checkLivePolicies({ plan, whole }, planned);
   const warnings = [
     ...planned.warnings.filter(

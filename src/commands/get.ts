@@ -205,7 +205,7 @@ function selectNamed(view: ListView, { what, named }: Pick<GetFlags, 'what' | 'n
 }
 
 /** A list that the gateway answered; a note says what its absence means. */
-type ServiceView = Checked<unknown> & ListView & { readonly note?: string };
+type ServiceView = Checked<unknown> & ListView & { readonly note?: string | undefined };
 
 type ReadView = (service: Service, context: CliContext) => Promise<ServiceView>;
 
@@ -266,7 +266,7 @@ async function readAccessView(service: Service, list: AccessList): Promise<Servi
     document: objects,
     listing: accessListing(list, objects),
     names: namesOf(objects),
-    ...(note === undefined ? {} : { note }),
+    note,
   };
 }
 

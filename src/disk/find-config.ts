@@ -30,7 +30,7 @@ export function findConfig(place: SearchPlace, explicit?: string): Checked<Found
       const owner = foreignOwner(path, place.env);
       if (owner === undefined) {
         const { value, diagnostics } = readConfigFile(cwd, path, name);
-        return { ...(value === undefined ? {} : { value }), diagnostics: [...ignored, ...diagnostics] };
+        return { value, diagnostics: [...ignored, ...diagnostics] };
       }
       ignored.push(foreignConfig(shower(cwd)(path), owner));
     }

@@ -89,6 +89,6 @@ function bytesOf(path: string, most: number): Buffer {
 function unreadable(path: string, reason: string, cause?: unknown): AppError {
   return new AppError('plan/unreadable-file', 3, `the saved plan ${JSON.stringify(path)} cannot be read: ${reason}`, {
     hint: 'pass the file written by ostiary plan --out',
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 }

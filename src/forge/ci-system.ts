@@ -19,11 +19,11 @@ export type CiRun = {
   readonly workspace: string;
   /** A folder that is emptied after the job. */
   readonly temp: string;
-  readonly pullRequest?: PullRequest;
+  readonly pullRequest?: PullRequest | undefined;
   /** What names the pull request of an event that does not describe it. */
-  readonly mention?: PullRequestMention;
+  readonly mention?: PullRequestMention | undefined;
   /** The commit that a pull request or a merge group is proposed for, and its branch; undefined for other events. */
-  readonly proposedFor?: ProposedFor;
+  readonly proposedFor?: ProposedFor | undefined;
   /** The repository's default branch; undefined if the event does not name it. */
   readonly defaultBranch: string | undefined;
   readonly names: ForgeNames;

@@ -40,7 +40,7 @@ export type PullRequest = {
   readonly number: number;
   /** The commit that was pushed to it, the one before, and the time of the event, if the event has them. */
   readonly head: string;
-  readonly before?: string;
+  readonly before?: string | undefined;
   readonly updatedAt?: string;
   /** The commit of its target branch. */
   readonly base: string;

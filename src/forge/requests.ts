@@ -1,7 +1,11 @@
 import type { SendRequest } from './forge.ts';
 
 /** An answer that is not a success; without headers if there was no answer. */
-export type FailedAnswer = { readonly status: number; readonly message: string; readonly headers?: Readonly<Record<string, unknown>> };
+export type FailedAnswer = {
+  readonly status: number;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, unknown>> | undefined;
+};
 
 const longestMessage = 500;
 

@@ -82,7 +82,7 @@ export async function adoptDrift(drift: Drift, planned: PlannedDrift, options: A
   const elsewhere = isAlone ? [] : findAffectedTargets(project, files);
   const adoption = {
     ...home,
-    ...(accepted === undefined ? {} : { accepted }),
+    accepted,
     files: [...files.map(({ path }) => show(absolutePath(path, context))), ...added.created.map(({ file }) => file)],
     ...(added.created.length === 0 ? {} : { created: added.created }),
     left: [...left, ...added.left, ...elsewhere],

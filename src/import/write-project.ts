@@ -71,7 +71,7 @@ export function writeProject(
   return {
     files: files.map((path) => show(join(root, path))),
     edited: edited.map(({ path }) => show(path)),
-    ...(terraform === undefined ? {} : { terraform }),
+    terraform,
   };
 }
 

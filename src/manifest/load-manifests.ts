@@ -49,11 +49,11 @@ export type LoadInput = {
   readonly overlays: readonly (readonly SourceFile[])[];
   readonly target: string;
   readonly targets: readonly string[];
-  readonly selection?: Selection;
+  readonly selection?: Selection | undefined;
   /** The prefixes that names in `valueFrom.env` must have. */
   readonly secretPrefixes: readonly string[];
   /** Values that are known besides those of the schemas. */
-  readonly allowedValues?: AllowedValues;
+  readonly allowedValues?: AllowedValues | undefined;
   /** The names that manifests may have besides. */
   readonly spelling?: Spelling | undefined;
   /** The names of all gateways, for hints. */
@@ -68,17 +68,17 @@ export type LoadInput = {
   readonly resolveOnly?: ReadonlySet<string>;
   readonly registry: Registry;
   /** The time, or the day, by which ends of access are checked, and what an end that is over is. Without it, none is checked. */
-  readonly ends?: GrantCheck;
+  readonly ends?: GrantCheck | undefined;
   /** Checks each selected resource beyond its schema. */
-  readonly inspect?: (resource: DesiredResource) => readonly DocumentDiagnostic[];
+  readonly inspect?: ((resource: DesiredResource) => readonly DocumentDiagnostic[]) | undefined;
   /** Checks each selected resource for what its gateway rejects; the findings have positions. */
   readonly checkForGateway?: (resource: DesiredResource) => readonly Diagnostic[];
   /** Returns the path of a file in the tree hash, which must not depend on the working directory; by default the path itself. */
-  readonly pathInTree?: (path: string) => string;
+  readonly pathInTree?: ((path: string) => string) | undefined;
   /** Whether each place of an unfamiliar value has a warning, also beside an error; by default, all places have one. */
-  readonly everyPlace?: true;
+  readonly everyPlace?: true | undefined;
   /** The key that the config has for digests. */
-  readonly digestKey?: string;
+  readonly digestKey?: string | undefined;
   /** The hash of the files, if it was computed before. */
   readonly tree?: string;
 };
@@ -303,7 +303,7 @@ function createSecretRules({
   resolveOnly,
   selection,
 }: LoadInput): (manifest: Manifest) => SecretRules {
-  const unresolved: SecretRules = { envPrefixes: secretPrefixes, referencePrefixes, ...(peek === undefined ? {} : { peek }) };
+  const unresolved: SecretRules = { envPrefixes: secretPrefixes, referencePrefixes, peek };
   if (resolve === undefined) return () => unresolved;
   const resolved: SecretRules = { ...unresolved, resolve };
   if (selection === undefined && resolveOnly === undefined) return () => resolved;

@@ -18,7 +18,7 @@ type KnownValues = {
   /** Names of gateways for these values → ours. */
   readonly others?: Readonly<Record<string, string>>;
   readonly fields?: readonly (readonly [string, KnownValues])[];
-  readonly entries?: KnownValues;
+  readonly entries?: KnownValues | undefined;
 };
 
 /** Where to look for lists of known values: a node of a schema, its field, and the values that a config adds. */
@@ -46,7 +46,7 @@ function findKnownValues({ schema, node, place, allowed, others }: KnownValuesSe
     place,
     ...(known === undefined ? {} : { known, others: others.values[place.slice(place.indexOf('.') + 1)] ?? {} }),
     ...(fields.length === 0 ? {} : { fields }),
-    ...(entries === undefined ? {} : { entries }),
+    entries,
   };
 }
 

@@ -165,7 +165,7 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
     const allowedValues = Object.fromEntries(Object.entries(allowed).map(([field, values]) => [field, readStrings(values)]));
     const overlays = paths(target['overlays']);
     const tls = toTls(target, root);
-    return { ...toTarget(name, target, value), manifests, overlays, allowedValues, ...(tls === undefined ? {} : { tls }) };
+    return { ...toTarget(name, target, value), manifests, overlays, allowedValues, tls };
   });
   const digestKey = toText(value['digest_key']);
   const recordKeys = readStrings(asObject(value['record'])['keys']);

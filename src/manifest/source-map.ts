@@ -73,7 +73,12 @@ function findCharacter(sources: SourceMap, at: Position, { text, index }: NonNul
 }
 
 /** Adds a position, and a code frame that shows no secret, to a diagnostic. */
-export function placeDiagnostic(sources: SourceMap, at: Position, diagnostic: Diagnostic, resource?: ResourceId): Diagnostic {
+export function placeDiagnostic(
+  sources: SourceMap,
+  at: Position,
+  diagnostic: Diagnostic,
+  resource: ResourceId | undefined = diagnostic.resource,
+): Diagnostic {
   const page = sources.findFile(at.file);
   const text = page === undefined ? undefined : maskFile(sources, page);
   return {
@@ -81,7 +86,7 @@ export function placeDiagnostic(sources: SourceMap, at: Position, diagnostic: Di
     message: maskUrlCredentials(diagnostic.message),
     at,
     ...(text === undefined ? {} : { frame: cutWordFrame(text, at) }),
-    ...(resource === undefined ? {} : { resource }),
+    resource,
   };
 }
 

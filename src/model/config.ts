@@ -23,7 +23,7 @@ export type Target = {
   readonly dialect: DialectChoice;
   readonly auth: 'auto' | 'bearer' | 'api-key';
   readonly token: TokenSource;
-  readonly tls?: TargetTls;
+  readonly tls?: TargetTls | undefined;
   /** Environment variables named by `valueFrom.env` must start with one of these prefixes. */
   readonly secretPrefixes: readonly string[];
   /** Values without a warning. */

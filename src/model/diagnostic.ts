@@ -102,7 +102,7 @@ export type Diagnostic = {
 export type DocumentDiagnostic = Diagnostic & { readonly pointer: Pointer };
 
 /** A result with its diagnostics. Warnings may accompany a value; with an error, the value must not be used. */
-export type Checked<T> = { readonly value?: T; readonly diagnostics: readonly Diagnostic[] };
+export type Checked<T> = { readonly value?: T | undefined; readonly diagnostics: readonly Diagnostic[] };
 
 /** Returns whether one of the diagnostics is an error. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {

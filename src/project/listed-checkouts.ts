@@ -30,7 +30,7 @@ export function findListedCheckouts(
       message,
       hint,
       at,
-      ...(frame === undefined ? {} : { frame }),
+      frame,
     };
     return [{ path, diagnostic }];
   });

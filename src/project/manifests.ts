@@ -93,7 +93,7 @@ function atConfigLine(found: Diagnostic, { placeOf }: ResolvedConfig, context: P
   const path = found.code === 'manifest/no-such-path' ? found.at?.file : undefined;
   const { at, frame } = (path === undefined ? undefined : placeOf?.(absolutePath(path, context))) ?? {};
   if (at === undefined) return found;
-  return { ...found, at, message: `${JSON.stringify(path)} does not exist`, ...(frame === undefined ? {} : { frame }) };
+  return { ...found, at, message: `${JSON.stringify(path)} does not exist`, frame };
 }
 
 /** Returns the sources with the texts of the given files, matched by path. */
@@ -147,16 +147,16 @@ function loadInputOf(
     allowedValues: knownValuesOf(target),
     spelling: spellingOf(config.targets),
     gatewayNames: gatewayNames(),
-    ...(config.digestKey === undefined ? {} : { digestKey: config.digestKey }),
+    digestKey: config.digestKey,
     referencePrefixes: referencePrefixesOf(target.dialect),
     peek: (file) => readSecretFile(config.root, join(file)).value,
     ...(secrets === 'leave' ? {} : { resolve: secretReader(config.root, context) }),
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,
-    ...(inspect === undefined ? {} : { inspect }),
+    inspect,
     ...(checkedDialect === undefined ? {} : { checkForGateway: manifestCheckOf(checkedDialect, target.allowedValues) }),
-    ...(everyPlace === undefined ? {} : { everyPlace }),
-    ...(ends === undefined ? {} : { ends }),
+    everyPlace,
+    ends,
     ...(read === undefined ? {} : { tree: read.tree }),
     ...(config.root === context.cwd ? {} : { pathInTree: pathBelow(config.root, context) }),
   };

@@ -60,15 +60,15 @@ export type PlanBase = {
   /** The record of applies to the target; undefined if none was read. */
   readonly read?: ReadRecord;
   /** What the record knows beyond the base. */
-  readonly remembered?: Remembered;
+  readonly remembered?: Remembered | undefined;
   /** HEAD is an ancestor of the last applied commit, or has diverged from it, and has other manifests. */
-  readonly behind?: Behind;
+  readonly behind?: Behind | undefined;
   /** No commit is recorded as applied to this gateway, although HEAD could be. */
   readonly isUnrecorded?: true;
   /** The last apply was of a commit that is not reviewed. */
-  readonly unmerged?: UnmergedApply;
+  readonly unmerged?: UnmergedApply | undefined;
   /** HEAD is not reviewed; only found for an apply. */
-  readonly unmergedHead?: UnmergedHead;
+  readonly unmergedHead?: UnmergedHead | undefined;
   /** How far record keys prove the record. */
   readonly proof?: RecordProof;
   /** Why apply must not trust the record. */
@@ -123,7 +123,7 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   const proposed = reviewed === undefined ? undefined : await readProposed(site, reviewed);
   return {
     ...based,
-    ...(unmergedHead === undefined ? {} : { unmergedHead }),
+    unmergedHead,
     refusals: [...based.refusals, ...(unmergedHead === undefined ? [] : [unmergedHead.refusal]), ...unsignable],
     own: own?.value,
     proposed,
@@ -155,7 +155,7 @@ async function readBase(
   ];
   const { commit } = record;
   const tree = commit === undefined ? undefined : await requireTree(site, commit);
-  const known = { refusals: [...proof.refusals, ...refusals], proof, read, ...(unmerged === undefined ? {} : { unmerged }) };
+  const known = { refusals: [...proof.refusals, ...refusals], proof, read, unmerged };
   if (commit !== undefined && tree !== undefined && tree.target.url !== target.url) {
     const warning = otherGateway(commit, tree.target, target);
     return {
@@ -166,7 +166,7 @@ async function readBase(
       diagnostics: [...diagnostics, warning],
     };
   }
-  const more = { ...known, ...(remembered === undefined ? {} : { remembered }) };
+  const more = { ...known, remembered };
   if (commit === undefined || tree === undefined) {
     const notices = await warnNoneRecorded(site.repository, target);
     return { base: undefined, ...more, ...(notices.length === 0 ? {} : { isUnrecorded: true }), diagnostics: [...diagnostics, ...notices] };
@@ -179,7 +179,7 @@ async function readBase(
   };
   const behind =
     base.desired === input.desired ? undefined : await compareHistory(site, { commit, name: options.origin ? read.name : undefined });
-  return { base, ...more, ...(behind === undefined ? {} : { behind }), diagnostics };
+  return { base, ...more, behind, diagnostics };
 }
 
 /** Checks a record against the reviewed branch, if there is one, and reads what it knows beyond the last complete apply. */

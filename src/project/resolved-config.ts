@@ -37,7 +37,7 @@ export type ProjectSelection = Partial<Pick<Target, 'url' | 'dialect' | 'auth' |
 export type ResolvedConfig = Config & {
   readonly notices: readonly Diagnostic[];
   /** The URL that overrides that of the target, and the option or variable that it comes from. */
-  readonly override?: { readonly url: string; readonly from: '--url' | 'OSTIARY_URL' };
+  readonly override?: { readonly url: string; readonly from: '--url' | 'OSTIARY_URL' } | undefined;
   /** The config of the working tree; absent if it is the one that applies. */
   readonly proposed?: Config;
   /** Names of targets that the working tree declares and the reviewed config does not. */
@@ -61,7 +61,7 @@ export function resolveConfig(selection: ProjectSelection, context: ProjectConte
   const { value, diagnostics: quoting } = readConfig(found.value.file, found.value.folder);
   const diagnostics = withoutQuotes(quoting, [found.value.file]);
   if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
-  return { ...value, ...(override === undefined ? {} : { override }), notices: [...found.diagnostics, ...diagnostics] };
+  return { ...value, override, notices: [...found.diagnostics, ...diagnostics] };
 }
 
 /** Removes everything that diagnostics quote from private files. */

@@ -13,7 +13,7 @@ export type RandomEdit = {
 };
 
 export const randomEdit: fc.Arbitrary<RandomEdit> = fc.record({
-  edit: fc.constantFrom<RandomEdit['edit']>('set', 'set', 'put', 'remove', 'add', 'drop', 'rename'),
+  edit: fc.constantFrom<RandomEdit['edit']>('set', 'set', 'put', 'remove', 'add', 'drop'),
   where: fc.nat(),
   key: fc.constantFrom('new', 'k: v', '123', 'ключ', '-', 'x'.repeat(40)),
   value: anyValue,
@@ -69,12 +69,6 @@ export function editOf(
         wished: put(document, place.path, () => list.filter((one) => !equal(one, gone))),
       };
     }
-    case 'rename': {
-      const place = pick(
-        all.filter((one) => one.inMap && !all.some((other) => other.path === one.path.replace(/[^/]*$/, '') + pointer(key).slice(1))),
-      );
-      return place && { edit: { edit, path: place.path, key }, wished: renamed(document, tokensOf(place.path), key) };
-    }
   }
 }
 
@@ -93,11 +87,4 @@ function put(value: Json, path: string, make: () => Json | undefined): Json {
   if (made === undefined) map.delete(token);
   else map.set(token, made);
   return Object.fromEntries(map);
-}
-
-function renamed(value: Json, [token = '', ...rest]: readonly string[], key: string): Json {
-  if (Array.isArray(value)) return value.map((entry: Json, index) => (String(index) === token ? renamed(entry, rest, key) : entry));
-  if (!isObject(value)) return value;
-  if (rest.length === 0) return Object.fromEntries(Object.entries(value).map(([name, one]) => [name === token ? key : name, one]));
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, name === token ? renamed(one, rest, key) : one]));
 }

@@ -32,7 +32,7 @@ export type PrintedDiagnostics = {
 };
 
 /** What people decided about a plan: the refusals that they override, and the digest of the plan that they approved. */
-export type PlanDecisions = { readonly allow: readonly Allowance[]; readonly digest?: string };
+export type PlanDecisions = { readonly allow: readonly Allowance[]; readonly digest?: string | undefined };
 
 /** Everything outside the program, as an argument. */
 export type CliContext = {

@@ -202,7 +202,7 @@ function runOf(
     gateway,
     ...reviewed,
     plan,
-    ...(unproven === undefined ? {} : { unproven }),
+    unproven,
     warnings,
   };
 }

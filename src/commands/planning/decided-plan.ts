@@ -19,7 +19,7 @@ export async function withDecisions<T extends DecidedFlags>(
     const { allow, digest = flags.digest } = await decide(created.plan);
     return {
       created: { ...created, plan: refuseAgain(created.plan, [], allow) },
-      flags: { ...flags, allow: [...flags.allow, ...allow], ...(digest === undefined ? {} : { digest }) },
+      flags: { ...flags, allow: [...flags.allow, ...allow], digest },
     };
   } catch (error) {
     await created.gateway.close();

@@ -21,7 +21,7 @@ export type CreatedRun = RunParts & {
   readonly base: BaseState | undefined;
   readonly policies: CompiledPolicies;
   /** Why the record of applies is not proven, or is missing although the target was applied. */
-  readonly unproven?: string;
+  readonly unproven?: string | undefined;
 };
 
 /** A run whose plan is the drift alone, with everything that differs. */

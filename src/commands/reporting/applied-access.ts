@@ -30,7 +30,7 @@ export async function readAppliedAccess(asked: Asked, flags: AccessFlags, contex
   const based = await readRecorded(asked, flags);
   if (based instanceof AppError) {
     const { code, message, hint } = based;
-    printer.diagnostics([{ code, severity: 'warning', message, ...(hint === undefined ? {} : { hint }) }]);
+    printer.diagnostics([{ code, severity: 'warning', message, hint }]);
     return unknown('unreadable');
   }
   printer.diagnostics(based.diagnostics.filter(({ severity }) => severity === 'warning'));

@@ -192,7 +192,7 @@ export function readNetwork(env: CliContext['env']): NetworkOptions | undefined 
   const file = env['SSL_CERT_FILE'] ?? '';
   if (proxies === undefined && file === '') return undefined;
   const certificates = file === '' ? [] : ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].flatMap((name) => certificatesIn(env, name));
-  return { certificates, ...(proxies === undefined ? {} : { proxies }) };
+  return { certificates, proxies };
 }
 
 function certificatesIn(env: CliContext['env'], variable: string): readonly string[] {

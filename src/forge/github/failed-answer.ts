@@ -6,7 +6,7 @@ export function failedAnswerOf(error: unknown): FailedAnswer | undefined {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
   const response = 'response' in error ? error.response : undefined;
   const headers = isRecord(response) && isRecord(response['headers']) ? response['headers'] : undefined;
-  return { status: error.status, message: shortenMessage(error.message), ...(headers === undefined ? {} : { headers }) };
+  return { status: error.status, message: shortenMessage(error.message), headers };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

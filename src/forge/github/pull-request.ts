@@ -44,7 +44,7 @@ export function readPullRequest(value: unknown, before?: string): PullRequest | 
     fork,
     author,
     merged: merged === true || typeof mergedAt === 'string',
-    ...(before === undefined ? {} : { before }),
+    before,
     ...(typeof updatedAt === 'string' ? { updatedAt } : {}),
   };
 }

@@ -38,9 +38,9 @@ export function readWorkflowRun(env: JobEnvironment, payload: string): WorkflowR
     ...startPageOf(env, page),
     workspace: variable(env, 'GITHUB_WORKSPACE', /^./),
     temp: variable(env, 'RUNNER_TEMP', /^./),
-    ...(pullRequest === undefined ? {} : { pullRequest }),
-    ...(mention === undefined ? {} : { mention }),
-    ...(proposedFor === undefined ? {} : { proposedFor }),
+    pullRequest,
+    mention,
+    proposedFor,
     // A schedule runs on the default branch, and its payload names no repository.
     defaultBranch: defaultBranchOf(event['repository']) ?? (name === 'schedule' ? branch : undefined),
   };

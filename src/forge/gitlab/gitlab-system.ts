@@ -73,7 +73,7 @@ function readRun(env: JobEnvironment, readFile: (path: string) => string): CiRun
     workspace: variable(env, 'CI_PROJECT_DIR', /^./),
     temp: tmpdir(),
     ...(pullRequest === undefined ? {} : { pullRequest, proposedFor: { commit: pullRequest.base, branch: pullRequest.baseBranch } }),
-    ...(mention === undefined ? {} : { mention }),
+    mention,
     defaultBranch,
     names,
     ...(env['CI_COMMIT_REF_PROTECTED'] === 'true' ? {} : { isTokenless: true }),

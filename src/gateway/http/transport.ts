@@ -33,7 +33,7 @@ export type Transport = { readonly exchange: (exchange: HttpExchange) => Promise
 /** The network between this machine and a server. */
 export type NetworkOptions = {
   /** The URLs of the proxies, empty for none, and the hosts that are reached without them, as in NO_PROXY. */
-  readonly proxies?: { readonly http: string; readonly https: string; readonly exceptions: string };
+  readonly proxies?: { readonly http: string; readonly https: string; readonly exceptions: string } | undefined;
   /** Certificates in PEM of authorities to trust besides those of Node. */
   readonly certificates: readonly string[];
   /** The certificate that Ostiary shows, and its private key, in PEM. */

@@ -185,12 +185,12 @@ export function replaceInputTexts(input: LoadInput, texts: ReadonlyMap<string, s
     target,
     targets,
     secretPrefixes,
-    ...(allowedValues === undefined ? {} : { allowedValues }),
+    allowedValues,
     referencePrefixes,
     spelling,
     registry,
-    ...(selection === undefined ? {} : { selection }),
-    ...(pathInTree === undefined ? {} : { pathInTree }),
+    selection,
+    pathInTree,
   };
 }
 

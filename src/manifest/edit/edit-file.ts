@@ -16,7 +16,7 @@ import {
 import { type ManifestDocument, parseDocuments } from '../yaml/parse-documents.ts';
 import { compose } from '../yaml/read-yaml.ts';
 import type { Checked, Diagnostic, DocumentDiagnostic, SourceFile } from '../../model/diagnostic.ts';
-import { type Json, equal, isObject } from '../../model/json.ts';
+import { type Json, equal } from '../../model/json.ts';
 import { type Pointer, tokensOf } from '../../model/pointer.ts';
 
 /** An edit of one document of a file. `index` counts documents from 0, empty ones included, like `ManifestDocument`. */
@@ -142,7 +142,7 @@ function addPosition(
   return { ...diagnostic, at: document?.locate(edit.path, 'key') ?? { file: path, line: 1, column: 1 } };
 }
 
-/** One edit of a document at a JSON Pointer from its root; list entries by index, `name` or text. */
+/** One edit of a document at a JSON Pointer from its root; list entries by index. */
 export type DocumentEdit =
   /** Sets a value and creates the maps above it. */
   | ({ readonly edit: 'set'; readonly path: Pointer; readonly value: Json } & Ordered)
@@ -151,8 +151,7 @@ export type DocumentEdit =
   /** Adds an entry to a list that has no equal entry. */
   | ({ readonly edit: 'add'; readonly path: Pointer; readonly value: Json } & Ordered)
   /** Removes the entries that equal the value from a list. */
-  | { readonly edit: 'drop'; readonly path: Pointer; readonly value: Json }
-  | { readonly edit: 'rename'; readonly path: Pointer; readonly key: string };
+  | { readonly edit: 'drop'; readonly path: Pointer; readonly value: Json };
 
 /** A new key is inserted after the keys that precede it in `order`. `level` counts the tokens of the path up to that key; the default is all. */
 type Ordered = { readonly order?: readonly string[]; readonly level?: number };
@@ -185,14 +184,14 @@ function applyEditAt(
       open.is === 'map' ? applyEditToPair(open, [token, ...rest], edit, context) : applyEditToEntry(open, [token, ...rest], edit, context);
     return result === open ? wanted : result;
   }
-  if (edit.edit !== 'set' && edit.edit !== 'add') return edit.edit === 'rename' ? noSuchKey(edit, token) : wanted;
+  if (edit.edit !== 'set' && edit.edit !== 'add') return wanted;
   if (wantedValue(open, context) !== null) return unsafeEdit(edit, `the value before "${token}" is neither a map nor a list`);
   return applyEditAt(openNode(writeNode({}, open), context), tokens, edit, context);
 }
 
 function applyEditHere(wanted: WantedNode, edit: DocumentEdit, context: EditContext): WantedNode | DocumentDiagnostic {
   if (edit.edit === 'set') return replaceNodeValue(wanted, edit.value, context);
-  if (edit.edit === 'remove' || edit.edit === 'rename') return unsafeEdit(edit, 'the root of a document cannot be taken away');
+  if (edit.edit === 'remove') return unsafeEdit(edit, 'the root of a document cannot be taken away');
   const open = openNode(wanted, context);
   if (open.is === 'list') {
     const isIt = ({ value }: WantedEntry): boolean => equal(wantedValue(value, context), edit.value);
@@ -212,15 +211,6 @@ function removePair(map: OpenMap, key: string): WantedNode {
   return pairs.length === map.pairs.length ? map : { ...map, pairs };
 }
 
-function renamePair(map: OpenMap, from: string, edit: Extract<DocumentEdit, { readonly edit: 'rename' }>): WantedNode | DocumentDiagnostic {
-  const { key } = edit;
-  if (from === key) return map;
-  const has = (name: string): boolean => map.pairs.some((pair) => pair.key === name);
-  if (!has(from)) return has(key) ? map : noSuchKey(edit, from);
-  if (has(key)) return unsafeEdit(edit, `there is a key "${key}" already`);
-  return { ...map, pairs: map.pairs.map((pair) => (pair.key === from ? { ...pair, key } : pair)) };
-}
-
 function applyEditToPair(
   map: OpenMap,
   [key = '', ...rest]: readonly string[],
@@ -228,10 +218,9 @@ function applyEditToPair(
   context: EditContext,
 ): WantedNode | DocumentDiagnostic {
   if (rest.length === 0 && edit.edit === 'remove') return removePair(map, key);
-  if (rest.length === 0 && edit.edit === 'rename') return renamePair(map, key, edit);
   const pair = map.pairs.find((one) => one.key === key);
   if (pair === undefined) {
-    if (edit.edit !== 'set' && edit.edit !== 'add') return edit.edit === 'rename' ? noSuchKey(edit, key) : map;
+    if (edit.edit !== 'set' && edit.edit !== 'add') return map;
     const value = applyEditAt(writeNode(null), rest, edit, context);
     if ('code' in value) return value;
     const depth = tokensOf(edit.path).length;
@@ -257,26 +246,12 @@ function applyEditToEntry(
   edit: DocumentEdit,
   context: EditContext,
 ): WantedNode | DocumentDiagnostic {
-  const index = findWantedEntry(list.entries, token, context);
-  const entry = list.entries[index];
+  const entry = list.entries[Number(token)];
   if (entry === undefined) {
     return edit.edit === 'remove' || edit.edit === 'drop' ? list : unsafeEdit(edit, `the list has no entry "${token}"`);
   }
   if (rest.length === 0 && edit.edit === 'remove') return { ...list, entries: list.entries.filter((one) => one !== entry) };
-  if (rest.length === 0 && edit.edit === 'rename') return unsafeEdit(edit, 'an entry of a list has no key');
   const value = applyEditAt(entry.value, rest, edit, context);
   if ('code' in value || value === entry.value) return 'code' in value ? value : list;
   return { ...list, entries: list.entries.map((one) => (one === entry ? { ...entry, value } : one)) };
-}
-
-function findWantedEntry(entries: readonly WantedEntry[], token: string, context: EditContext): number {
-  if (/^(?:0|[1-9]\d*)$/.test(token) && Number(token) < entries.length) return Number(token);
-  return entries.findIndex(({ value }) => {
-    const entry = wantedValue(value, context);
-    return entry === token || (isObject(entry) && entry['name'] === token);
-  });
-}
-
-function noSuchKey(edit: DocumentEdit, key: string): DocumentDiagnostic {
-  return unsafeEdit(edit, `there is no key "${key}"`);
 }

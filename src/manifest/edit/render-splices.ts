@@ -1,5 +1,5 @@
-import { isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
-import { writeScalar, type Quoting, writeEntry, writeFlowPair, writeFlow, writePair, type YamlStyle } from '../yaml/write-yaml.ts';
+import { isMap, isSeq, type ParsedNode } from 'yaml';
+import { type Quoting, writeEntry, writeFlowPair, writeFlow, writePair, type YamlStyle } from '../yaml/write-yaml.ts';
 import { wantedValue, type WantedNode, type WantedEntry, type WantedPair, type EditContext } from './wanted-node.ts';
 import { createFlowSplices } from './flow-splices.ts';
 import {
@@ -52,7 +52,6 @@ function mapSplices(node: ParsedNode, pairs: readonly WantedPair[], site: ValueS
     node.items.map(({ value }) => value),
     'map',
   );
-  const keys: YamlStyle = { ...context.style, keys: detectKeyQuoting(node.items.map(({ key }) => key)) };
   const column = displayColumn(context.source.text, node.range[0]);
   const wanted = pairs.map(({ key, value, part }): WantedItem => ({
     value,
@@ -60,8 +59,11 @@ function mapSplices(node: ParsedNode, pairs: readonly WantedPair[], site: ValueS
     lines: (style) => writePair(key, wantedValue(value, context.context), column, style),
     flow: (style) => writeFlowPair(key, wantedValue(value, context.context), style),
   }));
-  const names = pairs.flatMap(({ key, part }) => (part?.key === undefined ? [] : renameKey(part.key, key, isFlow(node), keys)));
-  return [...names, ...collectionSplices(node, parts, wanted, { site, context, among: { ...among, keys: keys.keys } })];
+  return collectionSplices(node, parts, wanted, {
+    site,
+    context,
+    among: { ...among, keys: detectKeyQuoting(node.items.map(({ key }) => key)) },
+  });
 }
 
 function listSplices(node: ParsedNode, entries: readonly WantedEntry[], site: ValueSite, context: RenderContext): readonly Splice[] {
@@ -136,12 +138,6 @@ function emptyCollection(parts: readonly SourceItem[], text: string, site: Value
   const isBelow = lineStart(source.text, first.start) > after;
   if (site.is === 'root' || !isBelow) return [{ start: first.start, end: lastOffset(source.text, last.end), text }];
   return [{ start: after, end: after, text: ` ${text}` }, ...createBlockSplices(source, parts, { kept: new Set(), additions: [] })];
-}
-
-function renameKey(node: ParsedNode, key: string, inFlow: boolean, style: YamlStyle): readonly Splice[] {
-  if (!isScalar(node) || node.value === key) return [];
-  const quoting = detectQuoting(node);
-  return [{ start: node.range[0], end: node.range[1], text: writeScalar(key, { inFlow, quoting, quote: style.quote }) }];
 }
 
 /** Returns the quotes that all keys of a map share, else none. */

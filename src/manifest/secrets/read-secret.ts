@@ -112,7 +112,7 @@ export type SecretRules = {
   readonly referencePrefixes: readonly string[];
   readonly resolve?: (source: SecretSource) => Checked<Uint8Array | string>;
   /** Reads a secret file only to find out whether it contains a value; undefined if it cannot be read. Without it, no value is checked. */
-  readonly peek?: (file: string) => Uint8Array | undefined;
+  readonly peek?: ((file: string) => Uint8Array | undefined) | undefined;
 };
 
 /** The place of one secret: its field, its key in a map of secrets, and its encoding in the interface. */

@@ -38,11 +38,11 @@ export type Drift = {
   /** The change of protection from the manifests to the live state. */
   readonly protection: Protection;
   /** The last writes to each changed object, newest first; absent without a readable audit log. */
-  readonly writes?: ReadonlyMap<ResourceId, readonly AuditedWrite[]>;
+  readonly writes?: ReadonlyMap<ResourceId, readonly AuditedWrite[]> | undefined;
   readonly adoption?: Adoption;
-  readonly unmerged?: UnmergedApply;
+  readonly unmerged?: UnmergedApply | undefined;
   /** Why the record that the drift follows from is not proven, or is missing although the target was applied. */
-  readonly unproven?: string;
+  readonly unproven?: string | undefined;
 };
 
 /** A commit on a branch of its own. */
@@ -58,7 +58,7 @@ type Branch = {
 /** The result of adopting a drift into the manifests. */
 export type Adoption = {
   /** The adopted part of the drift; absent when there is none. */
-  readonly accepted?: Drift;
+  readonly accepted?: Drift | undefined;
   /** The edited files, as paths for the user. */
   readonly files: readonly string[];
   /** New manifests for live objects. */

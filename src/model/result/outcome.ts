@@ -121,5 +121,5 @@ export type PullResult = {
   readonly secrets: { readonly form: PulledSecrets; readonly kept: number; readonly stubs: number; readonly unseen: number };
   /** Other files next to the manifests. */
   readonly files: readonly string[];
-  readonly terraform?: TerraformHandover;
+  readonly terraform?: TerraformHandover | undefined;
 };

@@ -24,7 +24,7 @@ export type ReadRecord = {
   readonly name: string;
   readonly record: AppliedRecord;
   /** As it was read, whether it is valid or not. */
-  readonly signature?: RecordSignature;
+  readonly signature?: RecordSignature | undefined;
   readonly localId: string;
   readonly originId: string;
   /** The record is not the one behind the ref: what reviewed commits do not prove is left out. */

@@ -6,7 +6,6 @@ const set = (path: string, value: Json): DocumentEdit => ({ edit: 'set', path, v
 const add = (path: string, value: string): DocumentEdit => ({ edit: 'add', path, value });
 const drop = (path: string, value: string): DocumentEdit => ({ edit: 'drop', path, value });
 const remove = (path: string): DocumentEdit => ({ edit: 'remove', path });
-const rename = (path: string, key: string): DocumentEdit => ({ edit: 'rename', path, key });
 
 /** The reason for a refusal because of an alias. */
 const aliasIn = (line: number): string => `the alias *x on line ${line} may use it; write the value in place of the alias`;
@@ -41,7 +40,6 @@ const cases: readonly (readonly [string, string, DocumentEdit, string])[] = [
   ],
   ['a new list as the others are', 'a:\n- x\n', set('/b', ['w', 'z']), 'a:\n- x\nb:\n- w\n- z\n'],
   ['a new list where none is', 'a: x\n', set('/b', ['w', 'z']), 'a: x\nb: [w, z]\n'],
-  ['a key by another name', '"a": &x 1 # why\nb: *x\n', rename('/a', 'c'), '"c": &x 1 # why\nb: *x\n'],
   ['Windows line ends', 'a:\r\n- x\r\n', add('/a', 'w'), 'a:\r\n- x\r\n- w\r\n'],
   ['what stood below a key', 'a: # why\r\n  - x\r\nb: 1\r\n', set('/a', 5), 'a: 5 # why\r\nb: 1\r\n'],
   ['one line of a text', 'a: |\r\n  x\r\n  y\r\n  z\r\nb: 1', set('/a', 'x\nw\nz\n'), 'a: |\r\n  x\r\n  w\r\n  z\r\nb: 1'],
@@ -91,8 +89,6 @@ describe('an edit is refused', () => {
     ['below a scalar', 'b: 1\na: x\n', set('/a/b', 1), 'a.yaml:2:1 the value before "b" is neither a map nor a list'],
     ['at an entry that is not there', 'a: [x]\n', set('/a/3/b', 1), 'a.yaml:1:1 the list has no entry "3"'],
     ['at a list that is none', 'a: x\n', add('/a', 'y'), 'a.yaml:1:1 the value there is no list'],
-    ['to a name that is taken', 'a: 1\nb: 2\n', rename('/a', 'b'), 'a.yaml:1:1 there is a key "b" already'],
-    ['of a key that is not there', 'a: 1\n', rename('/c', 'd'), 'a.yaml:1:1 there is no key "c"'],
     [
       'where a comment would go along',
       'a: [x, # 1\n  y]\n',
