@@ -1,6 +1,6 @@
 import schema from '../../schemas/connection.schema.json' with { type: 'json' };
 import { asText, type JsonObject, asArray } from '../model/json.ts';
-import type { DocumentDiagnostic } from '../model/diagnostic.ts';
+import { type DocumentDiagnostic, documentError } from '../model/diagnostic.ts';
 import type { DesiredSecrets, Kind } from '../model/kind.ts';
 import type { Spec } from '../model/resource.ts';
 import { specFields } from './fields.ts';
@@ -69,6 +69,6 @@ export const connection: Kind = {
           'redact_enabled is false, but redact_types is not empty',
           'remove redact_enabled (derived from redact_types), or empty redact_types',
         ];
-    return [{ code: 'manifest/redact-contradiction', severity: 'error', pointer: '/redact_enabled', message, hint }];
+    return [documentError('manifest/redact-contradiction', '/redact_enabled', message, hint)];
   },
 };

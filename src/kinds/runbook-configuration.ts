@@ -1,6 +1,6 @@
 import schema from '../../schemas/runbook-configuration.schema.json' with { type: 'json' };
 import type { JsonObject } from '../model/json.ts';
-import type { DocumentDiagnostic } from '../model/diagnostic.ts';
+import { type DocumentDiagnostic, documentError } from '../model/diagnostic.ts';
 import type { Kind } from '../model/kind.ts';
 import { specFields } from './fields.ts';
 
@@ -18,13 +18,12 @@ export const runbookConfiguration: Kind = {
     const url = spec['git_url'];
     if (typeof url !== 'string' || !/^(https?:\/\/[^/]*@|(git|ssh):\/\/[^/]*:[^/]*@)/.test(url)) return [];
     return [
-      {
-        code: 'secret/in-url',
-        severity: 'error',
-        pointer: '/git_url',
-        message: 'git_url contains credentials',
-        hint: 'remove them from the URL and set git_user and git_password: { valueFrom: { env: … } }',
-      },
+      documentError(
+        'secret/in-url',
+        '/git_url',
+        'git_url contains credentials',
+        'remove them from the URL and set git_user and git_password: { valueFrom: { env: … } }',
+      ),
     ];
   },
 };

@@ -1,8 +1,7 @@
 import schema from '../../schemas/runbook-rule.schema.json' with { type: 'json' };
-import type { DocumentDiagnostic } from '../model/diagnostic.ts';
+import { type DocumentDiagnostic, documentError } from '../model/diagnostic.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
-import { pointer } from '../model/pointer.ts';
 import { ruleKind } from './rule-kind.ts';
 
 /** The kind RunbookRule: which groups can run which runbooks on which connections. */
@@ -15,12 +14,11 @@ export const runbookRule: Kind = ruleKind('RunbookRule', schema, {
 function unstatedConnections({ connections, connection_selector: selector }: JsonObject): readonly DocumentDiagnostic[] {
   if (Array.isArray(connections) || isObject(selector)) return [];
   return [
-    {
-      code: 'manifest/unstated-connections',
-      severity: 'error',
-      pointer: pointer('connections'),
-      message: 'nothing says on which connections the rule allows runbooks',
-      hint: 'add connections or connection_selector; connections: [] alone means every connection',
-    },
+    documentError(
+      'manifest/unstated-connections',
+      ['connections'],
+      'nothing says on which connections the rule allows runbooks',
+      'add connections or connection_selector; connections: [] alone means every connection',
+    ),
   ];
 }

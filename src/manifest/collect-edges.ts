@@ -1,5 +1,5 @@
 import { addToGroup, appendAll, EdgeMap } from '../model/collections.ts';
-import { type DocumentDiagnostic, type Diagnostic, type Position, suggest } from '../model/diagnostic.ts';
+import { type DocumentDiagnostic, type Diagnostic, type Position, suggest, documentError } from '../model/diagnostic.ts';
 import { type DeclaredEdge, type EdgeDeclaration, type DesiredState, desiredById } from '../model/desired.ts';
 import { asObject, compareText, isObject, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer, isPointerWithin } from '../model/pointer.ts';
@@ -252,9 +252,7 @@ function unknownNames(
     if (names.has(name)) return [];
     const hint = suggestWord(suggest(name, names)) ?? 'except must contain names of manifests';
     const message = `no manifest declares ${kind} "${name}"`;
-    return [
-      { code: 'manifest/unknown-name', severity: 'error', pointer: pointer('spec', selector.name, 'except', String(index)), message, hint },
-    ];
+    return [documentError('manifest/unknown-name', ['spec', selector.name, 'except', String(index)], message, hint)];
   });
 }
 
@@ -263,9 +261,7 @@ function contradictions(rule: Manifest, selector: SelectorField, except: Readonl
     if (!except.has(name)) return [];
     const message = `"${name}" is in ${selector.edge} and in except of ${selector.name}`;
     const hint = 'the rule applies because it is listed; remove it from one of them';
-    return [
-      { code: 'manifest/selector-contradiction', severity: 'error', pointer: pointer('spec', selector.edge, String(index)), message, hint },
-    ];
+    return [documentError('manifest/selector-contradiction', ['spec', selector.edge, String(index)], message, hint)];
   });
 }
 

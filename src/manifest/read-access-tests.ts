@@ -1,5 +1,5 @@
 import schema from '../../schemas/documents/access-test.schema.json' with { type: 'json' };
-import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
+import { type Diagnostic, type DocumentDiagnostic, documentError } from '../model/diagnostic.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { AccessMode } from '../model/protection/access-objects.ts';
 import { pointer } from '../model/pointer.ts';
@@ -24,7 +24,7 @@ export function readAccessTests(
     noun: 'access test',
     schema,
     validator,
-    check: ({ spec }: JsonObject) => [...groupProblems(spec), ...verbProblems(spec), ...uncheckedProblems(spec)],
+    check: ({ spec }: JsonObject) => readEntries(spec).flatMap((entry, index) => (isObject(entry) ? entryProblems(entry, index) : [])),
     read: toAccessTest,
   };
   const { found, diagnostics } = readTargetDocuments(sources, documents, { target, reader });
@@ -49,68 +49,37 @@ const modes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 /** The group of those who look for a pattern. */
 const everyGroup = '*';
 
-/** Finds groups that a test cannot be about: every one, which would be a name that no group has, and others together with named ones. */
-function groupProblems(entries: Json | undefined): readonly DocumentDiagnostic[] {
-  return readEntries(entries).flatMap((entry, index): readonly DocumentDiagnostic[] => {
-    const groups = isObject(entry) ? oneOrMore(entry['group']) : [];
-    const problem = (group: string, why: string, hint: string): DocumentDiagnostic => {
-      const message = `invalid value ${quoteValue(group)} of group: ${why}`;
-      return { code: 'manifest/not-allowed-value', severity: 'error', pointer: pointer('spec', String(index), 'group'), message, hint };
-    };
-    if (groups.includes(everyGroup))
-      return [
-        problem(
-          everyGroup,
-          'a test is about people in one group, or in all of a list',
-          `name the groups; ${othersGroup} is everybody in none of the groups that the test names`,
-        ),
-      ];
-    if (groups.length < 2 || !groups.includes(othersGroup)) return [];
-    const others = groups.filter((group) => group !== othersGroup).join(', ');
-    return [problem(othersGroup, `others are in none of the groups that the test names, such as ${others}`, 'write one entry for each')];
-  });
-}
-
-/** Finds verbs that do not exist. */
-function verbProblems(entries: Json | undefined): readonly DocumentDiagnostic[] {
-  return readEntries(entries).flatMap((entry, index) => {
-    const verb = isObject(entry) ? entry['verb'] : undefined;
-    return oneOrMore(verb).flatMap((one, place): readonly DocumentDiagnostic[] => {
-      if (modes.some((mode) => mode === one)) return [];
-      const at = pointer('spec', String(index), 'verb', ...(Array.isArray(verb) ? [String(place)] : []));
-      const message = `invalid value ${quoteValue(one)} of verb`;
-      return [
-        { code: 'manifest/not-allowed-value', severity: 'error', pointer: at, message, hint: `expected one of: ${modes.join(', ')}` },
-      ];
-    });
-  });
-}
-
-/** Finds what an entry states and no check would look at. */
-function uncheckedProblems(entries: Json | undefined): readonly DocumentDiagnostic[] {
-  return readEntries(entries).flatMap((entry, index): readonly DocumentDiagnostic[] => {
-    if (!isObject(entry)) return [];
-    const verbs = oneOrMore(entry['verb']);
-    const problem = (field: string, why: string, hint: string): readonly DocumentDiagnostic[] =>
-      entry[field] === undefined
-        ? []
-        : [
-            {
-              code: 'manifest/not-allowed-value',
-              severity: 'error',
-              pointer: pointer('spec', String(index), field),
-              part: 'key',
-              message: `${field} ${why}`,
-              hint,
-            },
-          ];
-    if (entry['expect'] === 'denied')
-      return ['max_duration', 'masked', 'blocked', 'tools'].flatMap((field) =>
-        problem(field, 'has no effect with expect: denied', 'remove it, or expect: allowed'),
-      );
-    if (verbs.length === 0 || verbs.includes('connect')) return [];
-    return problem('max_duration', 'has no effect without verb: connect', 'it limits native access alone; remove it, or add connect');
-  });
+/** Finds what the schema cannot say about an entry: groups that no test can be about, unknown verbs, and what no check would look at. */
+function entryProblems(entry: JsonObject, index: number): readonly DocumentDiagnostic[] {
+  const { group, verb, expect } = entry;
+  const [groups, verbs] = [oneOrMore(group), oneOrMore(verb)];
+  const problem = (field: readonly string[], message: string, hint: string): DocumentDiagnostic =>
+    documentError('manifest/not-allowed-value', ['spec', String(index), ...field], message, hint);
+  const wrongGroup = (value: string, why: string, hint: string): DocumentDiagnostic =>
+    problem(['group'], `invalid value ${quoteValue(value)} of group: ${why}`, hint);
+  const unchecked = (field: string, why: string, hint: string): readonly DocumentDiagnostic[] =>
+    entry[field] === undefined ? [] : [{ ...problem([field], `${field} ${why}`, hint), part: 'key' }];
+  const found: DocumentDiagnostic[] = [];
+  if (groups.includes(everyGroup)) {
+    const hint = `name the groups; ${othersGroup} is everybody in none of the groups that the test names`;
+    found.push(wrongGroup(everyGroup, 'a test is about people in one group, or in all of a list', hint));
+  } else if (groups.length > 1 && groups.includes(othersGroup)) {
+    const others = groups.filter((one) => one !== othersGroup).join(', ');
+    const why = `others are in none of the groups that the test names, such as ${others}`;
+    found.push(wrongGroup(othersGroup, why, 'write one entry for each'));
+  }
+  for (const [place, one] of verbs.entries()) {
+    if (modes.some((mode) => mode === one)) continue;
+    const field = ['verb', ...(Array.isArray(verb) ? [String(place)] : [])];
+    found.push(problem(field, `invalid value ${quoteValue(one)} of verb`, `expected one of: ${modes.join(', ')}`));
+  }
+  if (expect === 'denied') {
+    const fields = ['max_duration', 'masked', 'blocked', 'tools'];
+    return [...found, ...fields.flatMap((field) => unchecked(field, 'has no effect with expect: denied', 'remove it, or expect: allowed'))];
+  }
+  if (verbs.length === 0 || verbs.includes('connect')) return found;
+  const hint = 'it limits native access alone; remove it, or add connect';
+  return [...found, ...unchecked('max_duration', 'has no effect without verb: connect', hint)];
 }
 
 type Place = {

@@ -16,6 +16,7 @@ import {
   hasErrors,
   sortDiagnostics,
   type SourceFile,
+  documentError,
 } from '../model/diagnostic.ts';
 import { asObject, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
@@ -60,7 +61,7 @@ function problemsOf(document: ManifestDocument): readonly DocumentDiagnostic[] {
   const { value } = document;
   if (!isObject(value))
     return [
-      createError(
+      documentError(
         'manifest/not-a-map',
         '',
         `the config file is ${describeType(value)}, not a map`,
@@ -69,7 +70,7 @@ function problemsOf(document: ManifestDocument): readonly DocumentDiagnostic[] {
     ];
   if (typeof value['kind'] === 'string' && value['kind'] !== 'Config') {
     return [
-      createError('manifest/unknown-kind', '/kind', `invalid kind ${quoteValue(value['kind'])} for a config file`, 'write kind: Config'),
+      documentError('manifest/unknown-kind', '/kind', `invalid kind ${quoteValue(value['kind'])} for a config file`, 'write kind: Config'),
     ];
   }
   if (!validator(value)) return describeSchemaErrors(schema, value, validator.errors ?? []);
@@ -85,11 +86,11 @@ function urlProblems(text: string, at: string): readonly DocumentDiagnostic[] {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined)
     return [
-      createError('config/bad-url', at, `invalid URL ${quoteValue(text)}`, 'expected http:// or https://, a host and an optional path'),
+      documentError('config/bad-url', at, `invalid URL ${quoteValue(text)}`, 'expected http:// or https://, a host and an optional path'),
     ];
   if (url.username !== '' || url.password !== '') {
     return [
-      createError('config/credentials-in-url', at, 'the URL contains credentials', 'remove them, and set token: { env: OSTIARY_TOKEN }'),
+      documentError('config/credentials-in-url', at, 'the URL contains credentials', 'remove them, and set token: { env: OSTIARY_TOKEN }'),
     ];
   }
   if (isSecureUrl(url)) return [];
@@ -111,9 +112,9 @@ function pathProblems(value: JsonObject, tokens: readonly string[]): readonly Do
       if (normalizePath(path) !== undefined) return [];
       const at = [...tokens, field, String(index)];
       return [
-        createError(
+        documentError(
           'config/path-outside',
-          pointer(...at),
+          at,
           `"${path}" is outside the folder of the config file (${formatPlace(at)})`,
           'use a path below it, with /',
         ),
@@ -222,7 +223,7 @@ function tlsProblems(name: string, target: JsonObject): readonly DocumentDiagnos
   if (present === undefined || stated.length === 2) return [];
   const missing = present === 'client_key' ? 'client_certificate' : 'client_key';
   const hint = `add ${missing}: { env: NAME } or { file: PATH }`;
-  return [createError('config/incomplete-tls', pointer('targets', name, present), `${present} needs ${missing}`, hint)];
+  return [documentError('config/incomplete-tls', ['targets', name, present], `${present} needs ${missing}`, hint)];
 }
 
 /** Converts a percentage such as `20%` to a fraction from 0 to 1. */
@@ -274,14 +275,10 @@ function emptyFile(file: SourceFile): Diagnostic {
 }
 
 function onlyOne(): DocumentDiagnostic {
-  return createError(
+  return documentError(
     'config/one-document',
     '',
     'the config file has more than one document',
     'keep only the Config document; put manifests in other files',
   );
-}
-
-function createError(code: DocumentDiagnostic['code'], at: string, message: string, hint: string): DocumentDiagnostic {
-  return { code, severity: 'error', pointer: at, message, hint };
 }

@@ -1,5 +1,5 @@
 import schema from '../../schemas/documents/defaults.schema.json' with { type: 'json' };
-import { hasErrors, type Diagnostic, type DocumentDiagnostic, type SourceFile } from '../model/diagnostic.ts';
+import { hasErrors, type Diagnostic, type DocumentDiagnostic, type SourceFile, documentError } from '../model/diagnostic.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import { readObject } from './json-values.ts';
@@ -128,11 +128,10 @@ function parentOf(folder: string): string | undefined {
 
 function duplicateDefaults({ locate }: ManifestDocument): DocumentDiagnostic {
   const { file, line, column } = locate('');
-  return {
-    code: 'defaults/duplicate',
-    severity: 'error',
-    pointer: '',
-    message: `more than one ${defaultsKind} in one file`,
-    hint: `the other one is at ${file}:${line}:${column}; move its fields there`,
-  };
+  return documentError(
+    'defaults/duplicate',
+    '',
+    `more than one ${defaultsKind} in one file`,
+    `the other one is at ${file}:${line}:${column}; move its fields there`,
+  );
 }

@@ -1,5 +1,13 @@
 import { appendAll } from '../model/collections.ts';
-import { type Diagnostic, type DocumentDiagnostic, hasErrors, isDefaultsPath, type SourceFile, suggest } from '../model/diagnostic.ts';
+import {
+  type Diagnostic,
+  type DocumentDiagnostic,
+  hasErrors,
+  isDefaultsPath,
+  type SourceFile,
+  suggest,
+  documentError,
+} from '../model/diagnostic.ts';
 import { compareText, isObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Pointer } from '../model/pointer.ts';
@@ -186,7 +194,7 @@ function findMisplacedDefaults(classified: DocumentClass, path: string, form: 'm
 }
 
 function misplacedDefaults(message: string, hint: string): DocumentDiagnostic {
-  return { code: 'defaults/misplaced', severity: 'error', pointer: '/kind', message, hint };
+  return documentError('defaults/misplaced', '/kind', message, hint);
 }
 
 /** Returns whether an error is about present text; a missing field may have been at the key that was left out. */
@@ -194,20 +202,19 @@ function isPresent({ code }: DocumentDiagnostic): boolean {
   return code !== 'manifest/missing-field';
 }
 
-const misplacedConfig: DocumentDiagnostic = {
-  code: 'manifest/misplaced-config',
-  severity: 'error',
-  pointer: '/kind',
-  message: 'found a Config among the manifests',
-  hint: 'name the config file ostiary.yaml, or pass it with --config and move it out of the manifests folder',
-};
+const misplacedConfig: DocumentDiagnostic = documentError(
+  'manifest/misplaced-config',
+  '/kind',
+  'found a Config among the manifests',
+  'name the config file ostiary.yaml, or pass it with --config and move it out of the manifests folder',
+);
 
 const checkNames = { policy: 'a Policy', 'access-test': 'an AccessTest' } as const;
 
 function misplacedCheck(check: CheckClass): DocumentDiagnostic {
   const message = `found ${checkNames[check]} among the overlays`;
   const hint = 'move it to the manifests; use metadata.targets to limit it to some targets';
-  return { code: 'manifest/misplaced-policy', severity: 'error', pointer: '/kind', message, hint };
+  return documentError('manifest/misplaced-policy', '/kind', message, hint);
 }
 
 /** Reports all documents of other tools in one notice. */
@@ -264,12 +271,7 @@ function declaredTwice(sources: SourceMap, known: Manifest, manifest: Manifest, 
   const same = known.id === manifest.id;
   const message = same ? `duplicate manifest ${manifest.id}` : `${manifest.id} and ${known.id} are the same object on the gateway`;
   const hint = `the other one is at ${file}:${line}:${column}; keep one of them`;
-  return locateDiagnostic(
-    sources,
-    createManifestLocate(manifest),
-    { code, severity: 'error', pointer: '/metadata/name', message, hint },
-    manifest.id,
-  );
+  return locateDiagnostic(sources, createManifestLocate(manifest), documentError(code, '/metadata/name', message, hint), manifest.id);
 }
 
 type MergeResult = { readonly manifests: readonly Manifest[]; readonly diagnostics: readonly Diagnostic[] };
@@ -323,7 +325,7 @@ function noManifest(sources: SourceMap, overlay: Manifest, manifests: ReadonlyMa
   return locateDiagnostic(
     sources,
     createManifestLocate(overlay),
-    { code: 'overlay/no-manifest', severity: 'error', pointer: '/metadata/name', message, hint },
+    documentError('overlay/no-manifest', '/metadata/name', message, hint),
     overlay.id,
   );
 }

@@ -1,5 +1,5 @@
 import { appendAll } from '../model/collections.ts';
-import type { Diagnostic, DocumentDiagnostic, Position } from '../model/diagnostic.ts';
+import { type Diagnostic, type DocumentDiagnostic, type Position, documentError } from '../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { readObject, readStrings } from './json-values.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
@@ -60,7 +60,7 @@ function isFor(value: JsonObject, target: string): boolean {
 function duplicateName(what: string, at: Position): DocumentDiagnostic {
   const message = `duplicate ${what}`;
   const hint = `the other one is at ${at.file}:${at.line}:${at.column}; keep one of them`;
-  return { code: 'manifest/duplicate-name', severity: 'error', pointer: '/metadata/name', message, hint };
+  return documentError('manifest/duplicate-name', '/metadata/name', message, hint);
 }
 
 /** Returns one text, or a list of them, as a list. */

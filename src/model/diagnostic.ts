@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from './catalog/diagnostic-code.ts';
-import type { Pointer } from './pointer.ts';
+import { type Pointer, pointer } from './pointer.ts';
 import type { ResourceId } from './resource.ts';
 import { type Json, compareText } from './json.ts';
 
@@ -100,6 +100,17 @@ export type Diagnostic = {
 
 /** A diagnostic about a place in a document. */
 export type DocumentDiagnostic = Diagnostic & { readonly pointer: Pointer };
+
+/** Creates an error about a place in a document, by its pointer or the tokens of that. An empty hint is none. */
+export function documentError(
+  code: DiagnosticCode,
+  at: Pointer | readonly string[],
+  message: string,
+  hint: string = '',
+): DocumentDiagnostic {
+  const place = typeof at === 'string' ? at : pointer(...at);
+  return { code, severity: 'error', pointer: place, message, ...(hint === '' ? {} : { hint }) };
+}
 
 /** A result with its diagnostics. Warnings may accompany a value; with an error, the value must not be used. */
 export type Checked<T> = { readonly value?: T | undefined; readonly diagnostics: readonly Diagnostic[] };

@@ -14,6 +14,7 @@ import { AppError, InputError } from '../model/errors.ts';
 import type { UnmergedApply } from '../model/result/drift.ts';
 import type { Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
+import { firstOf } from '../model/collections.ts';
 import { timeText } from '../model/time.ts';
 import {
   type CommittedTree,
@@ -232,7 +233,7 @@ function unprovenWarning(unproven: readonly ResourceId[], { target: { name }, de
     {
       code: 'git/unproven-object',
       severity: 'warning',
-      message: `the record of "${name}" names ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ` and ${ids.length - 5} more` : ''}, but no reviewed commit declares ${ids.length === 1 ? 'it' : 'them'}; unmanaged`,
+      message: `the record of "${name}" names ${firstOf(ids, 5)}, but no reviewed commit declares ${ids.length === 1 ? 'it' : 'them'}; unmanaged`,
       hint: 'whoever can push refs can write the record; if an apply made the object, delete it on the gateway or write a manifest',
     },
   ];

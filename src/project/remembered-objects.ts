@@ -1,4 +1,5 @@
 import type { AppliedRecord, BegunEdges, PendingObject, Remembered, RememberedObject, WrittenForm } from '../model/applied-record.ts';
+import { addToGroup } from '../model/collections.ts';
 import { desiredByKey, type DesiredResource, type DesiredState } from '../model/desired.ts';
 import { edgeKey, type EdgeEnds, type ResourceId } from '../model/resource.ts';
 import { commitsOf } from './record/applied-record.ts';
@@ -69,11 +70,7 @@ type DeclaredIndex = {
 
 function indexDeclared({ edges, resources }: DesiredState): DeclaredIndex {
   const idsOf = new Map<ResourceId, ResourceId[]>();
-  for (const { id, key } of resources) {
-    const ids = idsOf.get(key);
-    if (ids === undefined) idsOf.set(key, [id]);
-    else ids.push(id);
-  }
+  for (const { id, key } of resources) addToGroup(idsOf, key, id);
   return { ids: new Set(resources.map(({ id }) => id)), idsOf, edges: new Set(edges.map(edgeKey)) };
 }
 

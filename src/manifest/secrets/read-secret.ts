@@ -1,5 +1,5 @@
 import { describeType, formatPlace, nullKeyHint, suggestWord } from '../json-values.ts';
-import { type Checked, type Diagnostic, type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
+import { type Checked, type Diagnostic, type DocumentDiagnostic, suggest, documentError } from '../../model/diagnostic.ts';
 import { type Json, type JsonObject, isObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type DesiredSecret, encodedText, looksLikeCredential, seal } from '../../model/secret.ts';
@@ -63,13 +63,7 @@ export function describeInvalidSecret(
   const shown = mode === 'plain' || isSecretName(key) ? key : '…';
   const forms = hint ?? notationsHint(shown);
   const name = formatPlace([...tokens.slice(0, -1), shown]);
-  const wrong = (message: string, how: string = forms): DocumentDiagnostic => ({
-    code: 'secret/form',
-    severity: 'error',
-    pointer: pointer(...tokens),
-    message,
-    hint: how,
-  });
+  const wrong = (message: string, how: string = forms): DocumentDiagnostic => documentError('secret/form', tokens, message, how);
   if (value === '') return wrong(`"${name}" is empty`);
   if (value === null && mode === 'base64') return wrong(`"${name}" is null, not a secret`, nullKeyHint);
   if (!isObject(value))
@@ -286,13 +280,13 @@ function checkVariableName(name: string, at: () => readonly string[], rules: Sec
   const shown = /^[A-Z_][A-Z0-9_]*$/.test(name) ? `"${name}"` : 'the name';
   const first = rules.envPrefixes[0] ?? '';
   const hint = `name the variable ${first}…, or add a prefix to secret_prefixes of the target`;
-  return createError('secret/env-prefix', at(), `${shown} does not begin with ${rules.envPrefixes.join(' or ')}`, hint);
+  return documentError('secret/env-prefix', at(), `${shown} does not begin with ${rules.envPrefixes.join(' or ')}`, hint);
 }
 
 function checkPath(path: string, at: () => readonly string[]): DocumentDiagnostic | undefined {
   const parts = path.split('/');
   if (/^(\/|[A-Za-z]:|~)/.test(path) || path.includes('\\') || parts.includes('..')) {
-    return createError(
+    return documentError(
       'secret/file-outside',
       at(),
       `"${path}" is not a path below the root`,
@@ -300,7 +294,7 @@ function checkPath(path: string, at: () => readonly string[]): DocumentDiagnosti
     );
   }
   if (!parts.some((part) => part.startsWith('.') && part !== '.')) return undefined;
-  return createError('secret/file-hidden', at(), `"${path}" has a part that begins with a dot`, 'move the file to a visible folder');
+  return documentError('secret/file-hidden', at(), `"${path}" has a part that begins with a dot`, 'move the file to a visible folder');
 }
 
 function unresolvedDiagnostics(
@@ -312,7 +306,7 @@ function unresolvedDiagnostics(
   if (diagnostics.length > 0) return diagnostics.map((diagnostic) => ({ ...diagnostic, pointer: pointer(...at) }));
   if (notation.is === 'file') {
     return [
-      createError(
+      documentError(
         'secret/unreadable-file',
         at,
         `"${notation.path}" ${empty ? 'is empty' : 'cannot be read'}`,
@@ -322,7 +316,7 @@ function unresolvedDiagnostics(
   }
   const hint = 'set it in the environment of this command';
   return [
-    createError('secret/undefined-variable', at, `the environment variable ${notation.name} is ${empty ? 'empty' : 'not set'}`, hint),
+    documentError('secret/undefined-variable', at, `the environment variable ${notation.name} is ${empty ? 'empty' : 'not set'}`, hint),
   ];
 }
 
@@ -353,7 +347,7 @@ function refuseStandIn(
   if (found === undefined) return undefined;
   const { code, what, hint } = found;
   const message = `the value of "${formatPlace(slotTokens(place))}" is ${what}${code === 'secret/pointer' ? ', not the file itself' : ''}`;
-  return { problems: [createError(code, at, message, hint)] };
+  return { problems: [documentError(code, at, message, hint)] };
 }
 
 function looksPlain(place: SecretSlot): DocumentDiagnostic {
@@ -389,9 +383,5 @@ function slotTokens({ field, key }: SecretSlot): readonly string[] {
 }
 
 function createFailure(code: DocumentDiagnostic['code'], place: SecretSlot, message: string, hint: string): SecretResult {
-  return { problems: [createError(code, slotTokens(place), message, hint)] };
-}
-
-function createError(code: DocumentDiagnostic['code'], tokens: readonly string[], message: string, hint: string): DocumentDiagnostic {
-  return { code, severity: 'error', pointer: pointer(...tokens), message, hint };
+  return { problems: [documentError(code, slotTokens(place), message, hint)] };
 }

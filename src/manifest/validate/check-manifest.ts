@@ -1,5 +1,5 @@
 import { appendAll, memoizeByList } from '../../model/collections.ts';
-import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
+import { type DocumentDiagnostic, suggest, documentError } from '../../model/diagnostic.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import { asArray, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
@@ -34,7 +34,7 @@ function findImpliedElements({ view: { kind }, spec }: Manifest): readonly Docum
     if (index === -1) return [];
     const message = `invalid value ${quoteValue(implied)} of ${name}: the gateway always includes it`;
     const hint = `remove it; ${name}: [] admits only ${implied}`;
-    return [{ code: 'manifest/not-allowed-value', severity: 'error', pointer: pointer('spec', name, String(index)), message, hint }];
+    return [documentError('manifest/not-allowed-value', ['spec', name, String(index)], message, hint)];
   });
 }
 
@@ -51,10 +51,7 @@ function checkEnds(field: FieldRule, value: Json | undefined): readonly Document
     const invalid = typeof until === 'string' ? dateProblems(until, pointer(...place, 'until'), 'manifest/no-such-day') : [];
     if (firstOf.get(names[index] ?? null) === index) return invalid;
     const message = `duplicate value ${quoteValue(names[index])} in ${name}`;
-    return [
-      ...invalid,
-      { code: 'manifest/duplicate-entry', severity: 'error', pointer: pointer(...place), message, hint: 'remove one of them' },
-    ];
+    return [...invalid, documentError('manifest/duplicate-entry', place, message, 'remove one of them')];
   });
 }
 
@@ -62,7 +59,7 @@ function checkEnds(field: FieldRule, value: Json | undefined): readonly Document
 export function dateProblems(until: string, at: Pointer, code: DocumentDiagnostic['code']): readonly DocumentDiagnostic[] {
   if (isEnd(until)) return [];
   const message = `invalid date ${quoteValue(until)}`;
-  return [{ code, severity: 'error', pointer: at, message, hint: 'expected YYYY-MM-DD' }];
+  return [documentError(code, at, message, 'expected YYYY-MM-DD')];
 }
 
 function findDuplicateKeys(fields: readonly FieldRule[], value: JsonObject, tokens: readonly string[]): readonly DocumentDiagnostic[] {
@@ -88,16 +85,14 @@ function findDuplicateEntries(key: string, entries: readonly Json[], place: read
     }
     const message = `duplicate ${key} ${quoteValue(name)} in ${formatPlace(place)}`;
     const at = pointer(...place, String(index), key);
-    return [{ code: 'manifest/duplicate-entry', severity: 'error', pointer: at, message, hint: `give each entry a unique ${key}` }];
+    return [documentError('manifest/duplicate-entry', at, message, `give each entry a unique ${key}`)];
   });
 }
 
 function checkIgnoredPath({ view, spec }: Manifest, path: string, index: number): readonly DocumentDiagnostic[] {
   const tokens = tokensOf(path);
   const at = pointer('metadata', 'ignore', String(index));
-  const wrong = (message: string, hint: string): readonly DocumentDiagnostic[] => [
-    { code: 'manifest/bad-ignore', severity: 'error', pointer: at, message, hint },
-  ];
+  const wrong = (message: string, hint: string): readonly DocumentDiagnostic[] => [documentError('manifest/bad-ignore', at, message, hint)];
   const names = view.kind.fields.filter((field) => field.manifestOnly !== true).map((field) => field.name);
   const first = tokens[0] ?? '';
   if (!names.includes(first)) {
@@ -183,13 +178,5 @@ function leadsToPlace(fields: readonly FieldRule[], tokens: readonly string[]): 
 export function checkTargetName(name: string, index: number, targets: readonly string[]): readonly DocumentDiagnostic[] {
   if (targets.includes(name)) return [];
   const hint = suggestWord(suggest(name, targets)) ?? `the targets are ${targets.join(', ')}`;
-  return [
-    {
-      code: 'manifest/unknown-target',
-      severity: 'error',
-      pointer: pointer('metadata', 'targets', String(index)),
-      message: `"${name}" is not a target`,
-      hint,
-    },
-  ];
+  return [documentError('manifest/unknown-target', ['metadata', 'targets', String(index)], `"${name}" is not a target`, hint)];
 }

@@ -1,7 +1,7 @@
 import { describeInvalidSecret, isSecretName } from '../secrets/read-secret.ts';
-import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
+import { type DocumentDiagnostic, documentError, suggest } from '../../model/diagnostic.ts';
 import { asObject, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { pointer, tokensOf } from '../../model/pointer.ts';
+import { tokensOf } from '../../model/pointer.ts';
 import {
   describeType,
   formatPlace,
@@ -114,10 +114,14 @@ function describeChoice(
   describeWithin: (error: SchemaError) => DocumentDiagnostic,
 ): readonly DocumentDiagnostic[] {
   const { schema, tokens, node, value } = place;
-  const at = pointer(...tokens);
   const forms = formsOf(schema, node);
   if (forms.every((form) => form['type'] === undefined && form['enum'] === undefined))
-    return [{ ...createError('manifest/missing-field', at, `${placeName(place)}: missing required field`, hintOf(node)), part: 'value' }];
+    return [
+      {
+        ...documentError('manifest/missing-field', place.tokens, `${placeName(place)}: missing required field`, hintOf(node)),
+        part: 'value',
+      },
+    ];
   const types = forms.map((form) => form['type']);
   const map = forms.find((form) => form['type'] === 'object');
   if (isObject(value) && map !== undefined) {
@@ -147,14 +151,16 @@ function describeChoice(
   if (types.includes('string') && (typeof value === 'number' || typeof value === 'boolean')) return [wrongType(place, 'string')];
   const words = forms.flatMap((form) => (Array.isArray(form['enum']) ? form['enum'] : []));
   if (words.length === 0)
-    return [createError('manifest/wrong-type', at, `invalid value ${quoteValue(value)} of ${formatPlace(tokens)}`, hintOf(node))];
+    return [
+      documentError('manifest/wrong-type', place.tokens, `invalid value ${quoteValue(value)} of ${formatPlace(tokens)}`, hintOf(node)),
+    ];
   const maps = map === undefined ? [] : [`a map with ${Object.keys(fieldNodes(map)).join(', ')}`];
   return [notAllowed(place, [...words, ...maps])];
 }
 
 function emptyText(place: SchemaPlace): DocumentDiagnostic {
   const hint = Array.isArray(place.value) ? 'add at least one entry' : hintOf(place.node);
-  return createError('manifest/too-short', pointer(...place.tokens), `${placeName(place)} is empty`, hint);
+  return documentError('manifest/too-short', place.tokens, `${placeName(place)} is empty`, hint);
 }
 
 /** Lists the forms of a value, those of nested choices included. */
@@ -167,25 +173,26 @@ function formsOf(schema: JsonObject, node: JsonObject): readonly JsonObject[] {
 function badKey(place: SchemaPlace, key: string): DocumentDiagnostic {
   const names = place.node['propertyNames'];
   const hint = readAnnotation(isObject(names) ? names : undefined, 'x-ostiary-pattern-hint');
-  const at = pointer(...place.tokens, key);
+  const tokens = [...place.tokens, key];
   const isShown = readAnnotation(place.node, 'x-ostiary-secret') === undefined || isSecretName(key);
   return {
-    ...createError('manifest/pattern', at, `invalid key ${isShown ? quoteValue(key) : ''} in ${placeName(place)}`, allowedHint(hint)),
+    ...documentError('manifest/pattern', tokens, `invalid key ${isShown ? quoteValue(key) : ''} in ${placeName(place)}`, allowedHint(hint)),
     part: 'key',
   };
 }
 
 function unknownField(place: SchemaPlace, key: string): DocumentDiagnostic {
-  const at = pointer(...place.tokens, key);
+  const tokens = [...place.tokens, key];
   const field = fieldNodes(place.node)[key];
   const readOnly = readAnnotation(isObject(field) ? field : undefined, 'x-ostiary-read-only');
   if (readOnly !== undefined) {
-    return { ...createError('manifest/read-only-field', at, `"${key}" is read-only`, `remove it: ${readOnly}`), part: 'key' };
+    return { ...documentError('manifest/read-only-field', tokens, `"${key}" is read-only`, `remove it: ${readOnly}`), part: 'key' };
   }
   const noDefault = readAnnotation(isObject(field) ? field : undefined, 'x-ostiary-no-default');
-  if (noDefault !== undefined) return { ...createError('defaults/secret', at, `"${key}" cannot have a default`, noDefault), part: 'key' };
+  if (noDefault !== undefined)
+    return { ...documentError('defaults/secret', tokens, `"${key}" cannot have a default`, noDefault), part: 'key' };
   const hint = suggestWord(suggest(key, listAllowedFields(place.node))) ?? suggestLevel(place, key);
-  return { ...createError('manifest/unknown-field', at, `unknown field ${quoteValue(key)} in ${ownerOf(place)}`, hint), part: 'key' };
+  return { ...documentError('manifest/unknown-field', tokens, `unknown field ${quoteValue(key)} in ${ownerOf(place)}`, hint), part: 'key' };
 }
 
 /** Suggests the level of a field that is written one level too high or too low. */
@@ -210,16 +217,15 @@ function missingField(place: SchemaPlace, key: string): DocumentDiagnostic {
   const choices = Array.isArray(node['enum']) ? `expected one of: ${node['enum'].join(', ')}` : undefined;
   const hint = choices ?? (place.tokens.length === 0 ? skeletons[key] : undefined) ?? readAnnotation(node, 'description');
   const message = `missing required field "${key}" in ${ownerOf(place)}`;
-  return { ...createError('manifest/missing-field', pointer(...place.tokens, key), message, hint), part: 'parent' };
+  return { ...documentError('manifest/missing-field', [...place.tokens, key], message, hint), part: 'parent' };
 }
 
 function wrongType(place: SchemaPlace, expected: unknown): DocumentDiagnostic {
   const types = (Array.isArray(expected) ? expected : [expected]).map(String);
   const type = types.find((entry) => entry !== 'null') ?? 'null';
   const shown = place.node['x-ostiary-secret'] === undefined ? quoteValue(place.value) : describeType(place.value);
-  const at = pointer(...place.tokens);
   const hint = typeHint(place, type);
-  const error = createError('manifest/wrong-type', at, `${placeName(place)} is ${shown}, not ${typeNames[type] ?? type}`, hint);
+  const error = documentError('manifest/wrong-type', place.tokens, `${placeName(place)} is ${shown}, not ${typeNames[type] ?? type}`, hint);
   if (place.node['x-ostiary-secret'] !== undefined) return error;
   if (hint === quotesHints.string) return { ...error, quotes: 'string' };
   return hint === quotesHints.array ? { ...error, quotes: 'array' } : error;
@@ -254,65 +260,58 @@ function typeHint(place: SchemaPlace, type: string): string | undefined {
 
 function notAllowed(place: SchemaPlace, choices: unknown): DocumentDiagnostic {
   const words = (Array.isArray(choices) ? choices : []).map(String);
-  const at = pointer(...place.tokens);
   if (words.length === 1 && words[0] === '') {
-    return createError('manifest/not-allowed-value', at, `${placeName(place)} must be empty here`, hintOf(place.node));
+    return documentError('manifest/not-allowed-value', place.tokens, `${placeName(place)} must be empty here`, hintOf(place.node));
   }
   const near = typeof place.value === 'string' ? suggestWord(suggest(place.value, words)) : undefined;
   const message = `invalid value ${quoteValue(place.value)} of ${formatPlace(place.tokens)}`;
-  return createError('manifest/not-allowed-value', at, message, near ?? `expected one of: ${words.join(', ')}`);
+  return documentError('manifest/not-allowed-value', place.tokens, message, near ?? `expected one of: ${words.join(', ')}`);
 }
 
 function duplicateEntry(place: SchemaPlace, left: unknown, right: unknown): DocumentDiagnostic {
   const indexes = [Number(left), Number(right)].toSorted((one, other) => one - other);
   const second = String(indexes[1] ?? 0);
   const entry = readValueAt(place.value, [second]);
-  const at = pointer(...place.tokens, second);
-  return createError(
+  return documentError(
     'manifest/duplicate-entry',
-    at,
+    [...place.tokens, second],
     `duplicate value ${quoteValue(entry)} in ${formatPlace(place.tokens)}`,
     'remove one of them',
   );
 }
 
 function outOfBounds(place: SchemaPlace, error: SchemaError): DocumentDiagnostic {
-  const at = pointer(...place.tokens);
   const limit = toText(error.params['limit']);
   const subject = `${placeName(place)} is ${quoteValue(place.value)}`;
   switch (error.keyword) {
     case 'pattern':
       return wrongPattern(place);
     case 'minimum':
-      return createError('manifest/out-of-range', at, `${subject}, but must be at least ${limit}`, hintOf(place.node));
+      return documentError('manifest/out-of-range', place.tokens, `${subject}, but must be at least ${limit}`, hintOf(place.node));
     case 'maximum':
-      return createError('manifest/out-of-range', at, `${subject}, but must be at most ${limit}`, hintOf(place.node));
+      return documentError('manifest/out-of-range', place.tokens, `${subject}, but must be at most ${limit}`, hintOf(place.node));
     case 'maxLength':
-      return createError('manifest/too-long', at, `${placeName(place)} is longer than ${limit} characters`, 'shorten it');
+      return documentError('manifest/too-long', place.tokens, `${placeName(place)} is longer than ${limit} characters`, 'shorten it');
     case 'maxItems':
-      return createError('manifest/not-allowed-value', at, `${placeName(place)} must be empty here`, hintOf(place.node));
+      return documentError('manifest/not-allowed-value', place.tokens, `${placeName(place)} must be empty here`, hintOf(place.node));
     case 'minItems':
     case 'minProperties':
-      return createError('manifest/too-short', at, `${placeName(place)} is empty`, 'add at least one entry');
+      return documentError('manifest/too-short', place.tokens, `${placeName(place)} is empty`, 'add at least one entry');
     case 'minLength':
-      return createError('manifest/too-short', at, `${placeName(place)} is empty`, hintOf(place.node));
+      return documentError('manifest/too-short', place.tokens, `${placeName(place)} is empty`, hintOf(place.node));
     default:
-      return createError('manifest/wrong-type', at, `${subject}, which is invalid`, hintOf(place.node));
+      return documentError('manifest/wrong-type', place.tokens, `${subject}, which is invalid`, hintOf(place.node));
   }
 }
 
 function wrongPattern(place: SchemaPlace): DocumentDiagnostic {
   const { node, value, tokens } = place;
-  const at = pointer(...tokens);
   const isPointer = node['pattern'] === '^/' && typeof value === 'string' && value !== '';
   const hint = isPointer ? `write /${value}` : allowedHint(readAnnotation(node, 'x-ostiary-pattern-hint'));
-  if (value === '') return createError('manifest/too-short', at, `${placeName(place)} is empty`, hint);
-  if (node['x-ostiary-secret'] !== undefined) return createError('manifest/pattern', at, `invalid value of ${formatPlace(tokens)}`, hint);
-  return createError('manifest/pattern', at, `invalid value ${quoteValue(value)} of ${formatPlace(tokens)}`, hint);
-}
-
-function createError(code: DocumentDiagnostic['code'], at: string, message: string, hint: string | undefined): DocumentDiagnostic {
-  return { code, severity: 'error', pointer: at, message, ...(hint === undefined || hint === '' ? {} : { hint }) };
+  if (value === '') return documentError('manifest/too-short', place.tokens, `${placeName(place)} is empty`, hint);
+  if (node['x-ostiary-secret'] !== undefined)
+    return documentError('manifest/pattern', place.tokens, `invalid value of ${formatPlace(tokens)}`, hint);
+  return documentError('manifest/pattern', place.tokens, `invalid value ${quoteValue(value)} of ${formatPlace(tokens)}`, hint);
 }
 
 function placeName(place: SchemaPlace): string {

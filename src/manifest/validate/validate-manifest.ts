@@ -1,5 +1,5 @@
 import { fieldName } from '../../model/spec/spelling.ts';
-import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
+import { type DocumentDiagnostic, suggest, documentError } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { describeType, quoteValue, readValueAt, suggestWord } from '../json-values.ts';
@@ -81,7 +81,7 @@ function classifyKind(kind: Json | undefined, value: JsonObject, views: KindView
 }
 
 function wrong(code: DocumentDiagnostic['code'], at: string, message: string, hint: string): DocumentClass {
-  return { is: 'wrong', problem: { code, severity: 'error', pointer: at, message, hint } };
+  return { is: 'wrong', problem: documentError(code, at, message, hint) };
 }
 
 /** Validates a manifest against the schema of its kind. An overlay may omit fields that the manifest states. */
