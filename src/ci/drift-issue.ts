@@ -85,7 +85,7 @@ function isReverted({ findings, exitCode }: ReportedTask): boolean {
 /** Closes the pull request that would adopt a drift that was reverted. */
 async function closeAdoption(forge: Forge, { task, context }: ReportedTask, drift: Drift): Promise<Checked<number>> {
   const { flags, label } = task.inputs;
-  const { root } = resolveConfig({ only: [], paths: [], config: flags['config'] }, context);
+  const { root } = resolveConfig({ config: flags['config'] }, context);
   const repository = await openRepository({ folder: root, env: context.env });
   if (repository === undefined) return nothingKept;
   const head = adoptionBranch(repository, drift.plan.target.name, label);

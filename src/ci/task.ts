@@ -195,7 +195,7 @@ export function configFlags(
   { flags: { config, target, 'config-ref': given } }: Pick<ActionInputs, 'flags'>,
   usual?: string,
 ): ProjectSelection {
-  return { only: [], paths: [], config, target, configRef: given ?? usual };
+  return { config, target, configRef: given ?? usual };
 }
 
 /** Returns the reason why the job has no secrets; undefined if it has them. */

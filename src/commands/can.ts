@@ -54,14 +54,14 @@ export const defineCan: DefineCommand = (command, run) => {
     .addOption(new Option('--matrix', 'print what every group can do on every connection').default(false).conflicts('user'))
     .action((group, verb, connection, flags) => {
       const words = [group, verb, connection].filter((word) => word !== undefined);
-      return run((context) => runCan({ ...flags, words, only: [], paths: [] }, context));
+      return run((context) => runCan({ ...flags, words }, context));
     });
 };
 
 /** Defines `ostiary who`. */
 export const defineWho: DefineCommand = (command, run) => {
   sourceOptions(command.argument('<connection>', "the name of a connection, or a pattern: 'orders-*'")).action((connection, flags) =>
-    run((context) => runWho({ ...flags, connection, only: [], paths: [] }, context)),
+    run((context) => runWho({ ...flags, connection }, context)),
   );
 };
 
@@ -172,7 +172,7 @@ function refusedTo({ name }: AccessUser, answer: Permission): Permission {
 
 /** Returns a user of the gateway. Throws UsageError if the gateway has no such user, or none at all. */
 async function userNamed(name: string, flags: AccessFlags, context: CliContext): Promise<AccessUser> {
-  return withService(resolveProject({ ...flags, only: [], paths: [] }, context).target, { flags, context }, async (service) => {
+  return withService(resolveProject(flags, context).target, { flags, context }, async (service) => {
     const users = await service.access('users');
     if (users === undefined) throw new UsageError('this gateway has no users of its own', 'name a group instead of --user');
     const all = requireWhole(users);

@@ -56,7 +56,7 @@ export const defineExplain: DefineCommand = (command, run) => {
     .addOption(secretsOption())
     .optionsGroup(groups.own)
     .option('--all', 'print all fields, not only those that differ', false)
-    .action((resource, field, flags) => run((context) => runExplain({ ...flags, resource, field, only: [], paths: [] }, context)));
+    .action((resource, field, flags) => run((context) => runExplain({ ...flags, resource, field }, context)));
 };
 
 /** Explains for each field of an object why the plan changes it or does not; without a field, for those that differ. */

@@ -95,7 +95,7 @@ function filesToFormat({ paths, config }: FmtFlags, context: CliContext): Checke
     const missing = missingPaths(absolute, cwd);
     return missing.length > 0 ? { diagnostics: missing } : readTree(absolute, { root: cwd, cwd, exclude: [] });
   }
-  const resolved = resolveConfig({ only: [], paths: [], config }, context);
+  const resolved = resolveConfig({ config }, context);
   if (resolved.file === undefined)
     throw new UsageError('found no config file, and no path was given', 'run ostiary init, or pass the files to format');
   const folders = resolved.targets.flatMap(({ manifests, overlays }) => [...manifests, ...overlays]);

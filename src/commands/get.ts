@@ -99,7 +99,7 @@ export const defineGet: DefineCommand = (command, run) => {
     .argParser((word) => word);
   targetOptions(command.addArgument(listed).argument('[name]', 'list only the one with this name or ID'))
     .addOption(formatOption(viewFormats))
-    .action((word, name, flags) => run((context) => runGet({ ...flags, ...askedFor(word, name), only: [], paths: [] }, context)));
+    .action((word, name, flags) => run((context) => runGet({ ...flags, ...askedFor(word, name) }, context)));
 };
 
 /** Lists live objects without their secrets, or other things that the gateway has. Returns exit code 0. */

@@ -92,7 +92,7 @@ function writeFiles(files: readonly (readonly [string, string])[], folder: strin
 
 /** Writes workflows whose path filters cover everything that the config names, and the pipeline, at the top of the repository. */
 async function writeWorkflows({ folder, action, github, gitlab }: InitFlags, context: CliContext): Promise<readonly string[]> {
-  const selection = { only: [], paths: [] };
+  const selection = {};
   const config = resolveConfig(selection, { ...context, cwd: absolutePath(folder, context) });
   const found = await findRepository(config.root, context);
   const prefix = found === undefined || found instanceof AppError ? '' : found.prefix;

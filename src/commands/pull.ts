@@ -38,7 +38,7 @@ Secret values are never written.
   OSTIARY_TOKEN=… ostiary pull access-prod --url https://gateway.example.com/api
   ostiary pull --target staging --only Connection/orders-db`,
     )
-    .action((directory, flags) => run((context) => runPull({ ...flags, directory, paths: [] }, context)));
+    .action((directory, flags) => run((context) => runPull({ ...flags, directory }, context)));
 };
 
 /** Reads the objects that the Terraform state of a file, or of stdin, owns. */

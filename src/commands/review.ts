@@ -33,7 +33,7 @@ export const defineReview: DefineCommand = (command, run) => {
     .option('--force', 'approve on behalf of all groups; requires membership in a force-approve group', false)
     .option('--window <hours>', 'approve only for these hours of the day in UTC, such as 09:00-18:00')
     .addOption(formatOption(viewFormats))
-    .action((verdict, id, flags) => run((context) => runReview({ ...flags, verdict, id, only: [], paths: [] }, context)));
+    .action((verdict, id, flags) => run((context) => runReview({ ...flags, verdict, id }, context)));
 };
 
 /** Decides a review and prints its new state; the gateway has the final decision. */

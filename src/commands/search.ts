@@ -14,7 +14,7 @@ import type { CliContext } from './context/cli-context.ts';
 export const defineSearch: DefineCommand = (command, run) => {
   targetOptions(command.argument('<term>', 'part of a name'))
     .addOption(formatOption(viewFormats))
-    .action((term, flags) => run((context) => runSearch({ ...flags, term, only: [], paths: [] }, context)));
+    .action((term, flags) => run((context) => runSearch({ ...flags, term }, context)));
 };
 
 /** Searches connections, resources and runbooks. A part that could not be searched is a warning. Returns exit code 0. */

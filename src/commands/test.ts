@@ -49,7 +49,7 @@ export const defineTest: DefineCommand = (command, run) => {
 async function runTest(flags: TestFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
-  const piped = await readPipedFile(flags.paths, context);
+  const piped = await readPipedFile(flags.paths ?? [], context);
   const selection = piped === undefined ? flags : { ...flags, paths: [] };
   const targets = chooseTargets(config, flags);
   const repository = piped === undefined ? await findRepository(config.root, context) : undefined;

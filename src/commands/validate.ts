@@ -64,7 +64,7 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
   const targets = chooseTargets(config, flags);
-  const piped = await readPipedFile(flags.paths, context);
+  const piped = await readPipedFile(flags.paths ?? [], context);
   const selection = piped === undefined ? flags : { ...flags, paths: [] };
   const repository = piped === undefined ? await findRepository(config.root, context) : undefined;
   const { ruleInspector, notSimulatedNotice } = await import('../protection/rule-inspector.ts');

@@ -53,7 +53,7 @@ function readSelected(project: Project): ManifestSources {
   if (target.manifests.length === 0)
     throw new UsageError('found no config file, and no path was given', 'run ostiary init, or pass the folders of manifests');
   const absent = missingPaths(
-    selection.paths.map((path) => absolutePath(path, context)),
+    (selection.paths ?? []).map((path) => absolutePath(path, context)),
     context.cwd,
   );
   if (absent.length > 0) return { files: [], overlays: [], diagnostics: [...config.notices, ...absent] };
@@ -105,7 +105,7 @@ export function replaceTexts(sources: ManifestSources, files: readonly SourceFil
 
 /** Returns the input of `loadManifests` for all manifests of a target, without the values of secrets. */
 export function wholeInputOf(sources: ManifestSources, project: WholeProject): LoadInput {
-  return loadInputOf(sources, { ...project, selection: { only: [], paths: [] } }, { secrets: 'leave' });
+  return loadInputOf(sources, { ...project, selection: {} }, { secrets: 'leave' });
 }
 
 /** Loads all manifests of a target without the values of secrets. */
@@ -114,7 +114,7 @@ export function loadWhole(
   project: WholeProject,
   checking: Pick<LoadOptions, 'checkedDialect' | 'everyPlace' | 'inspect'> = {},
 ): Checked<DesiredState> {
-  return loadSources(sources, { ...project, selection: { only: [], paths: [] } }, { secrets: 'leave', ...checking });
+  return loadSources(sources, { ...project, selection: {} }, { secrets: 'leave', ...checking });
 }
 
 /** Returns the texts of all files and overlay files by path. */
@@ -171,9 +171,9 @@ function pathBelow(root: string, context: ProjectContext): (path: string) => str
 
 /** Returns the filter for names, tags and paths; each path must contain a manifest. */
 function selectionOf(selection: ProjectSelection, context: ProjectContext): Pick<LoadInput, 'selection'> {
-  const { only, tag = [], exclude = [] } = selection;
+  const { only = [], tag = [], exclude = [], paths: named = [] } = selection;
   if (!isPartialSelection(selection)) return {};
-  const paths = selection.paths.map((path) => ({ path, holds: pathMatcher(resolve(context.cwd, path), context.cwd) }));
+  const paths = named.map((path) => ({ path, holds: pathMatcher(resolve(context.cwd, path), context.cwd) }));
   return { selection: { only, tag, exclude, ...(paths.length === 0 ? {} : { paths }) } };
 }
 

@@ -24,13 +24,13 @@ export type ProjectSelection = Partial<Pick<Target, 'url' | 'dialect' | 'auth' |
   readonly configRef?: string | undefined;
   readonly target?: string | undefined;
   /** The resources to load, as `KIND/NAME` or patterns; all if empty. */
-  readonly only: readonly string[];
+  readonly only?: readonly string[];
   /** The tags that the resources must have, as `KEY=VALUE`. */
   readonly tag?: readonly string[];
   /** The resources to leave out, as `KIND/NAME` or patterns. */
   readonly exclude?: readonly string[];
   /** The files and folders to load; all if empty. */
-  readonly paths: readonly string[];
+  readonly paths?: readonly string[];
 };
 
 /** The content of the config file; without one, a config made of command-line options and environment variables. */
@@ -115,7 +115,7 @@ function configFromSelection(selection: ProjectSelection, context: ProjectContex
     token: defaultToken,
     secretPrefixes: ['OSTIARY_SECRET_'],
     allowedValues: {},
-    manifests: selection.paths.map((path) => absolutePath(path, context)),
+    manifests: (selection.paths ?? []).map((path) => absolutePath(path, context)),
 
     overlays: [],
     limits: defaultLimits,
@@ -168,7 +168,7 @@ export function isPendingTarget({ targets, pending = [] }: ResolvedConfig, { tar
 
 /** Returns whether the selection may leave out manifests: nothing is an orphan then, and no commit counts as applied. */
 export function isPartialSelection(selection: Pick<ProjectSelection, 'only' | 'tag' | 'exclude' | 'paths'>): boolean {
-  return selection.paths.length > 0 || isPartial(selection);
+  return (selection.paths ?? []).length > 0 || isPartial(selection);
 }
 
 /** Returns the absolute form of a path of the command line. */
@@ -205,8 +205,8 @@ export function selectTargets(selector: TargetSelector, context: ProjectContext)
   const override = urlOverride(selector, context);
   if (override !== undefined) throw new UsageError(`${override.from} can be used with only one target`, 'remove it, or pass one --target');
   const names = target === undefined ? undefined : namesIn(target);
-  const config = resolveConfig({ ...selector, ...everything }, context);
-  for (const name of names ?? []) chooseTarget(config, { ...everything, target: name });
+  const config = resolveConfig(selector, context);
+  for (const name of names ?? []) chooseTarget(config, { target: name });
   return names ?? config.targets.map(({ name }) => name);
 }
 
@@ -220,8 +220,6 @@ export function chooseTargets(config: ResolvedConfig, selection: ProjectSelectio
 function refuseBoth({ target, allTargets = false }: TargetSelector): void {
   if (allTargets && target !== undefined) throw new UsageError('--all-targets and --target cannot be combined', 'pass one of them');
 }
-
-const everything = { only: [], paths: [] } as const;
 
 function namesIn(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());

@@ -88,7 +88,7 @@ function wordsOf(argument: Argument, line: TypedLine, context: CliContext): Sugg
 }
 
 function selectionOf({ values }: TypedLine): ProjectSelection {
-  return { only: [], paths: [], config: values.get('config'), target: values.get('target')?.split(',')[0] };
+  return { config: values.get('config'), target: values.get('target')?.split(',')[0] };
 }
 
 /** The targets of the config; after `a,` those that can follow. */

@@ -200,7 +200,7 @@ function requireNoPlanOptions(flags: ApplyFlags): void {
 }
 
 /** Throws UsageError for paths that select manifests. Without a config file, paths name the folders of the manifests. */
-function requireNoPaths({ file }: ResolvedConfig, { paths }: ApplyFlags): void {
+function requireNoPaths({ file }: ResolvedConfig, { paths = [] }: ApplyFlags): void {
   if (file !== undefined && paths.length > 0) throw new UsageError('paths cannot be combined with --plan', 'pass them to ostiary plan');
 }
 

@@ -47,7 +47,7 @@ export const defineReport: DefineCommand = (command, run) => {
     .option('--without-approval', 'only people who need no approval, or of whom that is not known', false)
     .option('--no-git', 'leave out since when, who changed it last, and what is applied')
     .option('--verify <file>', 'check that a page or JSON of this command was not changed')
-    .action((_what, flags) => run((context) => runReport({ ...flags, only: [], paths: [] }, context)));
+    .action((_what, flags) => run((context) => runReport(flags, context)));
 };
 
 /** Prints a report on access, or checks one. Returns exit code 0, and 2 for a report that was changed. */
