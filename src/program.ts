@@ -67,6 +67,7 @@ const commandsByHeading: CommandList['byHeading'] = {
     },
   ],
   'Inspect:': [
+    workflowCommands.targets,
     workflowCommands.drift,
     {
       name: 'explain',

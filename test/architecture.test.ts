@@ -122,10 +122,10 @@ const inside: Readonly<Record<string, string>> = {
     'formats.ts reports.ts',
   server: 'log.ts principal.ts rejection.ts secrets.ts resource-kind.ts collections.ts store rules routes http',
   commands:
-    'context output session planning completion command-line pull-objects.ts validate.ts plan.ts apply.ts drift.ts explain.ts can.ts reporting test.ts fmt.ts init.ts schema.ts ' +
+    'context output session planning completion command-line validate.ts plan.ts apply.ts drift.ts explain.ts can.ts reporting test.ts targets.ts fmt.ts init.ts schema.ts ' +
     'pull.ts review.ts get.ts list.ts search.ts record.ts serve.ts version.ts workflow-commands.ts',
   'commands/planning':
-    'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts create-plan.ts decided-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts',
+    'target-policies.ts audit-log.ts name-deleters.ts read-secrets.ts read-gateway.ts planned-run.ts create-plan.ts decided-plan.ts saved-plan.ts interrupted-plan.ts access-tests.ts access-view.ts affected-targets.ts pull-objects.ts',
   forge:
     'forge.ts ci-system.ts answers.ts requests.ts git-credentials.ts forge-errors.ts comment-commands.ts sticky-body.ts sticky-posts.ts approved-plan.ts override-comments.ts ' +
     'github gitlab find-ci-system.ts',

@@ -26,12 +26,14 @@ import type { CommentLink } from '../report/markdown/comment.ts';
 export type Findings = Omit<TargetFindings, 'target'> & {
   /** The file that the plan was saved in. */
   readonly saved?: string;
+  /** The names of the targets that the change affects. */
+  readonly affected?: readonly string[];
 };
 
 /** Adds an event; drops repeated diagnostics, and diagnostics that repeat a refusal of the plan. */
 export function addEvent(findings: Findings, event: CommandEvent): Findings {
   if ('secret' in event) return findings;
-  if ('saved' in event) return { ...findings, ...event };
+  if ('saved' in event || 'affected' in event) return { ...findings, ...event };
   if ('plan' in event) return { ...findings, ...event, diagnostics: untold(findings.diagnostics, event.plan) };
   if ('drift' in event) return { ...findings, ...event };
   const known = new Set(findings.diagnostics.map((one) => JSON.stringify(one)));

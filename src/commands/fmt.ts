@@ -20,7 +20,7 @@ import { escapeTerminal } from '../report/escape.ts';
 import { plural } from '../report/wording/summary.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { readPipedFile } from './context/stdin.ts';
-import { type DefineCommand, groups, type OutputFlags } from './context/options.ts';
+import { configOption, type DefineCommand, groups, type OutputFlags } from './context/options.ts';
 import { printerFor } from './output/printer.ts';
 
 type FmtFlags = OutputFlags & { readonly paths: readonly string[]; readonly check: boolean; readonly config?: string };
@@ -33,10 +33,8 @@ export const defineFmt: DefineCommand = (command, run) => {
       'format only these files and folders, or - for stdin to stdout (default: the config, its manifests and overlays)',
     )
     .optionsGroup(groups.own)
-    .option('--check', 'write nothing; exit with 2 if a file is not formatted', false)
-    .optionsGroup(groups.from)
-    .option('--config <file>', 'config file (default: ostiary.yaml in this folder or a parent folder within the repository)')
-    .action((paths, flags) => run((context) => runFmt({ ...flags, paths }, context)));
+    .option('--check', 'write nothing; exit with 2 if a file is not formatted', false);
+  configOption(command).action((paths, flags) => run((context) => runFmt({ ...flags, paths }, context)));
 };
 
 /**

@@ -31,6 +31,7 @@ export const definePlan: DefineCommand = (command, run) => {
   planOptions(configRefOption(selectionOption(targetOptions(command.argument(...pathsArgument), true))), 'plan')
     .optionsGroup(groups.own)
     .option('--detailed-exitcode', 'exit with 2 if there are changes', false)
+    .option('--affected', 'with --all-targets: plan only the targets that the changes since the branch of --own affect', false)
     .option('--out <file>', 'save the plan for apply --plan')
     .addOption(secretsOption())
     .addOption(keepGoingOption())

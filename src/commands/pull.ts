@@ -10,7 +10,7 @@ import { formatOption, groups, readConcurrencyOption, selectionOption, targetOpt
 import { connect, readLive } from './session/connect.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { isStdin, stdinName } from './context/stdin.ts';
-import type { PullFlags } from './pull-objects.ts';
+import type { PullFlags } from './planning/pull-objects.ts';
 import { Option } from 'commander';
 
 /** Defines `ostiary pull`. */
@@ -59,7 +59,7 @@ async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
     // The code that makes, writes and reports manifests loads while the gateway answers.
     const [listed, { pullObjects }] = await Promise.all([
       readLive(gateway, [...registry.keys()], { flags, context }),
-      import('./pull-objects.ts'),
+      import('./planning/pull-objects.ts'),
       preloadFormat(flags.format),
     ]);
     await pullObjects({ project: withDialect(project, identity.dialect), owned, taken, gateway, identity, listed, flags, context });

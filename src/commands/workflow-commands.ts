@@ -1,7 +1,7 @@
 import type { ListedCommand } from './command-line/run-command-line.ts';
 
 /** The commands that a step of a workflow can run. */
-export const workflowCommands: Readonly<Record<'validate' | 'plan' | 'apply' | 'drift', ListedCommand>> = {
+export const workflowCommands: Readonly<Record<'validate' | 'targets' | 'plan' | 'apply' | 'drift', ListedCommand>> = {
   validate: {
     name: 'validate',
     usage: '[paths...]',
@@ -9,6 +9,13 @@ export const workflowCommands: Readonly<Record<'validate' | 'plan' | 'apply' | '
     summary: 'check manifests and rule samples offline',
     list: 'diagnostics',
     load: async () => (await import('./validate.ts')).defineValidate,
+  },
+  targets: {
+    name: 'targets',
+    usage: '',
+    summary: 'list the targets that a change affects, offline',
+    list: 'targets',
+    load: async () => (await import('./targets.ts')).defineTargets,
   },
   plan: {
     name: 'plan',

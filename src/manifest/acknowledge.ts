@@ -1,4 +1,5 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Acknowledgment } from '../model/desired.ts';
+import type { Diagnostic, SourceFile } from '../model/diagnostic.ts';
 import type { SourceMap } from './source-map.ts';
 import { commentsOf } from './yaml/comments.ts';
 
@@ -31,4 +32,16 @@ export function acknowledge<T extends Diagnostic>(
   const [reason] = reasons;
   const hint = `${finding.hint ?? ''}; to keep it, write # ${marker} ${code} and a reason`;
   return reason === undefined ? { finding: { ...finding, hint } } : { finding, reason };
+}
+
+/** Returns the comments of files that accept findings. */
+export function acknowledgmentsIn(files: readonly Pick<SourceFile, 'text'>[]): readonly Acknowledgment[] {
+  return files.flatMap(({ text }) => {
+    if (!text.includes(marker)) return [];
+    const lines = text.split('\n');
+    return commentsOf(text).flatMap(({ line, text: comment }) => {
+      const [, code = '', reason = ''] = /^\S+\s+(\S+)\s*(.*)$/s.exec(comment) ?? [];
+      return comment.startsWith(marker) ? [{ code, text: `${reason} ${lines[line - 1]?.trim() ?? ''}` }] : [];
+    });
+  });
 }

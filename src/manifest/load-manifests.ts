@@ -28,7 +28,7 @@ import {
   type UnmatchedTerm,
 } from '../model/resource-selection.ts';
 import { readStrings, suggestWord } from './json-values.ts';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledge, acknowledgmentsIn } from './acknowledge.ts';
 import { checkGrants, type GrantCheck } from './validate/check-grants.ts';
 import { checkManifest } from './validate/check-manifest.ts';
 import { checkTexts, findLookalikes } from './validate/check-texts.ts';
@@ -116,6 +116,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     notices: sorted,
     diagnose: createDiagnose(sources, manifests),
     acknowledge: (finding: Diagnostic) => acknowledge(sources, finding),
+    acknowledgments: () => acknowledgmentsIn([...input.files, ...input.overlays.flat()]),
     digestSecret: () => digestSecretOf(input, manifests, resources),
   };
   return { value, diagnostics: sorted };

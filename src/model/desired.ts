@@ -81,6 +81,9 @@ export type DigestSecret = { readonly text: string; readonly random: boolean };
 /** A finding that a comment accepts, and the reason that it states. */
 export type Acknowledged = { readonly finding: Diagnostic; readonly reason: string };
 
+/** A comment that accepts findings of a code: its text, and that of its line. */
+export type Acknowledgment = { readonly code: string; readonly text: string };
+
 /** The content of all manifests of one target. */
 export type DesiredState = {
   readonly resources: readonly DesiredResource[];
@@ -98,6 +101,8 @@ export type DesiredState = {
   readonly diagnose?: (id: ResourceId, finding: DocumentDiagnostic) => Diagnostic | undefined;
   /** Returns a finding of a whole load, with the reason if a comment at its place accepts it. */
   readonly acknowledge?: (finding: Diagnostic) => Pick<Acknowledged, 'finding'> & Partial<Acknowledged>;
+  /** Returns the comments that accept findings, with the lines that they are about. */
+  readonly acknowledgments?: () => readonly Acknowledgment[];
   /** Returns what seals contents of secrets in digests. */
   readonly digestSecret: () => DigestSecret;
   /** Policies about connections; absent when no manifest declares one. */

@@ -158,9 +158,9 @@ export type CommittedTree = {
   readonly pathInTree: (path: string) => string;
 };
 
-/** Reads the manifest files of a target at a commit; the config file of that commit names their folders. */
-export async function readCommittedTree(site: CommittedProject, commit: string): Promise<Checked<CommittedTree>> {
-  const { value: committed, diagnostics: found } = await readCommittedConfig(site, commit);
+/** Reads the manifest files of a target at a commit; the config file of that commit, unless it was read before, names their folders. */
+export async function readCommittedTree(site: CommittedProject, commit: string, read?: Checked<Config>): Promise<Checked<CommittedTree>> {
+  const { value: committed, diagnostics: found } = read ?? (await readCommittedConfig(site, commit));
   if (committed === undefined) return { diagnostics: found };
   const target = findTargetThen(committed.targets, site);
   if (target === undefined) return { diagnostics: [noTarget(commit, site.target.name, committed.file ?? '')] };

@@ -337,11 +337,7 @@ async function readProposed(site: CommittedProject, { commit, value }: BranchPoi
 /** Reads the manifests at the branch point. Unreadable manifests are a warning; a commit without manifests makes every change the pull request's own. */
 async function readOwn(site: CommittedProject, ref: string): Promise<BranchPoint> {
   const { repository } = site;
-  const given = await resolveCommit(repository, ref);
-  const head = repository.head;
-  const shared = head === undefined ? undefined : await mergeBaseOf(repository, given, head);
-  const diagnostics = shared === undefined ? [noMergeBase(repository, ref)] : [];
-  const commit = shared ?? given;
+  const { commit, diagnostics } = await findBranchPoint(repository, ref);
   const { value: tree, diagnostics: unread } = await readCommittedTree(site, commit);
   const { value, diagnostics: found } = tree === undefined ? { diagnostics: unread } : await loadCommittedState(repository, commit, tree);
   if (value !== undefined) return { commit, value, diagnostics };
@@ -356,6 +352,17 @@ async function readOwn(site: CommittedProject, ref: string): Promise<BranchPoint
     commit,
     diagnostics: [...diagnostics, { code: 'git/own-unreadable', severity: 'warning', message, hint: first?.message ?? '', ...at }],
   };
+}
+
+/** Returns the commit that HEAD has in common with a branch; without one that of the branch, and a warning. */
+export async function findBranchPoint(
+  repository: Repository,
+  ref: string,
+): Promise<{ readonly commit: string; readonly diagnostics: readonly Diagnostic[] }> {
+  const given = await resolveCommit(repository, ref);
+  const head = repository.head;
+  const shared = head === undefined ? undefined : await mergeBaseOf(repository, given, head);
+  return { commit: shared ?? given, diagnostics: shared === undefined ? [noMergeBase(repository, ref)] : [] };
 }
 
 const codesOfAbsence: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);

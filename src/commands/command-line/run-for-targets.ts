@@ -1,5 +1,6 @@
 import { appendAll, largestOf } from '../../model/collections.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { UsageError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { plural } from '../../report/wording/summary.ts';
 import { escapeTerminal } from '../../report/escape.ts';
@@ -22,6 +23,9 @@ type MultiTargetFlags = TargetFlags &
     readonly report?: readonly ReportFlag[];
     readonly out?: string;
     readonly journal?: string;
+    /** Run only for the targets that the changes since the branch `own` affect. */
+    readonly affected?: boolean;
+    readonly own?: string;
   };
 
 /** A command for one target: `run` returns its exit code; `list` is the list that its JSON documents contain. */
@@ -68,20 +72,41 @@ export async function runForTargets<F extends MultiTargetFlags>(
   context: CliContext,
   command: MultiTargetCommand<F>,
 ): Promise<number> {
-  const names = command.isJoint === true ? undefined : selectTargets(flags, context);
+  const selected = command.isJoint === true ? undefined : selectTargets(flags, context);
+  const affected = flags.affected === true ? await readAffected(flags, context) : undefined;
+  const names = affected?.names ?? selected;
   if (names === undefined) return runAlone(flags, context, command);
   requirePathPerTarget(pathsOf(flags));
   const runs: TargetRun[] = [];
   const isText = !isJsonFormat(flags.format ?? 'text');
   const run = { flags, context, command };
   for (const name of names) runs.push(isText ? await printSection(name, runs.length === 0, run) : await runForTarget(name, run));
-  const { printDocument } = printerFor(context, flags);
+  const { print, printDocument } = printerFor(context, flags);
+  if (isText && names.length === 0) print(affected?.text ?? '');
   const documents = runs.flatMap((one) => one.documents);
   const failures = runs.flatMap(({ failure }) => failure ?? []);
-  if (flags.format === 'json') printDocument(fleetDocument(command.list, documents, failures));
+  if (flags.format === 'json') printDocument({ ...fleetDocument(command.list, documents, failures), ...affected?.document });
   else if (!isText) printDocument(mergeDocuments(documents));
-  printTargetEnds(runs, flags, context);
+  if (runs.length > 0) printTargetEnds(runs, flags, context);
   return worstExitCode(runs.map(({ code }) => code));
+}
+
+/** The targets that a change affects, and what a run for them prints about it. */
+type AffectedRun = { readonly names: readonly string[]; readonly text: string; readonly document: JsonObject };
+
+/** Finds the affected targets, and lists them with the reasons. Throws UsageError unless all targets are selected. */
+async function readAffected(flags: MultiTargetFlags, context: CliContext): Promise<AffectedRun> {
+  if (flags.allTargets !== true) throw new UsageError('--affected requires --all-targets', 'pass --all-targets, and no --target');
+  const { affectedDocument, affectedLines, affectedNames, findAffectedTargets } = await import('../planning/affected-targets.ts');
+  const found = await findAffectedTargets(flags, context);
+  const names = affectedNames(found);
+  const text = affectedLines(found)
+    .map((line) => `${escapeTerminal(line)}\n`)
+    .join('');
+  const { diagnostics, hint } = printerFor(context, flags);
+  diagnostics(found.diagnostics);
+  if (names.length > 0) hint(`${text}\n`);
+  return { names, text, document: { affected: affectedDocument(found) } };
 }
 
 type MultiTargetRun<F> = { readonly flags: F; readonly context: CliContext; readonly command: MultiTargetCommand<F> };

@@ -21,6 +21,8 @@ export type CommandEvent =
   | { readonly diagnostics: readonly Diagnostic[] }
   | { readonly plan: Plan; readonly result?: ApplyResult }
   | { readonly drift: Drift }
+  /** The names of the targets that a change affects. */
+  | { readonly affected: readonly string[] }
   /** The file that a plan was saved in. */
   | { readonly saved: string };
 

@@ -76,12 +76,18 @@ export function refuseRepeated(on: Command): void {
 export function targetOptions(on: Command, several = false): Command {
   on.optionsGroup(groups.from);
   if (several) on.option('--all-targets', 'run for every target of the config, one after another', false);
-  return on
-    .option('--config <file>', 'config file (default: ostiary.yaml in this folder or a parent folder within the repository)')
+  return configOption(on)
     .option('--target <name>', several ? 'target of the config, or several: a,b' : 'target of the config')
     .option('--url <url>', 'URL of the gateway; overrides the target and OSTIARY_URL')
     .addOption(new Option('--dialect <name>', 'API dialect of the gateway; overrides the target').choices(['auto', ...dialectNames]))
     .addOption(new Option('--auth <how>', 'how to send the token; overrides the target').choices(['auto', 'bearer', 'api-key']));
+}
+
+/** Adds `--config`. */
+export function configOption(on: Command): Command {
+  return on
+    .optionsGroup(groups.from)
+    .option('--config <file>', 'config file (default: ostiary.yaml in this folder or a parent folder within the repository)');
 }
 
 /** Adds `--only`. */

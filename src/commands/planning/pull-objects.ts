@@ -1,26 +1,26 @@
-import { matchState } from '../manifest/draft/terraform-state.ts';
-import { desiredByKey } from '../model/desired.ts';
-import type { SourceFile } from '../model/diagnostic.ts';
-import { UsageError } from '../model/errors.ts';
-import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
-import type { LiveResource, LiveState } from '../model/live.ts';
-import type { PullResult, PulledSecrets } from '../model/result/outcome.ts';
-import { chooseObjects, objectsWithDeclaredSecrets, readDetails, selectLive } from '../import/choose-objects.ts';
-import { ruleInspector } from '../protection/rule-inspector.ts';
-import { acknowledgeFindings } from '../import/acknowledge-findings.ts';
-import { makeManifests, type PullManifests } from '../import/make-manifests.ts';
-import type { PullProject } from '../import/pull-project.ts';
-import type { ProjectUpdate, UpdateContext } from '../import/update-manifests.ts';
-import { handOver, type readOwnedObjects, writeProject } from '../import/write-project.ts';
-import { escapeTerminal } from '../report/escape.ts';
-import { pullDocument } from '../report/subjects/pull.ts';
-import { plural, shortList } from '../report/wording/summary.ts';
-import type { CliContext } from './context/cli-context.ts';
-import { trackSecretReads } from './session/connect.ts';
-import type { TargetFlags } from './context/options.ts';
-import { emit } from './output/emit.ts';
-import { printerFor } from './output/printer.ts';
-import { recordSecrets, secretCacheOf, withReliableVersion } from './planning/read-secrets.ts';
+import { matchState } from '../../manifest/draft/terraform-state.ts';
+import { desiredByKey } from '../../model/desired.ts';
+import type { SourceFile } from '../../model/diagnostic.ts';
+import { UsageError } from '../../model/errors.ts';
+import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
+import type { LiveResource, LiveState } from '../../model/live.ts';
+import type { PullResult, PulledSecrets } from '../../model/result/outcome.ts';
+import { chooseObjects, objectsWithDeclaredSecrets, readDetails, selectLive } from '../../import/choose-objects.ts';
+import { ruleInspector } from '../../protection/rule-inspector.ts';
+import { acknowledgeFindings } from '../../import/acknowledge-findings.ts';
+import { makeManifests, type PullManifests } from '../../import/make-manifests.ts';
+import type { PullProject } from '../../import/pull-project.ts';
+import type { ProjectUpdate, UpdateContext } from '../../import/update-manifests.ts';
+import { handOver, type readOwnedObjects, writeProject } from '../../import/write-project.ts';
+import { escapeTerminal } from '../../report/escape.ts';
+import { pullDocument } from '../../report/subjects/pull.ts';
+import { plural, shortList } from '../../report/wording/summary.ts';
+import type { CliContext } from '../context/cli-context.ts';
+import { trackSecretReads } from '../session/connect.ts';
+import type { TargetFlags } from '../context/options.ts';
+import { emit } from '../output/emit.ts';
+import { printerFor } from '../output/printer.ts';
+import { recordSecrets, secretCacheOf, withReliableVersion } from './read-secrets.ts';
 
 export type PullFlags = TargetFlags & {
   readonly directory?: string;
@@ -105,8 +105,8 @@ function recordRead(live: LiveState, detailed: readonly LiveResource[], { projec
  */
 async function confirmOverwriting({ root }: PullProject, edited: readonly SourceFile[], context: CliContext): Promise<void> {
   if (edited.length === 0) return;
-  const { findLocalEdits } = await import('../project/local-edits.ts');
-  const { mayBeInRepository, openRepository } = await import('../git/repository.ts');
+  const { findLocalEdits } = await import('../../project/local-edits.ts');
+  const { mayBeInRepository, openRepository } = await import('../../git/repository.ts');
   const repository = mayBeInRepository(root) ? await openRepository({ folder: root, env: context.env }) : undefined;
   const { changed, uncommitted } = await findLocalEdits(edited, repository, context);
   if (context.interactive && uncommitted.length > 0) {
@@ -128,7 +128,7 @@ function nameFiles(files: readonly string[]): string {
 /** Edits the manifests of the project to the live state; loads the editor only if there are manifests. */
 async function updateExisting(project: PullProject, updating: UpdateContext): Promise<ProjectUpdate> {
   if (project.declared.resources.length === 0) return { project, files: [], updated: [], diagnostics: [] };
-  return (await import('../import/update-manifests.ts')).updateProject(project, updating);
+  return (await import('../../import/update-manifests.ts')).updateProject(project, updating);
 }
 
 /** Edits selectors that would match the new manifests although the live rules do not. */
@@ -138,7 +138,7 @@ async function updateForNewManifests(
   updating: UpdateContext,
 ): Promise<{ readonly edits: ProjectUpdate; readonly made: PullManifests }> {
   if (made.manifests.length === 0 || made.pulled.differing.length === 0) return { edits: update, made };
-  return (await import('../import/update-manifests.ts')).updateBeside(update, made, updating);
+  return (await import('../../import/update-manifests.ts')).updateBeside(update, made, updating);
 }
 
 /** Moves updated objects from `unchanged` to `updated`, except those that still differ in another field. */
