@@ -12,7 +12,7 @@ import { defaultApprovals } from '../model/config.ts';
 import { noDigest, type Plan } from '../model/plan/plan.ts';
 import { openConfig } from '../project/open-project.ts';
 import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
-import { shortList } from '../report/wording/summary.ts';
+import { shortList } from '../report/wording/phrases.ts';
 import type { CommentLink } from '../report/markdown/comment.ts';
 import type { CliContext, PlanDecisions } from '../commands/context/cli-context.ts';
 import { findChangeAuthors, findOrFetch } from './change-authors.ts';

@@ -5,13 +5,14 @@ import { closeIssue, closePullRequest, findPullRequest, keepIssue, keepPullReque
 import { adoptionBranch } from '../git/branch.ts';
 import { openRepository } from '../git/repository.ts';
 import { resolveConfig } from '../project/resolved-config.ts';
-import { shortList } from '../report/wording/summary.ts';
+import { shortList } from '../report/wording/phrases.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import type { Drift } from '../model/result/drift.ts';
 import { isDrifted, needsReport } from '../reconcile/drift/filter-drift.ts';
-import { adoptionContent, adoptionRequest, driftIssue, type RunReport } from '../report/markdown/comment.ts';
+import { adoptionRequest, driftIssue, type RunReport } from '../report/markdown/comment.ts';
+import { renderMarkdown } from '../report/markdown/markdown.ts';
 import { driftMarkdown } from '../report/reports.ts';
-import { driftTitleEnd } from '../report/subjects/drift.ts';
+import { adoptionDocument, driftDocument, driftTitleEnd } from '../report/subjects/drift.ts';
 import { codeSpan } from '../report/escape.ts';
 import { fileLinks } from '../report/links.ts';
 import { labeledName } from '../report/document.ts';
@@ -102,9 +103,11 @@ async function request(forge: Forge, { task, exitCode }: ReportedTask, { drift, 
   const { adoption, plan } = drift;
   const { run } = task;
   if (adoption?.branch?.pushed === true) {
-    const content = adoptionContent(adoption, plan.target.name, issue);
+    const body = adoptionDocument(adoption, plan.target.name);
+    // Without the parts that differ from run to run.
+    const content = `${issue ?? ''}\n${renderMarkdown(body)}`;
     const bodyWithin = (limit: number): string =>
-      adoptionRequest({ adoption, target: plan.target.name, issue, request: run.names.request, ...reportOrigin(task) }, limit);
+      adoptionRequest({ body, issue, request: run.names.request, ...reportOrigin(task) }, limit);
     const title = `Accept drift on ${labeledName(plan.target.name, task.inputs.label)}`;
     const number = await keepPullRequest(forge, { key, title, bodyWithin, content, head: adoption.branch.name, base: run.branch });
     return number === undefined ? nothingKept : { value: number, diagnostics: [] };
@@ -144,7 +147,8 @@ async function keep(forge: Forge, result: ReportedTask, { found, linked, isNews 
   return keepIssue(forge, {
     key,
     title: `Drift on ${labeledName(codeSpan(drift.plan.target.name), task.inputs.label)}${driftTitleEnd(drift)}`,
-    bodyWithin: (limit) => driftIssue({ drift: rest, note, adoption, startPage: run.startPage, ...reportOrigin(task) }, limit),
+    bodyWithin: (limit) =>
+      driftIssue({ body: driftDocument([rest]), note, adoption, startPage: run.startPage, ...reportOrigin(task) }, limit),
     // Links contain the commit, so the comparison uses the text without links.
     content: `${driftMarkdown([rest])}${note}${adoption ?? ''}`,
     label: { name: label, description: 'Changed on the gateway outside Ostiary', color: 'd93f0b' },

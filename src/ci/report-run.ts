@@ -4,6 +4,7 @@ import { renderReport } from '../report/formats.ts';
 import { findingsDocument, withManifestPositions } from '../report/subjects/findings.ts';
 import type { RunFindings } from '../report/subjects/found.ts';
 import { runReportMarkdown } from '../report/markdown/comment.ts';
+import { runBody } from '../report/subjects/run-end.ts';
 import { fileLinks } from '../report/links.ts';
 import { labeledName } from '../report/document.ts';
 import { type ActionTask, targetNameOf, type TaskResult } from './task.ts';
@@ -152,8 +153,8 @@ function findingsOf(results: readonly TaskResult[], task: ActionTask | undefined
 }
 
 function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): string {
-  const { diagnostics, plan, result, drift } = findings;
-  if (task === undefined) return runReportMarkdown({ title: 'Nothing was done', notes: [], diagnostics, version }, limit);
+  const { diagnostics, plan, result } = findings;
+  if (task === undefined) return runReportMarkdown({ title: 'Nothing was done', notes: [], ...runBody({ diagnostics }), version }, limit);
   const { run, step, checkout, inputs } = task;
   const { commit, pathOf } = checkout;
   const linkOf = fileLinks({ page: run.links ?? run.page, commit, pathOf });
@@ -165,10 +166,7 @@ function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): st
       isTitled: isRefused,
       notes: isRefused ? [...step.notes, liveText(plan.base)] : step.notes,
       comments: task.comments,
-      diagnostics,
-      plan,
-      result,
-      drift,
+      ...runBody(findings),
       at,
       version,
       linkOf,

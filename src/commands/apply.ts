@@ -52,7 +52,7 @@ import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { runForTargets } from './command-line/run-for-targets.ts';
-import { plural } from '../report/wording/summary.ts';
+import { plural } from '../report/wording/phrases.ts';
 
 /** Defines `ostiary apply`. */
 export const defineApply: DefineCommand = (command, run) => {
@@ -226,17 +226,27 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   const begun = writes === 0 ? [] : await recorder.begin(pendingWritesOf(planned), await approvedForm(planned, flags));
   const result = await withLease(recorder, () => execute(planned, recorder, flags, context));
   recordWritten(planned, result, flags);
-  if (flags.format === 'text') printer.print('\n');
-  await reportApplied(result, planned, flags, context);
+  const report = async (): Promise<void> => {
+    if (flags.format === 'text') printer.print('\n');
+    await reportApplied(result, planned, flags, context);
+  };
+  // On a terminal, what was done is below all messages, where a reader sees the last lines.
+  if (!context.stdout.isTTY) await report();
   const isFailed = result.interrupted || result.outcomes.some(isUnfinished);
   const complete = !isFailed && planned.isWhole;
   const access = accessAfter({ ...planned, planBase }, flags);
   const digest = flags.digest === noDigest ? undefined : flags.digest;
-  const ended =
-    complete || writes > 0 ? await recorder.end({ ...recordedEnd({ ...planned, planBase }, result, complete, flags), access, digest }) : [];
-  const recorded = [...ended, ...outsideNotice(planned, ended)];
-  context.onEvent?.({ diagnostics: [...begun, ...recorded] });
-  printer.diagnostics([...begun, ...recorded]);
+  try {
+    const ended =
+      complete || writes > 0
+        ? await recorder.end({ ...recordedEnd({ ...planned, planBase }, result, complete, flags), access, digest })
+        : [];
+    const recorded = [...begun, ...ended, ...outsideNotice(planned, ended)];
+    context.onEvent?.({ diagnostics: recorded });
+    printer.diagnostics(recorded);
+  } finally {
+    if (context.stdout.isTTY) await report();
+  }
   return isFailed ? 5 : 0;
 }
 

@@ -100,14 +100,14 @@ async function runCan(flags: CanFlags, context: CliContext): Promise<number> {
   const answer = permissionIn(asked, question);
   const permission = user?.isActive === false ? refusedTo(user, answer) : answer;
   const { printer, placeOf } = asked;
+  // The gateway has the groups of its users.
+  if (flags.user === undefined) warnUnknownGroups(permission, asked);
   if (format === 'json') printer.print(toJsonText(permissionObject(permission, placeOf)));
   else if (format === 'csv') printer.print(permissionsCsv([permission], placeOf));
   else {
     printer.print(`${escapeTerminal(answerText(permission))}\n`);
     if (permission.facts.length > 0) printer.print(`\n${tableText(permissionListing(permission, placeOf), printer.results.columns)}`);
   }
-  // The gateway has the groups of its users.
-  if (flags.user === undefined) warnUnknownGroups(permission, asked);
   return exitCodes[permission.answer];
 }
 

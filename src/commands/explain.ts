@@ -9,7 +9,7 @@ import { differingRows, explain as explainResource } from '../reconcile/explain/
 import { connectionRules } from '../protection/posture/diff-postures.ts';
 import { explainDocument } from '../report/subjects/explain.ts';
 import { codeText } from '../report/text/code.ts';
-import { plural } from '../report/wording/summary.ts';
+import { plural } from '../report/wording/phrases.ts';
 import { toJsonText } from '../report/serialize.ts';
 import { riskCodes } from '../protection/risk/risk-codes.ts';
 import { formatsFor } from '../report/formats.ts';

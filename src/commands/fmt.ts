@@ -17,7 +17,7 @@ import { UsageError } from '../model/errors.ts';
 import { absolutePath, resolveConfig } from '../project/resolved-config.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { plural } from '../report/wording/summary.ts';
+import { plural } from '../report/wording/phrases.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { readPipedFile } from './context/stdin.ts';
 import { configOption, type DefineCommand, groups, type OutputFlags } from './context/options.ts';

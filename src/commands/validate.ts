@@ -11,7 +11,7 @@ import { findingsDocument } from '../report/subjects/findings.ts';
 import { findingDiagnostics } from '../report/subjects/found.ts';
 import { diagnosticCounts } from '../report/wording/diagnostics.ts';
 import { uncountedLines } from '../report/text/diagnostics.ts';
-import { plural } from '../report/wording/summary.ts';
+import { plural } from '../report/wording/phrases.ts';
 import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { findRepository } from '../project/open-project.ts';

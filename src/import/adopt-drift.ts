@@ -34,7 +34,7 @@ import {
 import { type OpenProject, readableRepository, type WholeProject } from '../project/project.ts';
 import { absolutePath } from '../project/resolved-config.ts';
 import { lastWriters } from '../report/subjects/drift.ts';
-import { shortList } from '../report/wording/summary.ts';
+import { shortList } from '../report/wording/phrases.ts';
 import { adoptionBranch, adoptTrailer, type FileUpdate, findBlockingPaths, pushBranch, updateBranch } from '../git/branch.ts';
 import { readFilesAt } from '../git/read-tree.ts';
 

@@ -16,7 +16,7 @@ import type {
   TableBlock,
 } from './blocks.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Verdict } from './wording/summary.ts';
+import type { Verdict } from './wording/phrases.ts';
 
 /**
  * What a command reports, in the one form that every format renders. Both parts are computed when a format asks for them:

@@ -1,7 +1,7 @@
 import type { Position } from '../model/diagnostic.ts';
 import { codeSpan } from './escape.ts';
 import { clip } from './wrap.ts';
-import { shortPosition } from './wording/value.ts';
+import { shortPosition } from './wording/phrases.ts';
 
 /** Returns the URL of a position or of a commit; undefined for a file outside the repository. */
 export type LinkOf = (at: Position | CommitReference) => string | undefined;

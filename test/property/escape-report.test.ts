@@ -6,6 +6,7 @@ import { applyDocument } from '../../src/report/subjects/apply.ts';
 import { applyMarkdown, applyText, planJson, planMarkdown, planText } from '../../src/report/reports.ts';
 import { progressLine } from '../../src/commands/output/progress.ts';
 import { runReportMarkdown } from '../../src/report/markdown/comment.ts';
+import { runBody } from '../../src/report/subjects/run-end.ts';
 import { diagnosticsMarkdown } from '../../src/report/markdown/fit-to-limit.ts';
 import { diagnosticsText } from '../../src/report/text/diagnostics.ts';
 import { renderJson } from '../../src/report/serialize.ts';
@@ -165,7 +166,7 @@ describe('markdown', () => {
     });
     fc.assert(
       fc.property(message, applied, fc.boolean(), (one, { result }, done) => {
-        const markdown = runReportMarkdown({ ...one, ...(done ? { result } : {}), at, linkOf }, 65_536);
+        const markdown = runReportMarkdown({ ...one, ...runBody({ ...one, ...(done ? { result } : {}) }), at, linkOf }, 65_536);
         expect(activeLines(markdown, ownMarks)).toEqual([]);
         expect(markdown.length).toBeLessThanOrEqual(65_536);
       }),

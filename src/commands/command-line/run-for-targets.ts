@@ -2,7 +2,7 @@ import { appendAll, largestOf } from '../../model/collections.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { UsageError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { plural } from '../../report/wording/summary.ts';
+import { plural } from '../../report/wording/phrases.ts';
 import { escapeTerminal } from '../../report/escape.ts';
 import { isJsonFormat, renderJsonDocument, type FormatName } from '../../report/formats.ts';
 import { fleetDocument, mergeDocuments, type DocumentList, type TargetFailure } from '../../report/serialize.ts';
@@ -266,7 +266,8 @@ function failureText(target: string | undefined, code: number): string {
 async function emptySection({ name, code, diagnostics }: TargetRun, isMarkdown: boolean): Promise<string> {
   if (!isMarkdown) return `${escapeTerminal(failureText(name, code))}.\n`;
   const { runReportMarkdown: messageMarkdown } = await import('../../report/markdown/comment.ts');
-  return messageMarkdown({ title: failureText(name, code), notes: [], diagnostics, version }, longestSection);
+  const { runBody } = await import('../../report/subjects/run-end.ts');
+  return messageMarkdown({ title: failureText(name, code), notes: [], ...runBody({ diagnostics }), version }, longestSection);
 }
 
 /** In characters: the limit of a comment on GitHub is 65,536. */

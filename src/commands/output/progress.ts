@@ -2,7 +2,7 @@ import type { ApplyEvent, JournalEntry, RequestEvent } from '../../model/result/
 import type { ResourceId } from '../../model/resource.ts';
 import { isWritten, type Plan } from '../../model/plan/plan.ts';
 import { escapeTerminal } from '../../report/escape.ts';
-import { shortList } from '../../report/wording/summary.ts';
+import { shortList } from '../../report/wording/phrases.ts';
 import { clip } from '../../report/wrap.ts';
 import type { OutputFlags } from '../context/options.ts';
 import type { CliContext } from '../context/cli-context.ts';

@@ -13,7 +13,7 @@ import { desiredSnapshot, type ProtectionSnapshot } from '../../protection/postu
 import { withoutIgnored } from '../../protection/permission/hidden-fields.ts';
 import { seeingAll } from '../../protection/access/effective-access.ts';
 import { groupsIn } from '../../protection/permission/permission.ts';
-import { plural } from '../../report/wording/summary.ts';
+import { plural } from '../../report/wording/phrases.ts';
 
 /**
  * Takes the snapshot of a gateway that has what the manifests declare, and nothing else: attributes that a manifest does not state are none.

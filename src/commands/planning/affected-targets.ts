@@ -18,7 +18,7 @@ import { type CommittedProject, readableRepository } from '../../project/project
 import { changedConfig } from '../../project/reviewed-config.ts';
 import type { ProjectSelection } from '../../project/resolved-config.ts';
 import { type AffectedReason, differencesBetweenStates } from '../../reconcile/explain/affected-by.ts';
-import { plural, shortList } from '../../report/wording/summary.ts';
+import { plural, shortList } from '../../report/wording/phrases.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
 /** A target, and why a change affects it; one without a reason has the same plan as without the change. */

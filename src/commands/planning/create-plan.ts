@@ -36,7 +36,7 @@ import {
   unsignedRefusals,
 } from '../../reconcile/guard/record-refusals.ts';
 import { mergeBehind, rememberedState } from '../../reconcile/prepare/base-states.ts';
-import { plural, shortList } from '../../report/wording/summary.ts';
+import { plural, shortList } from '../../report/wording/phrases.ts';
 import { unplannableByErrors, type UnplannableObject } from '../../reconcile/prepare/omissions.ts';
 import {
   compareStates,

@@ -14,7 +14,7 @@ import type { ProjectUpdate, UpdateContext } from '../../import/update-manifests
 import { handOver, type readOwnedObjects, writeProject } from '../../import/write-project.ts';
 import { escapeTerminal } from '../../report/escape.ts';
 import { pullDocument } from '../../report/subjects/pull.ts';
-import { plural, shortList } from '../../report/wording/summary.ts';
+import { plural, shortList } from '../../report/wording/phrases.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import { trackSecretReads } from '../session/connect.ts';
 import type { TargetFlags } from '../context/options.ts';

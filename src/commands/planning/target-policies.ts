@@ -14,7 +14,7 @@ import { readReviewedPolicies } from '../../project/reviewed-config.ts';
 import type { CompiledPolicies } from '../../reconcile/assess/assess.ts';
 import type { ReviewedPlan } from '../../reconcile/reconcile.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import { plural } from '../../report/wording/summary.ts';
+import { plural } from '../../report/wording/phrases.ts';
 
 /**
  * Compiles the policies that apply to a target: with `--config-ref` the policies and waivers of that commit, otherwise the

@@ -4,7 +4,7 @@ import { parseJson } from '../../model/json.ts';
 import { escapeJson } from '../escape.ts';
 import type { LinkOf } from '../links.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { shortList, verdictText } from '../wording/summary.ts';
+import { shortList, verdictText } from '../wording/phrases.ts';
 import { linesHtml } from './lines.ts';
 import { resultsSection, rowsSection } from './rows.ts';
 import {

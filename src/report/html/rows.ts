@@ -1,7 +1,7 @@
 import { foldSimilar, othersText, sortBySeverity } from '../rows/fold-similar.ts';
 import type { Entry, FieldRow, Result, ResultsBlock, RowsBlock, TableRow } from '../blocks.ts';
 import type { LinkOf } from '../links.ts';
-import { plural } from '../wording/summary.ts';
+import { plural } from '../wording/phrases.ts';
 import { mark } from '../marks.ts';
 import { element, type Html, joinHtml, positionHtml, verdictBadge } from './markup.ts';
 import { tableHtml, unfoldFirst } from './table.ts';

@@ -2,7 +2,7 @@ import type { TableCell, Findable, FoldsBlock, TableBlock, TableRow } from '../b
 import { compareText } from '../../model/json.ts';
 import type { LinkOf } from '../links.ts';
 import { mark } from '../marks.ts';
-import { plural } from '../wording/summary.ts';
+import { plural } from '../wording/phrases.ts';
 import { element, type Html, lineHtml } from './markup.ts';
 
 const peopleInNone = 'people in no group';

@@ -1,4 +1,4 @@
-import { plural } from '../wording/summary.ts';
+import { plural } from '../wording/phrases.ts';
 import { type Diagnostic, type Severity, sortDiagnostics } from '../../model/diagnostic.ts';
 import { mergeEqual, mostConnections } from '../rows/equal-findings.ts';
 import { diagnosticCounts } from '../wording/diagnostics.ts';

@@ -11,7 +11,7 @@ import { type LinkOf } from '../links.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { clip } from '../wrap.ts';
-import { shortList, type Verdict, verdictText } from '../wording/summary.ts';
+import { type Verdict, shortList, verdictText } from '../wording/phrases.ts';
 import { linesBlocks, paragraph } from './lines.ts';
 import { resultRows, rowsBlocks } from './rows.ts';
 import type { LinesBlock, ListBlock, OutsideSection } from '../blocks.ts';

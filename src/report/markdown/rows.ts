@@ -3,8 +3,7 @@ import { type LinkOf, positionMarkdown } from '../links.ts';
 import type { Entry, FieldRow, Result, ResultsBlock, RowPart, RowsBlock } from '../blocks.ts';
 import { mergeAlike } from '../rows/fold-similar.ts';
 import { clip } from '../wrap.ts';
-import { plural, shortList } from '../wording/summary.ts';
-import { distinctParts } from '../wording/value.ts';
+import { distinctParts, plural, shortList } from '../wording/phrases.ts';
 import { blank, type MarkdownBlock } from './fit-to-limit.ts';
 import { paragraph } from './lines.ts';
 

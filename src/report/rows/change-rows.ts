@@ -21,7 +21,7 @@ import { endText } from '../../model/protection/timed-grants.ts';
 import type { ProtectionVerdict } from '../../model/protection/protection.ts';
 import { timeText } from '../../model/time.ts';
 import type { Json } from '../../model/json.ts';
-import { plural, shortList } from '../wording/summary.ts';
+import { plural, shortList } from '../wording/phrases.ts';
 import { isEmpty, pathText, removalText, valueText, valueTexts, withUnits } from '../wording/value.ts';
 import type { EndRow, FieldRow, RowPart } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';

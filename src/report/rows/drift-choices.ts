@@ -4,7 +4,7 @@ import { nameOf } from '../../model/resource.ts';
 import { quoteWord } from '../escape.ts';
 import type { Choice } from '../blocks.ts';
 import type { DriftedObject } from './change-rows.ts';
-import { plural, shortList } from '../wording/summary.ts';
+import { plural, shortList } from '../wording/phrases.ts';
 
 const mostNames = 5;
 /** The most objects that a command names; it is for all of the drift then, as it is without names. */

@@ -1,7 +1,7 @@
 import { addToGroup } from '../../model/collections.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
-import { plural } from '../wording/summary.ts';
+import { plural } from '../wording/phrases.ts';
 import { clip } from '../wrap.ts';
 
 type Finding = Pick<Diagnostic, 'code' | 'message' | 'hint' | 'resource' | 'at'> & { readonly severity?: Diagnostic['severity'] };

@@ -1,6 +1,6 @@
 import { addToGroup } from '../../model/collections.ts';
 import type { Entry } from '../blocks.ts';
-import { plural, shortList } from '../wording/summary.ts';
+import { plural, shortList } from '../wording/phrases.ts';
 import { escapeTerminal } from '../escape.ts';
 
 /** An entry of a list, and the later entries that are similar and not shown. */

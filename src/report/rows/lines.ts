@@ -1,5 +1,5 @@
 import type { Orphan, Orphans, Plan, Refusal } from '../../model/plan/plan.ts';
-import { parsePosition } from '../../model/diagnostic.ts';
+import { type Diagnostic, parsePosition } from '../../model/diagnostic.ts';
 import type { Headline, PermissionChange, SampleChange } from '../../model/protection/protection.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { Line, LinesBlock } from '../blocks.ts';
@@ -13,7 +13,8 @@ import {
   permissionsTitle,
   permissionTable,
 } from '../wording/permissions.ts';
-import { plural, shortList } from '../wording/summary.ts';
+import { type Notice } from '../wording/summary.ts';
+import { plural, shortList } from '../wording/phrases.ts';
 import { sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
 import { clip } from '../wrap.ts';
 import { mergeEqual, policyWarnings } from './equal-findings.ts';
@@ -26,8 +27,11 @@ const longestCauses = 3000;
 const mostDeleted = 10;
 
 /** Returns what a reader must know first, a line each. */
-export function noticesBlock(lines: readonly string[]): LinesBlock {
-  const all = lines.map((line): Line => ({ text: mark('strong', clip(line, longestText)), effect: 'unknown' }));
+export function noticesBlock(notices: readonly (string | Notice)[]): LinesBlock {
+  const all = notices.map((one): Line => {
+    const { text, at }: Notice = typeof one === 'string' ? { text: one } : one;
+    return { text: `${mark('strong', clip(text, longestText))}${at === undefined ? '' : `  ${markPlace(at)}`}`, effect: 'unknown' };
+  });
   return { type: 'lines', part: 'notices', lines: all, rank: 1, label: 'headline' };
 }
 
@@ -192,5 +196,18 @@ export function policyWarningsBlock({ policies }: Pick<Plan, 'policies'>): Lines
     places: all,
     statedBy: 'rows',
   }));
-  return { type: 'lines', part: 'warnings', title: plural(lines.length, 'policy warning'), lines, rank: 3, label: 'list' };
+  return warningsBlock(plural(lines.length, 'policy warning'), lines);
+}
+
+/** Returns lines of less importance than all others. */
+export function warningsBlock(title: string, lines: readonly Line[]): LinesBlock {
+  return { type: 'lines', part: 'warnings', title, lines, rank: 3, label: 'list' };
+}
+
+/** Returns a diagnostic as a line. */
+export function diagnosticLine({ at, resource, severity, code, message, hint }: Diagnostic): Line {
+  const place = at !== undefined ? `${markPlace(at)} ` : resource === undefined ? '' : `${mark('name', resource)} `;
+  return {
+    text: `${place}${severity} ${mark('code', code)} ${clip([message, ...(hint === undefined ? [] : [hint])].join('; '), longestText)}`,
+  };
 }

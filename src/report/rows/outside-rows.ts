@@ -1,7 +1,7 @@
 import type { OutsideChange, Plan } from '../../model/plan/plan.ts';
 import { accessControlId, bearsRoles, isAuthSetting } from '../../model/protection/access-objects.ts';
 import type { Entry, OutsideSection } from '../blocks.ts';
-import { plural } from '../wording/summary.ts';
+import { plural } from '../wording/phrases.ts';
 import { changeRows } from './change-rows.ts';
 import { outsideEntry } from './entries.ts';
 import { rankOf } from './groups.ts';

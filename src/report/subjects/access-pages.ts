@@ -3,14 +3,21 @@ import { parsePosition } from '../../model/diagnostic.ts';
 import { asObject, asText, type Json, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Permission, PermissionPart } from '../../model/protection/permission.ts';
-import { type Cause, type PermissionChange, type PermissionDelta, permissionEffects } from '../../model/protection/protection.ts';
+import { type Cause, type PermissionChange, permissionEffects, type Protection } from '../../model/protection/protection.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { TableCell, RowPeople, TableBlock, TablePage, TableRow } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { mark, markPlace } from '../marks.ts';
 import { everybodyElse } from '../wording/people.ts';
-import { accessVerbs, effectOfPermission, needsText, permissionsTitle, permissionTexts } from '../wording/permissions.ts';
-import { plural, shortList } from '../wording/summary.ts';
+import {
+  accessVerbs,
+  effectOfPermission,
+  needsText,
+  permissionsTitle,
+  permissionTexts,
+  unstatedPermissions,
+} from '../wording/permissions.ts';
+import { plural, shortList } from '../wording/phrases.ts';
 import { joinPlaces } from '../wording/value.ts';
 import { rowStateText, sinceText } from './access-report.ts';
 import { deciderText, foldGroups, type PermissionRow, type PlaceOf } from './permissions.ts';
@@ -19,8 +26,13 @@ const mostRows = 500;
 const mostPlaces = 3;
 const mostNames = 3;
 
-/** Returns what people can do before and after a plan as a table, a row for the same people on each connection, the largest effect first. */
-export function permissionsTable({ changes, changed, same }: PermissionDelta): TableBlock {
+/**
+ * Returns what people can do before and after a plan as a table, a row for the same people on each connection, the largest effect first;
+ * what headlines state is only counted.
+ */
+export function permissionsTable(protection: Protection): TableBlock {
+  const { changed, same } = protection.permissions ?? { changed: 0, same: 0 };
+  const changes = unstatedPermissions(protection);
   const rows = new Map<
     string,
     { readonly id: ResourceId; readonly change: PermissionChange; readonly byVerb: Map<AccessMode, PermissionChange> }

@@ -16,7 +16,7 @@ import { blockedReason, changeNote } from '../rows/change-rows.ts';
 import { changeEntry, driftRows } from '../rows/entries.ts';
 import { orphanText } from '../rows/groups.ts';
 import { outsideSection } from '../rows/outside-rows.ts';
-import { shortList } from '../wording/summary.ts';
+import { shortList } from '../wording/phrases.ts';
 import { isUnfinished, outcomeWord } from './apply.ts';
 import { driftedObjects } from './drift.ts';
 import { acceptedDiagnostics, changedPosition, refusalDiagnostics, type TargetFindings } from './found.ts';

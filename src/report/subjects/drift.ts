@@ -9,14 +9,15 @@ import { changeRows, type DriftedObject, type DriftedRow, edgeChangeRows, groupE
 import type { ReportDocument, ReportSection } from '../document.ts';
 import { outsideBlocks, planObject } from './plan.ts';
 import { driftRows } from '../rows/entries.ts';
-import { headlinesBlock, noticesBlock } from '../rows/lines.ts';
+import { diagnosticLine, headlinesBlock, noticesBlock, warningsBlock } from '../rows/lines.ts';
+import { mark } from '../marks.ts';
 import { outsideNotices } from '../rows/outside-rows.ts';
 import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '../rows/groups.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import { expiredAccess, expiryOf } from '../../model/plan/expired-access.ts';
 import { isOneHeadline, postureFolds } from './protection-tables.ts';
 import { driftChoices } from '../rows/drift-choices.ts';
-import { plural, shortList, type Verdict } from '../wording/summary.ts';
+import { type Verdict, plural, shortList } from '../wording/phrases.ts';
 import { isVerdict, withEffect, worstEffectText } from '../wording/verdict.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
@@ -313,8 +314,15 @@ export function adoptionDocument({ accepted, created = [], left }: Adoption, tar
   const texts = withEffect(`${counts.join(', ')}.`, accepted?.protection.headlines ?? []);
   const verdict = { before: 'Accepts drift on ', name: target, after: `: ${texts.join(' ')}` };
   const section = accepted === undefined ? { blocks: [] } : driftSection(accepted, [], undefined);
+  // New manifests are on the branch alone, so nothing links to them.
+  const manifests = created.map(({ id, file }) => ({ text: `${mark('name', id)} in ${mark('name', file)}` }));
+  const blocks = [
+    ...section.blocks,
+    warningsBlock(plural(created.length, 'new manifest'), manifests),
+    warningsBlock(parts === 0 ? 'Notes' : `${plural(parts, 'part')} not accepted`, left.map(diagnosticLine)),
+  ];
   const drifts = accepted === undefined ? [] : [driftObject(accepted)];
-  return { json: () => ({ version: 1, drifts }), sections: () => [{ ...section, verdict }] };
+  return { json: () => ({ version: 1, drifts }), sections: () => [{ ...section, verdict, blocks }] };
 }
 
 /** Returns the result of adopting the drift in one sentence; undefined if it was not requested. */

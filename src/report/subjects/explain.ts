@@ -9,8 +9,8 @@ import { mark } from '../marks.ts';
 import { changeRows } from '../rows/change-rows.ts';
 import { factsBlock } from '../rows/lines.ts';
 import { attachmentsText } from '../wording/causes.ts';
-import { shortList } from '../wording/summary.ts';
-import { pathText, shortPosition, valueText, withUnits } from '../wording/value.ts';
+import { shortList, shortPosition } from '../wording/phrases.ts';
+import { pathText, valueText, withUnits } from '../wording/value.ts';
 
 /** Returns the document of an explanation: each field desired, live and (if any) base, with the reason below; then rules and policies. */
 export function explainDocument(explanation: Explanation): ReportDocument {

@@ -4,7 +4,8 @@ import { isPointerWithin } from '../../model/pointer.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { FindingsBlock } from '../blocks.ts';
-import { risksText, shortList } from '../wording/summary.ts';
+import { risksText } from '../wording/summary.ts';
+import { shortList } from '../wording/phrases.ts';
 import { acceptedNote } from '../rows/change-rows.ts';
 
 /** What a run found on each target. */

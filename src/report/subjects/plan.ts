@@ -24,11 +24,11 @@ import {
   countActions,
   hasNothingToShow,
   planSummaryText,
-  plural,
   policiesText,
   showsSeveral,
   stayingEdgesText,
 } from '../wording/summary.ts';
+import { plural } from '../wording/phrases.ts';
 import { permissionsTable } from './access-pages.ts';
 import { isOneHeadline, matrixTable, postureFolds } from './protection-tables.ts';
 import { isPlanVerdict, isVerdict, planVerdict } from '../wording/verdict.ts';
@@ -137,7 +137,6 @@ function deletionsOf({ changes, orphans, protection }: Plan): readonly Deletion[
 /** Returns what only pages show of a plan: its commits, who can do what, and the protection of the changed connections and of all. */
 export function pageBlocks(plan: Plan, matrix: ProtectionMatrix, isApplied: boolean = false): readonly ReportBlock[] {
   const { changes, accepted, edges, protection, seals, base } = plan;
-  const { permissions, connections } = protection;
   const { counts, unchanged, highest, policies } = planFacts(plan);
   const first = isApplied && counts !== '' ? counts : unchanged;
   const facts = [first, ...(highest === undefined ? [] : [`Highest risk: ${highest}.`]), policies].filter((text) => text !== '');
@@ -153,8 +152,8 @@ export function pageBlocks(plan: Plan, matrix: ProtectionMatrix, isApplied: bool
       undefined,
       [...(first === '' ? [] : [facts.join(' ')]), about.join(' · ')].map((text) => ({ text })),
     ),
-    ...(permissions === undefined || (isSingle && unstatedPermissions(protection).length === 0) ? [] : [permissionsTable(permissions)]),
-    ...(isSingle ? [] : [postureFolds('Before and after', connections, { columns: matrix.columns })]),
+    permissionsTable(protection),
+    ...(isSingle ? [] : [postureFolds('Before and after', protection.connections, { columns: matrix.columns })]),
     matrixTable(matrix),
   ];
 }

@@ -19,7 +19,7 @@ import { type TableCell, type Fold, type FoldsBlock, type TableBlock, type Table
 import { escapeTerminal } from '../escape.ts';
 import { mark, markPlace } from '../marks.ts';
 import { attachmentsText, driftCause } from '../wording/causes.ts';
-import { plural, shortList } from '../wording/summary.ts';
+import { plural, shortList } from '../wording/phrases.ts';
 import { controlText, pathText } from '../wording/value.ts';
 import { clip } from '../wrap.ts';
 

@@ -6,7 +6,7 @@ import type { ReportBlock, ReportDocument } from '../document.ts';
 import { documentJson } from '../document-json.ts';
 import { mark } from '../marks.ts';
 import { factsBlock } from '../rows/lines.ts';
-import { plural, shortList, type Verdict } from '../wording/summary.ts';
+import { type Verdict, plural, shortList } from '../wording/phrases.ts';
 import { pathText } from '../wording/value.ts';
 
 /** Returns the document of a pull; `config` names the config in force. */

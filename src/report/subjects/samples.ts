@@ -1,7 +1,7 @@
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import type { ReportDocument } from '../document.ts';
 import type { Case, CasesBlock, Suite } from '../blocks.ts';
-import { plural } from '../wording/summary.ts';
+import { plural } from '../wording/phrases.ts';
 import { clip } from '../wrap.ts';
 import { documentJson } from '../document-json.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '../wrap.ts';
 import { type EqualFindings, mergeEqual, mostConnections } from '../rows/equal-findings.ts';
 import { diagnosticCounts } from '../wording/diagnostics.ts';
-import { plural } from '../wording/summary.ts';
+import { plural } from '../wording/phrases.ts';
 
 /** The diagnostics that are printed without `full`. */
 const mostDiagnostics = 100;

@@ -3,8 +3,7 @@ import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
 import type { EndRow, Entry, FieldRow, ResultsBlock, RowPart, RowsBlock, Sign } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
 import { foldEntries, foldSimilar, mostEntries, othersText } from '../rows/fold-similar.ts';
-import { plural, shortList } from '../wording/summary.ts';
-import { distinctParts, shortPosition } from '../wording/value.ts';
+import { distinctParts, plural, shortList, shortPosition } from '../wording/phrases.ts';
 import {
   clip,
   gap,

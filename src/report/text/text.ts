@@ -2,7 +2,7 @@ import { largestOf } from '../../model/collections.ts';
 import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SubjectPlace } from '../document.ts';
 import type { Choice, LinesBlock, ListBlock, OutsideSection } from '../blocks.ts';
 import { escapeTerminal } from '../escape.ts';
-import { shortList, verdictText } from '../wording/summary.ts';
+import { shortList, verdictText } from '../wording/phrases.ts';
 import { blockLines as linesOf, effectPaint, tableBlockLines } from './lines.ts';
 import { resultLines, rowsLines } from './rows.ts';
 import { diagnosticsLines } from './diagnostics.ts';

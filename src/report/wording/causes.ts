@@ -5,7 +5,7 @@ import type { Attachment, Cause, Headline } from '../../model/protection/protect
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { removalText } from './value.ts';
 import { clip } from '../wrap.ts';
-import { shortList } from './summary.ts';
+import { shortList } from './phrases.ts';
 
 const longestName = 60;
 const mostCauses = 3;
@@ -77,13 +77,14 @@ function isNamed(text: string, name: string): boolean {
 /** Returns in parentheses the names of the objects to list beside a headline, and the tags that all connections share; empty without any. */
 export function headlineConnections(headline: Headline, escape: (text: string) => string): string {
   const objects = headlineObjects(headline);
-  const tags = sharedTags(headline, escape);
+  const tags = tagsText(headline, escape);
   const names = objects.length === 0 ? [] : [listed(objects.map(nameOf), mostConnections, escape)];
   const parts = [...names, ...(tags === '' ? [] : [`${objects.length > 1 ? 'all ' : ''}${tags}`])];
   return parts.length === 0 ? '' : `(${parts.join('; ')})`;
 }
 
-function sharedTags({ tags }: Headline, escape: (text: string) => string): string {
+/** Returns the tags of connections that share them: `env=prod, team=payments`. */
+export function tagsText({ tags }: Pick<Headline, 'tags'>, escape: (text: string) => string): string {
   const shared = Object.entries(tags).map(([key, value]) => `${key}=${tagText(value)}`);
   return listed(shared, mostSharedTags, escape);
 }
@@ -113,7 +114,7 @@ function sentenceParts(headline: Headline): { readonly subject: string; readonly
   const [id, ...others] = connections;
   const name = id === undefined || others.length > 0 ? undefined : nameOf(id);
   const start = [`1 connection `, `1 replacement `, `${name} `].find((one) => name !== undefined && text.startsWith(one));
-  const tags = sharedTags(headline, String);
+  const tags = tagsText(headline, String);
   if (start !== undefined) return { subject: `${name}${tags === '' ? '' : ` (${tags})`}`, predicate: text.slice(start.length) };
   const beside = headlineConnections(headline, String);
   return { subject: '', predicate: beside === '' ? text : `${text} ${beside}` };

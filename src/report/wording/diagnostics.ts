@@ -2,7 +2,7 @@ import { type Diagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { documentJson } from '../document-json.ts';
 import { escapeJson } from '../escape.ts';
-import { plural } from './summary.ts';
+import { plural } from './phrases.ts';
 
 /** Returns the counts of diagnostics: `2 errors, 1 warning`. */
 export function diagnosticCounts(diagnostics: readonly Diagnostic[]): string {

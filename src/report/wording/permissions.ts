@@ -8,7 +8,7 @@ import { nameOf } from '../../model/resource.ts';
 import { durationText } from '../../model/time.ts';
 import type { EffectClass } from '../blocks.ts';
 import { clip } from '../wrap.ts';
-import { plural, shortList } from './summary.ts';
+import { plural, shortList } from './phrases.ts';
 
 /** The verbs, in the order of their columns. */
 export const accessVerbs: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
@@ -180,14 +180,15 @@ export function needsText(terms: PermissionTerms): string {
 
 function needsTexts(terms: PermissionTerms): readonly string[] {
   return [
-    approvalText(terms),
+    approvalPhrase(terms),
     ...(terms.longest === undefined ? [] : [limitText(terms)]),
     ...(terms.runbooks === undefined ? [] : [filesText(terms)]),
     ...(terms.until === undefined ? [] : [lastText(terms)]),
   ];
 }
 
-function approvalText({ approval }: PermissionTerms): string {
+/** Returns the approval that people need: `after approval by dba`, `without approval`. */
+export function approvalPhrase({ approval }: PermissionTerms): string {
   if (approval === undefined) return 'without approval';
   if (approval === 'unknown') return 'with an unknown approval';
   if (approval === 'refused') return 'refused';
@@ -211,7 +212,7 @@ function lastText(terms: PermissionTerms): string {
 }
 
 /** The texts of what people need, one for each part that can differ. */
-const termTexts: readonly ((terms: PermissionTerms) => string)[] = [approvalText, filesText, limitText, lastText];
+const termTexts: readonly ((terms: PermissionTerms) => string)[] = [approvalPhrase, filesText, limitText, lastText];
 
 /** Returns who approves: `dba and security`, `2 of dba, security, sre`. */
 export function approversText({ groups, needed, atLeast }: Exclude<NeededApproval, 'refused'>): string {

@@ -1,11 +1,11 @@
+import type { Position } from '../../model/diagnostic.ts';
 import { remainingOrphans, type Action, type Plan, type Risk, riskClasses } from '../../model/plan/plan.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { escapeTerminal } from '../escape.ts';
-import { clip } from '../wrap.ts';
-import { shortPosition } from './value.ts';
+import { plural, shortList } from './phrases.ts';
 
 /** A replacement is one object that another one replaces: its two changes count neither as create nor as update or delete. */
 export type ActionCounts = Readonly<Record<Action | 'replace' | 'unchanged' | 'orphaned' | 'unmanaged', number>> & {
@@ -168,19 +168,6 @@ export function risksText(risks: readonly Risk[] | undefined): string {
     .join(', ');
 }
 
-/** Returns a count with its noun: `1 error`, `2 errors`. */
-export function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
-}
-
-const longestEntry = 1000;
-
-/** Returns the first entries of a list, clipped, and `and N more` for the rest. */
-export function shortList(entries: readonly string[], most: number): readonly string[] {
-  const shown = entries.slice(0, most).map((entry) => (entry.length > longestEntry ? clip(entry, longestEntry) : entry));
-  return entries.length <= most ? shown : [...shown, `and ${entries.length - most} more`];
-}
-
 /** Returns `5 policies on 31 connections as of 2026-11-21: 1 violated, 2 unknown, 1 waived`; empty text without policies. */
 export function policiesText(report: PolicyReport | undefined): string {
   if (report === undefined) return '';
@@ -199,25 +186,19 @@ export function policiesText(report: PolicyReport | undefined): string {
   return `${many} on ${plural(connections, 'connection')} as of ${today}: ${counts.length === 0 ? 'all satisfied' : counts.join(', ')}`;
 }
 
-/** The first line of a report, around the name of its target; the name is empty if the report is about no target. */
-export type Verdict = { readonly before: string; readonly name: string; readonly after: string };
-
-/** Returns a verdict as text; each format has its own form of the name. */
-export function verdictText({ before, name, after }: Verdict, nameText: (name: string) => string = String): string {
-  return `${before}${name === '' ? '' : nameText(name)}${after}`;
-}
-
 const mostChecks = 20;
 
-/** Returns a line for each check that a plan changes: `Check changed: limits.updates of target prod, from 0.3 to 1`. */
-export function checkNotices({ checks = [] }: Pick<Plan, 'checks'>): readonly string[] {
-  const lines = checks.map((one) => {
-    const { check, action, at } = one;
-    const place = at === undefined || action === 'removed' ? '' : `  ${shortPosition(at)}`;
-    return escapeTerminal(`Check ${changeOfCheck(one)}: ${[check, ...valuesOfCheck(one)].join(', ')}${place}`);
+/** Returns a line for each check that a plan changes, with its place: `Check changed: limits.updates of target prod, from 0.3 to 1`. */
+export function checkNotices({ checks = [] }: Pick<Plan, 'checks'>): readonly Notice[] {
+  const lines = checks.slice(0, mostChecks).map((one): Notice => {
+    const text = escapeTerminal(`Check ${changeOfCheck(one)}: ${[one.check, ...valuesOfCheck(one)].join(', ')}`);
+    return { text, at: one.action === 'removed' ? undefined : one.at };
   });
-  return shortList(lines, mostChecks);
+  return checks.length > mostChecks ? [...lines, { text: `and ${checks.length - mostChecks} more` }] : lines;
 }
+
+/** What a reader must know first, and the place that it is about; escaped. */
+export type Notice = { readonly text: string; readonly at?: Position | undefined };
 
 function changeOfCheck(one: ChangedCheck): string {
   return one.action === 'uncovered' ? `no longer covers ${shortList(one.connections.map(nameOf), mostChecks).join(', ')}` : one.action;

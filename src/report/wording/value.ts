@@ -5,7 +5,8 @@ import type { Change, Orphan, Value } from '../../model/plan/plan.ts';
 import { type Pointer, tokensOf } from '../../model/pointer.ts';
 import { escapeTerminal } from '../escape.ts';
 import { clip } from '../wrap.ts';
-import { parsePosition, type Position } from '../../model/diagnostic.ts';
+import { distinctParts } from './phrases.ts';
+import { parsePosition } from '../../model/diagnostic.ts';
 
 const longestSample = 100;
 
@@ -123,11 +124,6 @@ function entryText(token: string): string {
   }
 }
 
-/** Returns `file:line`, escaped. */
-export function shortPosition({ file, line }: Position): string {
-  return `${escapeTerminal(file)}:${line}`;
-}
-
 /** Joins the places in one file: `access/orders-db.yaml:8,12`. */
 export function joinPlaces(places: readonly string[]): readonly string[] {
   const lines = new Map<string, number[]>();
@@ -138,24 +134,6 @@ export function joinPlaces(places: readonly string[]): readonly string[] {
     if (line !== undefined && !own.includes(line)) own.push(line);
   }
   return [...lines].map(([file, own]) => (own.length === 0 ? file : `${file}:${own.toSorted((left, right) => left - right).join(',')}`));
-}
-
-const context = 12;
-
-/** Shortens two texts to their difference if one is longer than `most`: shared text at both ends becomes `…`. */
-export function distinctParts(before: string, after: string, most: number): readonly [string, string] {
-  if (before.length <= most && after.length <= most) return [before, after];
-  const left = Array.from(before);
-  const right = Array.from(after);
-  let start = 0;
-  while (start < left.length && start < right.length && left[start] === right[start]) start += 1;
-  const from = start > context * 2 ? start - context : 0;
-  return [excerpt(left, from, most), excerpt(right, from, most)];
-}
-
-function excerpt(characters: readonly string[], from: number, most: number): string {
-  const to = Math.min(characters.length, from + most);
-  return `${from > 0 ? '…' : ''}${characters.slice(from, to).join('')}${to < characters.length ? '…' : ''}`;
 }
 
 /** Fields whose unit is seconds. */

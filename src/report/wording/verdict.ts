@@ -1,12 +1,14 @@
-import { type Headline, headlineOrder, type HeadlineVerdict } from '../../model/protection/protection.ts';
+import { type ControlType, type Headline, headlineOrder, type HeadlineVerdict } from '../../model/protection/protection.ts';
 import { type Change, type FieldChange, highestPlanRisk, type Plan, type RiskClass } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import { clip } from '../wrap.ts';
-import { headlineSentences } from './causes.ts';
+import { headlineSentences, tagsText } from './causes.ts';
+import { approvalPhrase } from './permissions.ts';
 import { pathText } from './value.ts';
-import { planCounts, plural, planSummaryText, shortList, type Verdict } from './summary.ts';
+import { planCounts, planSummaryText } from './summary.ts';
+import { type Verdict, plural, shortList } from './phrases.ts';
 
 /** Returns the verdict of a plan: what a reviewer has to know first. */
 export function planVerdict(plan: Plan): Verdict {
@@ -34,8 +36,45 @@ function namedChanges({ changes, protection }: Pick<Plan, 'changes' | 'protectio
   const replaced = new Map(changes.map(({ id, replacedBy }) => [replacedBy, id]));
   const shown = changes.filter(({ replacedBy }) => replacedBy === undefined);
   if (protection.headlines.length > 0 || shown.length === 0 || shown.length > mostNamedChanges) return '';
-  return `: ${shown.map((one) => changeText(one, replaced.get(one.id))).join(', ')}`;
+  return `: ${shown.map((one) => `${changeText(one, replaced.get(one.id))}${newProtectionText(protection, one.id)}`).join(', ')}`;
 }
+
+/** Returns what protects a new connection, with its tags: ` (env=prod; after approval by dba; guardrail no-drop)`; empty text for other objects. */
+function newProtectionText({ connections, permissions }: Plan['protection'], id: ResourceId): string {
+  const {
+    tags,
+    controls,
+    rules = [],
+    replaces,
+  } = connections.find(({ connection, created }) => connection === id && created === true) ?? {};
+  if (tags === undefined || controls === undefined) return '';
+  const has = (...types: readonly ControlType[]): boolean =>
+    controls.some(({ control, after }) => types.includes(control) && after.length > 0);
+  const granted = (permissions?.changes ?? []).filter(({ connections: all, after }) => all.includes(id) && after.answer === 'yes');
+  const named = rules.flatMap(({ rule, after }) => {
+    const noun = guards.find(([, types]) => types.some((type) => after?.controls.includes(type)))?.[0];
+    return noun === undefined ? [] : [`${noun} ${nameOf(rule)}`];
+  });
+  const parts = [
+    tagsText({ tags }, String),
+    ...(replaces !== undefined && controls.length === 0
+      ? ['same protection']
+      : has('access')
+        ? shortList([...new Set(granted.map(({ after }) => approvalPhrase(after)))], mostNamedFields)
+        : ['closed']),
+    ...shortList(named, mostNamedGuards),
+    ...(has('redaction') ? ['redaction'] : []),
+  ];
+  return ` (${parts.filter((part) => part !== '').join('; ')})`;
+}
+
+/** The words for rules by what they give. */
+const guards = [
+  ['guardrail', ['input', 'output']],
+  ['masking', ['masking']],
+] as const;
+
+const mostNamedGuards = 3;
 
 const mostNamedChanges = 2;
 const mostNamedFields = 2;

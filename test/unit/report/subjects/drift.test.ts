@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { driftDocument } from '../../../../src/report/subjects/drift.ts';
 import type { OutsideAccess } from '../../../../src/model/plan/plan.ts';
 import type { Headline } from '../../../../src/model/protection/protection.ts';
-import { verdictText } from '../../../../src/report/wording/summary.ts';
+import { verdictText } from '../../../../src/report/wording/phrases.ts';
 import { samplePlan } from '../sample-plan.ts';
 
 function headline(direction: Headline['direction'], name: string): Headline {
