@@ -115,10 +115,10 @@ export const htmlScript: string = `
 export const accessStyle: string = `
 table.access { width: 100%; font-size: .9rem; } table.access th[scope=row] { font-weight: 600; } table.access td { overflow-wrap: break-word; } table.access td.mono, table.access td .mono { overflow-wrap: anywhere; }
 table.access tbody tr { content-visibility: auto; } table.access { margin-top: .5rem; }
-table.access td.free > div { font-weight: 600; } table.access td > div + .mono { display: block; }
+table.access td.free > div { font-weight: 600; }
 @media screen and (max-width: 48rem) { table.access thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   code { overflow-wrap: anywhere; }
   table.access, table.access tbody, table.access tr, table.access th, table.access td { display: block; }
-  table.access tr { margin: .6rem 0; } table.access td > div { display: inline; } table.access td::before { content: attr(data-label) ': '; color: var(--quiet); } table.access td:empty { display: none; } }
+  table.access tr { margin: .6rem 0; } table.access td > div { display: inline; } table.access td > div + div::before { content: ' '; } table.access td::before { content: attr(data-label) ': '; color: var(--quiet); } table.access td:empty { display: none; } }
 @media print { .filters:not(:has(option:not([value='']):checked)) { display: none; } @page { size: A4 landscape; } table.access { font-size: .65rem; } thead { display: table-header-group; } }
 `;

@@ -31,7 +31,7 @@ const mostNames = 3;
  * what headlines state is only counted.
  */
 export function permissionsTable(protection: Protection): TableBlock {
-  const { changed, same } = protection.permissions ?? { changed: 0, same: 0 };
+  const { changes: all, changed, same } = protection.permissions ?? { changes: [], changed: 0, same: 0 };
   const changes = unstatedPermissions(protection);
   const rows = new Map<
     string,
@@ -51,7 +51,7 @@ export function permissionsTable(protection: Protection): TableBlock {
     type: 'table',
     look: 'permissions',
     title: permissionsTitle,
-    caption: `${plural(changed, 'permission')} of a group on a connection ${changed === 1 ? 'changes' : 'change'}, ${same} stay the same.`,
+    caption: `${plural(changed, 'permission')} of a group on a connection ${changed === 1 ? 'changes' : 'change'}, ${same} stay the same.${changes.length === all.length ? '' : ' Headlines state the others.'}`,
     headers: ['who', 'connection', ...verbs, 'decided by'],
     verbs,
     rows: [...rows.values()].slice(0, mostRows).map(({ id, change, byVerb }) => {

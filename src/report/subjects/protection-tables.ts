@@ -232,11 +232,14 @@ function controlCell(
   // Rules can differ in what no entry of the list names.
   const isAlike = sides[0] === sides[1];
   return {
-    lines: [isAlike ? `${last}${least}` : `${first} → ${last}${least}`],
+    lines: [isAlike ? `${last}${least}` : `${first} ${arrow} ${last}${least}`],
     look: direction,
     title: `${column.heading}: ${isAlike ? 'other conditions' : sides.join(' → ')}, ${verdictWords[direction]}${from}`,
   };
 }
+
+// Some fonts have no such character.
+const arrow = mark('icon', 'reroutes');
 
 /** Returns the rules behind a cell, and the attachments of each. */
 function rulesText(control: ControlType, rules: ProtectionMatrixRow['rules'] = []): string {
