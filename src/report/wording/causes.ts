@@ -77,14 +77,14 @@ function isNamed(text: string, name: string): boolean {
 /** Returns in parentheses the names of the objects to list beside a headline, and the tags that all connections share; empty without any. */
 export function headlineConnections(headline: Headline, escape: (text: string) => string): string {
   const objects = headlineObjects(headline);
-  const tags = tagsText(headline, escape);
+  const tags = sharedTagsText(headline, escape);
   const names = objects.length === 0 ? [] : [listed(objects.map(nameOf), mostConnections, escape)];
   const parts = [...names, ...(tags === '' ? [] : [`${objects.length > 1 ? 'all ' : ''}${tags}`])];
   return parts.length === 0 ? '' : `(${parts.join('; ')})`;
 }
 
 /** Returns the tags of connections that share them: `env=prod, team=payments`. */
-export function tagsText({ tags }: Pick<Headline, 'tags'>, escape: (text: string) => string): string {
+export function sharedTagsText({ tags }: Pick<Headline, 'tags'>, escape: (text: string) => string): string {
   const shared = Object.entries(tags).map(([key, value]) => `${key}=${tagText(value)}`);
   return listed(shared, mostSharedTags, escape);
 }
@@ -114,7 +114,7 @@ function sentenceParts(headline: Headline): { readonly subject: string; readonly
   const [id, ...others] = connections;
   const name = id === undefined || others.length > 0 ? undefined : nameOf(id);
   const start = [`1 connection `, `1 replacement `, `${name} `].find((one) => name !== undefined && text.startsWith(one));
-  const tags = tagsText(headline, String);
+  const tags = sharedTagsText(headline, String);
   if (start !== undefined) return { subject: `${name}${tags === '' ? '' : ` (${tags})`}`, predicate: text.slice(start.length) };
   const beside = headlineConnections(headline, String);
   return { subject: '', predicate: beside === '' ? text : `${text} ${beside}` };

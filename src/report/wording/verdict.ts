@@ -4,7 +4,7 @@ import { tokensOf } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { ChangedCheck } from '../../model/plan/changed-check.ts';
 import { clip } from '../wrap.ts';
-import { headlineSentences, tagsText } from './causes.ts';
+import { headlineSentences, sharedTagsText } from './causes.ts';
 import { approvalPhrase } from './permissions.ts';
 import { pathText } from './value.ts';
 import { planCounts, planSummaryText } from './summary.ts';
@@ -56,7 +56,7 @@ function newProtectionText({ connections, permissions }: Plan['protection'], id:
     return noun === undefined ? [] : [`${noun} ${nameOf(rule)}`];
   });
   const parts = [
-    tagsText({ tags }, String),
+    sharedTagsText({ tags }, String),
     ...(replaces !== undefined && controls.length === 0
       ? ['same protection']
       : has('access')
@@ -79,7 +79,8 @@ const mostNamedGuards = 3;
 const mostNamedChanges = 2;
 const mostNamedFields = 2;
 
-function changeText({ id, action, fields }: Change, replaced: ResourceId | undefined): string {
+function changeText({ id, key, action, fields }: Change, replaced: ResourceId | undefined): string {
+  if (action === 'rename' && key !== undefined) return `${clip(key, longestCheck)} to ${clip(nameOf(id), longestCheck)}`;
   if (replaced !== undefined) return `${clip(replaced, longestCheck)} by ${clip(nameOf(id), longestCheck)}`;
   const paths = [...new Set(fields.map(({ path }) => pathText(path).replace(/^secret\./, 'secret ')))];
   const names = paths.length === 1 && fields.every(isNamedByKey) ? paths : [...new Set(fields.map(({ path }) => tokensOf(path)[0] ?? ''))];
