@@ -81,11 +81,6 @@ function lastWriter(
   return write === undefined || write.by === '' ? {} : { by: write.by, when: write.at };
 }
 
-function alreadyText({ direction, text }: Headline): string {
-  if (direction === 'exposes') return 'already gives that access';
-  return direction === 'weakens' && /\bloses?\b/.test(text) ? 'already lost it' : 'already has the change';
-}
-
 /** Returns the headline of accepted drift, with who caused it if that is known. */
 function acceptedHeadline(headline: Headline, accepted: readonly AcceptedDrift[]): Headline {
   const ids = new Set([...headline.causes.map(({ by }) => by), ...headline.connections]);
@@ -96,6 +91,7 @@ function acceptedHeadline(headline: Headline, accepted: readonly AcceptedDrift[]
     left.when < right.when ? 1 : -1,
   );
   const writer = last === undefined ? '' : ` by ${last.by}, ${timeText(last.when)}${others.length === 0 ? '' : ' and before'}`;
-  const text = `${headline.text} in the manifests; the gateway ${alreadyText(headline)} (changed outside Ostiary${writer})`;
+  const already = headline.direction === 'exposes' ? 'already gives that access' : 'already has the change';
+  const text = `${headline.text} in the manifests; the gateway ${already} (changed outside Ostiary${writer})`;
   return { ...headline, text, accepted: true };
 }

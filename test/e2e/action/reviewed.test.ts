@@ -286,6 +286,6 @@ test('a pull request that accepts drift does not choose the gateway whose audit 
   writeFiles(cwd, { 'ostiary.yaml': config(trap.url), 'access/a.yaml': connection('audited') });
   commitAll(cwd, 'Topic');
   const planned = await gateway.run('plan --config-ref main --base main --no-origin', cwd);
-  expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/already lost it \(changed outside Ostiary/) });
+  expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/already has the change \(changed outside Ostiary/) });
   expect(trap.seen.length).toBe(heard);
 });

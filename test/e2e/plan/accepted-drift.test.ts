@@ -25,7 +25,7 @@ type Story = {
 };
 
 const reviewed = { reviewers: ['dba'], access_max_duration: 3600 };
-const already = 'in the manifests; the gateway already lost it (changed outside Ostiary';
+const already = 'in the manifests; the gateway already has the change (changed outside Ostiary';
 
 const stories: Readonly<Record<string, Story>> = {
   'a lost review': {

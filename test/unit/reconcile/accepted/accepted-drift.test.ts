@@ -58,7 +58,7 @@ describe('drift that the manifests accept', () => {
     expect(plan.changes.map(({ id, action }) => `${action} ${id}`)).toEqual(['delete Connection/old', 'delete DataMaskingRule/pii']);
     expect(plan.accepted.map(({ id, action, fields }) => `${action} ${id} ${fields.length}`)).toEqual(['update DataMaskingRule/pii 0']);
     expect(headlinesOf(plan)).toContain(
-      '1 connection loses masking of PERSON in the manifests; the gateway already lost it (changed outside Ostiary)',
+      '1 connection loses masking of PERSON in the manifests; the gateway already has the change (changed outside Ostiary)',
     );
   });
 
@@ -71,7 +71,7 @@ describe('drift that the manifests accept', () => {
     });
     expect(plan.changes.map(({ id, action }) => `${action} ${id}`)).toEqual(['create DataMaskingRule/next']);
     expect(headlinesOf(plan)).toEqual([
-      '2 connections lose masking of PERSON in the manifests; the gateway already lost it (changed outside Ostiary)',
+      '2 connections lose masking of PERSON in the manifests; the gateway already has the change (changed outside Ostiary)',
     ]);
     expect(acceptedOf(plan)).toEqual([['DataMaskingRule/pii', 'weakens masking']]);
   });
@@ -118,7 +118,7 @@ describe('drift that the manifests accept', () => {
     expect(plan.accepted[0]?.fields).toEqual([{ path: '/reviewers/dba', before: { value: 'dba' }, after: { absent: true } }]);
     expect(highestPlanRisk(plan)).toBe('weakens');
     expect(headlinesOf(plan)).toEqual([
-      '1 connection loses review in the manifests; the gateway already lost it (changed outside Ostiary)',
+      '1 connection loses review in the manifests; the gateway already has the change (changed outside Ostiary)',
     ]);
     expect(plan.protection.losing).toEqual(['Connection/db']);
   });
