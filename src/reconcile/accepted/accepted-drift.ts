@@ -1,5 +1,6 @@
 import { addToGroup, EdgeMap } from '../../model/collections.ts';
 import { type BaseState, desiredByKey, type DesiredResource, type DesiredState, leftSecrets } from '../../model/desired.ts';
+import { formatPosition } from '../../model/diagnostic.ts';
 import { compareText, type JsonObject } from '../../model/json.ts';
 import { comparedFields, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
@@ -201,7 +202,7 @@ function changedEdges({ prepared, plan, atBase }: Ends, desired: DesiredState): 
       );
     if (by === undefined) return [];
     const edge = declared.get(ends);
-    const places = edge === undefined ? [] : declaringPlaces(edge, manifests).map(({ at }) => `${at.file}:${at.line}:${at.column}`);
+    const places = edge === undefined ? [] : declaringPlaces(edge, manifests).map(({ at }) => formatPosition(at));
     return [{ rule, connection, action, by, declared: places }];
   };
   return [

@@ -1,6 +1,6 @@
 import { appendAll, compareEdges } from '../../model/collections.ts';
 import { type DeclaredEdge, desiredById, type DesiredResource, type EdgesByEnds, edgesByEnds } from '../../model/desired.ts';
-import { type Diagnostic, type Position, suggest } from '../../model/diagnostic.ts';
+import { type Diagnostic, formatPosition, type Position, suggest } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
 import type { EdgeChange, EdgeAction, Origin } from '../../model/plan/plan.ts';
@@ -111,7 +111,7 @@ export function diffEdges(input: EdgeInput): EdgeDiff {
         rule,
         connection,
         ...outcome,
-        declared: places.map(({ file, line, column }) => `${file}:${line}:${column}`),
+        declared: places.map(formatPosition),
         ...bySelector,
       });
     }
@@ -130,17 +130,17 @@ export function unresolvedIds(input: EdgeInput): readonly ResourceId[] {
 
 type Unresolved = { readonly end: ResourceId; readonly from: DeclaringPlace | undefined };
 
-/** A manifest that declares an edge, and where. */
-type DeclaringPlace = { readonly by: ResourceId; readonly at: Position };
+/** A manifest that declares an edge, and where and how. */
+type DeclaringPlace = Pick<DeclaredEdge['declarations'][number], 'by' | 'how'> & { readonly at: Position };
 
 /** Returns the manifests that declare an edge, and where; `manifests` are by id. */
 export function declaringPlaces(
   { declarations }: DeclaredEdge,
   manifests: ReadonlyMap<ResourceId, Pick<DesiredResource, 'locate'>>,
 ): readonly DeclaringPlace[] {
-  return declarations.flatMap(({ by, path }): readonly DeclaringPlace[] => {
+  return declarations.flatMap(({ by, path, how }): readonly DeclaringPlace[] => {
     const at = manifests.get(by)?.locate(path);
-    return at === undefined ? [] : [{ by, at }];
+    return at === undefined ? [] : [{ by, how, at }];
   });
 }
 

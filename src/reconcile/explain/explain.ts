@@ -1,3 +1,4 @@
+import { formatPosition } from '../../model/diagnostic.ts';
 import { type BaseState, desiredById, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import { compareText, equal, type Json } from '../../model/json.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
@@ -27,6 +28,7 @@ import { endText } from '../../model/protection/timed-grants.ts';
 import type { Cell, Side } from '../cells/cell.ts';
 import { edgeCell, type EdgeIndex, indexEdges } from '../cells/edge-cells.ts';
 import { cellsOf, type ObjectCells } from '../cells/object-cells.ts';
+import { declaringPlaces } from '../diff/diff-edges.ts';
 import { lastAppliedLookup } from '../prepare/base-states.ts';
 import { secretReason } from './secret-reason.ts';
 
@@ -356,10 +358,7 @@ function collectEdgeFacts({ desired, live, base, registry }: ExplainedSubject): 
   const manifests = desiredById(desired.resources);
   const places = new Map<string, EdgeDeclarationSite[]>();
   for (const edge of desired.edges) {
-    const found = edge.declarations.flatMap(({ by, path, how }): readonly EdgeDeclarationSite[] => {
-      const at = manifests.get(by)?.locate(path);
-      return at === undefined ? [] : [{ place: `${at.file}:${at.line}:${at.column}`, bySelector: how === 'selector' }];
-    });
+    const found = declaringPlaces(edge, manifests).map(({ how, at }) => ({ place: formatPosition(at), bySelector: how === 'selector' }));
     places.set(
       edgeKey(edge),
       found.toSorted((left, right) => compareText(left.place, right.place)),
