@@ -148,7 +148,7 @@ function objectsQuery(
   since: unknown = slot('aliveSince'),
 ): RawBuilder<unknown> {
   return sql`
-    select o.id, o.name, (${completeSpec(collection)})::text as spec, ${membersText(collection, since)} as members, o.secrets as sealed${total}
+    select o.id, o.name, o.spec::text as spec, ${membersText(collection, since)} as members, o.secrets as sealed${total}
     from ${from} ${rest}`;
 }
 
@@ -186,14 +186,6 @@ function endsText({ table, own, other }: Pick<EdgeSide, 'table' | 'own' | 'other
 /** Selects a time as JSON text, in the form of `Date.toISOString`. */
 function timeText(column: string): RawBuilder<unknown> {
   return sql`to_char(${sql.ref(`o.${column}`)} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;
-}
-
-/** Selects a spec with all fields: a row of an earlier version does not have later ones, so these get their empty values. */
-function completeSpec({ fields }: Collection): RawBuilder<unknown> {
-  const stored = fields.filter(({ secret, edge }) => secret === undefined && edge === undefined);
-  const names = sql.join(stored.map(({ name }) => sql.lit(name)));
-  const empty = JSON.stringify(Object.fromEntries(stored.map((field) => [field.name, field.empty])));
-  return sql`case when o.spec ?& array[${names}] then o.spec else ${sql.lit(empty)}::jsonb || o.spec end`;
 }
 
 /** Returns a condition: a caller with these deciding groups sees the object; everybody sees objects of kinds without access groups. */

@@ -1,9 +1,7 @@
-import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { type JsonObject } from '../../../src/model/json.ts';
 import { registry } from '../../../src/kinds/index.ts';
-import { createDatabase, startTestServer } from '../../support/servers.ts';
-import { agentId, base64, callerOf, connectionBody, databases, idOf } from '../client.ts';
+import { base64, connectionBody, databases, idOf } from '../client.ts';
 import { useServer } from '../use-server.ts';
 
 describe.each(databases)('objects on %s', (_name, start) => {
@@ -145,22 +143,4 @@ describe.each(databases)('objects on %s', (_name, start) => {
     expect((await call('GET', path)).list).toContainEqual(replaced.body);
     expect(replaced.body).toEqual({ ...created.body, revision: 2, updated_at: replaced.body['updated_at'] });
   });
-});
-
-test('an object of an earlier version has the empty values of later fields', async () => {
-  const { url, drop } = await createDatabase();
-  const server = await startTestServer({ database: { url } });
-  const call = callerOf(server);
-  const body = connectionBody('earlier', await agentId(call, 'default'), { reviewers: ['dba'], min_review_approvals: 1 });
-  const created = await call('POST', '/connections', { body });
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query("update connections set spec = spec - 'min_review_approvals' - 'command' - 'access_groups' where name = 'earlier'");
-  await client.end();
-  const complete = { ...created.body, min_review_approvals: null, command: [] };
-  expect((await call('GET', '/connections/earlier')).body).toEqual(complete);
-  expect((await call('GET', '/connections')).list).toEqual([complete]);
-  expect((await call('GET', '/connections?page=1')).body['data']).toEqual([complete]);
-  await server.close();
-  await drop();
 });
