@@ -59,18 +59,10 @@ function kindAt(path: string): string | undefined {
   )?.[1];
 }
 
-const readOnly = [
-  'id',
-  'status',
-  'managed_by',
-  'default_database',
-  'managed_attributes',
-  'effective_features',
-  'jit_access_duration_sec',
-  'secrets_updated_at',
-  'created_at',
-  'updated_at',
-];
+const readOnly =
+  'id status managed_by default_database managed_attributes effective_features jit_access_duration_sec secrets_updated_at created_at updated_at'.split(
+    ' ',
+  );
 
 const details = all.filter(
   ({ method, path, status, answer: body }) =>

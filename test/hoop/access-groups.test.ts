@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
 import { connection } from '../e2e/project.ts';
 import { file, grouped, oneLine, open, row, switchOn, useAccessProjects, writesIn } from '../support/access-project.ts';
+import { refuse } from './expectations.ts';
 
 const accessProject = useAccessProjects();
 
@@ -137,9 +138,7 @@ test('groups are unknown and cannot be written while their list cannot be read',
   const { run, project, repository } = access;
   await switchOn(access);
   await run('apply --yes');
-  project.model.setFault(({ path }) =>
-    path === '/api/plugins/access_control' ? { kind: 'answer', when: 'before', status: 403, message: 'access denied' } : undefined,
-  );
+  refuse(project, '/api/plugins/access_control', 403);
   expect((await run('plan')).stdout).toContain('No changes.');
   repository.save({ [file('a-db')]: connection('a-db', { ...open, reviewers: ['dba'] }) });
   expect(await run('apply --yes')).toMatchObject({ code: 0 });

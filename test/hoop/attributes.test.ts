@@ -3,7 +3,7 @@ import { connection } from '../e2e/project.ts';
 import { open, switchOn } from '../support/access-project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { useHoopRepositories } from '../support/hoop-repository.ts';
-import { applyAndExpectInSync, expectRefused, planSummary, writes } from './expectations.ts';
+import { applyAndExpectInSync, expectRefused, planSummary, refuse, writes } from './expectations.ts';
 
 const repositories = useHoopRepositories();
 
@@ -116,9 +116,7 @@ test('an attribute stays while a rule that it links cannot be deleted', { timeou
     'access/rule.yaml': ruleBy('cards', 'pci'),
   });
   commit({}, ['access/pci.yaml', 'access/rule.yaml']);
-  project.model.setFault(({ method, path }) =>
-    method === 'DELETE' && path.includes('/access-requests/') ? { kind: 'answer', when: 'before', status: 400, message: 'no' } : undefined,
-  );
+  refuse(project, 'DELETE /api/access-requests/', 400);
   const failed = await run('apply --yes --prune');
   expect([failed.code, writes(failed)]).toEqual([5, ['DELETE /api/access-requests/rules/cards']]);
   expect(await attributesOf(project)).toEqual({ pci: { groups: ['dba'], connections: [] } });

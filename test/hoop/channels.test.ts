@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { config, connection } from '../e2e/project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { useHoopRepositories } from '../support/hoop-repository.ts';
-import { summaryOf, writes } from './expectations.ts';
+import { refuse, summaryOf, writes } from './expectations.ts';
 
 const repositories = useHoopRepositories();
 
@@ -66,9 +66,7 @@ test('a write whose response is lost happens once, and one that fails says what 
   const applied = await run('apply --yes');
   expect([applied.code, isLost, await stored(project)]).toEqual([0, true, ['C1']]);
   commit({ 'access/b.yaml': connection('sales-db', { slack_channels: ['C1'] }) });
-  project.model.setFault(({ method, path }) =>
-    method === 'PUT' && path.includes('/plugins/slack/') ? { kind: 'answer', when: 'before', status: 500, message: 'no' } : undefined,
-  );
+  refuse(project, 'PUT /api/plugins/slack/', 500);
   const failed = await run('apply --yes');
   expect([failed.code, failed.stdout + failed.stderr]).toEqual([
     5,
@@ -83,9 +81,7 @@ test('a write whose response is lost happens once, and one that fails says what 
 test('a list of channels that cannot be read is not compared, and not written', async () => {
   const project = await hoopProject();
   const { run } = await repositories.apply(project, { 'access/a.yaml': hearing('C1') });
-  project.model.setFault(({ path }) =>
-    path.endsWith('/plugins/slack') ? { kind: 'answer', when: 'before', status: 403, message: 'access denied' } : undefined,
-  );
+  refuse(project, '/plugins/slack', 403);
   const planned = await run('plan');
   expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining('No changes')]);
 });

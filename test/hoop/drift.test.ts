@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { auditorToken, hoopProject, standardToken } from '../support/hoop-project.ts';
-import { applyAndExpectInSync } from './expectations.ts';
+import { applyAndExpectInSync, refuse } from './expectations.ts';
 
 test('the audit log names who changed what; without the log, the drift is still reported', async () => {
   const project = await hoopProject();
@@ -16,9 +16,7 @@ test('the audit log names who changed what; without the log, the drift is still 
   expect(reported.stdout).toMatch(/by \S+, \d{4}-\d\d-\d\d \d\d:\d\d UTC, from \S+ \(PUT \/api\/connections\/orders-db\)/);
   expect(reported.requests.some((request) => request.includes('created_after='))).toBe(true);
 
-  project.model.setFault(({ path }) =>
-    path.includes('/audit/') ? { kind: 'answer', when: 'before', status: 403, message: 'access denied' } : undefined,
-  );
+  refuse(project, '/audit/', 403);
   const untold = await project.ostiary(['drift']);
   expect([untold.code, untold.stdout]).toEqual([2, expect.stringContaining('reviewers  - sre')]);
   expect(untold.stdout).not.toContain('UTC');

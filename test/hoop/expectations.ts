@@ -51,6 +51,13 @@ export async function expectRefused(
   return project.ostiary(['plan'], env);
 }
 
+/** Lets the gateway refuse every request whose method and path contain a text. */
+export function refuse({ model }: Pick<HoopProject, 'model'>, part: string, status = 422, message = 'no'): void {
+  model.setFault(({ method, path }) =>
+    `${method} ${path}`.includes(part) ? { kind: 'answer', when: 'before', status, message } : undefined,
+  );
+}
+
 /** An access-request rule that names a connection, as the public gateway takes it. */
 export const jitRule: JsonObject = {
   name: 'prod-jit',

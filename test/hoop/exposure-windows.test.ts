@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { connection, manifest } from '../e2e/project.ts';
-import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
+import { switchOn } from '../support/access-project.ts';
+import { type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { useHoopRepositories } from '../support/hoop-repository.ts';
 import { scenarioWorld } from '../support/hoop-scenario.ts';
 import { exposedConnections, type ResourceStates } from '../support/posture.ts';
-import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
+import { applyAndExpectInSync, expectRefused, refuse, writes } from './expectations.ts';
 
 const repositories = useHoopRepositories();
 
+const many = ['--allow', 'plan/too-many-updates=agreed'];
+const windows = ['--allow', 'plan/window=agreed'];
 const ends = { connection_ids: ['orders-db'] };
 
 function guards(word: string, more: JsonObject = ends, name = 'no-drop'): string {
@@ -42,19 +45,24 @@ async function prepared(): Promise<HoopProject> {
   return project;
 }
 
-/** Applies, and returns the connections that were less protected than both ends at any request. */
-async function watched(project: HoopProject, args: readonly string[] = []): Promise<readonly string[]> {
+/** Returns what an apply changed, in the words of its paths, in this order. */
+function changedBy(applied: CommandResult): readonly (string | undefined)[] {
+  return writes(applied).map((request) => request.split('/')[2]);
+}
+
+/** Applies, and returns the connections that were less protected than both ends at any request, and what was changed. */
+async function watched(
+  project: HoopProject,
+  args: readonly string[] = [],
+): Promise<{ readonly exposed: readonly string[]; readonly put: ReturnType<typeof changedBy> }> {
   const before = scenarioWorld(project.model);
   const states: ResourceStates[] = [];
-  project.model.setFault(() => {
-    states.push(scenarioWorld(project.model));
-    return undefined;
-  });
-  const { code, stderr } = await project.ostiary(['apply', '--yes', ...args]);
+  project.model.setFault(() => void states.push(scenarioWorld(project.model)));
+  const applied = await project.ostiary(['apply', '--yes', ...args]);
   project.model.setFault(undefined);
-  expect([code, stderr]).toEqual([0, '']);
+  expect([applied.code, applied.stderr]).toEqual([0, '']);
   const after = scenarioWorld(project.model);
-  return [...new Set(states.flatMap((state) => exposedConnections(state, before, after)))];
+  return { exposed: [...new Set(states.flatMap((state) => exposedConnections(state, before, after)))], put: changedBy(applied) };
 }
 
 test.each([
@@ -81,10 +89,8 @@ test.each([
 ])('a rule that the free license does not allow merged is written once: %s, and nothing is open', async (_, files, order) => {
   const project = await prepared();
   project.write({ 'access/b.yaml': guards('xp_delete'), ...files });
-  const begun = project.model.log.count();
-  expect(await watched(project)).toEqual([]);
-  const put = project.model.log.requests.slice(begun).filter(({ method }) => method === 'PUT');
-  expect(put.map(({ path }) => path.split('/')[2])).toEqual(order);
+  const { exposed, put } = await watched(project);
+  expect([exposed, put]).toEqual([[], order]);
   expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
 });
 
@@ -104,7 +110,7 @@ test('if no order avoids an exposure window, the plan names it, and apply requir
   expect([planned.code, planned.stderr]).toEqual([0, '']);
   expect(planned.stdout.replaceAll(/\s+/g, ' ')).toContain('Overridden: plan/window: agreed with the dba team');
   expect(planned.stdout).toContain('2 exposure windows: during apply, less protection');
-  expect(await watched(project, allow)).not.toEqual([]);
+  expect((await watched(project, allow)).exposed).not.toEqual([]);
   expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
 });
 
@@ -120,7 +126,7 @@ test('two rules are written once each, at the same time: no window is shorter', 
 
 test.each([1, 2, 3, 5, 14])('a review is asked for before %i attributes grant other groups', async (count) => {
   const project = await hoopProject({});
-  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  await switchOn({ project });
   const names = Array.from({ length: count }, (_, index) => `at-${index}`);
   const files = (groups: readonly string[]): Readonly<Record<string, string>> => ({
     'access/db.yaml': connection('orders-db', { attributes: ['asked', ...names] }),
@@ -144,18 +150,16 @@ test.each([1, 2, 3, 5, 14])('a review is asked for before %i attributes grant ot
   project.write(files([]));
   expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
   project.write(files(names.map((name) => `of-${name}`)));
-  const begun = project.model.log.count();
-  const allowed = ['plan/window', 'plan/too-many-updates'].flatMap((code) => ['--allow', `${code}=agreed`]);
-  expect((await project.ostiary(['apply', '--yes', ...allowed])).code).toBe(0);
-  const put = project.model.log.requests.slice(begun).flatMap(({ method, path }) => (method === 'PUT' ? (path.split('/')[2] ?? '') : []));
-  expect(put).toEqual(['access-requests', 'access-requests', ...names.map(() => 'attributes')]);
+  const applied = await project.ostiary(['apply', '--yes', ...windows, ...many]);
+  expect(applied.code).toBe(0);
+  expect(changedBy(applied)).toEqual(['access-requests', 'access-requests', ...names.map(() => 'attributes')]);
 });
 
 test.each([2, 5, 14])(
   '%i attributes of which half grant a group and half take one away need no window: nothing is granted first',
   async (count) => {
     const project = await hoopProject();
-    expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+    await switchOn({ project });
     const names = Array.from({ length: count }, (_, index) => `at-${index}`);
     const files = (grants: (index: number) => boolean): Readonly<Record<string, string>> => ({
       'access/db.yaml': connection('orders-db', { attributes: names, access_groups: ['dba'] }),
@@ -166,18 +170,16 @@ test.each([2, 5, 14])(
     project.write(files((index) => index % 2 === 1));
     expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
     project.write(files((index) => index % 2 === 0));
-    const begun = project.model.log.count();
-    expect((await project.ostiary(['apply', '--yes', '--allow', 'plan/too-many-updates=agreed'])).code).toBe(0);
-    const put = project.model.log.requests
-      .slice(begun)
-      .flatMap(({ method, path }) => (method === 'PUT' ? Number(path.split('-').at(-1)) : []));
-    expect(put.map((index) => index % 2)).toEqual(put.map((index) => index % 2).toSorted((left, right) => right - left));
+    const applied = await project.ostiary(['apply', '--yes', ...many]);
+    expect(applied.code).toBe(0);
+    const put = writes(applied).map((request) => Number(request.split('-').at(-1)) % 2);
+    expect(put).toEqual(put.toSorted((left, right) => right - left));
   },
 );
 
 test('a connection gets an attribute after all rounds that write attributes', async () => {
   const project = await hoopProject({});
-  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  await switchOn({ project });
   const names = Array.from({ length: 9 }, (_, index) => `at-${index}`);
   const files = (group: string, attributes: readonly string[], exec: string): Readonly<Record<string, string>> => ({
     'access/db.yaml': connection('orders-db', { attributes: [...attributes], access_mode_exec: exec }),
@@ -193,14 +195,13 @@ test('a connection gets an attribute after all rounds that write attributes', as
     return undefined;
   });
   project.write(files('dev', names, 'enabled'));
-  const allowed = ['plan/window', 'plan/too-many-updates'].flatMap((code) => ['--allow', `${code}=agreed`]);
-  expect((await project.ostiary(['apply', '--yes', ...allowed])).code).toBe(0);
+  expect((await project.ostiary(['apply', '--yes', ...windows, ...many])).code).toBe(0);
   expect([...seen]).toEqual(['dev']);
 });
 
 test('where attributes swap a group, no moment grants both: each grants neither first', async () => {
   const project = await hoopProject();
-  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  await switchOn({ project });
   const names = Array.from({ length: 9 }, (_, index) => `at-${index}`);
   const files = (group: string): Readonly<Record<string, string>> => ({
     'access/db.yaml': connection('orders-db', { attributes: names }),
@@ -211,11 +212,10 @@ test('where attributes swap a group, no moment grants both: each grants neither 
   project.write(files('new'));
   const { store } = project.model;
   const seen = new Set<string>();
-  project.model.setFault(() => {
-    seen.add([...new Set(names.flatMap((name) => store.groupAttributes.rightsOf(name)))].toSorted().join(' '));
-    return undefined;
-  });
-  const { code, stdout } = await project.ostiary(['apply', '--yes', '--allow', 'plan/too-many-updates=agreed']);
+  project.model.setFault(
+    () => void seen.add([...new Set(names.flatMap((name) => store.groupAttributes.rightsOf(name)))].toSorted().join(' ')),
+  );
+  const { code, stdout } = await project.ostiary(['apply', '--yes', ...many]);
   expect([code, stdout.includes('exposure window'), [...seen].toSorted()]).toEqual([0, false, ['', 'new', 'old']]);
 });
 
@@ -232,49 +232,34 @@ test('a rule loses a word after the connection has gained the attribute of anoth
   expect(put).toEqual(['connections', 'guardrails']);
 });
 
-test('a connection keeps the attribute of a rule while the rule that governs it next cannot be written', async () => {
+test.each([
+  [
+    'a rule while the rule that governs it next',
+    'PUT /api/access-requests',
+    approval('tagged', { attributes: ['tag'], reviewers_groups: ['dba'] }),
+    ['dev', 'sre'].map((group) => approval('named', { connection_names: ['orders-db'], reviewers_groups: [group] })),
+    windows,
+  ],
+  [
+    'a guardrail while the guardrail that makes up for it',
+    'PUT /api/guardrails',
+    guards('DROP', { attributes: ['tag'] }, 'tagged'),
+    [[], ['orders-db']].map((connections) => guards('DROP', { connection_ids: connections }, 'named')),
+    [],
+  ],
+])('a connection keeps the attribute of %s cannot be written', async (_, refused, tagged, [before = '', after = ''], overrides) => {
   const project = await hoopProject({});
-  const own = { connection_names: ['orders-db'] };
-  project.write({
-    'access/a.yaml': connection('orders-db', { attributes: ['tag'] }),
-    'access/b.yaml': approval('named', { ...own, reviewers_groups: ['dev'] }),
-    'access/c.yaml': approval('tagged', { attributes: ['tag'], reviewers_groups: ['dba'] }),
-  });
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['tag'] }), 'access/b.yaml': before, 'access/c.yaml': tagged });
   expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
-  project.write({
-    'access/a.yaml': connection('orders-db', { attributes: [] }),
-    'access/b.yaml': approval('named', { ...own, reviewers_groups: ['sre'] }),
-  });
-  project.model.setFault(({ route }) =>
-    route.startsWith('PUT /access-requests') ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
-  );
-  const failed = await project.ostiary(['apply', '--yes', '--allow', 'plan/window=agreed']);
-  expect([failed.code, project.model.store.connectionAttributes.leftsOf('orders-db')]).toEqual([5, ['tag']]);
-});
-
-test('a connection keeps the attribute of a guardrail while the guardrail that makes up for it cannot be written', async () => {
-  const project = await hoopProject({});
-  const blocking = { input: { rules: [{ name: 'words', type: 'deny_words_list', words: ['DROP'] }] } };
-  project.write({
-    'access/a.yaml': connection('orders-db', { attributes: ['tag'] }),
-    'access/b.yaml': manifest('GuardrailRule', 'named', { ...blocking, connection_ids: [] }),
-    'access/c.yaml': manifest('GuardrailRule', 'tagged', { ...blocking, attributes: ['tag'] }),
-  });
-  expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
-  project.write({
-    'access/a.yaml': connection('orders-db', { attributes: [] }),
-    'access/b.yaml': manifest('GuardrailRule', 'named', { ...blocking, connection_ids: ['orders-db'] }),
-  });
-  project.model.setFault(({ route }) =>
-    route.startsWith('PUT /guardrails') ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
-  );
-  const failed = await project.ostiary(['apply', '--yes']);
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: [] }), 'access/b.yaml': after });
+  refuse(project, refused);
+  const failed = await project.ostiary(['apply', '--yes', ...overrides]);
   expect([failed.code, project.model.store.connectionAttributes.leftsOf('orders-db')]).toEqual([5, ['tag']]);
 });
 
 test('a group gets access only after the rule that may govern instead of a new one has let go', async () => {
   const project = await hoopProject({});
-  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  await switchOn({ project });
   const old = { reviewers_groups: ['dba'], approval_required_groups: ['sre'] };
   project.write({
     'access/a.yaml': connection('orders-db', { attributes: ['new-tag', 'old-tag'], access_groups: ['sre'] }),
@@ -288,11 +273,7 @@ test('a group gets access only after the rule that may govern instead of a new o
     'access/d.yaml': approval('new', { reviewers_groups: ['dba'], attributes: ['new-tag'] }),
   });
   // The new rule may get the higher id: then the old one would govern, and ask the new group for nothing.
-  project.model.setFault(({ route, method }) =>
-    method === 'PUT' && route.startsWith('PUT /access-requests')
-      ? { kind: 'answer', when: 'before', status: 422, message: 'no' }
-      : undefined,
-  );
+  refuse(project, 'PUT /api/access-requests');
   const failed = await project.ostiary(['apply', '--yes']);
   expect([failed.code, writes(failed)]).toEqual([5, ['POST /api/access-requests/rules', 'PUT /api/access-requests/rules/old']]);
   project.model.setFault(undefined);
@@ -301,7 +282,7 @@ test('a group gets access only after the rule that may govern instead of a new o
 
 test('a group gets no access while the rule before cannot be deleted; what takes access away, or is about another connection, is written', async () => {
   const project = await hoopProject({});
-  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  await switchOn({ project });
   const { run, commit } = await repositories.apply(project, {
     'access/a.yaml': connection('orders-db', { attributes: ['tag', 'idle'], reviewers: ['dba'], access_groups: [] }),
     'access/b.yaml': connection('other-db', { attributes: ['other'], access_groups: [] }),
@@ -312,9 +293,7 @@ test('a group gets no access while the rule before cannot be deleted; what takes
   });
   const granted = { 'access/tag.yaml': granting('tag', ['sre']), 'access/other.yaml': granting('other', ['sre']) };
   commit({ ...granted, 'access/idle.yaml': granting('idle', []) }, ['access/old.yaml']);
-  project.model.setFault(({ method }) =>
-    method === 'DELETE' ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
-  );
+  refuse(project, 'DELETE');
   const failed = await run('apply --yes --prune');
   expect([failed.code, writes(failed).toSorted()]).toEqual([
     5,
@@ -339,9 +318,7 @@ test('a rule that governs after another one stays while the connection that need
     },
     ['access/tagged.yaml'],
   );
-  project.model.setFault(({ route }) =>
-    route.startsWith('PUT /connections') ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
-  );
+  refuse(project, 'PUT /api/connections');
   const failed = await run('apply --yes --prune');
   expect([failed.code, writes(failed)]).toEqual([
     5,
@@ -377,7 +354,7 @@ test('a connection that one rule takes before it has the attribute of another on
 
 test('many attributes that grant groups wait for the connection that asks these groups for more', async () => {
   const project = await hoopProject();
-  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+  await switchOn({ project });
   const names = Array.from({ length: 14 }, (_, index) => `at-${index}`);
   const files = (isAfter: boolean): Readonly<Record<string, string>> => ({
     'access/db.yaml': connection('orders-db', { attributes: names, access_groups: ['dba'], ...(isAfter ? { reviewers: ['dba'] } : {}) }),
@@ -386,10 +363,9 @@ test('many attributes that grant groups wait for the connection that asks these 
   project.write(files(false));
   expect((await project.ostiary(['apply', '--yes'])).code).toBe(0);
   project.write(files(true));
-  const begun = project.model.log.count();
-  expect((await project.ostiary(['apply', '--yes', '--allow', 'plan/too-many-updates=agreed'])).code).toBe(0);
-  const put = project.model.log.requests.slice(begun).flatMap(({ method, path }) => (method === 'PUT' ? (path.split('/')[2] ?? '') : []));
-  expect(put).toEqual(['connections', ...names.map(() => 'attributes')]);
+  const applied = await project.ostiary(['apply', '--yes', ...many]);
+  expect(applied.code).toBe(0);
+  expect(changedBy(applied)).toEqual(['connections', ...names.map(() => 'attributes')]);
 });
 
 function asking(name: string, type: string, attributes: readonly string[], needed: number): string {

@@ -8,6 +8,7 @@ import type { InjectedFault } from '../support/hoop/options.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { everyNth } from '../support/property-runs.ts';
 import { type HoopRepository, useHoopRepositories } from '../support/hoop-repository.ts';
+import { refuse } from './expectations.ts';
 
 const { create } = useHoopRepositories();
 
@@ -300,9 +301,7 @@ test('a connection that moves stays closed while a rule that governs it, too, ca
   };
   const one = await applied(move);
   commitAfter(one, move);
-  one.project.model.setFault(({ method }) =>
-    method === 'DELETE' ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
-  );
+  refuse(one.project, 'DELETE');
   expect((await one.run(line)).code).toBe(5);
   const { connections: left } = await stateOf(one.project);
   expect([left['a-db']?.open, left['b-db']?.open]).toEqual([[], ['connect', 'exec', 'runbooks']]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { useHoopRepositories } from '../support/hoop-repository.ts';
-import { applyAndExpectInSync, expectRefused, nightlyRule, planSummary, summaryOf, writes } from './expectations.ts';
+import { applyAndExpectInSync, expectRefused, nightlyRule, planSummary, refuse, summaryOf, writes } from './expectations.ts';
 
 const repositories = useHoopRepositories();
 
@@ -219,7 +219,7 @@ test('the last rules are deleted after another one is created, although none nam
   expect(written.slice(-3)).toEqual(['POST /api/runbooks/', 'POST /api/runbooks/', 'POST /api/']);
   commit({ 'access/three.yaml': ruleManifest('weekly') }, ['access/rule.yaml', 'access/two.yaml']);
   // Without any rule, every runbook would be open.
-  project.model.setFault(({ method }) => (method === 'POST' ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined));
+  refuse(project, 'POST');
   const apply = 'apply --yes --prune --allow plan/immutable-name=another';
   expect((await run(apply)).code).toBe(5);
   expect((await rulesOf(project)).map(({ name }) => name)).toContain('nightly');
@@ -238,9 +238,7 @@ test.each([2, 12])(
     const { project, run, commit } = repositories.create(await hoopProject(), before);
     expect(await run('apply --yes --allow plan/window=first')).toMatchObject({ code: 0 });
     commit({ 'access/new.yaml': ruleManifest('new', { user_groups: ['dba'] }) }, ['access/old.yaml']);
-    project.model.setFault(({ method }) =>
-      method === 'POST' ? { kind: 'answer', when: 'before', status: 422, message: 'no' } : undefined,
-    );
+    refuse(project, 'POST');
     expect(await run('apply --yes --prune --allow plan/window=both --allow plan/too-many-deletes=all')).toMatchObject({ code: 5 });
     expect(await rulesOf(project)).not.toEqual([]);
   },

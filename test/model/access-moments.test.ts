@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/index.ts';
-import { onModel, openHoop } from '../support/hoop-scenario.ts';
+import { onModel, openHoop, stopAt } from '../support/hoop-scenario.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { runCount, seedOfRound } from '../support/property-runs.ts';
 import { accessPairText, type AccessPair } from './access-pairs.ts';
@@ -75,10 +75,7 @@ async function stopEachWrite(pair: AccessPair, counts: Counts, mustFinish: boole
   for (const stop of whole.writes.slice(0, -1)) {
     counts.stops += 1;
     await onModel(startAccessGateway(pair), async (model) => {
-      const begun = model.log.count();
-      model.setFault(({ index }) =>
-        index < begun + stop ? undefined : { kind: 'lost', when: index === begun + stop ? 'after' : 'before' },
-      );
+      stopAt(model, stop);
       await applyTo(model, pair).catch(() => undefined);
       model.setFault(undefined);
       const exposed = exposedAt(await readAccessState(readerOf(model)), whole.before, whole.after);

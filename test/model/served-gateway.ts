@@ -19,19 +19,9 @@ const lists = { GuardrailRule: '/guardrails', DataMaskingRule: '/datamasking-rul
 const kinds = ['Connection', 'GuardrailRule', 'DataMaskingRule'] as const;
 const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'] as const;
 /** Fields of an answer that are no fields of the object. */
-const computed = new Set([
-  'id',
-  'name',
-  'revision',
-  'created_at',
-  'updated_at',
-  'managed_by',
-  'status',
-  'secret',
-  'secrets_updated_at',
-  'guardrail_rules',
-  'connection_ids',
-]);
+const computed = new Set(
+  'id name revision created_at updated_at managed_by status secret secrets_updated_at guardrail_rules connection_ids'.split(' '),
+);
 
 /** Deletes all objects. */
 export async function emptyGateway({ call, managerKey }: ServedGateway): Promise<void> {

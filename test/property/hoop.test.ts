@@ -130,10 +130,7 @@ test('no intermediate state is less protected than both ends', async () => {
       onHoopWorld(one, async (model) => {
         const before = scenarioWorld(model);
         const states: ResourceStates[] = [];
-        model.setFault(() => {
-          states.push(scenarioWorld(model));
-          return undefined;
-        });
+        model.setFault(() => void states.push(scenarioWorld(model)));
         await applyHoop(model, one, concurrency);
         const after = scenarioWorld(model);
         for (const state of states) expect(exposedConnections(state, before, after)).toEqual([]);

@@ -160,3 +160,38 @@ export function requestRule(
 export function runbookRule(name: string, given: Partial<AccessObjects['runbook-rules']> = {}): AccessObjects['runbook-rules'] {
   return { id: `id-${name}`, name, runbooks: [], connections: [], groups: [], ...given };
 }
+
+/** An attribute that nobody has and nothing uses. */
+export function attributeObject(name: string, given: Partial<AccessObjects['attributes']> = {}): AccessObjects['attributes'] {
+  const none = { groups: [], connections: [], access_request_rules: [], guardrail_rules: [], masking_rules: [] };
+  return { id: `id-${name}`, name, ...none, managed_by: '', ...given };
+}
+
+/** An analyzer rule that blocks what is risky on `orders-db`. */
+export function analyzerRule(given: Partial<AccessObjects['analyzer-rules']> = {}): AccessObjects['analyzer-rules'] {
+  const risks = { low_risk: 'allow_execution', medium_risk: 'allow_execution', high_risk: 'block_execution' };
+  return { id: 'a', name: 'risky', connections: ['orders-db'], ...risks, managed_by: '', ...given };
+}
+
+/** A rulepack on `orders-db`. */
+export function rulepack(given: Partial<AccessObjects['rulepacks']> = {}): AccessObjects['rulepacks'] {
+  const rules = { digest: '1', guardrail_rules: [], masking_rules: [] };
+  return { id: 'p', name: 'PCI', ...rules, connections: ['orders-db'], managed: false, ...given };
+}
+
+/** The federation of `orders-db`, where people work as themselves or not at all. */
+export function federation(given: Partial<AccessObjects['federations']> = {}): AccessObjects['federations'] {
+  return {
+    id: 'f',
+    name: 'orders-db',
+    connections: ['orders-db'],
+    fallback_policy: 'deny',
+    hook_source: 'builtin',
+    builtin_provider: 'gcp_iam',
+    identity_source_attribute: '$.user.email',
+    identity_target_template: '{user.email}',
+    token_ttl_seconds: 3600,
+    extra_config: '',
+    ...given,
+  };
+}

@@ -257,3 +257,9 @@ export async function applyHoop(model: HoopModel, one: Scenario, concurrency = 8
     await gateway.close();
   }
 }
+
+/** Loses every request from the n-th on; the n-th itself before or after the model has done what it asks. */
+export function stopAt({ log, setFault }: HoopModel, stop: number, when: 'before' | 'after' = 'after'): void {
+  const at = log.count() + stop;
+  setFault(({ index }) => (index < at ? undefined : { kind: 'lost', when: index === at ? when : 'before' }));
+}

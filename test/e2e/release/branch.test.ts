@@ -10,17 +10,7 @@ import { useAction } from '../action/use-action.ts';
 import { config, connection, useProjects, writeFiles } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
-const sources = [
-  '.gitignore',
-  'LICENSE',
-  'action.yml',
-  'build',
-  'package-lock.json',
-  'package.json',
-  'rolldown.config.js',
-  'schemas',
-  'src',
-];
+const sources = '.gitignore LICENSE action.yml build package-lock.json package.json rolldown.config.js schemas src'.split(' ');
 
 const { make, makeOrigin, clone } = useRepositories();
 const makeFolder = useProjects();

@@ -80,12 +80,8 @@ describe.each(databases)('the interface, row by row, on %s', (_name, start) => {
     for (const { row, by, send: asked, status, body } of requestRows) {
       const [method, path, sent] = asked;
       const answer = await send(method, path, sent, by === undefined ? gateway.server.key : keys[by]);
-      expect({ row, asked, status: answer.status, body: answer.body }).toMatchObject({
-        row,
-        asked,
-        status,
-        ...(body === undefined ? {} : { body }),
-      });
+      const expected = status < 400 ? body : { message: expect.any(String) };
+      expect({ row, asked, status: answer.status, body: answer.body }).toMatchObject({ row, asked, status, body: expected });
     }
   });
 

@@ -47,17 +47,7 @@ describe.each(databases)('search on %s', (_name, start) => {
     const pick = (from: typeof body, fields: readonly string[]): unknown => Object.fromEntries(fields.map((field) => [field, from[field]]));
     expect(body).toEqual({
       connections: [
-        pick(connection, [
-          'id',
-          'name',
-          'type',
-          'subtype',
-          'resource_name',
-          'status',
-          'access_mode_runbooks',
-          'access_mode_exec',
-          'access_mode_connect',
-        ]),
+        pick(connection, 'id name type subtype resource_name status access_mode_runbooks access_mode_exec access_mode_connect'.split(' ')),
       ],
       resources: [pick(resource, ['id', 'name', 'type', 'subtype'])],
       runbooks: [],

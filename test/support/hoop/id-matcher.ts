@@ -12,18 +12,11 @@ const forms: Readonly<Record<string, RegExp>> = {
 };
 
 /** Arrays that the gateway returns in no order. */
-const unordered = new Set([
-  'guardrail_rules',
-  'attributes',
-  'managed_attributes',
-  'connection_ids',
-  'review_groups_data',
-  'repositories',
-  'connections',
-  'connection_names',
-  'guardrail_rule_names',
-  'datamasking_rule_names',
-]);
+const unordered = new Set(
+  'guardrail_rules attributes managed_attributes connection_ids review_groups_data repositories connections connection_names guardrail_rule_names datamasking_rule_names'.split(
+    ' ',
+  ),
+);
 
 type Pairs = { readonly there: ReadonlyMap<string, string>; readonly back: ReadonlyMap<string, string> };
 

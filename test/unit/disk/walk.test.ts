@@ -34,18 +34,9 @@ function walk(paths: readonly string[] = ['.'], exclude: readonly string[] = [])
 
 describe('readTree', () => {
   it('finds YAML files at any depth, sorted by path, and skips other files', () => {
-    for (const path of [
-      'b.yaml',
-      'a/z.yml',
-      'a/b/c/d.yaml',
-      'a.yaml',
-      'a-b/x.yaml',
-      'notes.md',
-      'x.yaml.bak',
-      '.git/x.yaml',
-      'a/node_modules/x.yaml',
-      'a/.x/y.yml',
-    ])
+    for (const path of 'b.yaml a/z.yml a/b/c/d.yaml a.yaml a-b/x.yaml notes.md x.yaml.bak .git/x.yaml a/node_modules/x.yaml a/.x/y.yml'.split(
+      ' ',
+    ))
       put(path);
     expect(walk()).toStrictEqual({ files: ['a-b/x.yaml', 'a.yaml', 'a/b/c/d.yaml', 'a/z.yml', 'b.yaml'], problems: [] });
   });

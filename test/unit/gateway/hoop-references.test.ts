@@ -9,6 +9,7 @@ import {
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { desiredState } from '../../support/desired-state.ts';
 import { connectionManifest as connection, liveAs } from '../../support/risks.ts';
+import { analyzerRule, attributeObject, requestRule, runbookRule } from '../../support/access-objects.ts';
 
 const none: ReferringObjects = {
   'access-control': [],
@@ -22,47 +23,15 @@ const none: ReferringObjects = {
   'event-subscriptions': [],
 };
 
-const requestRule = {
-  id: '1',
-  name: 'prod-jit',
+const jit = requestRule('prod-jit', {
   access_type: 'jit',
   connections: ['orders-db'],
-  attributes: [],
-  approval_required_groups: [],
   reviewers_groups: ['dba'],
-  approvals: 1,
-  force_approval_groups: [],
-  skip_review_groups: [],
   access_max_duration: 3600,
-  managed_by: '',
-};
-const runbookRule = {
-  id: '2',
-  name: 'nightly',
-  runbooks: [{ repository: 'r', name: 'ops/' }],
-  connections: ['orders-db'],
-  groups: ['sre'],
-};
+});
+const nightly = runbookRule('nightly', { runbooks: [{ repository: 'r', name: 'ops/' }], connections: ['orders-db'], groups: ['sre'] });
 const identity = { id: '3', name: 'ci', connections: ['orders-db'], attributes: [] };
-const analyzerRule = {
-  id: '4',
-  name: 'risky',
-  connections: ['orders-db'],
-  low_risk: 'allow_execution',
-  medium_risk: 'allow_execution',
-  high_risk: 'block_execution',
-  managed_by: '',
-};
-const pci = {
-  id: '5',
-  name: 'pci',
-  connections: ['orders-db'],
-  groups: ['sre'],
-  access_request_rules: [],
-  guardrail_rules: [],
-  masking_rules: [],
-  managed_by: '',
-};
+const pci = attributeObject('pci', { connections: ['orders-db'], groups: ['sre'] });
 const grant = (name: string, groups: readonly string[]) => ({ id: name, name, groups });
 const subscription = { name: 'on-leak', connections: ['orders-db'], runbook: 'r:lock' };
 
@@ -80,15 +49,15 @@ const noGroup = 'no group can use shop-db, only admins and auditors';
 
 test.each<readonly [string, ReferringObjects, readonly string[]]>([
   ['nothing', {}, []],
-  ['an access-request rule', { 'access-request-rules': [requestRule] }, ['access-request rule prod-jit: 1 of dba for jit; at most 1 h']],
-  ['a runbook rule', { 'runbook-rules': [runbookRule] }, ['runbook rule nightly: r:ops/ for sre']],
-  ['a runbook rule of everything', { 'runbook-rules': [{ ...runbookRule, connections: [] }] }, []],
+  ['an access-request rule', { 'access-request-rules': [jit] }, ['access-request rule prod-jit: 1 of dba for jit; at most 1 h']],
+  ['a runbook rule', { 'runbook-rules': [nightly] }, ['runbook rule nightly: r:ops/ for sre']],
+  ['a runbook rule of everything', { 'runbook-rules': [{ ...nightly, connections: [] }] }, []],
   [
     'a runbook rule for all',
-    { 'runbook-rules': [{ ...runbookRule, runbooks: [], groups: [] }] },
+    { 'runbook-rules': [{ ...nightly, runbooks: [], groups: [] }] },
     ['runbook rule nightly: all runbooks for everybody'],
   ],
-  ['a rule that names both', { 'runbook-rules': [{ ...runbookRule, connections: ['shop-db', 'orders-db'] }] }, []],
+  ['a rule that names both', { 'runbook-rules': [{ ...nightly, connections: ['shop-db', 'orders-db'] }] }, []],
   [
     'a machine identity',
     { 'machine-identities': [identity] },
@@ -145,31 +114,31 @@ test.each<readonly [string, ReferringObjects, readonly string[]]>([
   ['nothing', {}, []],
   [
     'the only target of a rule',
-    { 'access-request-rules': [requestRule] },
+    { 'access-request-rules': [jit] },
     [`access-request rule "prod-jit" ${next} | after the apply, delete it on the gateway`],
   ],
   [
     'one of two connections of a rule',
-    { 'access-request-rules': [{ ...requestRule, connections: ['orders-db', 'other-db'] }] },
+    { 'access-request-rules': [{ ...jit, connections: ['orders-db', 'other-db'] }] },
     [`access-request rule "prod-jit" ${next} | ${later}`],
   ],
   [
     'the only connection of a rule with an attribute',
-    { 'access-request-rules': [{ ...requestRule, attributes: ['pci'] }] },
+    { 'access-request-rules': [{ ...jit, attributes: ['pci'] }] },
     [`access-request rule "prod-jit" ${next} | ${later}`],
   ],
   [
     'the only connection of one runbook rule',
-    { 'runbook-rules': [runbookRule, { ...runbookRule, name: 'all', connections: [] }] },
+    { 'runbook-rules': [nightly, { ...nightly, name: 'all', connections: [] }] },
     [`runbook rule "nightly" ${next} | ${emptied}`],
   ],
-  ['the only connection of the only runbook rule', { 'runbook-rules': [runbookRule] }, [`runbook rule "nightly" ${next} | ${opened}`]],
+  ['the only connection of the only runbook rule', { 'runbook-rules': [nightly] }, [`runbook rule "nightly" ${next} | ${opened}`]],
   [
     'the only connection of all runbook rules',
-    { 'runbook-rules': [runbookRule, { ...runbookRule, name: 'daily' }] },
+    { 'runbook-rules': [nightly, { ...nightly, name: 'daily' }] },
     [`runbook rule "nightly" ${next} | ${opened}`, `runbook rule "daily" ${next} | ${opened}`],
   ],
-  ['a connection of an analyzer rule', { 'analyzer-rules': [analyzerRule] }, [`session analyzer rule "risky" ${next} | ${later}`]],
+  ['a connection of an analyzer rule', { 'analyzer-rules': [analyzerRule()] }, [`session analyzer rule "risky" ${next} | ${later}`]],
   [
     'machine identities that cannot be read',
     { 'machine-identities': undefined },
@@ -187,7 +156,7 @@ test.each<readonly [string, ReferringObjects, readonly string[]]>([
 });
 
 test('a rule with a manifest that names only a deleted connection is removed from the manifests', () => {
-  const rules = { 'access-request-rules': [requestRule], 'runbook-rules': [runbookRule, { ...runbookRule, name: 'all', connections: [] }] };
+  const rules = { 'access-request-rules': [jit], 'runbook-rules': [nightly, { ...nightly, name: 'all', connections: [] }] };
   const declared = new Set<ResourceId>(['AccessRequestRule/prod-jit', 'RunbookRule/nightly']);
   const remove = 'remove its manifest, or let it name another connection';
   expect(staleIn(rules, undefined, declared)).toEqual([
@@ -210,7 +179,7 @@ test.each<readonly [string, ReferringObjects, readonly (readonly [string, string
   ['lists that cannot be read', {}, []],
   [
     'a session analyzer rule',
-    { 'analyzer-rules': [analyzerRule] },
+    { 'analyzer-rules': [analyzerRule()] },
     [
       [
         'notice',
@@ -230,12 +199,12 @@ test.each<readonly [string, ReferringObjects, readonly (readonly [string, string
   ],
   [
     'a runbook rule',
-    { 'runbook-rules': [runbookRule] },
+    { 'runbook-rules': [nightly] },
     [['notice', 'runbook rule "nightly" names the new Connection/orders-db already: sre may run r:ops/ there']],
   ],
   [
     'an access-request rule, with and without reviewers in the manifests',
-    { 'access-request-rules': [{ ...requestRule, connections: ['orders-db', 'shop-db'] }] },
+    { 'access-request-rules': [{ ...jit, connections: ['orders-db', 'shop-db'] }] },
     [
       [
         'notice',
@@ -243,7 +212,7 @@ test.each<readonly [string, ReferringObjects, readonly (readonly [string, string
       ],
     ],
   ],
-  ['a runbook rule that names the predecessor too', { 'runbook-rules': [{ ...runbookRule, connections: ['shop-db', 'former'] }] }, []],
+  ['a runbook rule that names the predecessor too', { 'runbook-rules': [{ ...nightly, connections: ['shop-db', 'former'] }] }, []],
 ])('what names a new connection already: %s', (_, objects, expected) => {
   const created = desiredState([connection('orders-db'), connection('shop-db', { reviewers: ['sre'] }, { replaces: 'former' })]).resources;
   const found = findEarlierNames(objects, created);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { preflight, preflightReads } from '../../../src/gateway/dialects/hoop/preflight.ts';
 import { registry } from '../../../src/kinds/index.ts';
-import { type AccessLists, withAccess } from '../../support/access-objects.ts';
+import { type AccessLists, analyzerRule, rulepack, withAccess } from '../../support/access-objects.ts';
 import { desiredState } from '../../support/desired-state.ts';
 import { connectionManifest as connection, liveAs } from '../../support/risks.ts';
 import { runReconcile } from '../../support/run-pipeline.ts';
@@ -20,11 +20,10 @@ function referencesWith(given: AccessLists): readonly string[] {
 }
 
 function pack(...connections: readonly string[]): AccessLists {
-  return { rulepacks: [{ id: 'p', name: 'Mine', digest: '', guardrail_rules: [], masking_rules: [], connections, managed: false }] };
+  return { rulepacks: [rulepack({ name: 'Mine', connections })] };
 }
 
-const risks = { low_risk: 'allow_execution', medium_risk: 'allow_execution', high_risk: 'block_execution' };
-const analyzer = { id: 'a', name: 'an-one', connections: ['orders-db'], managed_by: '', ...risks };
+const analyzer = analyzerRule({ name: 'an-one' });
 
 test.each<readonly [string, AccessLists, readonly string[]]>([
   ['nothing', {}, []],

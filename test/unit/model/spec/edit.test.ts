@@ -8,79 +8,51 @@ import { someFields } from '../../../support/field.ts';
 const entry = { words: [], limit: null, note: '' };
 const unnamed = '{"limit":1,"name":"","note":"","words":[]}';
 
-function edited(spec: JsonObject, edits: readonly Edit[]): JsonObject {
-  return editSpec(someFields, normalizeObject(someFields, spec), edits);
+type Edits = Readonly<Record<string, Edit['value']>>;
+
+function edited(spec: JsonObject, edits: Edits): JsonObject {
+  const list = Object.entries(edits).map(([path, value]) => ({ path, value }));
+  return editSpec(someFields, normalizeObject(someFields, spec), list);
 }
 
 describe('editSpec', () => {
-  it.each<[string, JsonObject, readonly Edit[], JsonObject]>([
-    ['sets a field', { text: 'a' }, [{ path: '/text', value: 'b' }], { text: 'b' }],
-    [
-      'empties a field',
-      { text: 'a', order: ['x'] },
-      [
-        { path: '/text', value: undefined },
-        { path: '/order', value: null },
-      ],
-      {},
-    ],
-    [
-      'adds to a set and removes from it',
-      { tags: ['a', 'b'] },
-      [
-        { path: '/tags/b', value: undefined },
-        { path: '/tags/c', value: 'c' },
-      ],
-      { tags: ['a', 'c'] },
-    ],
-    ['adds what is there', { tags: ['a'] }, [{ path: '/tags/a', value: 'a' }], { tags: ['a'] }],
+  it.each<[string, JsonObject, Edits, JsonObject]>([
+    ['sets a field', { text: 'a' }, { '/text': 'b' }, { text: 'b' }],
+    ['empties a field', { text: 'a', order: ['x'] }, { '/text': undefined, '/order': null }, {}],
+    ['adds to a set and removes from it', { tags: ['a', 'b'] }, { '/tags/b': undefined, '/tags/c': 'c' }, { tags: ['a', 'c'] }],
+    ['adds what is there', { tags: ['a'] }, { '/tags/a': 'a' }, { tags: ['a'] }],
     [
       'sets and removes keys of a map',
       { labels: { a: '1', b: '2' } },
-      [
-        { path: '/labels/a', value: '3' },
-        { path: '/labels/b', value: undefined },
-        { path: '/labels/c', value: '4' },
-      ],
+      { '/labels/a': '3', '/labels/b': undefined, '/labels/c': '4' },
       { labels: { a: '3', c: '4' } },
     ],
-    ['goes into an object', { inner: { tags: ['a'] } }, [{ path: '/inner/tags/b', value: 'b' }], { inner: { tags: ['a', 'b'] } }],
+    ['goes into an object', { inner: { tags: ['a'] } }, { '/inner/tags/b': 'b' }, { inner: { tags: ['a', 'b'] } }],
     [
       'changes an entry and keeps its unknown keys',
       { rules: [{ name: 'a', words: ['x'], vendor: 1 }] },
-      [
-        { path: '/rules/a/words/y', value: 'y' },
-        { path: '/rules/a/limit', value: 2 },
-      ],
+      { '/rules/a/words/y': 'y', '/rules/a/limit': 2 },
       { rules: [{ ...entry, name: 'a', words: ['x', 'y'], limit: 2, vendor: 1 }] },
     ],
     [
       'adds and removes an entry',
       { rules: [{ name: 'a' }] },
-      [
-        { path: '/rules/a', value: undefined },
-        { path: '/rules/b', value: { name: 'b' } },
-      ],
+      { '/rules/a': undefined, '/rules/b': { name: 'b' } },
       { rules: [{ ...entry, name: 'b' }] },
     ],
-    [
-      'replaces an entry',
-      { rules: [{ name: 'a', limit: 1 }] },
-      [{ path: '/rules/a', value: { name: 'a' } }],
-      { rules: [{ ...entry, name: 'a' }] },
-    ],
-    ['takes away an entry that is not there', { rules: [] }, [{ path: '/rules/a', value: undefined }], { rules: [] }],
-    ['changes nothing inside an entry that is not there', { rules: [] }, [{ path: '/rules/a/limit', value: 1 }], { rules: [] }],
+    ['replaces an entry', { rules: [{ name: 'a', limit: 1 }] }, { '/rules/a': { name: 'a' } }, { rules: [{ ...entry, name: 'a' }] }],
+    ['takes away an entry that is not there', { rules: [] }, { '/rules/a': undefined }, { rules: [] }],
+    ['changes nothing inside an entry that is not there', { rules: [] }, { '/rules/a/limit': 1 }, { rules: [] }],
     [
       'removes an entry without a name',
       { rules: [{ limit: 1 }, { limit: 2 }] },
-      [{ path: pointer('rules', unnamed), value: undefined }],
+      { [pointer('rules', unnamed)]: undefined },
       { rules: [{ ...entry, name: '', limit: 2 }] },
     ],
     [
       'leaves one of the entries of a name that it changes inside',
       { rules: [{ name: 'a', limit: 1 }, { name: 'a', limit: 2 }, { limit: 3 }] },
-      [{ path: '/rules/a/limit', value: 2 }],
+      { '/rules/a/limit': 2 },
       {
         rules: [
           { ...entry, name: '', limit: 3 },
@@ -91,22 +63,11 @@ describe('editSpec', () => {
     [
       'leaves what is of another shape below',
       { text: 'a', order: ['x'] },
-      [
-        { path: '/text/x', value: 'y' },
-        { path: '/order/0', value: 'y' },
-      ],
+      { '/text/x': 'y', '/order/0': 'y' },
       { text: 'a', order: ['x'] },
     ],
-    [
-      'passes over a field that is not one',
-      { text: 'a' },
-      [
-        { path: '/other', value: 'b' },
-        { path: '', value: 'b' },
-      ],
-      { text: 'a' },
-    ],
-    ['accepts an entry that is not an object', { rules: ['x'] }, [{ path: pointer('rules', '"x"', 'limit'), value: 1 }], { rules: ['x'] }],
+    ['passes over a field that is not one', { text: 'a' }, { '/other': 'b', '': 'b' }, { text: 'a' }],
+    ['accepts an entry that is not an object', { rules: ['x'] }, { [pointer('rules', '"x"', 'limit')]: 1 }, { rules: ['x'] }],
   ])('%s', (_, spec, edits, expected) => {
     expect(edited(spec, edits)).toEqual(normalizeObject(someFields, expected));
   });
@@ -122,7 +83,7 @@ describe('editSpec', () => {
   });
 
   it('uses only the first token below a map', () => {
-    expect(edited({ labels: { a: '1' } }, [{ path: '/labels/a/b', value: '2' }])).toEqual(edited({ labels: { a: '2' } }, []));
+    expect(edited({ labels: { a: '1' } }, { '/labels/a/b': '2' })).toEqual(edited({ labels: { a: '2' } }, {}));
   });
 });
 

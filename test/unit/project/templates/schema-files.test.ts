@@ -27,19 +27,9 @@ function resolved(schema: JsonObject, field: JsonObject): JsonObject {
 describe('schemas for editors', () => {
   test('exist for every document that people write', () => {
     expect(schemas.map(({ path }) => path).toSorted()).toEqual(
-      [
-        'access-request-rule',
-        'access-test',
-        'attribute',
-        'config',
-        'connection',
-        'data-masking-rule',
-        'defaults',
-        'guardrail-rule',
-        'policy',
-        'runbook-configuration',
-        'runbook-rule',
-      ].map((name) => `schemas/${name}.schema.json`),
+      'access-request-rule access-test attribute config connection data-masking-rule defaults guardrail-rule policy runbook-configuration runbook-rule'
+        .split(' ')
+        .map((name) => `schemas/${name}.schema.json`),
     );
   });
 

@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
-import type { AccessObjects } from '../../../../src/model/protection/access-objects.ts';
 import { hiddenControls } from '../../../../src/model/dialects.ts';
 import { controlTable, decidingKindsOf } from '../../../../src/protection/controls/control-table.ts';
 import { protectionOfAccess } from '../../../../src/protection/protection.ts';
-import { type AccessLists, withAccess, requestRule, runbookRule } from '../../../support/access-objects.ts';
+import {
+  type AccessLists,
+  analyzerRule,
+  federation,
+  requestRule,
+  rulepack,
+  runbookRule,
+  withAccess,
+} from '../../../support/access-objects.ts';
 import { stateOf } from '../../../support/resources.ts';
 import { connection } from '../protection-fixtures.ts';
 
@@ -94,48 +101,46 @@ function rule(...groups: readonly string[]): AccessLists {
   return { 'runbook-rules': [runbookRule('nightly', { groups, connections: ['orders-db'], runbooks })] };
 }
 
+/** What a change weakens or strengthens, and what the reverse change does: the opposite if it is not stated. */
+type Row = readonly [string, AccessLists, AccessLists, there: string, back?: string];
+
+function expectWays(first: AccessLists, second: AccessLists, there: string, back?: string): void {
+  const opposite = { weakens: 'strengthens', strengthens: 'weakens' };
+  const reverse = back ?? there.replaceAll(/weakens|strengthens/g, (way) => opposite[way === 'weakens' ? way : 'strengthens']);
+  expect(waysThereAndBack(first, second).map((ways) => ways.join(' '))).toEqual([there, reverse]);
+}
+
 describe('which runbooks may be run', () => {
-  test.each<readonly [string, AccessLists, AccessLists, readonly string[], readonly string[]]>([
-    ['the first rule', {}, rule('oncall'), ['strengthens'], ['weakens']],
-    [
-      'the first rule, for another connection',
-      {},
-      { 'runbook-rules': [runbookRule('other', { connections: ['other'] })] },
-      ['strengthens'],
-      ['weakens'],
-    ],
-    ['one more group', rule('oncall'), rule('oncall', 'contractors'), ['weakens'], ['strengthens']],
+  const elsewhere = { 'runbook-rules': [runbookRule('other', { connections: ['other'] })] };
+  const whole = runbookRule('all', { connections: ['orders-db'] });
+  const [few, more] = [rule('oncall'), rule('oncall', 'contractors')];
+  const rows: readonly Row[] = [
+    ['the first rule', {}, few, 'strengthens'],
+    ['the first rule, for another connection', {}, elsewhere, 'strengthens'],
+    ['one more group', few, more, 'weakens'],
     [
       'one more group that sees nothing: its members in a group that sees the connection gain',
-      { ...row('payments'), ...rule('oncall') },
-      { ...row('payments'), ...rule('oncall', 'contractors') },
-      ['weakens'],
-      ['strengthens'],
+      { ...row('payments'), ...few },
+      { ...row('payments'), ...more },
+      'weakens',
     ],
     [
       'a group of a runbook rule that sees nothing, whose members see the connection in one group and then in another',
-      { ...row('payments'), ...rule('oncall') },
-      { ...row('orders'), ...rule('oncall', 'contractors') },
-      ['weakens', 'weakens', 'strengthens'],
-      ['weakens', 'strengthens', 'strengthens'],
+      { ...row('payments'), ...few },
+      { ...row('orders'), ...more },
+      'weakens weakens strengthens',
+      'weakens strengthens strengthens',
     ],
     [
       'a group of a runbook rule that sees nothing any more, whose members in a group that still sees the connection gain',
-      rule('oncall'),
-      { ...row('payments'), ...rule('oncall', 'contractors') },
-      ['weakens', 'strengthens'],
-      ['weakens', 'strengthens'],
+      few,
+      { ...row('payments'), ...more },
+      'weakens strengthens',
+      'weakens strengthens',
     ],
-    [
-      'files that another rule has',
-      { 'runbook-rules': [runbookRule('all', { connections: ['orders-db'] })] },
-      { 'runbook-rules': [runbookRule('all', { connections: ['orders-db'] }), ...runbookRulesOf(rule('oncall'))] },
-      [],
-      [],
-    ],
-  ])('%s', (_, first, second, there, back) => {
-    expect(waysThereAndBack(first, second)).toEqual([there, back]);
-  });
+    ['files that another rule has', { 'runbook-rules': [whole] }, { 'runbook-rules': [whole, ...runbookRulesOf(few)] }, ''],
+  ];
+  test.each(rows.map(([title, ...given]) => [title, given] as const))('%s', (_, given) => expectWays(...given));
 });
 
 function runbookRulesOf(state: AccessLists): readonly ReturnType<typeof runbookRule>[] {
@@ -143,103 +148,45 @@ function runbookRulesOf(state: AccessLists): readonly ReturnType<typeof runbookR
   return typeof rules === 'object' ? rules : [];
 }
 
+const packed = (given?: Parameters<typeof rulepack>[0]): AccessLists => ({ rulepacks: [rulepack(given)] });
+const federated = (given?: Parameters<typeof federation>[0]): AccessLists => ({ federations: [federation(given)] });
+const analyzed = (given?: Parameters<typeof analyzerRule>[0]): AccessLists => ({ 'analyzer-rules': [analyzerRule(given)] });
+
 describe('what else blocks', () => {
-  const federation: AccessObjects['federations'] = {
-    id: 'f',
-    name: 'orders-db',
-    connections: ['orders-db'],
-    fallback_policy: 'deny',
-    hook_source: 'builtin',
-    builtin_provider: 'gcp_iam',
-    identity_source_attribute: '$.user.email',
-    identity_target_template: '{user.email}',
-    token_ttl_seconds: 3600,
-    extra_config: '',
-  };
-  const pack: AccessObjects['rulepacks'] = {
-    id: 'p',
-    name: 'PCI',
-    digest: '1',
-    guardrail_rules: [],
-    masking_rules: [],
-    connections: ['orders-db'],
-    managed: false,
-  };
-  const analyzer = {
-    id: 'a',
-    name: 'risky',
-    connections: ['orders-db'],
-    low_risk: 'allow_execution',
-    medium_risk: 'allow_execution',
-    high_risk: 'block_execution',
-    managed_by: '',
-  };
-  const asking = { ...analyzer, high_risk: 'require_access_request:r' };
-  test.each<readonly [string, AccessLists, AccessLists, readonly string[], readonly string[]]>([
-    ['a rulepack', {}, { rulepacks: [pack] }, ['strengthens'], ['weakens']],
-    ['rules of a rulepack', { rulepacks: [pack] }, { rulepacks: [{ ...pack, digest: '2' }] }, ['unknown'], ['unknown']],
-    ['an analyzer rule', {}, { 'analyzer-rules': [analyzer] }, ['strengthens'], ['weakens']],
-    [
-      'the prompt of the analyzer',
-      { 'analyzer-rules': [analyzer] },
-      { 'analyzer-rules': [{ ...analyzer, prompt: '1' }] },
-      ['unknown'],
-      ['unknown'],
-    ],
-    ['the name of a rulepack', { rulepacks: [pack] }, { rulepacks: [{ ...pack, name: 'renamed' }] }, [], []],
+  const asking = analyzed({ high_risk: 'require_access_request:r' });
+  const admin = { identity_target_template: 'admin' };
+  const rows: readonly Row[] = [
+    ['a rulepack', {}, packed(), 'strengthens'],
+    ['rules of a rulepack', packed(), packed({ digest: '2' }), 'unknown'],
+    ['an analyzer rule', {}, analyzed(), 'strengthens'],
+    ['the prompt of the analyzer', analyzed(), analyzed({ prompt: '1' }), 'unknown'],
+    ['the name of a rulepack', packed(), packed({ name: 'renamed' }), ''],
     [
       'an easier approval by the rule that the analyzer asks for',
-      { 'analyzer-rules': [asking], 'access-request-rules': [requestRule('r', { approvals: 2 })] },
-      { 'analyzer-rules': [asking], 'access-request-rules': [requestRule('r')] },
-      ['weakens'],
-      ['strengthens'],
+      { ...asking, ...requestRules(requestRule('r', { approvals: 2 })) },
+      { ...asking, ...requestRules(requestRule('r')) },
+      'weakens',
     ],
     [
       'the rule that the analyzer asks for is deleted, so that such commands fail',
-      { 'analyzer-rules': [asking], 'access-request-rules': [requestRule('r')] },
-      { 'analyzer-rules': [asking] },
-      ['strengthens'],
-      ['weakens'],
+      { ...asking, ...requestRules(requestRule('r')) },
+      asking,
+      'strengthens',
     ],
-    ['a federation', {}, { federations: [federation] }, ['strengthens'], ['weakens']],
-    [
-      'the fallback of a federation',
-      { federations: [federation] },
-      { federations: [{ ...federation, fallback_policy: 'static' }] },
-      ['weakens'],
-      ['strengthens'],
-    ],
-    [
-      'whom a federation makes of people',
-      { federations: [federation] },
-      { federations: [{ ...federation, identity_target_template: 'admin' }] },
-      ['unknown'],
-      ['unknown'],
-    ],
+    ['a federation', {}, federated(), 'strengthens'],
+    ['the fallback of a federation', federated(), federated({ fallback_policy: 'static' }), 'weakens'],
+    ['whom a federation makes of people', federated(), federated(admin), 'unknown'],
     [
       'another identity and a fallback to the shared credential',
-      { federations: [federation] },
-      { federations: [{ ...federation, identity_target_template: 'admin', fallback_policy: 'static' }] },
-      ['weakens'],
-      ['unknown', 'strengthens'],
+      federated(),
+      federated({ ...admin, fallback_policy: 'static' }),
+      'weakens',
+      'unknown strengthens',
     ],
-    [
-      'the policy of another version',
-      { federations: [federation] },
-      { federations: [{ ...federation, fallback_policy: 'readonly' }] },
-      ['weakens'],
-      ['strengthens'],
-    ],
-    [
-      'a review in place of a block',
-      { 'analyzer-rules': [analyzer] },
-      { 'analyzer-rules': [{ ...analyzer, high_risk: 'require_access_request:r' }] },
-      ['weakens'],
-      ['strengthens'],
-    ],
-  ])('%s', (_, first, second, there, back) => {
-    expect(waysThereAndBack(first, second)).toEqual([there, back]);
-  });
+    ['the policy of another version', federated(), federated({ fallback_policy: 'readonly' }), 'weakens'],
+    ['a review in place of a block', analyzed(), asking, 'weakens'],
+  ];
+  test.each(rows.map(([title, ...given]) => [title, given] as const))('%s', (_, given) => expectWays(...given));
 });
 
 test('the controls that lists decide are those that the public gateway may hide', () => {

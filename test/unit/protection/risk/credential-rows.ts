@@ -41,6 +41,19 @@ function inResource(name: string, resource: string): Manifest {
   return connection(name, { reviewers: ['dba'], resource_name: resource });
 }
 
+function books(url: string): Side {
+  return [repository('books', url)];
+}
+
+const home = books('https://git.example.com/team/books');
+
+/** A connection with a credential, and what replaces it. */
+const former = [connection('db', { reviewers: ['dba'], secret })];
+
+function successor(spec: JsonObject): Side {
+  return [connection('db2', { reviewers: ['dba'], ...spec }, { replaces: 'db' })];
+}
+
 /** Credentials that a change sends elsewhere, or not. */
 export const credentialRows: readonly Row[] = [
   [
@@ -92,29 +105,29 @@ export const credentialRows: readonly Row[] = [
   ],
   [
     'a successor that repeats the credential and leaves the subtype out',
-    [connection('db', { reviewers: ['dba'], secret })],
-    [connection('db2', { reviewers: ['dba'], secret, type: 'custom', subtype: '' }, { replaces: 'db' })],
+    former,
+    successor({ secret, type: 'custom', subtype: '' }),
     'reroutes command-rerouted, strengthens access',
     oneWay,
   ],
   [
     'a successor that repeats the credential and leaves the host out',
-    [connection('db', { reviewers: ['dba'], secret })],
-    [connection('db2', { reviewers: ['dba'], secret: { 'envvar:PASS': { value: 'secret' } } }, { replaces: 'db' })],
+    former,
+    successor({ secret: { 'envvar:PASS': { value: 'secret' } } }),
     'reroutes endpoint-rerouted, strengthens access',
     oneWay,
   ],
   [
     'a successor that repeats the credential and leads to the same place',
-    [connection('db', { reviewers: ['dba'], secret })],
-    [connection('db2', { reviewers: ['dba'], secret }, { replaces: 'db' })],
+    former,
+    successor({ secret }),
     'neutral created, strengthens access',
     oneWay,
   ],
   [
     'a successor that repeats the credential and uses it under another key, too',
-    [connection('db', { reviewers: ['dba'], secret })],
-    [connection('db2', { reviewers: ['dba'], secret: { ...secret, 'envvar:TOKEN': { value: 'secret' } } }, { replaces: 'db' })],
+    former,
+    successor({ secret: { ...secret, 'envvar:TOKEN': { value: 'secret' } } }),
     'reroutes secret-reused, strengthens access',
     oneWay,
   ],
@@ -140,21 +153,11 @@ export const credentialRows: readonly Row[] = [
     'reroutes resource-rerouted, strengthens access',
     oneWay,
   ],
-  [
-    'runbooks from another server with the same password',
-    [repository('books', 'https://git.example.com/team/books')],
-    [repository('books', 'https://git.example.org/team/books')],
-    'reroutes secret-reused',
-  ],
-  [
-    'runbooks from another repository of the same server',
-    [repository('books', 'https://git.example.com/team/books')],
-    [repository('books', 'https://git.example.com/team/more')],
-    'neutral created',
-  ],
+  ['runbooks from another server with the same password', home, books('https://git.example.org/team/books'), 'reroutes secret-reused'],
+  ['runbooks from another repository of the same server', home, books('https://git.example.com/team/more'), 'neutral created'],
   [
     'runbooks from another repository of the same server, where runbooks can be run',
-    [runs, repository('books', 'https://git.example.com/team/books')],
+    [runs, ...home],
     [runs, repository('books', 'https://git.example.com/team/more')],
     'reroutes runbooks-rerouted',
   ],
@@ -167,55 +170,42 @@ export const credentialRows: readonly Row[] = [
   [
     'more runbooks, with a new connection on which they can be run',
     [connection('db')],
-    [connection('db'), runs, repository('books', 'https://git.example.com/team/books')],
+    [connection('db'), runs, ...home],
     'neutral created, neutral created',
     '',
   ],
   [
     'another user of a repository',
-    [runs, repository('books', 'https://git.example.com/team/books')],
+    [runs, ...home],
     [runs, repository('books', 'ssh://ops@git.example.com/team/books.git')],
     'neutral neutral',
   ],
   [
     'more runbooks from another server with the same password',
-    [repository('books', 'https://git.example.com/team/books')],
-    [repository('books', 'https://git.example.com/team/books'), repository('more', 'https://git.example.org/team/more')],
+    home,
+    [...home, repository('more', 'https://git.example.org/team/more')],
     'reroutes secret-reused',
     oneWay,
   ],
-  [
-    'a kept password that is sent in clear',
-    [repository('books', 'https://git.example.com/team/books')],
-    [repository('books', 'http://git.example.com/team/books')],
-    'reroutes endpoint-rerouted',
-  ],
+  ['a kept password that is sent in clear', home, books('http://git.example.com/team/books'), 'reroutes endpoint-rerouted'],
   [
     'a kept password that is sent to another port',
-    [repository('books', 'https://git.example.com/team/books')],
+    home,
     [repository('books', 'https://git.example.com:8443/team/books', { keep: true })],
     'reroutes endpoint-rerouted',
     oneWay,
   ],
   ...['#', '?'].map((sign): Row => [
     `a kept password that is sent to the server in front of ${sign}`,
-    [repository('books', 'ssh://git.example.com/team/books')],
-    [repository('books', `ssh://git.example.org${sign}@git.example.com/team/books`)],
+    books('ssh://git.example.com/team/books'),
+    books(`ssh://git.example.org${sign}@git.example.com/team/books`),
     'reroutes endpoint-rerouted',
   ]),
-  [
-    'the same server, spelled otherwise',
-    [repository('books', 'https://git.example.com/team/books')],
-    [repository('books', 'git@git.example.com:team/books.git')],
-    'neutral neutral',
-  ],
+  ['the same server, spelled otherwise', home, books('git@git.example.com:team/books.git'), 'neutral neutral'],
   [
     'a password of runbooks on a new connection',
-    [repository('books', 'https://git.example.com/team/books')],
-    [
-      repository('books', 'https://git.example.com/team/books'),
-      connection('b', { reviewers: ['dba'], secret: { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_GIT' } } } }),
-    ],
+    home,
+    [...home, connection('b', { reviewers: ['dba'], secret: { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_GIT' } } } })],
     'reroutes secret-reused',
     oneWay,
   ],

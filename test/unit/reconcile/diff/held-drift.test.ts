@@ -21,6 +21,9 @@ const masks = (spec: JsonObject): JsonObject => ({
 });
 const employee = (score: number): JsonObject => ({ custom_entity_types: [{ name: 'EMP', regex: 'E[0-9]+', score }] });
 
+const by = (...reviewers: readonly string[]): JsonObject => ({ reviewers });
+const side = (applied: JsonObject, live: JsonObject, desired = applied): Side => ({ applied, live, desired });
+
 type Side = { readonly applied: JsonObject; readonly live: JsonObject; readonly desired?: JsonObject };
 
 type Options = { readonly others?: readonly Manifest[]; readonly attached?: boolean; readonly revert?: boolean };
@@ -84,155 +87,120 @@ const reached = (groups: Json): JsonObject => ({ access_groups: groups });
 
 describe('a drift of a connection is held only if it is provably stricter', () => {
   test.each<readonly [string, Side, readonly string[], JsonObject]>([
-    ['a second group', { applied: { reviewers: ['a'] }, live: { reviewers: ['a', 'b'] } }, ['/reviewers/b'], { reviewers: ['a', 'b'] }],
-    [
-      'a second group beside one that a merge adds',
-      { applied: { reviewers: ['a'] }, live: { reviewers: ['a', 'b'] }, desired: { reviewers: ['a', 'c'] } },
-      ['/reviewers/b'],
-      { reviewers: ['a', 'b', 'c'] },
-    ],
-    [
-      'no group, where two of two must approve',
-      { applied: counted(['dba', 'security'], 2), live: counted([], 2) },
-      [],
-      { reviewers: ['dba', 'security'] },
-    ],
-    ['a group that can reach it', { applied: reached(['a']), live: reached(['a', 'b']) }, [], reached(['a'])],
-    ['one group less that can reach it', { applied: reached(['a', 'b']), live: reached(['a']) }, ['/access_groups/b'], reached(['a'])],
-    ['everybody', { applied: reached(['a']), live: reached(null) }, [], reached(['a'])],
-    ['only one group', { applied: reached(null), live: reached(['a']) }, ['/access_groups'], reached(['a'])],
-    ['only admins', { applied: reached(null), live: reached([]) }, ['/access_groups'], reached([])],
-    ['everybody instead of admins', { applied: reached([]), live: reached(null) }, [], reached([])],
-    ['no group', { applied: { reviewers: ['dba'] }, live: { reviewers: [] } }, [], { reviewers: ['dba'] }],
-    [
-      'a third group that can approve alone',
-      { applied: counted(['a', 'b'], 1), live: counted(['a', 'b', 'x'], 1) },
-      [],
-      counted(['a', 'b'], 1),
-    ],
+    ['a second group', side(by('a'), by('a', 'b')), ['/reviewers/b'], by('a', 'b')],
+    ['a second group beside one that a merge adds', side(by('a'), by('a', 'b'), by('a', 'c')), ['/reviewers/b'], by('a', 'b', 'c')],
+    ['no group, where two of two must approve', side(counted(['dba', 'security'], 2), counted([], 2)), [], by('dba', 'security')],
+    ['a group that can reach it', side(reached(['a']), reached(['a', 'b'])), [], reached(['a'])],
+    ['one group less that can reach it', side(reached(['a', 'b']), reached(['a'])), ['/access_groups/b'], reached(['a'])],
+    ['everybody', side(reached(['a']), reached(null)), [], reached(['a'])],
+    ['only one group', side(reached(null), reached(['a'])), ['/access_groups'], reached(['a'])],
+    ['only admins', side(reached(null), reached([])), ['/access_groups'], reached([])],
+    ['everybody instead of admins', side(reached([]), reached(null)), [], reached([])],
+    ['no group', side(by('dba'), by()), [], by('dba')],
+    ['a third group that can approve alone', side(counted(['a', 'b'], 1), counted(['a', 'b', 'x'], 1)), [], counted(['a', 'b'], 1)],
     [
       'one group less of those that can approve alone',
-      { applied: counted(['a', 'b'], 1), live: counted(['a'], 1) },
+      side(counted(['a', 'b'], 1), counted(['a'], 1)),
       ['/reviewers/b'],
       counted(['a'], 1),
     ],
-    ['another group that can approve alone', { applied: counted(['a'], 1), live: counted(['x'], 1) }, [], counted(['a'], 1)],
+    ['another group that can approve alone', side(counted(['a'], 1), counted(['x'], 1)), [], counted(['a'], 1)],
     [
       'a third group, and one approval more',
-      { applied: counted(['a', 'b'], 2), live: counted(['a', 'b', 'c'], 3) },
+      side(counted(['a', 'b'], 2), counted(['a', 'b', 'c'], 3)),
       ['/reviewers/c', '/min_review_approvals'],
       counted(['a', 'b', 'c'], 3),
     ],
-    ['one approval less', { applied: counted(['a', 'b'], 2), live: counted(['a', 'b'], 1) }, [], counted(['a', 'b'], 2)],
+    ['one approval less', side(counted(['a', 'b'], 2), counted(['a', 'b'], 1)), [], counted(['a', 'b'], 2)],
     [
       'a redacted type',
-      { applied: { redact_types: ['PERSON'] }, live: { redact_types: ['PERSON', 'US_SSN'] } },
+      side({ redact_types: ['PERSON'] }, { redact_types: ['PERSON', 'US_SSN'] }),
       ['/redact_types/US_SSN'],
       { redact_types: ['PERSON', 'US_SSN'] },
     ],
     [
       'the first redacted type',
-      { applied: {}, live: { redact_types: ['US_SSN'] } },
+      side({}, { redact_types: ['US_SSN'] }),
       ['/redact_enabled', '/redact_types/US_SSN'],
       { redact_types: ['US_SSN'], redact_enabled: true },
     ],
     [
       'a second group on a connection that was closed, too',
-      { applied: { reviewers: ['a'] }, live: { access_mode_connect: 'disabled', access_mode_exec: 'disabled', reviewers: ['a', 'b'] } },
+      side(by('a'), { ...closed, reviewers: ['a', 'b'] }),
       ['/access_mode_connect', '/access_mode_exec', '/reviewers/b'],
-      { access_mode_connect: 'disabled', access_mode_exec: 'disabled', reviewers: ['a', 'b'] },
+      { ...closed, reviewers: ['a', 'b'] },
     ],
     [
       'a second group on a connection that its manifest closes',
-      { applied: { ...closed, reviewers: ['a'] }, live: { ...closed, reviewers: ['a', 'b'] } },
+      side({ ...closed, reviewers: ['a'] }, { ...closed, reviewers: ['a', 'b'] }),
       [],
-      { reviewers: ['a'] },
+      by('a'),
     ],
     [
       'one mode closed, one opened',
-      { applied: {}, live: { access_mode_exec: 'disabled', access_mode_runbooks: 'enabled' } },
+      side({}, { access_mode_exec: 'disabled', access_mode_runbooks: 'enabled' }),
       ['/access_mode_exec'],
       { access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' },
     ],
-    ['a longest session', { applied: {}, live: { access_max_duration: 600 } }, [], {}],
-    ['no longest session', { applied: { access_max_duration: 600 }, live: {} }, [], { access_max_duration: 600 }],
-    [
-      'a tag',
-      { applied: { connection_tags: { env: 'prod' } }, live: { connection_tags: { env: 'dev' } } },
-      [],
-      { connection_tags: { env: 'prod' } },
-    ],
-  ])('%s', async (_, side, held, after) => {
-    const result = await planDrift('Connection', side);
+    ['a longest session', side({}, { access_max_duration: 600 }), [], {}],
+    ['no longest session', side({ access_max_duration: 600 }, {}), [], { access_max_duration: 600 }],
+    ['a tag', side({ connection_tags: { env: 'prod' } }, { connection_tags: { env: 'dev' } }), [], { connection_tags: { env: 'prod' } }],
+  ])('%s', async (_, given, held, after) => {
+    const result = await planDrift('Connection', given);
     expect(result.held).toEqual(held);
     expect(result.after).toMatchObject(after);
-    expect((await planDrift('Connection', side, { revert: true })).held).toEqual([]);
+    expect((await planDrift('Connection', given, { revert: true })).held).toEqual([]);
   });
 });
 
 describe('a drift of a rule is held only if a connection is provably better protected by it', () => {
   test.each<readonly [string, 'GuardrailRule' | 'DataMaskingRule', Side, readonly string[]]>([
-    ['a word', 'GuardrailRule', { applied: input(words('DROP')), live: input(words('DROP', 'GRANT')) }, ['/input/rules/words/words/GRANT']],
+    ['a word', 'GuardrailRule', side(input(words('DROP')), input(words('DROP', 'GRANT'))), ['/input/rules/words/words/GRANT']],
     [
       'a word beside one that a merge adds',
       'GuardrailRule',
-      { applied: input(words('DROP')), live: input(words('DROP', 'GRANT')), desired: input(words('DROP', 'ALTER')) },
+      side(input(words('DROP')), input(words('DROP', 'GRANT')), input(words('DROP', 'ALTER'))),
       ['/input/rules/words/words/GRANT'],
     ],
-    ['one word for another', 'GuardrailRule', { applied: input(words('DROP')), live: input(words('GRANT')) }, []],
-    [
-      'an entry',
-      'GuardrailRule',
-      { applied: input(words('DROP')), live: input(words('DROP'), pattern('GRANT')) },
-      ['/input/rules/pattern'],
-    ],
-    ['no entry', 'GuardrailRule', { applied: input(words('DROP')), live: input() }, []],
-    ['a pattern that never matches', 'GuardrailRule', { applied: input(pattern('(?i)drop')), live: input(pattern('zzzz')) }, []],
+    ['one word for another', 'GuardrailRule', side(input(words('DROP')), input(words('GRANT'))), []],
+    ['an entry', 'GuardrailRule', side(input(words('DROP')), input(words('DROP'), pattern('GRANT'))), ['/input/rules/pattern']],
+    ['no entry', 'GuardrailRule', side(input(words('DROP')), input()), []],
+    ['a pattern that never matches', 'GuardrailRule', side(input(pattern('(?i)drop')), input(pattern('zzzz'))), []],
     [
       'a pattern in the entry that had words',
       'GuardrailRule',
-      { applied: input(words('DROP')), live: input({ name: 'words', type: 'pattern_match', pattern_regex: 'zzzz' }) },
+      side(input(words('DROP')), input({ name: 'words', type: 'pattern_match', pattern_regex: 'zzzz' })),
       [],
     ],
-    [
-      'a word that contains one of the rule',
-      'GuardrailRule',
-      { applied: input(words('DROP')), live: input(words('DROP', 'DROP TABLE')) },
-      [],
-    ],
-    ['a threshold that nothing reaches', 'DataMaskingRule', { applied: masks({}), live: masks({ score_threshold: 1 }) }, []],
-    ['a higher threshold', 'DataMaskingRule', { applied: masks({ score_threshold: 0.5 }), live: masks({ score_threshold: 1 }) }, []],
-    [
-      'a lower threshold',
-      'DataMaskingRule',
-      { applied: masks({ score_threshold: 0.5 }), live: masks({ score_threshold: 0.4 }) },
-      ['/score_threshold'],
-    ],
-    ['no threshold', 'DataMaskingRule', { applied: masks({ score_threshold: 0.5 }), live: masks({ score_threshold: null }) }, []],
+    ['a word that contains one of the rule', 'GuardrailRule', side(input(words('DROP')), input(words('DROP', 'DROP TABLE'))), []],
+    ['a threshold that nothing reaches', 'DataMaskingRule', side(masks({}), masks({ score_threshold: 1 })), []],
+    ['a higher threshold', 'DataMaskingRule', side(masks({ score_threshold: 0.5 }), masks({ score_threshold: 1 })), []],
+    ['a lower threshold', 'DataMaskingRule', side(masks({ score_threshold: 0.5 }), masks({ score_threshold: 0.4 })), ['/score_threshold']],
+    ['no threshold', 'DataMaskingRule', side(masks({ score_threshold: 0.5 }), masks({ score_threshold: null })), []],
     [
       'a higher score',
       'DataMaskingRule',
-      { applied: masks({ ...employee(0.5), score_threshold: 0.6 }), live: masks({ ...employee(0.6), score_threshold: 0.6 }) },
+      side(masks({ ...employee(0.5), score_threshold: 0.6 }), masks({ ...employee(0.6), score_threshold: 0.6 })),
       ['/custom_entity_types/EMP/score'],
     ],
     [
       'a higher score than the threshold needs',
       'DataMaskingRule',
-      { applied: masks({ ...employee(0.7), score_threshold: 0.6 }), live: masks({ ...employee(0.9), score_threshold: 0.6 }) },
+      side(masks({ ...employee(0.7), score_threshold: 0.6 }), masks({ ...employee(0.9), score_threshold: 0.6 })),
       [],
     ],
-    ['a higher score without a threshold', 'DataMaskingRule', { applied: masks(employee(0.5)), live: masks(employee(0.6)) }, []],
-    ['a lower score', 'DataMaskingRule', { applied: masks(employee(0.5)), live: masks(employee(0.4)) }, []],
-  ])('%s', async (_, kind, side, held) => {
-    expect((await planDrift(kind, side)).held).toEqual(held);
-    expect((await planDrift(kind, side, { revert: true })).held).toEqual([]);
+    ['a higher score without a threshold', 'DataMaskingRule', side(masks(employee(0.5)), masks(employee(0.6))), []],
+    ['a lower score', 'DataMaskingRule', side(masks(employee(0.5)), masks(employee(0.4))), []],
+  ])('%s', async (_, kind, given, held) => {
+    expect((await planDrift(kind, given)).held).toEqual(held);
+    expect((await planDrift(kind, given, { revert: true })).held).toEqual([]);
   });
 
   test.each([
     ['(?i)é+', 'unknown', '1 connection changes guardrail patterns in a way that cannot be compared'],
     ['zzzz', 'weakens', '1 connection no longer blocks all of /zzzz/'],
   ])('a drift that is no pure gain is reverted with its risk and a headline: %s', async (regex, risk, headline) => {
-    const { plan, after, held } = await planDrift('GuardrailRule', { applied: input(pattern('(?i)drop')), live: input(pattern(regex)) });
+    const { plan, after, held } = await planDrift('GuardrailRule', side(input(pattern('(?i)drop')), input(pattern(regex))));
     expect(held).toEqual([]);
     expect(after).toMatchObject(input(pattern('(?i)drop')));
     expect(plan.changes.flatMap(({ risks }) => risks.map((one) => one.class))).toEqual([risk]);
@@ -240,18 +208,18 @@ describe('a drift of a rule is held only if a connection is provably better prot
   });
 
   test('a word that another rule of the connection blocks is not held', async () => {
-    const side = { applied: input(words('DROP')), live: input(words('DROP', 'GRANT')) };
+    const given = side(input(words('DROP')), input(words('DROP', 'GRANT')));
     const other: Manifest = {
       kind: 'GuardrailRule',
       metadata: { name: 'other' },
       spec: { ...input(words('GRANT')), connection_ids: ['db'] },
     };
-    expect((await planDrift('GuardrailRule', side, { others: [other] })).held).toEqual([]);
-    expect((await planDrift('GuardrailRule', side, { others: [{ ...other, spec: input(words('GRANT')) }] })).held).toHaveLength(1);
+    expect((await planDrift('GuardrailRule', given, { others: [other] })).held).toEqual([]);
+    expect((await planDrift('GuardrailRule', given, { others: [{ ...other, spec: input(words('GRANT')) }] })).held).toHaveLength(1);
   });
 
   test('a word of a rule on no connection is not held', async () => {
-    const side = { applied: input(words('DROP')), live: input(words('DROP', 'GRANT')) };
-    expect((await planDrift('GuardrailRule', side, { attached: false })).held).toEqual([]);
+    const given = side(input(words('DROP')), input(words('DROP', 'GRANT')));
+    expect((await planDrift('GuardrailRule', given, { attached: false })).held).toEqual([]);
   });
 });

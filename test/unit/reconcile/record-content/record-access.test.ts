@@ -16,7 +16,16 @@ import {
   type WatchScope,
 } from '../../../../src/reconcile/record-content/record-access.ts';
 import { liveAtRecord } from '../../../../src/reconcile/record-content/live-at-record.ts';
-import { type AccessLists, withAccess, requestRule, runbookRule } from '../../../support/access-objects.ts';
+import {
+  type AccessLists,
+  analyzerRule,
+  attributeObject,
+  federation,
+  requestRule,
+  rulepack,
+  runbookRule,
+  withAccess,
+} from '../../../support/access-objects.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest as manifest } from '../../../support/risks.ts';
 import { stateOf } from '../../../support/resources.ts';
@@ -27,16 +36,7 @@ const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', acce
 /** One object of each list, with a value in every field. */
 const full: { readonly [List in keyof AccessLists]-?: AccessObjects[List] } = {
   'access-control': { id: 'uid-orders-db', name: 'orders-db', groups: ['dba', 'sre'] },
-  attributes: {
-    id: 'a',
-    name: 'pii',
-    groups: ['interns'],
-    connections: [],
-    access_request_rules: [],
-    guardrail_rules: [],
-    masking_rules: [],
-    managed_by: 'hoop',
-  },
+  attributes: attributeObject('pii', { groups: ['interns'], managed_by: 'hoop' }),
   'access-request-rules': requestRule('jit', {
     connections: ['orders-db'],
     attributes: ['pii'],
@@ -53,25 +53,8 @@ const full: { readonly [List in keyof AccessLists]-?: AccessObjects[List] } = {
     connections: ['orders-db'],
     groups: ['sre'],
   }),
-  rulepacks: {
-    id: 'p',
-    name: 'PCI',
-    digest: '0123456789abcdef',
-    guardrail_rules: ['no-drop'],
-    masking_rules: ['cards'],
-    connections: ['orders-db'],
-    managed: true,
-  },
-  'analyzer-rules': {
-    id: 'r',
-    name: 'risky',
-    connections: ['orders-db'],
-    low_risk: 'allow_execution',
-    medium_risk: 'require_access_request:jit',
-    high_risk: 'block_execution',
-    prompt: '1',
-    managed_by: 'hoop',
-  },
+  rulepacks: rulepack({ digest: '0123456789abcdef', guardrail_rules: ['no-drop'], masking_rules: ['cards'], managed: true }),
+  'analyzer-rules': analyzerRule({ medium_risk: 'require_access_request:jit', prompt: '1', managed_by: 'hoop' }),
   'machine-identities': { id: 'm', name: 'deployer', connections: ['orders-db'], attributes: ['pii'] },
   users: { id: 'u', name: 'ana@orders.example', groups: ['admin'], isActive: true },
   'api-keys': { id: 'k', name: 'ci', groups: ['admin'], isActive: true },
@@ -88,18 +71,7 @@ const full: { readonly [List in keyof AccessLists]-?: AccessObjects[List] } = {
   'auth-settings': { id: 'admin_role_name', name: 'admin_role_name', value: 'admin' },
   'organization-settings': { id: 'hide_role_info', name: 'hide_role_info', value: 'true' },
   'feature-flags': { id: 'ssh', name: 'ssh', enabled: true },
-  federations: {
-    id: 'f',
-    name: 'orders-db',
-    connections: ['orders-db'],
-    fallback_policy: 'deny',
-    hook_source: 'builtin',
-    builtin_provider: 'gcp_iam',
-    identity_source_attribute: '$.user.email',
-    identity_target_template: '{user.email}',
-    token_ttl_seconds: 3600,
-    extra_config: '0123456789abcdef',
-  },
+  federations: federation({ extra_config: '0123456789abcdef' }),
 };
 
 const fullState = Object.fromEntries(Object.entries(full).map(([list, object]) => [list, [object]])) satisfies AccessLists;
