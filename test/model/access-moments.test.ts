@@ -90,7 +90,7 @@ async function stopEachWrite(pair: AccessPair, counts: Counts, mustFinish: boole
   return found;
 }
 
-const timeout = runCount(80_000) + 120_000;
+const timeout = runCount(80_000) + 600_000;
 
 test(
   'an apply that stops after any of its writes leaves nothing possible that was possible neither before nor after',

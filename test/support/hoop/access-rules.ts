@@ -63,7 +63,7 @@ function replace(call: Call): Reply {
   const { store, context } = call;
   const body = readRule(call.text);
   const before = find(call);
-  if (before.managedBy !== null) return tune(call, before, body);
+  if (before.managedBy !== null) throw new ModelError(400, 'this rule is managed by Hoop');
   const others = [overlapping(call, body), overlappingByAttribute(call, body)];
   for (const [index, other] of others.entries())
     if (other !== undefined && other.id !== before.id) throw new ModelError(422, index === 0 ? overlap : attributeOverlap);
@@ -76,22 +76,6 @@ function replace(call: Call): Reply {
   store.accessRuleAttributes.renameRight(before.name, row.name);
   writeOwn(call, row.name, attributes);
   return ok({ ...view(call, row), attributes: attributes ?? [], updated_at: nanoTime(row.updatedAt) });
-}
-
-/** Changes who approves a rule that the gateway manages; everything else is fixed. */
-function tune(call: Call, before: AccessRuleRow, body: RuleBody): Reply {
-  const { store, context } = call;
-  const own = store.accessRuleAttributes.leftsOf(before.name);
-  const sameAttributes = body.attributes === null || [...body.attributes].toSorted().join(' ') === [...own].toSorted().join(' ');
-  const same = body.name === before.name && body.accessType === before.accessType && body.accessMaxDuration === before.accessMaxDuration;
-  if (!same || body.connectionNames.length > 0 || !sameAttributes)
-    throw new ModelError(400, 'this rule is managed by Hoop; only approval settings and group lists can be changed');
-  checkReviewers(body);
-  const { approvalRequiredGroups, reviewersGroups, forceApprovalGroups, skipReviewGroups, allGroupsMustApprove, minApprovals } = body;
-  const groups = { approvalRequiredGroups, reviewersGroups, forceApprovalGroups, skipReviewGroups };
-  const row = { ...before, ...groups, allGroupsMustApprove, minApprovals, updatedAt: context.clock.now() };
-  store.accessRules.set(row.name, row);
-  return ok({ ...view(call, row), updated_at: nanoTime(row.updatedAt) });
 }
 
 function remove(call: Call): Reply {

@@ -123,7 +123,7 @@ export function deleteAttribute(store: Store, name: string): void {
 }
 
 /** Renames an attribute on all objects that have it. */
-export function renameAttribute(store: Store, before: string, after: string, description: string | null): void {
+function renameAttribute(store: Store, before: string, after: string, description: string | null): void {
   const row = store.attributes.get(before);
   if (row === undefined) return;
   store.attributes.delete(before);

@@ -28,27 +28,10 @@ export function listConnections(call: Call): Reply {
 
 function readFilters({ query, store }: Call): readonly Filter[] {
   const filters: Filter[] = [];
-  const exact: Readonly<Record<string, (row: ConnectionRow) => string | null>> = {
-    agent_id: (row) => row.agentId,
-    type: (row) => row.type,
-    subtype: (row) => row.subtype,
-    managed_by: (row) => row.managedBy,
-  };
-  for (const [key, read] of Object.entries(exact)) {
-    const value = query.get(key);
-    if (value === null) continue;
-    checkOption(value);
-    filters.push((row) => matchesLike(read(row) ?? '', value));
-  }
   const name = (query.get('name') ?? '').trimStart();
   if (name !== '') filters.push((row) => matchesLike(row.name, name));
   const resource = query.get('resource_name') ?? '';
   if (resource !== '') filters.push((row) => matchesLike(row.resourceName, resource));
-  const search = query.get('search') ?? '';
-  if (search !== '')
-    filters.push((row) =>
-      [row.name, row.subtype, row.type, row.resourceName, row.status].some((text) => matchesLike(text, `%${search}%`, 'i')),
-    );
   const tags = options(query, 'tags');
   if (tags.length > 0) filters.push((row) => tags.every((tag) => row.tags.includes(tag)));
   const attributes = options(query, 'attribute');

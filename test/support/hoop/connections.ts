@@ -8,7 +8,6 @@ import { mergePatch } from './connection-patch.ts';
 import { viewOne, viewWritten } from './connection-view.ts';
 import { saveAttributes, saveConnection } from './connection-write.ts';
 import { ModelError } from './errors.ts';
-import { replaceMaskings } from './connection-maskings.ts';
 import type { ConnectionRow } from './rows.ts';
 import { overlaySecrets, sameMap, toStored } from './secrets.ts';
 
@@ -21,14 +20,6 @@ export const connectionRoutes: readonly Route[] = [
   { method: 'PUT', path: '/connections/:nameOrID', access: 'admin', answer: replace, audit },
   { method: 'PATCH', path: '/connections/:nameOrID', access: 'admin', answer: patch, audit },
   { method: 'DELETE', path: '/connections/:nameOrID', access: 'admin', answer: remove, audit },
-  { method: 'GET', path: '/connections/:nameOrID/test', access: 'reader', answer: test },
-  {
-    method: 'PUT',
-    path: '/connections/:nameOrID/datamasking-rules',
-    access: 'admin',
-    answer: replaceMaskings,
-    audit: 'data_masking',
-  },
 ];
 
 function visible(call: Call): ConnectionRow {
@@ -76,11 +67,6 @@ function remove({ store, params }: Call): Reply {
   if (isReferenced) throw new ModelError(500, 'failed removing connection');
   store.dropConnection(row);
   return empty;
-}
-
-function test(call: Call): Reply {
-  if (visible(call).status !== 'online') throw new ModelError(400, 'agent is offline');
-  return ok({ success: true });
 }
 
 function writable(call: Call): ConnectionRow {

@@ -25,11 +25,6 @@ export class RequestLog {
     return route === undefined ? this.#total : (this.#counts.get(route) ?? 0);
   }
 
-  /** How many requests came by route. */
-  counts(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#counts);
-  }
-
   /** The requests that may have changed something. */
   writes(): readonly LoggedRequest[] {
     return this.requests.filter(({ method }) => !['GET', 'HEAD', 'OPTIONS'].includes(method));

@@ -16,7 +16,6 @@ export const machineIdentityRoutes: readonly Route[] = [
   { method: 'GET', path: '/machineidentities/:name', access: 'reader', answer: (call) => ok(view(call, find(call))) },
   { method: 'PUT', path: '/machineidentities/:name', access: 'admin', answer: replace, audit },
   { method: 'DELETE', path: '/machineidentities/:name', access: 'admin', answer: remove, audit },
-  { method: 'GET', path: '/machineidentities/:name/credentials', access: 'admin', answer: listCredentials },
 ];
 
 const supported = ['postgres', 'ssh', 'rdp', 'aws-ssm', 'httpproxy', 'kubernetes', 'claude-code'];
@@ -100,11 +99,6 @@ function remove(call: Call): Reply {
   store.machineIdentities.delete(row.name);
   store.machineAttributes.dropRight(row.name);
   return ok({ message: 'machine identity deleted' });
-}
-
-/** Lists the credentials for connections that exist; one of a deleted connection is listed again with a namesake of it. */
-function listCredentials(call: Call): Reply {
-  return ok(credentialsOf(call.store, find(call)).flatMap((row) => viewCredential(call.store, row)));
 }
 
 /** Gives machine identities credentials for the connections that they name or share an attribute with, and revokes others. */

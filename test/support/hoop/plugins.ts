@@ -11,7 +11,6 @@ export const pluginRoutes: readonly Route[] = [
   { method: 'GET', path: '/plugins', access: 'reader', answer: list },
   { method: 'POST', path: '/plugins', access: 'admin', answer: create },
   { method: 'GET', path: '/plugins/:name', access: 'reader', answer: read },
-  { method: 'PUT', path: '/plugins/:name', access: 'admin', answer: replace },
   { method: 'GET', path: '/plugins/:name/conn/:id', access: 'auditor', answer: readRow },
   { method: 'PUT', path: '/plugins/:name/conn/:id', access: 'admin', answer: replaceRow },
   { method: 'DELETE', path: '/plugins/:name/conn/:id', access: 'admin', answer: removeRow },
@@ -71,24 +70,6 @@ function create(call: Call): Reply {
   return created(
     view(
       row,
-      rows.map((one) => withName(store, one)),
-    ),
-  );
-}
-
-/** Replaces all rows of the plugin that the body names; the name in the path is ignored. */
-function replace(call: Call): Reply {
-  const { store, context } = call;
-  const body = readPlugin(call.text);
-  const plugin = store.plugins.get(body.name);
-  if (plugin === undefined) throw new ModelError(404, 'plugin not found');
-  const rows = body.rows.map((row) => ({ ...row, plugin: body.name, id: context.random.uuid(), updatedAt: context.clock.now() }));
-  if (rows.some((row) => rowProblem(store, row) !== undefined)) throw new ModelError(500, 'failed updating plugin');
-  for (const one of store.pluginRows(plugin.name)) store.pluginConnections.delete(one.id);
-  for (const one of rows) store.savePluginConnection(one);
-  return ok(
-    view(
-      { ...plugin, envVars: {} },
       rows.map((one) => withName(store, one)),
     ),
   );

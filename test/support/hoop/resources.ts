@@ -1,5 +1,5 @@
 import { readBody } from './body.ts';
-import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
+import { created, ok, param, type Call, type Reply, type Route } from './call.ts';
 import { microTime } from './clock.ts';
 import { viewRole } from './connection-view.ts';
 import { ModelError } from './errors.ts';
@@ -18,7 +18,6 @@ export const resourceRoutes: readonly Route[] = [
   { method: 'POST', path: '/resources', access: 'admin', answer: create, audit },
   { method: 'GET', path: '/resources/:name', access: 'reader', answer: (call) => ok(view(call, find(call))) },
   { method: 'PUT', path: '/resources/:name', access: 'admin', answer: replace, audit },
-  { method: 'DELETE', path: '/resources/:name', access: 'admin', answer: remove, audit },
 ];
 
 type ResourceBody = Pick<ResourceRow, 'name' | 'type' | 'subtype' | 'envVars' | 'agentId'> & { readonly roles: readonly Role[] };
@@ -68,13 +67,6 @@ function replace(call: Call): Reply {
   store.resources.set(row.name, row);
   for (const connection of used) store.saveConnection({ ...connection, resourceName: row.name });
   return ok(view(call, row));
-}
-
-function remove(call: Call): Reply {
-  const row = find(call);
-  if (connectionsOf(call, row.name).length > 0) throw new ModelError(403, 'cannot delete resource with existing connections');
-  call.store.resources.delete(row.name);
-  return empty;
 }
 
 function find(call: Call): ResourceRow {

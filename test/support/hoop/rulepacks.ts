@@ -1,15 +1,13 @@
-import { deleteAccessRule } from './access-rules.ts';
 import { readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type ModelContext, type Reply, type Route } from './call.ts';
 import { microTime, nanoTime } from './clock.ts';
 import catalogue from './default-rulepacks.json' with { type: 'json' };
 import { isUuid, ModelError } from './errors.ts';
-import { deleteAttribute, renameAttribute } from './attributes.ts';
-import { deleteGuardrail, readGuardrail, viewGuardrail } from './guardrails.ts';
+import { readGuardrail, viewGuardrail } from './guardrails.ts';
 import type { Json, JsonObject } from './json.ts';
 import { matchesLike } from './like.ts';
 import { readMasking } from './masking-body.ts';
-import { deleteMasking, noProvider, viewMasking } from './maskings.ts';
+import { noProvider, viewMasking } from './maskings.ts';
 import { cutToPage, readPage } from './paging.ts';
 import type { GuardrailRow, MaskingRow, RulepackRow } from './rows.ts';
 
@@ -17,8 +15,6 @@ export const rulepackRoutes: readonly Route[] = [
   { method: 'GET', path: '/rulepacks', access: 'admin', answer: list },
   { method: 'POST', path: '/rulepacks', access: 'admin', answer: create },
   { method: 'GET', path: '/rulepacks/:id', access: 'admin', answer: (call) => ok(view(call, find(call))) },
-  { method: 'PUT', path: '/rulepacks/:id', access: 'admin', answer: replace },
-  { method: 'DELETE', path: '/rulepacks/:id', access: 'admin', answer: remove },
   { method: 'POST', path: '/rulepacks/:id/apply', access: 'admin', answer: apply },
 ];
 
@@ -58,38 +54,6 @@ function create(call: Call): Reply {
   const row = save(context, body);
   store.rulepacks.set(row.id, row);
   return created({ ...view(call, row), created_at: nanoTime(row.createdAt), updated_at: nanoTime(row.createdAt) });
-}
-
-/** Replaces a rulepack and all its rules, which get new ids; its attribute follows its name. */
-function replace(call: Call): Reply {
-  requireFlag(call);
-  const { store, context } = call;
-  const body = readRulepack(call.text, false);
-  const before = find(call);
-  if (before.isManaged) throw new ModelError(403, 'managed rulepacks cannot be modified');
-  if (body.attribute === 'rulepack_') throw new ModelError(400, noName);
-  checkNames(call, body, before);
-  dropRules(call, before);
-  if (body.attribute !== before.attribute) renameAttribute(store, before.attribute, body.attribute, body.description);
-  const row = { ...save(context, body, before), createdAt: before.createdAt };
-  store.rulepacks.set(row.id, row);
-  return ok(view(call, row));
-}
-
-/** Deletes a rulepack and every rule that shares its attribute, also those of users. */
-function remove(call: Call): Reply {
-  requireFlag(call);
-  const { store } = call;
-  const row = find(call);
-  if (row.isManaged) throw new ModelError(403, 'managed rulepacks cannot be deleted');
-  const guardrails = store.guardrailAttributes.rightsOf(row.attribute);
-  const maskings = store.maskingAttributes.rightsOf(row.attribute);
-  for (const rule of store.guardrails.values()) if (guardrails.includes(rule.name)) deleteGuardrail(call, rule);
-  for (const rule of store.maskings.values()) if (maskings.includes(rule.name)) deleteMasking(call, rule);
-  for (const name of store.accessRuleAttributes.rightsOf(row.attribute)) deleteAccessRule(store, name);
-  deleteAttribute(store, row.attribute);
-  store.rulepacks.delete(row.id);
-  return empty;
 }
 
 /** Attaches a rulepack to exactly these connections. */
@@ -134,7 +98,7 @@ function attributeOf(displayName: string): string {
   return `rulepack_${slug.replaceAll(/^_|_$/g, '')}`;
 }
 
-function readRulepack(text: string, checks = true): RulepackBody {
+function readRulepack(text: string): RulepackBody {
   const body = readBody(text, 'RulepackRequest');
   const displayName = body.string('display_name');
   const result = { displayName, description: body.text('description'), tags: body.strings('tags') ?? [] };
@@ -144,7 +108,7 @@ function readRulepack(text: string, checks = true): RulepackBody {
   );
   body.require({ DisplayName: displayName });
   const attribute = attributeOf(displayName);
-  if (checks && attribute === 'rulepack_') throw new ModelError(400, noName);
+  if (attribute === 'rulepack_') throw new ModelError(400, noName);
   return { ...result, attribute, guardrails, maskings };
 }
 
@@ -152,11 +116,10 @@ function toText(value: Json): string {
   return JSON.stringify(value);
 }
 
-function checkNames({ store }: Call, { displayName, attribute, guardrails, maskings }: RulepackBody, before?: RulepackRow): void {
-  const others = [...store.rulepacks.values()].filter((row) => row.id !== before?.id);
+function checkNames({ store }: Call, { displayName, attribute, guardrails, maskings }: RulepackBody): void {
   const repeats = [guardrails, maskings].some((rules) => new Set(rules.map(({ name }) => name)).size < rules.length);
-  const taken = attribute !== before?.attribute && store.attributes.has(attribute);
-  if (repeats || taken || others.some((row) => row.displayName === displayName)) throw new ModelError(409, 'resource already exists');
+  const taken = store.attributes.has(attribute) || [...store.rulepacks.values()].some((row) => row.displayName === displayName);
+  if (repeats || taken) throw new ModelError(409, 'resource already exists');
 }
 
 function prefixOf({ id }: Pick<RulepackRow, 'id'>): string {
@@ -164,10 +127,10 @@ function prefixOf({ id }: Pick<RulepackRow, 'id'>): string {
 }
 
 /** Saves the rules and the attribute of a rulepack; lists of rules and attributes hide them. */
-function save({ store, random, clock }: ModelContext, body: RulepackBody, before?: RulepackRow): RulepackRow {
+function save({ store, random, clock }: ModelContext, body: RulepackBody): RulepackRow {
   const { guardrails, maskings, ...fields } = body;
   const now = clock.now();
-  const row = { version: null, isManaged: false, ...fields, id: before?.id ?? random.uuid(), createdAt: now, updatedAt: now };
+  const row = { version: null, isManaged: false, ...fields, id: random.uuid(), createdAt: now, updatedAt: now };
   const owned = (name: string): Pick<GuardrailRow, 'id' | 'name' | 'managedBy' | 'hidden' | 'updatedAt'> => ({
     id: random.uuid(),
     name: `${prefixOf(row)}${name}`,
@@ -195,11 +158,6 @@ function save({ store, random, clock }: ModelContext, body: RulepackBody, before
     store.maskingAttributes.add(row.attribute, own.name);
   }
   return row;
-}
-
-function dropRules(call: Call, row: RulepackRow): void {
-  for (const rule of guardrailsOf(call, row)) deleteGuardrail(call, rule);
-  for (const rule of maskingsOf(call, row)) deleteMasking(call, rule);
 }
 
 /** The guardrails of a rulepack, in descending order of their names. */
