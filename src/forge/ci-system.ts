@@ -1,3 +1,4 @@
+import { AppError } from '../model/errors.ts';
 import type { ForgeRequest } from '../model/plan/plan.ts';
 import type { Forge, PullRequest, SendRequest, WaitingTime } from './forge.ts';
 
@@ -86,6 +87,19 @@ export type JobLog = {
   readonly command: (commands: string) => void;
   readonly close: () => void;
 };
+
+/** A URL that reports can link to. */
+export const plainUrl: RegExp = /^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/;
+
+/** Creates the reader of the job's variables that a system sets; it throws AppError `forge/no-job` for one that has another form. */
+export function variableReader(system: string, hint: string): (env: JobEnvironment, name: string, form: RegExp) => string {
+  return (env, name, form) => {
+    const value = env[name] ?? '';
+    if (form.test(value)) return value;
+    const message = `${name} is ${value === '' ? 'not set' : `not what ${system} sets it to`}`;
+    throw new AppError('forge/no-job', 3, message, { hint });
+  };
+}
 
 /** A cache in which runs of one repository leave a text for later runs. A failure throws an error that says why. */
 export type CacheService = {

@@ -1,5 +1,4 @@
-import { join, posix, relative, resolve, sep } from 'node:path';
-import { maxBytes } from '../disk/text-file.ts';
+import { join, posix, relative, resolve } from 'node:path';
 import { repositoryTopOf } from '../disk/other-checkout.ts';
 import { treeWriter } from '../disk/tree-writer.ts';
 import { decodeFile, realOf, shower, withLineFeeds } from '../disk/walk.ts';
@@ -32,11 +31,11 @@ import {
   wholeInputOf,
 } from '../project/manifests.ts';
 import { type OpenProject, readableRepository, type WholeProject } from '../project/project.ts';
+import { findCommitted } from '../project/local-edits.ts';
 import { absolutePath } from '../project/resolved-config.ts';
 import { lastWriters } from '../report/subjects/drift.ts';
 import { shortList } from '../report/wording/phrases.ts';
 import { adoptionBranch, adoptTrailer, type FileUpdate, findBlockingPaths, pushBranch, updateBranch } from '../git/branch.ts';
-import { readFilesAt } from '../git/read-tree.ts';
 
 /** A plan with everything it was made of. */
 type PlannedDrift = {
@@ -237,21 +236,11 @@ async function nextFiles(
   { sources, files, project: { context } }: CommitInput,
 ): Promise<readonly FileUpdate[]> {
   const before = textsByPath(sources);
-  // Git commits the file that a link leads to, so the edit belongs to that file.
   const top = realOf(repository.folder);
-  const pathOf = (path: string): string =>
-    relative(top, realOf(absolutePath(path, context)))
-      .split(sep)
-      .join('/');
-  const paths = new Map(files.map((file) => [pathOf(file.path), file]));
-  const inside = [...paths.keys()].filter((path) => !path.startsWith('../'));
-  const known = new Map(
-    (await readFilesAt(repository, parent, { paths: inside, maxBytes: maxBytes + 1 })).map((file) => [file.path, file]),
-  );
-  return [...paths].map(([path, { path: shown, text }]) => {
-    const file = known.get(path);
+  const compared = await findCommitted(files, { repository, commit: parent }, context);
+  return compared.map(({ file: { path: shown, text }, path, committed: file }) => {
     if (file === undefined && repositoryTopOf(join(top, posix.dirname(path))) !== top) throw inSubmodule(shown);
-    const { value } = file === undefined ? { value: undefined } : decodeFile(shown, file.bytes);
+    const value = file && decodeFile(shown, file.bytes).value;
     if (file === undefined || value === undefined || withLineFeeds(value.text) !== withLineFeeds(before.get(shown) ?? ''))
       throw uncommitted(shown);
     const isUnix = !value.text.includes('\r\n');

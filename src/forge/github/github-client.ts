@@ -1,6 +1,6 @@
 import { Octokit } from '@octokit/rest';
 import { listIn, numberIn, objectIn, textIn, throwUnexpected } from '../answers.ts';
-import { fetchWithin, longestWait, rateLimitWait, retryDelay } from '../requests.ts';
+import { fetchWithin, refusalOf, waitToRepeat } from '../requests.ts';
 import type { ForgeOptions } from '../ci-system.ts';
 import { type Comment, type DeploymentCalls, type Forge, goneAccount, type PeopleCalls } from '../forge.ts';
 import type { AuthoredCommit } from '../../model/result/authored-commit.ts';
@@ -20,22 +20,12 @@ const knownCauses: readonly { readonly matches: RegExp; readonly hint: string }[
   { matches: /issues (?:has been|are) disabled/i, hint: 'enable issues in the settings of the repository, or write issue: false' },
 ];
 
-/** Converts a failed request into an AppError with a hint; returns any other error unchanged. */
-function githubError(error: unknown, request: string): unknown {
-  const answer = failedAnswerOf(error);
-  if (answer === undefined) return error;
-  const { status, headers } = answer;
-  const message = headers === undefined ? `${request}: no answer: ${answer.message}` : `${request}: ${status} ${answer.message}`;
-  const failure = (code: AppError['code'], hint: string): AppError => new AppError(code, 4, message, { cause: error, hint });
-  if (rateLimitWait(answer) !== undefined)
-    return failure('forge/rate-limited', 'the rate limit of this token is reached; run the job again later');
-  const cause = knownCauses.find(({ matches }) => matches.test(answer.message));
-  if (cause !== undefined) return failure('forge/refused', cause.hint);
-  if (status === 401 || status === 403 || status === 404)
-    return failure('forge/forbidden', 'grant the job the permissions listed in docs/how-to/github.md');
-  if (status >= 500) return failure('forge/unreachable', 'the result of the run is valid; run the job again to post the missing comments');
-  return failure('forge/refused', 'see the message of GitHub');
-}
+const hints = {
+  limited: 'the rate limit of this token is reached; run the job again later',
+  forbidden: 'grant the job the permissions listed in docs/how-to/github.md',
+  unreachable: 'the result of the run is valid; run the job again to post the missing comments',
+  refused: 'see the message of GitHub',
+} as const;
 
 type GitHubOptions = RepositoryName & ForgeOptions & { readonly apiUrl: string; readonly graphqlUrl: string };
 
@@ -74,11 +64,14 @@ export function openGitHub(options: GitHubOptions): Forge {
         return isObject(answer.data) || Array.isArray(answer.data) ? answer : throwUnexpected('JSON');
       } catch (error) {
         const answer = failedAnswerOf(error);
-        const wait = answer === undefined ? undefined : retryDelay(answer, asking.method, attempt);
-        if (wait === undefined || waits.waited + wait > longestWait)
-          throw githubError(error, `${asking.method} ${new URL(octokit.request.endpoint(asking).url).pathname}`);
-        waits.waited += wait;
-        await sleep(wait);
+        if (answer === undefined) throw error;
+        if (await waitToRepeat(answer, { method: asking.method, attempt, waits, sleep })) continue;
+        const sent = `${asking.method} ${new URL(octokit.request.endpoint(asking).url).pathname}`;
+        throw refusalOf(answer, sent, {
+          hints,
+          known: knownCauses.find(({ matches }) => matches.test(answer.message))?.hint,
+          cause: error,
+        });
       }
     }
   });

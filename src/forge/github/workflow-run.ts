@@ -1,9 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { CacheService, CiRun, JobEnvironment, JobLog, ProposedFor, PullRequestMention } from '../ci-system.ts';
+import {
+  type CacheService,
+  type CiRun,
+  type JobEnvironment,
+  type JobLog,
+  plainUrl,
+  type ProposedFor,
+  type PullRequestMention,
+  variableReader,
+} from '../ci-system.ts';
 import type { SendRequest } from '../forge.ts';
 import { commitAt, commitPattern, loginIn, readPullRequest } from './pull-request.ts';
 import { AppError } from '../../model/errors.ts';
-import { asObject, asText, type Json, type JsonObject, isObject } from '../../model/json.ts';
+import { asObject, asText, type Json, type JsonObject, isObject, parseJson } from '../../model/json.ts';
 
 /** The run of a workflow: its repository, commit and event. */
 type WorkflowRun = Omit<CiRun, 'openForge' | 'names' | 'isTokenless'> & {
@@ -85,24 +94,11 @@ function incompleteEvent(event: string): AppError {
   });
 }
 
-// Reports link to it.
-const plainUrl = /^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/;
-
-function variable(env: JobEnvironment, name: string, form: RegExp): string {
-  const value = env[name] ?? '';
-  if (form.test(value)) return value;
-  throw new AppError('forge/no-job', 3, `${name} is ${value === '' ? 'not set' : 'not what GitHub sets it to'}`, {
-    hint: 'the action requires a GitHub workflow; elsewhere, use the command line',
-  });
-}
+const variable = variableReader('GitHub', 'the action requires a GitHub workflow; elsewhere, use the command line');
 
 function parseEvent(payload: string): JsonObject {
-  try {
-    const event: Json = JSON.parse(payload);
-    if (isObject(event)) return event;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const event = parseJson(payload);
+  if (isObject(event)) return event;
   throw new AppError('forge/no-job', 3, 'the payload of the event is not a JSON object', {
     hint: 'GitHub writes the payload to the file named by GITHUB_EVENT_PATH',
   });

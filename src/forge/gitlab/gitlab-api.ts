@@ -1,8 +1,7 @@
 import type { ForgeOptions } from '../ci-system.ts';
-import { type FailedAnswer, fetchWithin, longestWait, rateLimitWait, retryDelay, shortenMessage } from '../requests.ts';
+import { type FailedAnswer, fetchWithin, refusalOf, shortenMessage, waitToRepeat } from '../requests.ts';
 import { throwUnexpected } from '../answers.ts';
-import { AppError } from '../../model/errors.ts';
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isObject, type Json, type JsonObject, parseJson } from '../../model/json.ts';
 
 export type GitLabOptions = ForgeOptions & { readonly apiUrl: string; readonly graphqlUrl: string };
 
@@ -40,10 +39,8 @@ export function openGitLabApi(options: GitLabOptions): GitLabApi {
     for (let count = 1; ; count += 1) {
       const answer = await attempt(method, url, body);
       if (answer instanceof Response) return answer;
-      const wait = retryDelay(answer, method, count);
-      if (wait === undefined || waits.waited + wait > longestWait) throw gitlabError(answer, `${method} ${new URL(url).pathname}`);
-      waits.waited += wait;
-      await sleep(wait);
+      if (!(await waitToRepeat(answer, { method, attempt: count, waits, sleep })))
+        throw refusalOf(answer, `${method} ${new URL(url).pathname}`, { hints });
     }
   }
 
@@ -79,14 +76,8 @@ export function openGitLabApi(options: GitLabOptions): GitLabApi {
 }
 
 async function jsonOf(response: Response): Promise<unknown> {
-  const text = await response.text();
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return throwUnexpected('JSON');
-  }
+  const value = parseJson(await response.text());
+  return value === undefined ? throwUnexpected('JSON') : value;
 }
 
 /** Returns the address of the next page in a `link` header. */
@@ -97,27 +88,15 @@ function nextPage(link: string): string | undefined {
 
 /** Returns the message of an answer that is not a success: GitLab spells it in three ways. */
 function messageIn(text: string): string {
-  try {
-    const answer: unknown = JSON.parse(text);
-    const message = isObject(answer) ? (answer['message'] ?? answer['error']) : undefined;
-    return typeof message === 'string' ? message : JSON.stringify(message ?? answer);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return text;
-  }
+  const answer = parseJson(text);
+  if (answer === undefined) return text;
+  const message = isObject(answer) ? (answer['message'] ?? answer['error']) : undefined;
+  return typeof message === 'string' ? message : JSON.stringify(message ?? answer);
 }
 
-/** Converts a failed request into an AppError with a hint. */
-function gitlabError(answer: FailedAnswer, request: string): AppError {
-  const { status, message: reason, headers } = answer;
-  const message = headers === undefined ? `${request}: no answer: ${reason}` : `${request}: ${status} ${reason}`;
-  if (rateLimitWait(answer) !== undefined)
-    return new AppError('forge/rate-limited', 4, message, { hint: 'the rate limit of GitLab is reached; run the job again later' });
-  if (status === 401 || status === 403 || status === 404)
-    return new AppError('forge/forbidden', 4, message, { hint: 'give the token the role and the scope listed in docs/how-to/gitlab.md' });
-  if (status >= 500)
-    return new AppError('forge/unreachable', 4, message, {
-      hint: 'the result of the run is valid; run the job again to post the missing notes',
-    });
-  return new AppError('forge/refused', 4, message, { hint: 'see the message of GitLab' });
-}
+const hints = {
+  limited: 'the rate limit of GitLab is reached; run the job again later',
+  forbidden: 'give the token the role and the scope listed in docs/how-to/gitlab.md',
+  unreachable: 'the result of the run is valid; run the job again to post the missing notes',
+  refused: 'see the message of GitLab',
+} as const;

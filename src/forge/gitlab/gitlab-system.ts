@@ -1,9 +1,17 @@
 import { tmpdir } from 'node:os';
-import type { CiRun, CiSystem, ForgeNames, JobEnvironment, PullRequestMention } from '../ci-system.ts';
+import {
+  type CiRun,
+  type CiSystem,
+  type ForgeNames,
+  type JobEnvironment,
+  plainUrl,
+  type PullRequestMention,
+  variableReader,
+} from '../ci-system.ts';
 import type { PullRequest } from '../forge.ts';
 import { withGitCredentials } from '../git-credentials.ts';
 import { AppError } from '../../model/errors.ts';
-import { asObject, type Json } from '../../model/json.ts';
+import { asObject, parseJson } from '../../model/json.ts';
 import { openGitLab } from './gitlab-client.ts';
 
 const names: ForgeNames = {
@@ -82,8 +90,6 @@ function readRun(env: JobEnvironment, readFile: (path: string) => string): CiRun
   };
 }
 
-// Reports link to it.
-const plainUrl = /^https?:\/\/[\w.:-]+(?:\/[\w./-]*)?$/;
 const commitId = /^[0-9a-f]{40,64}$/;
 
 /** Returns the merge request of a merge request pipeline; undefined in other pipelines. */
@@ -106,26 +112,13 @@ function pullRequestOf(env: JobEnvironment): PullRequest | undefined {
 function mentionIn(env: JobEnvironment, readFile: (path: string) => string): PullRequestMention | undefined {
   const file = env['TRIGGER_PAYLOAD'] ?? '';
   if (file === '') return undefined;
-  const { object_kind: kind, object_attributes: request } = asObject(payloadIn(readFile(file)));
+  const payload = parseJson(readFile(file));
+  if (payload === undefined)
+    throw new AppError('forge/no-job', 3, 'the payload of the trigger is not JSON', { hint: 'start the pipeline by a webhook of GitLab' });
+  const { object_kind: kind, object_attributes: request } = asObject(payload);
   const { iid: number } = asObject(request);
   if (kind !== 'merge_request' || typeof number !== 'number' || !Number.isSafeInteger(number)) return undefined;
   return { by: 'event', number };
 }
 
-function payloadIn(text: string): Json {
-  try {
-    const payload: Json = JSON.parse(text);
-    return payload;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new AppError('forge/no-job', 3, 'the payload of the trigger is not JSON', { hint: 'start the pipeline by a webhook of GitLab' });
-  }
-}
-
-function variable(env: JobEnvironment, name: string, form: RegExp): string {
-  const value = env[name] ?? '';
-  if (form.test(value)) return value;
-  throw new AppError('forge/no-job', 3, `${name} is ${value === '' ? 'not set' : 'not what GitLab sets it to'}`, {
-    hint: 'ostiary ci requires a job of GitLab CI/CD; elsewhere, use the command line',
-  });
-}
+const variable = variableReader('GitLab', 'ostiary ci requires a job of GitLab CI/CD; elsewhere, use the command line');
