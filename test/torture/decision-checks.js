@@ -130,10 +130,10 @@ export const decisionChecks = [
   ],
   [
     'a request of ostiary serve has one host',
-    'server/http/unrouted-requests.ts',
-    'if (hosts > 1 ||',
-    'if (hosts > 9 ||',
-    ['server/http/requests-without-route.test.ts: the host two hosts are refused before a write'],
+    'server/http/app.ts',
+    'if (hosts.length > 1) throw',
+    'if (hosts.length > 9) throw',
+    ['server/http/raw-requests.test.ts: two hosts are refused before a write'],
   ],
   [
     'a body of ostiary serve has no key twice',

@@ -12,7 +12,7 @@ import { identitySection } from '../routes/identity.openapi.ts';
 import { collectionSection } from '../routes/objects.openapi.ts';
 import { describeApi } from '../routes/openapi-document.ts';
 import { reportUndecryptable } from '../routes/report-undecryptable.ts';
-import { type AppEnv, clientAddress, servedRoute } from '../routes/request-context.ts';
+import { type AppEnv, clientAddress, requestPath, servedRoute } from '../routes/request-context.ts';
 import type { RequestMetrics } from '../routes/request-metrics.ts';
 import { reviewSection } from '../routes/reviews.openapi.ts';
 import { runbookSection } from '../routes/runbooks.openapi.ts';
@@ -42,7 +42,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   const { log } = options;
   const app = new Hono<AppEnv>();
   app.onError(answerErrors(log));
-  app.use(observeRequests(options));
+  app.use(observeRequests(options), requireOneHost);
   if (options.intercept !== undefined) app.use(options.intercept);
 
   app.use(authenticateRequest(options));
@@ -54,6 +54,13 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   app.notFound((c) => c.json({ message: `${c.req.method} ${c.req.path} is not a route of this gateway: /openapi.json lists them` }, 404));
   return app;
 }
+
+/** Refuses what a proxy may have read as a request to another host: Node drops all hosts but the first. */
+const requireOneHost: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const hosts = c.env.incoming.rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name));
+  if (hosts.length > 1) throw new Rejection(400, 'the request has more than one Host header');
+  await next();
+};
 
 /** Returns 405 with `Allow` for a path that is served with other methods. */
 function refuseOtherMethods(app: Hono<AppEnv>): void {
@@ -95,6 +102,15 @@ type ObserveOptions = {
   readonly trustProxy: boolean;
 };
 
+/** Headers of every response: no sniffing, caching, referrer or framing. */
+const securityHeaders: Readonly<Record<string, string>> = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
 // A database that restarts is back in seconds.
 const retryAfterSeconds = 5;
 
@@ -107,8 +123,8 @@ function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
     c.set('requestId', requestId);
     // `c.header` would copy the response for each header. What a response sets itself comes later and wins.
     const { outgoing } = c.env;
-    outgoing.setHeader('Server', `ostiary/${version}`);
-    outgoing.setHeader('X-Request-Id', requestId);
+    const common = { ...securityHeaders, Server: `ostiary/${version}`, 'X-Request-Id': requestId };
+    for (const [name, value] of Object.entries(common)) outgoing.setHeader(name, value);
     await next();
     if (closing()) outgoing.setHeader('Connection', 'close');
     const tookMs = performance.now() - started;
@@ -119,7 +135,7 @@ function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
 
 function logRequest(c: Context<AppEnv>, { log, trustProxy }: ObserveOptions, tookMs: number): void {
   const { method } = c.req;
-  const path = escapeUnprintable((c.env.incoming.url ?? '').split('?')[0] ?? '');
+  const path = escapeUnprintable(requestPath(c));
   const { status } = c.res;
   const ms = Number(tookMs.toFixed(1));
   const address = clientAddress(c.env.incoming, trustProxy);

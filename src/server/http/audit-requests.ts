@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { recordResult, recordWrite, redactedFieldNames, type WriteAttempt } from '../store/audit-log.ts';
 import { type FieldProblem, InvalidBody, Rejection } from '../rejection.ts';
 import { parsedBody } from '../routes/request-body.ts';
-import { type AppEnv, clientAddress, servedRoute } from '../routes/request-context.ts';
+import { type AppEnv, clientAddress, requestPath, servedRoute } from '../routes/request-context.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 
@@ -45,12 +45,11 @@ function writeAttempt(
   c: Context<AppEnv>,
   { route, at, trustProxy }: { readonly route: string; readonly at: Date; readonly trustProxy: boolean },
 ): WriteAttempt {
-  const { incoming } = c.env;
   return {
     actor: c.get('principal'),
-    address: clientAddress(incoming, trustProxy),
+    address: clientAddress(c.env.incoming, trustProxy),
     method: c.req.method,
-    path: (incoming.url ?? '').split('?')[0] ?? '',
+    path: requestPath(c),
     resourceType: route
       .split('/')
       .filter((part) => part !== '' && !part.startsWith(':'))

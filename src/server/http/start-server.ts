@@ -8,7 +8,6 @@ import { registerAgents } from '../rules/agents.ts';
 import { startAuditRetention } from '../store/audit-retention.ts';
 import { createRequestMetrics } from '../routes/request-metrics.ts';
 import { createApp } from './app.ts';
-import { answerMalformedUrls, answerUnrouted, rejectMalformedRequests, securityHeaders, type UnroutedAnswer } from './unrouted-requests.ts';
 import { hasAdminKey } from '../rules/api-keys.ts';
 import { environmentKeys } from '../principal.ts';
 import { type Collection, collectionsOf, kindTables, type ObjectTable } from '../collections.ts';
@@ -102,17 +101,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const trustProxy = options.trustProxy ?? false;
     const requests = createRequestMetrics();
     const app = createApp({ ...options, store, library, collections, keys, trustProxy, requests, closing: () => closing });
-    const observe = (answer: UnroutedAnswer): void => {
-      requests.count({ method: answer.method, route: undefined, status: answer.status });
-      logUnrouted(options.log, answer);
-    };
     // A load balancer that checks the health with HTTP/1.0 sends no host.
-    const answer = getRequestListener(app.fetch, { errorHandler: answerMalformedUrls(observe), hostname: 'localhost' });
-    const server = createServer(serverOptions(timeouts), (incoming, outgoing) => {
-      for (const [name, value] of Object.entries(securityHeaders)) outgoing.setHeader(name, value);
-      if (!answerUnrouted(incoming, outgoing, observe)) void answer(incoming, outgoing);
-    });
-    rejectMalformedRequests(server, observe);
+    const server = createServer(serverOptions(timeouts), getRequestListener(app.fetch, { hostname: 'localhost' }));
     const url = await listen(server, options.host ?? '127.0.0.1', options.port);
     const backgroundJobs = startBackgroundJobs(store, options);
     let closed: Promise<void> | undefined;
@@ -167,8 +157,6 @@ function serverOptions({ headers, request, keepAlive }: RequestTimeouts): Server
     requestTimeout: request,
     keepAliveTimeout: keepAlive,
     connectionsCheckingInterval: Math.min(headers, request, 5000),
-    // Node would answer without the security headers.
-    requireHostHeader: false,
   };
 }
 
@@ -194,14 +182,6 @@ async function stopServer(server: Server, { opened, backgroundJobs, runbooks, dr
 function noKeyError(): AppError {
   return new AppError('serve/no-key', 3, 'this gateway has no keys', {
     hint: 'create the first key with: ostiary serve --init, or set OSTIARY_SERVE_KEY',
-  });
-}
-
-function logUnrouted(log: Log, { status, message, address }: UnroutedAnswer): void {
-  log({
-    level: status < 500 ? 'info' : 'error',
-    message: `${status < 400 ? 'request' : 'unreadable request'}: ${status} ${message}`,
-    details: { status, address: address ?? null },
   });
 }
 

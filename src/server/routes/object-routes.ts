@@ -11,7 +11,7 @@ import { type AppEnv, authorOf, writeTargetOf } from './request-context.ts';
 import { entityTag } from '../rules/versions.ts';
 import { createObject, readObjectDraft, removeObject, replaceObject } from '../rules/object-writer.ts';
 import { findObject, listObjects, type ObjectRow, pageObjects } from '../rules/object-reader.ts';
-import { rowText, unreadableText, versionOf, type WrittenObject, writtenText } from '../rules/stored-object.ts';
+import { rowText, unreadableText, versionOf } from '../rules/stored-object.ts';
 import { defaultPage, pageOf } from './paging.ts';
 import { type Store } from '../store/store.ts';
 
@@ -25,8 +25,10 @@ const maxConcurrentLists = 2;
 /** Returns what serves the list, create, read, replace and delete of one kind. */
 export function collectionHandlers(collection: Collection, { store, log }: CollectionOptions): Handlers {
   const limited = limitConcurrency(maxConcurrentLists);
-  const written = (c: Context<AppEnv>, object: WrittenObject): ServedAnswer => {
-    return { json: writtenText(collection, object, c.get('principal').role), tag: entityTag(object), id: object.id };
+  const answer = (c: Context<AppEnv>, row: ObjectRow): ServedAnswer => {
+    const json = rowText(store.cipher, collection, row, c.get('principal').role);
+    if (json instanceof Undecryptable) throw json;
+    return { json, tag: entityTag(versionOf(row)), id: row.id };
   };
   return {
     async list(c, _body, query) {
@@ -54,22 +56,18 @@ export function collectionHandlers(collection: Collection, { store, log }: Colle
       return { json: `{"data":[${texts}],"pages":${JSON.stringify({ ...page, total })}}` };
     },
     async create(c, body) {
-      return written(
-        c,
-        await createObject(store, collection, { draft: readObjectDraft(collection, body), author: authorOf(c, store.now()) }),
-      );
+      const created = { draft: readObjectDraft(collection, body), author: authorOf(c, store.now()) };
+      return answer(c, await createObject(store, collection, created));
     },
     async read(c) {
       const { text } = writeTargetOf(c);
       const found = await findObject(store, collection, { text, visibleTo: decidingGroups(c.get('principal')) });
       if (found === undefined) throw new Rejection(404, `unknown ${collection.kind.name} ${text}`);
-      const json = rowText(store.cipher, collection, found, c.get('principal').role);
-      if (json instanceof Undecryptable) throw json;
-      return { json, tag: entityTag(versionOf(found)) };
+      return answer(c, found);
     },
     async replace(c, body) {
       const change = { target: writeTargetOf(c), draft: readObjectDraft(collection, body), author: authorOf(c, store.now()) };
-      return written(c, await replaceObject(store, collection, change));
+      return answer(c, await replaceObject(store, collection, change));
     },
     async remove(c) {
       await removeObject(store, collection, { target: writeTargetOf(c), author: authorOf(c, store.now()) });

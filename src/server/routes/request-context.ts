@@ -27,6 +27,11 @@ export function servedRoute(c: Context<AppEnv>): ServedRoute | undefined {
   return route === undefined ? undefined : { method: route.method, path: route.path };
 }
 
+/** Returns the path of a request, as the caller encoded it, without its query and without what may precede it. */
+export function requestPath(c: Context<AppEnv>): string {
+  return new URL(c.req.url).pathname;
+}
+
 /** Returns the IP address of the caller. With `trustProxy` it is the last address in `X-Forwarded-For`, which the proxy appended. */
 export function clientAddress(incoming: Pick<IncomingMessage, 'headers' | 'socket'>, trustProxy: boolean): string {
   const peer = plainAddress(incoming.socket.remoteAddress ?? '') ?? '';

@@ -25,13 +25,8 @@ function labelsText(labels: Readonly<Record<string, string>>): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
-/** A finished request; `route` is undefined when no route has its path and method, `seconds` when no route saw it. */
-type CountedRequest = {
-  readonly method: string;
-  readonly route: string | undefined;
-  readonly status: number;
-  readonly seconds?: number;
-};
+/** A finished request; `route` is undefined when no route has its path and method. */
+type CountedRequest = { readonly method: string; readonly route: string | undefined; readonly status: number; readonly seconds: number };
 
 /** Counts the requests of this process. */
 export type RequestMetrics = { readonly count: (request: CountedRequest) => void; readonly metrics: () => readonly Metric[] };
@@ -50,7 +45,6 @@ export function createRequestMetrics(): RequestMetrics {
       const counter = counters.get(`${method} ${route} ${status}`) ?? { labels: { method, route, status: String(status) }, value: 0 };
       counters.set(`${method} ${route} ${status}`, counter);
       counter.value += 1;
-      if (seconds === undefined) return;
       const histogram = histograms.get(`${method} ${route}`) ?? { labels: { method, route }, buckets: emptyBuckets(), sum: 0 };
       histograms.set(`${method} ${route}`, histogram);
       const bucket = bucketSeconds.findIndex((bound) => seconds <= bound);

@@ -152,7 +152,7 @@ function objectsQuery(
     from ${from} ${rest}`;
 }
 
-/** Selects the text of the members that are not in the spec; `membersOf` makes the same text of an object. */
+/** Selects the text of the members that are not in the spec. */
 function membersText(collection: Collection, since: unknown): RawBuilder<unknown> {
   const { kind, sides, readOnly, hasSecrets, agentField } = collection;
   const online = agentField === undefined ? sql`false` : sql`(o.spec ->> ${sql.lit(agentField)}) in ${agentIdsSince(since)}`;

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { asText, compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
+import { asText, equal, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
-import { agentStatusAt } from './agents.ts';
 import { changedFields, redactedPayload } from '../store/audit-log.ts';
 import type { Collection, EdgeSide } from '../collections.ts';
 import { type FieldProblem, InvalidBody, Rejection, requireNoProblems } from '../rejection.ts';
 import { type Author, entityTag, requireAllowedTag, type WriteTarget } from './versions.ts';
 import { moveMembers, requireNoMembers } from './members.ts';
-import { findObject, parseSpec } from './object-reader.ts';
-import { openObject, secretsPath, type StoredObject, type WrittenObject } from './stored-object.ts';
+import { findObject, type ObjectRow, parseSpec } from './object-reader.ts';
+import { openObject, secretsPath, type StoredObject } from './stored-object.ts';
 import { changesSecrets, type GivenSecrets, readSecrets, resolveSecrets, sealSecrets } from '../secrets.ts';
 import { inWriteLock, type Store, withUniqueName } from '../store/store.ts';
 import type { Tables } from '../store/schema.ts';
@@ -80,25 +79,24 @@ function withoutNulls(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** Creates an object with its edges. */
+/** Creates an object with its edges, and returns its row. */
 export async function createObject(
   store: Store,
   collection: Collection,
   write: { draft: ObjectDraft; author: Author },
-): Promise<WrittenObject> {
+): Promise<ObjectRow> {
   const { draft, author } = write;
   const secrets = resolveSecrets(draft.secrets, {});
   const id = randomUUID();
   const sealed = sealSecrets(store.cipher, secrets, secretsPath(collection, id));
-  const secretsUpdatedAt = sealed === null ? null : author.now;
   return inWriteLock(store.db, async (trx) => {
-    const online = await ensureAgentAndResource(trx, collection, { spec: draft.spec, now: author.now });
+    await ensureAgentAndResource(trx, collection, { spec: draft.spec, now: author.now });
     const row = {
       id,
       name: draft.name,
       spec: JSON.stringify(draft.spec),
       secrets: sealed,
-      secrets_updated_at: secretsUpdatedAt,
+      secrets_updated_at: sealed === null ? null : author.now,
       managed_by: author.manager,
       revision: 1,
       created_at: author.now,
@@ -107,17 +105,16 @@ export async function createObject(
     await withUniqueName(`${collection.kind.name} ${draft.name}`, trx.insertInto(collection.table).values(row).execute());
     await replaceEdges(trx, collection, { id, before: {}, after: draft.edges, author });
     await author.record(trx, { id, name: draft.name, payload: redactedPayload(collection.fields, draft) });
-    const rest = { managedBy: author.manager, online, revision: 1, createdAt: author.now, updatedAt: author.now };
-    return { id, ...draft, spec: row.spec, secrets, edges: sortEdges(draft.edges), secretsUpdatedAt, ...rest };
+    return readWritten({ ...store, db: trx }, collection, id);
   });
 }
 
-/** Replaces an object as a whole, with its edges; secrets that the draft sends as null stay. */
+/** Replaces an object as a whole, with its edges, and returns its row; secrets that the draft sends as null stay. */
 export async function replaceObject(
   store: Store,
   collection: Collection,
   { target, draft: given, author }: { readonly target: WriteTarget; readonly draft: ObjectDraft; readonly author: Author },
-): Promise<WrittenObject> {
+): Promise<ObjectRow> {
   return inWriteLock(store.db, async (trx) => {
     const stored = await findWritable({ ...store, db: trx }, collection, { target, author });
     const before = parseSpec(stored);
@@ -126,13 +123,12 @@ export async function replaceObject(
       throw new InvalidBody([{ field: pointer(collection.identityField), reason: `cannot change: it is ${stored.name}` }]);
     }
     const secrets = resolveSecrets(draft.secrets, stored.secrets);
-    const secretsUpdatedAt = changesSecrets(stored.secrets, secrets) ? author.now : stored.secretsUpdatedAt;
-    const online = await ensureAgentAndResource(trx, collection, { spec: draft.spec, now: author.now });
+    await ensureAgentAndResource(trx, collection, { spec: draft.spec, now: author.now });
     const row = {
       name: draft.name,
       spec: JSON.stringify(draft.spec),
       secrets: sealSecrets(store.cipher, secrets, secretsPath(collection, stored.id)),
-      secrets_updated_at: secretsUpdatedAt,
+      ...(changesSecrets(stored.secrets, secrets) ? { secrets_updated_at: author.now } : {}),
       revision: stored.revision + 1,
       updated_at: author.now,
     };
@@ -144,8 +140,7 @@ export async function replaceObject(
     await replaceEdges(trx, collection, { id: stored.id, before: stored.edges, after: draft.edges, author });
     const changed = changedFields({ ...stored, spec: before }, draft, secrets);
     await author.record(trx, { id: stored.id, name: draft.name, payload: redactedPayload(collection.fields, draft), changed });
-    const rest = { online, revision: row.revision, updatedAt: author.now };
-    return { ...stored, ...draft, spec: row.spec, secrets, edges: sortEdges(draft.edges), secretsUpdatedAt, ...rest };
+    return readWritten({ ...store, db: trx }, collection, stored.id);
   });
 }
 
@@ -184,21 +179,23 @@ async function findWritable(
   return stored;
 }
 
-function sortEdges(edges: ObjectDraft['edges']): ObjectDraft['edges'] {
-  return Object.fromEntries(Object.entries(edges).map(([field, ids]) => [field, ids.toSorted(compareText)]));
+async function readWritten(store: Store, collection: Collection, id: string): Promise<ObjectRow> {
+  const row = await findObject(store, collection, { text: id, visibleTo: null });
+  if (row === undefined) throw new Error(`${collection.kind.name} ${id} was written, and is not there`);
+  return row;
 }
 
 /**
- * Ensures that the agent and the resource of a spec exist; returns whether the agent is online. Creates a missing resource with the
- * type of the spec; an existing resource stays unchanged. Throws `InvalidBody` when the agent does not exist.
+ * Ensures that the agent and the resource of a spec exist. Creates a missing resource with the type of the spec; an existing resource
+ * stays unchanged. Throws `InvalidBody` when the agent does not exist.
  */
 async function ensureAgentAndResource(
   trx: Transaction<Tables>,
   { agentField, resourceField }: Collection,
   { spec, now }: { readonly spec: JsonObject; readonly now: Date },
-): Promise<boolean> {
+): Promise<void> {
   const agent = agentField === undefined ? '' : asText(spec[agentField]);
-  if (agentField === undefined || agent === '') return false;
+  if (agentField === undefined || agent === '') return;
   const resource = { type: asText(spec['type']), subtype: asText(spec['subtype']), agent_id: agent };
   const insert = sql`, made as (
       insert into resources (id, name, spec, managed_by, revision, created_at, updated_at)
@@ -207,12 +204,10 @@ async function ensureAgentAndResource(
       on conflict (name) do nothing
     )`;
   // One statement: it is part of every write of a connection.
-  const { rows } = await sql<{ readonly last_seen: Date | null }>`
-    with served as (select last_seen from agents where id = ${agent})${resourceField === undefined ? sql`` : insert}
-    select last_seen from served`.execute(trx);
-  const [served] = rows;
-  if (served === undefined) throw new InvalidBody([{ field: pointer(agentField), reason: `is not an agent of this gateway: ${agent}` }]);
-  return agentStatusAt(now, served.last_seen) === 'online';
+  const { rows } = await sql`
+    with served as (select from agents where id = ${agent})${resourceField === undefined ? sql`` : insert}
+    select from served`.execute(trx);
+  if (rows.length === 0) throw new InvalidBody([{ field: pointer(agentField), reason: `is not an agent of this gateway: ${agent}` }]);
 }
 
 type EdgeIds = Readonly<Record<string, readonly string[]>>;

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AllowedNetwork, hostProblem, type ResolveHost } from './host-problem.ts';
@@ -126,33 +126,19 @@ type FetchOptions = {
   readonly signal: AbortSignal;
 };
 
-const maxRedirects = 5;
-const noSecrets: RemoteSecrets = { user: '', password: '', sshKey: '', sshKeyPassphrase: '' };
-
-/** Fetches the head into the folder; follows redirects and checks the host of each address before git connects to it. */
+/** Fetches the head into the folder, after it has checked the host of the address. */
 async function fetchHead(
-  start: RemoteAddress,
+  address: RemoteAddress,
   secrets: RemoteSecrets,
-  { options, folder, knownHosts, signal }: FetchOptions,
+  { options: { env: given, resolve, allowedNetworks: allowed = [] }, folder, knownHosts, signal }: FetchOptions,
 ): Promise<{ readonly git: GitOptions } | { readonly failure: string }> {
-  let address = start;
-  for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-    const { resolve, allowedNetworks: allowed = [] } = options;
-    const problem = address.scheme === 'file' ? undefined : await hostProblem(address.origin, { resolve, allowed, signal });
-    if (problem !== undefined) return { failure: redirects === 0 ? problem : `it redirects to ${address.origin}: ${problem}` };
-    const trace = join(folder, `headers-${redirects}`);
-    // Another host gets no secret.
-    const own = address.origin === start.origin ? secrets : noSecrets;
-    const env = await grantAccess(address, own, { env: options.env, folder, knownHosts, trace });
-    const git = { env, cwd: folder, maxOutputBytes: maxTreeBytes, signal };
-    const failure = await runFetch(address, git);
-    if (failure === undefined) return { git };
-    const next = signal.aborted ? undefined : await findRedirect(address, trace);
-    if (next === undefined) return { failure };
-    if ('problem' in next) return { failure: next.problem };
-    ({ address } = next);
-  }
-  return { failure: `it redirects more than ${maxRedirects} times` };
+  const problem = address.scheme === 'file' ? undefined : await hostProblem(address.origin, { resolve, allowed, signal });
+  if (problem !== undefined) return { failure: problem };
+  const env = await grantAccess(address, secrets, { env: given, folder, knownHosts });
+  const git = { env, cwd: folder, maxOutputBytes: maxTreeBytes, signal };
+  const failure = await runFetch(address, git);
+  if (failure === undefined) return { git };
+  return { failure: /returned error: 30\d$/.test(failure) ? `${failure}; use the address that it redirects to` : failure };
 }
 
 /** Runs git; returns the reason of a failure. */
@@ -165,26 +151,6 @@ async function runFetch({ url }: RemoteAddress, git: GitOptions): Promise<string
     if ('failure' in run) return run.failure;
   }
   return undefined;
-}
-
-const infoRefs = '/info/refs?service=git-upload-pack';
-
-/** Returns where the last response of a failed fetch redirects to; undefined when it does not. */
-async function findRedirect(
-  { url, scheme }: RemoteAddress,
-  trace: string,
-): Promise<{ readonly address: RemoteAddress } | { readonly problem: string } | undefined> {
-  const headers = await readFile(trace, 'utf8').catch(() => '');
-  const last = headers.slice(Math.max(0, headers.lastIndexOf('Recv header: HTTP/')));
-  const target = /^Recv header: HTTP\/\S+ 30[12378]\b[\s\S]*?Recv header: location: *(\S+)/i.exec(last)?.[1];
-  if (target === undefined) return undefined;
-  const requested = `${url.replace(/\/$/, '')}${infoRefs}`;
-  const next = URL.canParse(target, requested) ? new URL(target, requested).href : '';
-  if (!next.endsWith(infoRefs)) return { problem: 'it redirects to an address that is not of a repository' };
-  const read = readAddress(next.slice(0, -infoRefs.length), false);
-  if ('problem' in read) return { problem: `it redirects: ${read.problem}` };
-  const isWeaker = read.address.scheme !== 'https' && read.address.scheme !== scheme;
-  return isWeaker ? { problem: `it redirects from ${scheme} to ${read.address.scheme}` } : read;
 }
 
 type HeadOptions = { readonly limits: RemoteLimits; readonly isWanted: (path: string) => boolean };

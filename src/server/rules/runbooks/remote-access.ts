@@ -63,8 +63,6 @@ type AccessOptions = {
   readonly folder: string;
   /** The file of host keys. If `pinned`, hosts that are not in the file are refused; otherwise their keys are added to it. */
   readonly knownHosts: { readonly file: string; readonly pinned: boolean };
-  /** The file that git lists the headers of responses in. */
-  readonly trace: string;
 };
 
 const passedVariables = [
@@ -73,14 +71,14 @@ const passedVariables = [
   ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ].flat();
 
-// Answers only the expected prompts, because a redirect to another host must not receive the password.
+// Only the host of the address asks: git follows no redirect, and ssh shows no prompt of a host.
 const askPassScript = `#!/bin/sh
 case "$1" in
-  "$ASKED_USER") printf '%s\\n' "$ANSWER_USER" ;;
-  "$ASKED_PASSWORD" | "$ASKED_PASSWORD_ENCODED") printf '%s\\n' "$ANSWER_PASSWORD" ;;
-  "$ASKED_PASSPHRASE"*) printf '%s\\n' "$ANSWER_PASSPHRASE" ;;
-  *) exit 1 ;;
+  Username*) answer=$ANSWER_USER ;;
+  Password*) answer=$ANSWER_PASSWORD ;;
+  *passphrase*) answer=$ANSWER_PASSPHRASE ;;
 esac
+[ -n "$answer" ] && printf '%s\\n' "$answer"
 `;
 
 const fixedSettings: Readonly<Record<string, string>> = {
@@ -95,7 +93,7 @@ const fixedSettings: Readonly<Record<string, string>> = {
   'gc.auto': '0',
   'maintenance.auto': 'false',
   'fetch.recurseSubmodules': 'false',
-  // The reader follows redirects itself, after it has checked the next host.
+  // Only the host of the address was checked.
   'http.followRedirects': 'false',
   'http.lowSpeedLimit': '1',
   'http.lowSpeedTime': '20',
@@ -108,7 +106,7 @@ export async function grantAccess(
   secrets: RemoteSecrets,
   options: AccessOptions,
 ): Promise<Readonly<Record<string, string>>> {
-  const { env, folder, trace } = options;
+  const { env, folder } = options;
   const ask = join(folder, 'ask');
   const key = join(folder, 'key');
   await writeFile(ask, askPassScript, { mode: 0o700 });
@@ -125,8 +123,6 @@ export async function grantAccess(
     GIT_CONFIG_GLOBAL: devNull,
     GIT_TERMINAL_PROMPT: '0',
     GIT_ALLOW_PROTOCOL: address.scheme,
-    GIT_TRACE_CURL: trace,
-    GIT_TRACE_CURL_NO_DATA: '1',
     GIT_NO_LAZY_FETCH: '1',
     // The repository is this folder, and none above it.
     GIT_DIR: folder,
@@ -136,7 +132,7 @@ export async function grantAccess(
     GIT_SSH_VARIANT: 'ssh',
     GIT_SSH_COMMAND: sshCommand(address, secrets.sshKey === '' ? undefined : key, options),
     ...settingVariables(fixedSettings),
-    ...promptVariables(address, secrets),
+    ...answersOf(address, secrets),
   };
 }
 
@@ -172,25 +168,14 @@ function settingVariables(values: Readonly<Record<string, string>>): Readonly<Re
   ]);
 }
 
-/** Returns the prompts that the askpass script answers, with the answers. */
-function promptVariables(
-  { scheme, origin }: RemoteAddress,
-  { user, password, sshKeyPassphrase }: RemoteSecrets,
-): Readonly<Record<string, string>> {
-  const never = '(nothing asks this)';
+/** Returns what the askpass script answers; nothing without a secret. */
+function answersOf({ scheme }: RemoteAddress, { user, password, sshKeyPassphrase }: RemoteSecrets): Readonly<Record<string, string>> {
   const hasLogin = (scheme === 'https' || scheme === 'http') && password !== '';
-  // Token services accept any user; the public gateway sends this one.
-  const name = user === '' ? 'oauth2' : user;
-  // Some versions of git encode the user in the prompt.
-  const passwordOf = (shown: string): string => (hasLogin ? `Password for '${origin.replace('://', () => `://${shown}@`)}': ` : never);
   return {
-    ASKED_USER: hasLogin ? `Username for '${origin}': ` : never,
-    ANSWER_USER: name,
-    ASKED_PASSWORD: passwordOf(name),
-    ASKED_PASSWORD_ENCODED: passwordOf(percentEncode(name)),
-    ANSWER_PASSWORD: password,
-    ASKED_PASSPHRASE: scheme === 'ssh' && sshKeyPassphrase !== '' ? 'Enter passphrase for key ' : never,
-    ANSWER_PASSPHRASE: sshKeyPassphrase,
+    // Token services accept any user; the public gateway sends this one.
+    ANSWER_USER: hasLogin ? user || 'oauth2' : '',
+    ANSWER_PASSWORD: hasLogin ? password : '',
+    ANSWER_PASSPHRASE: scheme === 'ssh' ? sshKeyPassphrase : '',
   };
 }
 
