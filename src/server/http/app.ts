@@ -16,7 +16,7 @@ import { type AppEnv, clientAddress, requestPath, servedRoute } from '../routes/
 import type { RequestMetrics } from '../routes/request-metrics.ts';
 import { reviewSection } from '../routes/reviews.openapi.ts';
 import { runbookSection } from '../routes/runbooks.openapi.ts';
-import { type RunbookSearch, searchSection } from '../routes/search.openapi.ts';
+import { searchSection } from '../routes/search.openapi.ts';
 import { serveSection } from '../routes/serve-section.ts';
 import { serviceSection } from '../routes/service.openapi.ts';
 import type { RunbookLibrary } from '../rules/runbooks/runbook-library.ts';
@@ -34,7 +34,7 @@ type AppOptions = ObserveOptions & {
   readonly keys: readonly HashedKey[];
   readonly intercept?: MiddlewareHandler<AppEnv> | undefined;
   /** Searches runbooks; searches the library by default. */
-  readonly searchRunbooks?: RunbookSearch | undefined;
+  readonly searchRunbooks?: RunbookLibrary['search'] | undefined;
 };
 
 /** Creates the HTTP application: middleware, routes, and error responses. */
@@ -128,7 +128,7 @@ function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
     await next();
     if (closing()) outgoing.setHeader('Connection', 'close');
     const tookMs = performance.now() - started;
-    options.requests.count({ method: c.req.method, route: servedRoute(c)?.path, status: c.res.status, seconds: tookMs / 1000 });
+    options.requests.count({ method: c.req.method, route: servedRoute(c)?.path, status: c.res.status });
     logRequest(c, options, tookMs);
   };
 }

@@ -14,8 +14,7 @@ import { type Collection, collectionsOf, kindTables, type ObjectTable } from '..
 import type { DatabaseOptions } from '../store/database.ts';
 import type { Log } from '../log.ts';
 import { inWriteLock, openStore, type OpenStore, type Store, type StoreOptions } from '../store/store.ts';
-import { createRunbookLibrary, type RunbookSource } from '../rules/runbooks/runbook-library.ts';
-import type { RunbookSearch } from '../routes/search.openapi.ts';
+import { createRunbookLibrary, type RunbookLibrary, type RunbookSource } from '../rules/runbooks/runbook-library.ts';
 import { sql } from 'kysely';
 
 export type ServeOptions = {
@@ -54,7 +53,7 @@ export type ServeOptions = {
   /** Reads the repositories of runbooks; without it no repository can be read. */
   readonly runbooks?: RunbookSource;
   /** Searches runbooks; searches `runbooks` by default. */
-  readonly searchRunbooks?: RunbookSearch;
+  readonly searchRunbooks?: RunbookLibrary['search'];
 };
 
 /**
@@ -185,12 +184,10 @@ function noKeyError(): AppError {
   });
 }
 
-type BackgroundJobOptions = { readonly log: Log; readonly now: () => Date; readonly auditKeepDays?: number | undefined };
-
 /** Starts the jobs beside requests: encrypting secrets of earlier keys again, and pruning the audit log. */
 function startBackgroundJobs(
   store: Store,
-  { log, now, auditKeepDays: days }: BackgroundJobOptions,
+  { log, now, auditKeepDays: days }: Pick<ServeOptions, 'log' | 'now' | 'auditKeepDays'>,
 ): { readonly stop: () => Promise<void> } {
   let stopped = false;
   const resealed = store.cipher.keyIds.length === 1 ? undefined : resealAll(store, { log, stopped: () => stopped });
@@ -204,9 +201,6 @@ function startBackgroundJobs(
   };
 }
 
-type ResealOptions = { readonly log: Log; readonly stopped: () => boolean };
-type SealedRow = { readonly id: string; readonly sealed: string };
-
 const resealBatchSize = 100;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
@@ -214,7 +208,7 @@ const firstId = '00000000-0000-0000-0000-000000000000';
  * Encrypts all texts of earlier keys with the current key, a hundred per transaction. Objects keep their versions. Logs whether
  * the earlier keys are still needed.
  */
-async function resealAll(store: Store, { log, stopped }: ResealOptions): Promise<void> {
+async function resealAll(store: Store, { log, stopped }: { readonly log: Log; readonly stopped: () => boolean }): Promise<void> {
   let resealed = 0;
   let left = 0;
   for (const { table } of kindTables) {
@@ -235,7 +229,7 @@ type ResealedBatch = { readonly resealed: number; readonly unreadable: readonly 
 
 function resealBatch({ db, cipher }: Store, table: ObjectTable, after: string): Promise<ResealedBatch> {
   return inWriteLock(db, async (trx) => {
-    const { rows } = await sql<SealedRow>`
+    const { rows } = await sql<{ readonly id: string; readonly sealed: string }>`
       select id, secrets as sealed from ${sql.table(table)} where secrets_key <> ${cipher.keyId} and id > ${after}::uuid
       order by id limit ${resealBatchSize}`.execute(trx);
     const unreadable: string[] = [];

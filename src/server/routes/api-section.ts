@@ -12,7 +12,7 @@ export type Parameter = {
 };
 
 /** The error statuses, which are the same for every operation; the body is a `Refusal`. */
-export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503;
+export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 422 | 429 | 500 | 503;
 
 /** The response to a success: its status, its description, and the schema of its body or the name of one; without a schema it has no body. */
 export type ApiAnswer = readonly [status: 200 | 201 | 204 | 304 | 503, description: string, schema?: JsonObject | string];
@@ -48,7 +48,7 @@ export type ApiOperation = {
   readonly contentType?: string;
   /** Another response that is no `Refusal`. */
   readonly otherAnswer?: ApiAnswer;
-  /** Errors beside the derived ones: 401, 429; 403 if not every role may; 404 with a path parameter; 412 with versions; 400, 413, 415, 422 with a body. */
+  /** Errors beside the derived ones: 401, 429; 403 if not every role may; 404 with a path parameter; 412 with versions; 400, 413, 422 with a body. */
   readonly errors?: readonly ErrorStatus[];
   /** Answers a request; the status is that of `answer`. */
   readonly serve: (c: Context<AppEnv>, body: JsonObject, query: Query) => Promise<ServedAnswer | Response>;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { asText, type Json, type JsonObject } from '../../model/json.ts';
-import { listEncryptionKeys, selectPage, type Store } from '../store/store.ts';
+import { selectPage, type Store } from '../store/store.ts';
 import {
   type ApiSection,
   exactObject,
@@ -82,19 +82,12 @@ const entry = {
   error_message: text,
 } as const;
 
-const encryptionKey = {
-  id: { ...text, description: 'Identifies the key without revealing it.' },
-  current: { type: 'boolean', description: 'This server encrypts with it.' },
-  sealed: { type: 'integer', minimum: 0, description: 'The number of values that it encrypts.' },
-  created_at: timeSchema,
-} as const;
-
-/** Describes and serves the audit log, and the encryption keys: how many texts each seals; one that seals none can be retired. */
-export function auditSection({ db, cipher }: Store): ApiSection {
+/** Describes and serves the audit log. */
+export function auditSection({ db }: Store): ApiSection {
   return {
     name: 'Audit',
-    description: 'Who wrote what, when and from where, and whether an encryption key can be retired. Not part of the interface.',
-    schemas: { AuditEntry: exactObject(entry), EncryptionKey: exactObject(encryptionKey) },
+    description: 'Who wrote what, when and from where. Not part of the interface.',
+    schemas: { AuditEntry: exactObject(entry) },
     operations: [
       {
         route: 'GET /audit/logs',
@@ -127,23 +120,6 @@ deletes older entries and records their number in an entry.`,
           });
           const entries = rows.map(({ row }) => ({ ...row, created_at: new Date(row.created_at).toISOString() }));
           return { json: { pages: { total, ...page }, data: entries } };
-        },
-      },
-      {
-        route: 'GET /encryption-keys',
-        id: 'listEncryptionKeys',
-        summary: 'List encryption keys',
-        description: 'Keys accepted by the database, oldest first. A key that encrypts no values can be retired.',
-        answer: [200, 'The keys.', { type: 'array', items: schemaRef('EncryptionKey') }],
-        async serve() {
-          const keys = await listEncryptionKeys(db);
-          const shown = keys.map(({ id, created_at: at, sealed }) => ({
-            id,
-            current: id === cipher.keyId,
-            sealed,
-            created_at: at.toISOString(),
-          }));
-          return { json: shown };
         },
       },
     ],

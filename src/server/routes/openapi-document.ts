@@ -20,10 +20,10 @@ const introduction = `Access to databases, applications and shells through named
   it accepts all. Only admins see the values of secrets; other roles see null for a secret that is set.
 - **Bodies** are JSON objects in UTF-8 of at most 1 MiB, regardless of \`Content-Type\`, and not compressed. Unknown and duplicate fields
   are rejected, so that no value is lost. Strings cannot contain U+0000 or unpaired surrogates.
-- **Queries.** Unknown parameters are ignored; the first of duplicate parameters is used.
+- **Queries.** Unknown parameters are ignored.
 - **PUT replaces the whole object.** An omitted field becomes empty, secrets included; a secret that is null keeps its stored value.
   Read-only fields are accepted and ignored, so that a response can be edited and sent back.
-- **Errors** have a \`message\` that states the problem and its place; 422 lists every invalid field in \`errors\`. Invalid input never causes a 500.
+- **Errors** have a \`message\` that states the problem and its place; 422 lists every invalid field in \`errors\`.
 - **IDs** are lowercase UUIDs; an unknown ID in a path is answered with 404.
 - **Times** are RFC 3339 in UTC.
 - **HEAD** is supported wherever GET is; another method on an existing path is answered with 405 and \`Allow\`.
@@ -39,7 +39,6 @@ const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
   409: 'The name is taken, or the object is managed by another manager.',
   412: '`If-Match` has another version, or `If-None-Match` has this one.',
   413: 'The body is larger than 1 MiB.',
-  415: 'The body has a content coding, such as gzip.',
   422: 'A value is invalid; `errors` lists all of them.',
   429: 'Too many requests with an invalid key from this address; see `Retry-After`.',
   500: 'An internal error; see `request_id` in the log of the server.',
@@ -165,7 +164,7 @@ function errorStatuses(operation: ApiOperation): readonly ErrorStatus[] {
     ...(restrictedRoles(routeOf(operation)) === undefined ? [] : ([403] as const)),
     ...(named === undefined ? [] : ([404] as const)),
     ...(hasVersions(operation) ? ([412] as const) : []),
-    ...(body === undefined ? [] : ([400, 413, 415, 422] as const)),
+    ...(body === undefined ? [] : ([400, 413, 422] as const)),
   ];
   return [...new Set<ErrorStatus>([...following, ...refuses, 500])].toSorted((left, right) => left - right);
 }

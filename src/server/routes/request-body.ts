@@ -20,7 +20,6 @@ type BodyOptions = {
 
 /** Reads a JSON object. Throws a `Rejection` that never quotes the text, because it may hold secrets. Routes read it after they have checked the key. */
 export async function readBody(incoming: IncomingMessage, { limit = maxBodyBytes, missing }: BodyOptions = {}): Promise<JsonObject> {
-  requireNoCoding(incoming);
   const text = await readText(incoming, limit).catch((error: unknown) => {
     throw error instanceof Rejection ? error : new Rejection(400, 'the body is incomplete');
   });
@@ -36,21 +35,6 @@ export async function readBody(incoming: IncomingMessage, { limit = maxBodyBytes
 /** Returns the body that `readBody` parsed for a request; undefined when it did not, or when the body was malformed. */
 export function parsedBody(incoming: IncomingMessage): JsonObject | undefined {
   return parsedBodies.get(incoming);
-}
-
-/** Rejects a compressed body by its headers: as text it would be unreadable, or wrong. */
-function requireNoCoding({ headers }: IncomingMessage): void {
-  const [coding] = codingsIn(headers['content-encoding']).filter((one) => one !== 'identity');
-  if (coding !== undefined)
-    throw new Rejection(415, `the content coding ${coding} is not supported: send the body as it is`, acceptsIdentity);
-  const [transfer] = codingsIn(headers['transfer-encoding']).filter((one) => one !== 'chunked');
-  if (transfer !== undefined) throw new Rejection(501, `the transfer coding ${transfer} is not supported`, { Connection: 'close' });
-}
-
-const acceptsIdentity = { 'Accept-Encoding': 'identity' };
-
-function codingsIn(header: string | undefined): readonly string[] {
-  return (header ?? '').split(',').flatMap((coding) => (coding.trim() === '' ? [] : [coding.trim().toLowerCase()]));
 }
 
 async function readText(incoming: IncomingMessage, limit: number): Promise<string> {

@@ -17,11 +17,9 @@ import {
   openReview,
   pageReviews,
   readReviewDecision,
-  readReviewExecution,
   readReviewRequest,
   type ReviewDecision,
   reviewDecisionSchema,
-  reviewExecutionSchema,
   type ReviewFilter,
   type ReviewReader,
   reviewRequestSchema,
@@ -64,7 +62,7 @@ const timeWindow: JsonObject = {
   description: 'The hours of a day, in UTC, in which the session can be executed; a window that ends before it starts spans midnight.',
 };
 
-/** Describes and serves reviews: request, read, decide, and report the execution. */
+/** Describes and serves reviews: request, read and decide. */
 export function reviewSection({ db, now }: Store): ApiSection {
   const readerOf = (c: Context<AppEnv>): ReviewReader => ({ principal: c.get('principal'), now: now() });
 
@@ -82,7 +80,7 @@ export function reviewSection({ db, now }: Store): ApiSection {
       const review = await lockReview(trx, actor, text);
       if (review === undefined) throw unknownReview(text);
       requireAllowedTag(`the review ${review.id}`, entityTag(review), conditions);
-      const outcome = decide(action, review, actor);
+      const outcome = decide(action, review, actor.principal);
       if ('reason' in outcome) throw new Rejection(outcome.status, `the review is ${review.status}: ${outcome.reason}`);
       requireSameWindow(review.window, window);
       const after = applyTransition(review, { action, effect: outcome.effect }, actor);
@@ -95,12 +93,11 @@ export function reviewSection({ db, now }: Store): ApiSection {
 
   return {
     name: 'Reviews',
-    description: `Approvals that gate the execution on a connection. The interface shows neither the transitions nor how a review comes to be;
-a review is visible to its requester while they may see the connection, its groups, force-approver groups, auditors and admins. Every group must
+    description: `Approvals that gate the execution on a connection. A review is visible to its requester while they may see the connection, its groups, force-approver groups, auditors and admins. Every group must
 approve, or as many as the connection's \`min_review_approvals\` said when the review was asked for: a field of the public gateway,
 which the interface does not have. One that is larger than the number of groups asks for all of them.
 
-An approval ends: a jit review after its \`access_duration\`, a onetime review that was not started within ${onetimeApprovalHours} hours. \`expires_at\` says when;
+An approval ends: a jit review after its \`access_duration\`, a onetime review after ${onetimeApprovalHours} hours. \`expires_at\` says when;
 from then on the review is REVOKED.`,
     schemas: {
       Review: exactObject({
@@ -128,7 +125,6 @@ from then on the review is REVOKED.`,
       },
       ReviewRequest: reviewRequestSchema,
       ReviewDecision: reviewDecisionSchema,
-      ReviewExecution: reviewExecutionSchema,
     },
     operations: [
       {
@@ -207,19 +203,6 @@ once. An admin of no group approves nothing and gets an error (the public gatewa
         errors: [403, 409],
         mostBytes: smallBodyBytes,
         serve: (c, body) => decideOn(c, body, readReviewDecision(body)),
-      },
-      {
-        route: 'POST /reviews/:id/execution',
-        id: 'executeReview',
-        summary: 'Report the execution of a review',
-        description: 'PROCESSING when an approved onetime review begins, within its time window; EXECUTED when it is done.',
-        named: idParameter,
-        tagged: true,
-        body: 'ReviewExecution',
-        answer: [200, 'The updated review.', 'Review'],
-        errors: [403, 409],
-        mostBytes: smallBodyBytes,
-        serve: (c, body) => decideOn(c, body, readReviewExecution(body)),
       },
     ],
   };

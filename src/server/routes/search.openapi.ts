@@ -1,24 +1,15 @@
-import type { Role } from '../principal.ts';
 import { type RawBuilder, sql } from 'kysely';
 import { asText, type JsonObject } from '../../model/json.ts';
 import { Rejection } from '../rejection.ts';
 import { decidingGroups, isReachable, isResourceReachable } from '../rules/connection-access.ts';
-import { onlineAgentIds } from '../rules/agents.ts';
+import { agentIdsSince, aliveSince } from '../rules/agents.ts';
+import type { RunbookLibrary } from '../rules/runbooks/runbook-library.ts';
 import type { Log } from '../log.ts';
 import { containsText } from '../rules/object-reader.ts';
 import type { Store } from '../store/store.ts';
 import { type ApiSection, exactObject, idSchema, queryParameter } from './api-section.ts';
 
-/** A runbook that matches: its path and its repository. */
-type FoundRunbook = { readonly name: string; readonly repository: string };
-
-/** Finds runbooks whose repository and path contain the term; `errors` has one line per repository that could not be searched. */
-export type RunbookSearch = (
-  term: string,
-  role: Role,
-) => Promise<{ readonly runbooks: readonly FoundRunbook[]; readonly errors: readonly string[] }>;
-
-type SearchOptions = { readonly store: Store; readonly searchRunbooks: RunbookSearch; readonly log: Log };
+type SearchOptions = { readonly store: Store; readonly searchRunbooks: RunbookLibrary['search']; readonly log: Log };
 /** A part of the answer: the JSON of a list, as the database writes it, because a short term finds everything. */
 type SearchPart = { readonly found: string; readonly errors: readonly string[] };
 
@@ -28,7 +19,7 @@ async function searchConnections({ db, now }: Store, term: string, groups: reado
   return readList(
     db,
     sql`select id, name, spec ->> 'resource_name' as resource_name, spec ->> 'type' as type, spec ->> 'subtype' as subtype,
-      case when spec ->> 'agent_id' in ${onlineAgentIds(now())} then 'online' else 'offline' end as status,
+      case when spec ->> 'agent_id' in ${agentIdsSince(aliveSince(now()))} then 'online' else 'offline' end as status,
       spec ->> 'access_mode_runbooks' as access_mode_runbooks, spec ->> 'access_mode_exec' as access_mode_exec,
       spec ->> 'access_mode_connect' as access_mode_connect
     from connections where ${containsText(term, searched)} and ${isReachable(groups, sql`spec`)}`,

@@ -96,7 +96,7 @@ export function serviceSection({ store, collections, requests, closing, log, ver
         route: 'GET /metrics',
         id: 'readMetrics',
         summary: 'Read metrics',
-        description: `In the text format of Prometheus: requests and their latency on this server since its start, by route and status; reviews that wait, and
+        description: `In the text format of Prometheus: requests on this server since its start, by route and status; reviews that wait, and
 agents that are online. What the database does not answer is left out, and \`ostiary_database_up\` is 0.`,
         answer: [200, 'The metrics.', { type: 'string' }],
         contentType: metricsContentType,

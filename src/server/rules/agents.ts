@@ -18,9 +18,6 @@ type RegisteredAgent = Heartbeat & {
   readonly created_at: Date;
 };
 
-/** An agent with its new token. */
-type AgentWithToken = RegisteredAgent & { readonly token: string };
-
 const tokenPrefix = 'osa_';
 const agentColumns = ['id', 'name', 'last_seen', 'hostname', 'version', 'platform', 'created_at'] as const;
 const agentNamePattern = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}/]{1,254}$/u;
@@ -53,7 +50,7 @@ export async function listAgents({ db, now }: Store): Promise<readonly Registere
 }
 
 /** An agent with its `ETag`, which changes with its token but not with a heartbeat. */
-type TaggedAgent<T extends RegisteredAgent = RegisteredAgent> = { readonly json: T; readonly tag: string; readonly id: string };
+type TaggedAgent = { readonly json: RegisteredAgent & { readonly token?: string }; readonly tag: string; readonly id: string };
 
 /** Finds an agent by its id or its name. Throws a 404. */
 export async function findAgent({ db, now }: Store, text: string): Promise<TaggedAgent> {
@@ -86,7 +83,7 @@ function agentTag(id: string, tokenHash: string | null): string {
 }
 
 /** Registers an agent and returns its token; no other response contains the token. */
-export async function createAgent(trx: Transaction<Tables>, name: string, author: Author): Promise<TaggedAgent<AgentWithToken>> {
+export async function createAgent(trx: Transaction<Tables>, name: string, author: Author): Promise<TaggedAgent> {
   const { token, hash } = generateToken();
   const row = await trx
     .insertInto('agents')
@@ -100,7 +97,7 @@ export async function createAgent(trx: Transaction<Tables>, name: string, author
 }
 
 /** Replaces the token of an agent; the earlier token becomes invalid. */
-export async function renewAgentToken(trx: Transaction<Tables>, target: WriteTarget, author: Author): Promise<TaggedAgent<AgentWithToken>> {
+export async function renewAgentToken(trx: Transaction<Tables>, target: WriteTarget, author: Author): Promise<TaggedAgent> {
   const { token, hash } = generateToken();
   const { id } = await lockUnchangedAgent(trx, target);
   const row = await trx
@@ -189,13 +186,8 @@ function hashToken(token: string): string {
 export const agentTimeoutSeconds = 60;
 
 /** Returns the status of an agent with this last heartbeat. */
-export function agentStatusAt(now: Date, lastSeen: Date | null): 'online' | 'offline' {
+function agentStatusAt(now: Date, lastSeen: Date | null): 'online' | 'offline' {
   return lastSeen !== null && lastSeen > aliveSince(now) ? 'online' : 'offline';
-}
-
-/** Returns SQL for the ids of online agents, as text, for use after `in`. */
-export function onlineAgentIds(now: Date): RawBuilder<unknown> {
-  return agentIdsSince(aliveSince(now));
 }
 
 /** Returns SQL for the ids of agents with a heartbeat after `since`, as text, for use after `in`. */

@@ -31,10 +31,8 @@ const exceptions: Readonly<Record<string, RouteAccess>> = {
   'GET /sessions/:id': allRoles,
   'POST /reviews': allRoles,
   'PUT /reviews/:id': allRoles,
-  'POST /reviews/:id/execution': allRoles,
   'GET /api-keys': ['admin'],
   'GET /api-keys/:id': ['admin'],
-  'GET /encryption-keys': ['admin'],
 };
 
 /** Returns who may use a route. */

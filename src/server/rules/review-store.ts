@@ -93,11 +93,11 @@ const forceGroups = sql`coalesce(c.spec -> 'force_approve_groups', '[]')`;
 async function selectReviews(
   db: Kysely<Tables>,
   rest: RawBuilder<unknown>,
-  { principal, now }: ReviewReader,
+  { now }: Pick<ReviewReader, 'now'>,
 ): Promise<readonly StoredReview[]> {
   const { rows } = await sql<StoredReview>`
     select r.id, r.session, r.type, ${statusAt(now)} as status, r.access_duration::float8 as "accessDuration", r.time_window as "window", r.groups,
-      r.needed, r.owner_id as "ownerId", r.owner_name as "ownerName", r.input, c.name as connection, ${canReach(principal)} as reachable,
+      r.needed, r.owner_id as "ownerId", r.owner_name as "ownerName", r.input, c.name as connection,
       ${forceGroups} as "forceGroups", r.revision + ${hasExpired(now)}::integer as revision, r.created_at as "createdAt",
       r.expires_at as "expiresAt", case when ${hasExpired(now)} then r.expires_at else r.revoked_at end as "revokedAt"
     ${reviewsFrom} ${rest}`.execute(db);
@@ -186,7 +186,6 @@ export async function openReview(
     ownerName: principal.name,
     input: request.input,
     connection: gate.name,
-    reachable: true,
     forceGroups: gate.forceGroups,
     revision: 1,
     createdAt: now,
@@ -286,14 +285,6 @@ export const reviewDecisionSchema: JsonObject = {
   },
 };
 
-/** The schema of `POST /reviews/{id}/execution`. */
-export const reviewExecutionSchema: JsonObject = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['status'],
-  properties: { status: { enum: ['PROCESSING', 'EXECUTED'] } },
-};
-
 /** Reads a valid request for a review. Throws `InvalidBody` with all problems that no schema says. */
 export function readReviewRequest(body: JsonObject): ReviewRequest {
   const window = readWindow(body['time_window']);
@@ -326,11 +317,6 @@ export function readReviewDecision(body: JsonObject): ReviewDecision {
   ]);
   if (approves) return { action: force === true ? 'force' : 'approve', window };
   return { action: status === 'REJECTED' ? 'reject' : 'revoke', window };
-}
-
-/** Reads a valid report on the execution. */
-export function readReviewExecution(body: JsonObject): ReviewDecision {
-  return { action: body['status'] === 'PROCESSING' ? 'start' : 'finish', window: null };
 }
 
 /** Reads a time window; null when there is none or it is malformed. */

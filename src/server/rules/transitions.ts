@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Principal } from '../principal.ts';
 import type { JsonObject } from '../../model/json.ts';
 
-/** The statuses of a review. This gateway never writes `UNKNOWN`. */
+/** The statuses of a review. This gateway executes nothing: it never writes the last three. */
 export const reviewStatuses = ['PENDING', 'APPROVED', 'REJECTED', 'REVOKED', 'PROCESSING', 'EXECUTED', 'UNKNOWN'] as const;
 
 /** The types of a review: one execution, or access for a time. */
@@ -43,8 +43,6 @@ export type StoredReview = {
   readonly input: string;
   /** The name of the connection; null when it was deleted. */
   readonly connection: string | null;
-  /** The caller that reads the review may see and use the connection. */
-  readonly reachable: boolean;
   /** The groups that can force an approval, according to the connection now. */
   readonly forceGroups: readonly string[];
   readonly revision: number;
@@ -54,7 +52,7 @@ export type StoredReview = {
   readonly expiresAt: Date | null;
 };
 
-/** How long an approved onetime review can be started, in hours: each daily time window is in it once. */
+/** How long an approved onetime review lasts, in hours: each daily time window is in it once. */
 export const onetimeApprovalHours = 24;
 
 /** Returns the JSON of a review in responses. */
@@ -78,28 +76,14 @@ export function sessionJson({ session, connection, ownerId, ownerName, input }: 
   return { id: session, connection: connection ?? '', user: ownerName, user_id: ownerId, user_name: ownerName, script: { data: input } };
 }
 
-/** The actions on a review: the first four by `PUT /reviews/{id}`, the others by its execution. */
-export type ReviewAction = 'approve' | 'force' | 'reject' | 'revoke' | 'start' | 'finish';
+/** The actions on a review. */
+export type ReviewAction = 'approve' | 'force' | 'reject' | 'revoke';
 
 /** The effect of an action on a review. */
-type TransitionEffect = 'vote' | 'force' | 'end' | 'start' | 'finish';
+type TransitionEffect = 'vote' | 'force' | 'end';
 
 /** Properties of the caller and the review; `awaited`: the caller is in a group that has not decided yet. */
-const traits = [
-  'always',
-  'auditor',
-  'admin',
-  'owner',
-  'reviewer',
-  'awaited',
-  'forcer',
-  'for a time',
-  'connection deleted',
-  'connection out of reach',
-  'outside its window',
-] as const;
-
-type TransitionTrait = (typeof traits)[number];
+type TransitionTrait = 'always' | 'auditor' | 'admin' | 'owner' | 'reviewer' | 'awaited' | 'forcer' | 'connection deleted';
 type TransitionOutcome = { readonly effect: TransitionEffect } | { readonly status: 403 | 409; readonly reason: string };
 
 type TransitionRow = {
@@ -111,17 +95,14 @@ type TransitionRow = {
 };
 
 const decisionActions = ['approve', 'force', 'reject', 'revoke'] as const;
-const executionActions = ['start', 'finish'] as const;
 const anybody = ['always'] as const;
 const openStatuses = ['PENDING', 'APPROVED'] as const;
 
 /** The transitions; the first matching row applies. For each action the last row accepts everybody, so that one always matches. */
 const transitions: readonly TransitionRow[] = [
-  row([...decisionActions, ...executionActions], reviewStatuses, ['auditor'], refusal(403, 'an auditor can read but not decide reviews')),
+  row(decisionActions, reviewStatuses, ['auditor'], refusal(403, 'an auditor can read but not decide reviews')),
 
-  row(decisionActions, ['UNKNOWN'], anybody, refusal(409, 'its status cannot be determined')),
-  row(decisionActions, ['REJECTED', 'REVOKED', 'EXECUTED'], anybody, refusal(409, 'that is final')),
-  row(decisionActions, ['PROCESSING'], anybody, refusal(409, 'its execution has started')),
+  row(decisionActions, ['REJECTED', 'REVOKED', 'PROCESSING', 'EXECUTED', 'UNKNOWN'], anybody, refusal(409, 'that is final')),
 
   row(['approve', 'force'], ['APPROVED'], anybody, refusal(409, 'it needs no more approvals')),
   row(['approve', 'force'], ['PENDING'], ['owner'], refusal(403, 'users cannot approve their own requests')),
@@ -135,36 +116,21 @@ const transitions: readonly TransitionRow[] = [
   row(['revoke'], ['PENDING'], anybody, refusal(409, 'only an approved review can be revoked; reject it instead')),
   row(['reject', 'revoke'], openStatuses, ['reviewer', 'owner', 'admin'], { effect: 'end' }),
   row(['reject', 'revoke'], openStatuses, anybody, refusal(403, 'none of your groups reviews it')),
-
-  row(executionActions, reviewStatuses, ['for a time'], refusal(409, 'a jit review grants access for a duration and is not executed')),
-  row(['start'], ['APPROVED'], ['connection deleted'], refusal(409, 'its connection was deleted')),
-  row(['start'], ['APPROVED'], ['connection out of reach'], refusal(403, 'none of your groups can use its connection')),
-  row(['start'], ['APPROVED'], ['outside its window'], refusal(409, 'the current time (UTC) is outside its time window')),
-  row(['start'], ['APPROVED'], ['owner', 'admin'], { effect: 'start' }),
-  row(['start'], ['APPROVED'], anybody, refusal(403, 'only its requester or an admin can execute it')),
-  row(['start'], reviewStatuses, anybody, refusal(409, 'only an approved review can be executed')),
-  row(['finish'], ['PROCESSING'], ['owner', 'admin'], { effect: 'finish' }),
-  row(['finish'], ['PROCESSING'], anybody, refusal(403, 'only its requester or an admin can execute it')),
-  row(['finish'], reviewStatuses, anybody, refusal(409, 'it is not being executed')),
 ];
 
 /** Decides whether a caller may perform an action on a review: returns the effect, or the status and reason of the refusal. */
-export function decide(
-  action: ReviewAction,
-  review: StoredReview,
-  { principal, now }: { readonly principal: Principal; readonly now: Date },
-): TransitionOutcome {
-  const held = findTraits(review, principal, now);
+export function decide(action: ReviewAction, review: StoredReview, principal: Principal): TransitionOutcome {
+  const held = findTraits(review, principal);
   const found = transitions.find(
-    ({ actions: asks, from, when }) => asks.includes(action) && from.includes(review.status) && when.some((trait) => held.has(trait)),
+    ({ actions: asks, from, when }) => asks.includes(action) && from.includes(review.status) && when.some((trait) => held[trait]),
   );
   if (found === undefined) throw new Error(`no transition covers ${action} of a review that is ${review.status}`);
   return found.outcome;
 }
 
-function findTraits(review: StoredReview, principal: Principal, now: Date): ReadonlySet<TransitionTrait> {
+function findTraits(review: StoredReview, principal: Principal): Readonly<Record<TransitionTrait, boolean>> {
   const own = review.groups.filter(({ group }) => principal.groups.includes(group));
-  const held: Readonly<Record<TransitionTrait, boolean>> = {
+  return {
     always: true,
     auditor: principal.role === 'auditor',
     admin: principal.role === 'admin',
@@ -172,18 +138,8 @@ function findTraits(review: StoredReview, principal: Principal, now: Date): Read
     reviewer: own.length > 0,
     awaited: own.some(({ status }) => status === 'PENDING'),
     forcer: principal.groups.some((group) => review.forceGroups.includes(group)),
-    'for a time': review.type === 'jit',
     'connection deleted': review.connection === null,
-    'connection out of reach': !review.reachable,
-    'outside its window': review.window !== null && !isInWindow(review.window, now),
   };
-  return new Set(traits.filter((trait) => held[trait]));
-}
-
-/** Returns whether the time is in the window; a window whose end is before its start crosses midnight. */
-function isInWindow({ configuration: { start_time: start, end_time: end } }: StoredTimeWindow, now: Date): boolean {
-  const time = now.toISOString().slice(11, 16);
-  return start < end ? start <= time && time < end : start <= time || time < end;
 }
 
 function row(
@@ -207,8 +163,6 @@ const statusAfter: Readonly<Record<ReviewAction, ReviewStatus>> = {
   force: 'APPROVED',
   reject: 'REJECTED',
   revoke: 'REVOKED',
-  start: 'PROCESSING',
-  finish: 'EXECUTED',
 };
 
 /** Returns the review after an action that `decide` allows. */
@@ -219,7 +173,6 @@ export function applyTransition(
 ): StoredReview {
   const status = statusAfter[action];
   const next = { ...review, revision: review.revision + 1, window: review.window ?? actor.window };
-  if (effect === 'start' || effect === 'finish') return { ...next, status };
   const approved = { ...next, status, expiresAt: expiryOf(review, actor.now) };
   if (effect === 'force') return { ...approved, groups: forceApproval(review, actor) };
   const groups = signGroups(review, status, actor);
@@ -227,7 +180,7 @@ export function applyTransition(
   return { ...next, groups, status, revokedAt: status === 'REVOKED' ? actor.now : null };
 }
 
-/** Returns when an approval ends: a jit review after its duration, a onetime review when it was not started for a day. */
+/** Returns when an approval ends: a jit review after its duration, a onetime review after a day. */
 function expiryOf({ type, accessDuration }: StoredReview, approvedAt: Date): Date {
   const milliseconds = type === 'jit' ? accessDuration / 1_000_000 : onetimeApprovalHours * 3_600_000;
   return new Date(approvedAt.getTime() + milliseconds);

@@ -36,9 +36,6 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
   return open().catch((error: unknown) => close().then(() => refuse(error)));
 }
 
-/** An encryption key that the database knows, and the number of texts that it seals. */
-export type EncryptionKey = { readonly id: string; readonly created_at: Date; readonly sealed: number };
-
 /**
  * Registers the key of the cipher in the database. The first start binds the database to its key; later starts must pass a known
  * key and every key that still seals a text. The keys that seal nothing and are not passed are removed: the database then rejects
@@ -64,11 +61,14 @@ async function registerEncryptionKey(db: Kysely<Tables>, { keyId, keyIds }: Pick
   });
 }
 
+/** An encryption key that the database knows, and the number of texts that it seals. */
+type EncryptionKey = { readonly id: string; readonly sealed: number };
+
 /** Lists the keys that the database knows, oldest first. */
-export async function listEncryptionKeys(db: Kysely<Tables>): Promise<readonly EncryptionKey[]> {
+async function listEncryptionKeys(db: Kysely<Tables>): Promise<readonly EncryptionKey[]> {
   const counts = kindTables.map(({ table }) => sql`(select count(*) from ${sql.table(table)} where secrets_key = k.id)`);
   const { rows } = await sql<EncryptionKey>`
-    select k.id, k.created_at, (${sql.join(counts, sql` + `)})::integer as sealed
+    select k.id, (${sql.join(counts, sql` + `)})::integer as sealed
     from encryption_keys k order by k.created_at, k.id`.execute(db);
   return rows;
 }

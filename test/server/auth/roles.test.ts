@@ -45,7 +45,6 @@ const answers: readonly (readonly [request: string, admin: number, auditor: numb
   ['POST /api-keys', 422, 403, 403],
   [`PUT /api-keys/${unknownId}`, 422, 403, 403],
   [`DELETE /api-keys/${unknownId}`, 404, 403, 403],
-  ['GET /encryption-keys', 200, 403, 403],
   ['GET /nope', 404, 404, 404],
   ['PATCH /connections', 405, 405, 405],
 ];

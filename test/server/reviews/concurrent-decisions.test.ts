@@ -41,18 +41,6 @@ function decisionsAtOnce(
     }
   });
 
-  test('executions of one review: one succeeds', async () => {
-    const { admin, owner, calls } = started();
-    for (const _ of rounds.slice(0, 4)) {
-      const path = await requestReview(owner, 'orders-db', { type: 'onetime' });
-      for (const group of groups) await calls[group]?.[0]?.('PUT', path, approval);
-      const answers = await Promise.all(
-        rounds.map((n) => (n % 2 === 0 ? admin : owner.call)('POST', `${path}/execution`, { body: { status: 'PROCESSING' } })),
-      );
-      expect(tally(answers)).toEqual({ 200: 1, 409: rounds.length - 1 });
-    }
-  });
-
   test('reviews of one session: one is created', async () => {
     const { owner } = started();
     const session = crypto.randomUUID();

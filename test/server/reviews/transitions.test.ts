@@ -6,12 +6,10 @@ import { callerOf, databases } from '../client.ts';
 import { requestReview, createPerson, reviewedConnection, type Person } from './review-people.ts';
 
 const actions = {
-  approve: ['PUT', '', { status: 'APPROVED' }],
-  force: ['PUT', '', { status: 'APPROVED', force_review: true }],
-  reject: ['PUT', '', { status: 'REJECTED' }],
-  revoke: ['PUT', '', { status: 'REVOKED' }],
-  start: ['POST', '/execution', { status: 'PROCESSING' }],
-  finish: ['POST', '/execution', { status: 'EXECUTED' }],
+  approve: { status: 'APPROVED' },
+  force: { status: 'APPROVED', force_review: true },
+  reject: { status: 'REJECTED' },
+  revoke: { status: 'REVOKED' },
 } as const;
 
 const reason = /^(?:the review is [A-Z]+: .{10,}|unknown review .*, or the key cannot see it)$/;
@@ -20,25 +18,23 @@ function statusOf(letter: string): number | undefined {
   return { y: 200, n: 403, '?': 404, x: 409 }[letter];
 }
 
-type State = 'PENDING' | 'APPROVED' | 'REJECTED' | 'REVOKED' | 'PROCESSING' | 'EXECUTED';
+type State = 'PENDING' | 'APPROVED' | 'REJECTED' | 'REVOKED';
 type Grid = Readonly<Record<State, string>>;
 
 /** A caller: their groups, whether they requested the review, and whether their group has already approved it. */
 type CallerKind = { readonly groups: readonly string[]; readonly owns?: true; readonly voted?: true; readonly grid: Grid };
 
-const finalStates = { REJECTED: 'xxxxxx', REVOKED: 'xxxxxx', EXECUTED: 'xxxxxx' };
-const owner: Grid = { ...finalStates, PENDING: 'nnyxxx', APPROVED: 'xxyyyx', PROCESSING: 'xxxxxy' };
-const reviewer: Grid = { ...finalStates, PENDING: 'ynyxxx', APPROVED: 'xxyynx', PROCESSING: 'xxxxxn' };
+const finalStates = { REJECTED: 'xxxx', REVOKED: 'xxxx' };
+const owner: Grid = { ...finalStates, PENDING: 'nnyx', APPROVED: 'xxyy' };
+const reviewer: Grid = { ...finalStates, PENDING: 'ynyx', APPROVED: 'xxyy' };
 const all = (letters: string): Grid => ({
   PENDING: letters,
   APPROVED: letters,
   REJECTED: letters,
   REVOKED: letters,
-  PROCESSING: letters,
-  EXECUTED: letters,
 });
 
-/** A letter for each of approve, force, reject, revoke, start, finish: y allowed, n forbidden, x wrong state, ? not visible. */
+/** A letter for each of approve, force, reject and revoke: y allowed, n forbidden, x wrong state, ? not visible. */
 const callerKinds: Readonly<Record<string, CallerKind>> = {
   'who asked for it': { groups: ['devs'], owns: true, grid: owner },
   'who asked for it, a reviewer too': { groups: ['dba'], owns: true, grid: owner },
@@ -46,13 +42,13 @@ const callerKinds: Readonly<Record<string, CallerKind>> = {
   'who asked for it, an admin': { groups: ['admin'], owns: true, grid: owner },
   'a reviewer': { groups: ['dba'], grid: reviewer },
   'a reviewer of both groups': { groups: ['dba', 'sec'], grid: reviewer },
-  'a reviewer whose group has spoken': { groups: ['dba'], voted: true, grid: { ...reviewer, PENDING: 'xnyxxx' } },
-  'a reviewer in a forcing group': { groups: ['dba', 'sre'], grid: { ...reviewer, PENDING: 'yyyxxx' } },
-  'a member of a forcing group': { groups: ['sre'], grid: { ...finalStates, PENDING: 'nynxxx', APPROVED: 'xxnnnx', PROCESSING: 'xxxxxn' } },
+  'a reviewer whose group has spoken': { groups: ['dba'], voted: true, grid: { ...reviewer, PENDING: 'xnyx' } },
+  'a reviewer in a forcing group': { groups: ['dba', 'sre'], grid: { ...reviewer, PENDING: 'yyyx' } },
+  'a member of a forcing group': { groups: ['sre'], grid: { ...finalStates, PENDING: 'nynx', APPROVED: 'xxnn' } },
   'an admin of no group': { groups: ['admin'], grid: owner },
-  'an auditor': { groups: ['auditor'], grid: all('nnnnnn') },
-  'an auditor in a reviewing group': { groups: ['auditor', 'dba'], grid: all('nnnnnn') },
-  'another user': { groups: ['devs'], grid: all('??????') },
+  'an auditor': { groups: ['auditor'], grid: all('nnnn') },
+  'an auditor in a reviewing group': { groups: ['auditor', 'dba'], grid: all('nnnn') },
+  'another user': { groups: ['devs'], grid: all('????') },
 };
 
 const cases = Object.entries(callerKinds).flatMap(([name, { grid }]) =>
@@ -77,42 +73,26 @@ describe.each(everyNth(databases, 2, 1))('every action in every state on %s', (_
     const before = await fixture.admin.call('GET', path);
     expect(before.body['status']).toBe(state);
     for (const { request, status } of wanted.filter((one) => one.status !== 200)) {
-      const [method, suffix, body] = request;
-      const answer = await call(method, `${path}${suffix}`, { body });
+      const answer = await call('PUT', path, { body: request });
       expect([answer.status, answer.body['message']]).toEqual([status, expect.stringMatching(reason)]);
     }
     expect((await fixture.admin.call('GET', path)).body).toEqual(before.body);
     for (const { request } of wanted.filter((one) => one.status === 200)) {
-      const [method, suffix, body] = request;
-      const answer = await call(method, `${await prepare(fixture, name, state)}${suffix}`, { body });
+      const answer = await call('PUT', await prepare(fixture, name, state), { body: request });
       expect([request, answer.status]).toEqual([request, 200]);
     }
   });
 
-  test('a jit review has the same decisions and no execution', async () => {
-    for (const state of ['PENDING', 'APPROVED', 'REJECTED', 'REVOKED'] as const) {
-      const path = await prepare(fixture, 'a reviewer', state, 'jit');
-      for (const status of ['PROCESSING', 'EXECUTED']) {
-        const answer = await fixture.admin.call('POST', `${path}/execution`, { body: { status } });
-        expect([answer.status, answer.body['message']]).toEqual([
-          409,
-          expect.stringContaining('a jit review grants access for a duration'),
-        ]);
-      }
-    }
-  });
-
-  test('without its connection a review cannot be approved or executed, but rejected or revoked', async () => {
+  test('without its connection a review cannot be approved, but rejected or revoked', async () => {
     await reviewedConnection(fixture.admin.call, 'deleted-later', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
     const [pending, approved] = [
-      await prepare(fixture, 'a reviewer', 'PENDING', 'onetime', 'deleted-later'),
-      await prepare(fixture, 'a reviewer', 'APPROVED', 'onetime', 'deleted-later'),
+      await prepare(fixture, 'a reviewer', 'PENDING', 'deleted-later'),
+      await prepare(fixture, 'a reviewer', 'APPROVED', 'deleted-later'),
     ];
     expect((await fixture.admin.call('DELETE', '/connections/deleted-later')).status).toBe(204);
     const { 'a reviewer': reviewing } = fixture.people;
     const refused = await reviewing?.call('PUT', pending, { body: { status: 'APPROVED' } });
     expect([refused?.status, refused?.body['message']]).toEqual([409, 'the review is PENDING: its connection was deleted']);
-    expect((await fixture.admin.call('POST', `${approved}/execution`, { body: { status: 'PROCESSING' } })).status).toBe(409);
     expect((await reviewing?.call('PUT', pending, { body: { status: 'REJECTED' } }))?.status).toBe(200);
     expect((await reviewing?.call('PUT', approved, { body: { status: 'REVOKED' } }))?.status).toBe(200);
   });
@@ -128,9 +108,7 @@ test('a review with the status UNKNOWN accepts no action', async () => {
   await client.query(`update reviews set status = 'UNKNOWN'`);
   await client.end();
   for (const name of ['a reviewer', 'an admin of no group', 'a member of a forcing group']) {
-    for (const [method, suffix, body] of Object.values(actions)) {
-      expect((await stage.people[name]?.call(method, `${path}${suffix}`, { body }))?.status).toBe(409);
-    }
+    for (const body of Object.values(actions)) expect((await stage.people[name]?.call('PUT', path, { body }))?.status).toBe(409);
   }
   await server.close();
   await database.drop();
@@ -166,13 +144,13 @@ async function refusing(stage: Fixture, name: string, state: string): Promise<st
 
 /** Brings a new review into a state with requests only. */
 async function prepare(
-  { admin, owner: other, dba, sec, people }: Fixture,
+  { owner: other, dba, sec, people }: Fixture,
   name: string,
   state: string,
-  ...[type = 'onetime', connection = 'orders-db']: readonly string[]
+  connection = 'orders-db',
 ): Promise<string> {
   const { owns, voted } = callerKinds[name] ?? {};
-  const path = await requestReview((owns === true ? people[name] : other) ?? other, connection, { type });
+  const path = await requestReview((owns === true ? people[name] : other) ?? other, connection, { type: 'onetime' });
   const steps: Readonly<Record<string, () => Promise<unknown>>> = {
     APPROVED: async () => {
       await dba.call('PUT', path, { body: { status: 'APPROVED' } });
@@ -180,15 +158,11 @@ async function prepare(
     },
     REJECTED: () => sec.call('PUT', path, { body: { status: 'REJECTED' } }),
     REVOKED: () => sec.call('PUT', path, { body: { status: 'REVOKED' } }),
-    PROCESSING: () => admin.call('POST', `${path}/execution`, { body: { status: 'PROCESSING' } }),
-    EXECUTED: () => admin.call('POST', `${path}/execution`, { body: { status: 'EXECUTED' } }),
   };
   const ways: Readonly<Record<string, readonly string[]>> = {
     APPROVED: ['APPROVED'],
     REJECTED: ['REJECTED'],
     REVOKED: ['APPROVED', 'REVOKED'],
-    PROCESSING: ['APPROVED', 'PROCESSING'],
-    EXECUTED: ['APPROVED', 'PROCESSING', 'EXECUTED'],
   };
   for (const step of ways[state] ?? []) await steps[step]?.();
   if (voted === true && state === 'PENDING') await dba.call('PUT', path, { body: { status: 'APPROVED' } });
