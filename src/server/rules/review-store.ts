@@ -166,7 +166,7 @@ export const longestAccessSeconds = 172_800;
 export async function openReview(
   trx: Transaction<Tables>,
   request: ReviewRequest,
-  { principal, now }: { readonly principal: Principal; readonly now: Date },
+  { principal, now }: ReviewReader,
 ): Promise<StoredReview> {
   if (principal.role === 'auditor') throw new Rejection(403, 'an auditor can read but not request reviews');
   const gate = await lockConnection(trx, request.connection, principal);
