@@ -59,13 +59,6 @@ export const decisionChecks = [
   ],
   ['a requester who lost access does not see the review', 'server/rules/review-store.ts', ' and ${canReach(principal)})', ')', hidden],
   [
-    'a requester who lost access starts nothing',
-    'server/rules/transitions.ts',
-    "'connection out of reach': !review.reachable",
-    "'connection out of reach': false",
-    hidden,
-  ],
-  [
     'a replacement without access groups keeps them',
     'server/rules/object-writer.ts',
     'body[accessField] === undefined ? { keptField',
