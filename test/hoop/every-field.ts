@@ -28,8 +28,8 @@ function own(field: string): Record<string, string> {
   return { [field]: `/${field}` };
 }
 
-function all(...names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, `/${name}`]));
+function all(names: string): Record<string, string> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, `/${name}`]));
 }
 
 /** Returns one object of every kind that manifests declare or Ostiary watches, in an order in which they can be made. */
@@ -148,22 +148,11 @@ export function everyObject(call: LiveCall, agent: string): readonly ChangedObje
         resource_name: named('other'),
       },
       fields: {
-        ...all(
-          'type',
-          'subtype',
-          'agent_id',
-          ...modes,
-          'command',
-          'secret',
-          'connection_tags',
-          'attributes',
-          'redact_enabled',
-          'redact_types',
-          'reviewers',
-        ),
+        ...all('type subtype agent_id command secret connection_tags attributes redact_enabled redact_types reviewers'),
+        ...all(modes.join(' ')),
         'secret, a key less': '/secret/envvar:PASS',
         'secret, a key more': '/secret/envvar:USER',
-        ...all('force_approve_groups', 'access_max_duration', 'min_review_approvals', 'mandatory_metadata_fields', 'resource_name'),
+        ...all('force_approve_groups access_max_duration min_review_approvals mandatory_metadata_fields resource_name'),
       },
     }),
     {
@@ -187,7 +176,7 @@ export function everyObject(call: LiveCall, agent: string): readonly ChangedObje
         output: { rules: [{ ...rule, type: 'pattern_match', words: [], pattern_regex: 'x+' }] },
       },
       fields: {
-        ...all('description', 'output'),
+        ...all('description output'),
         'input.rules[].words': '/input/rules/no-drop/words',
         'input.rules[].message': '/input/rules/no-drop/message',
         connection_ids: 'edges',
@@ -213,7 +202,7 @@ export function everyObject(call: LiveCall, agent: string): readonly ChangedObje
         custom_entity_types: [{ name: 'EMP', regex: 'F[0-9]+', score: 0.6, deny_list: [] }],
       },
       fields: {
-        ...all('description', 'score_threshold'),
+        ...all('description score_threshold'),
         'custom_entity_types[].regex': '/custom_entity_types/EMP/regex',
         'custom_entity_types[].score': '/custom_entity_types/EMP/score',
         connection_ids: 'edges',
@@ -243,8 +232,9 @@ export function everyObject(call: LiveCall, agent: string): readonly ChangedObje
         access_max_duration: 3600,
       },
       fields: {
-        ...all('description', 'access_type', 'approval_required_groups', 'reviewers_groups', 'force_approval_groups'),
-        ...all('skip_review_groups', 'min_approvals', 'access_max_duration'),
+        ...all(
+          'description access_type approval_required_groups reviewers_groups force_approval_groups skip_review_groups min_approvals access_max_duration',
+        ),
       },
     }),
     object({
@@ -263,7 +253,7 @@ export function everyObject(call: LiveCall, agent: string): readonly ChangedObje
         connections: [named('bq')],
         user_groups: ['sre'],
       },
-      fields: { ...all('description', 'runbooks', 'user_groups'), connections: 'edges' },
+      fields: { ...all('description runbooks user_groups'), connections: 'edges' },
     }),
     {
       id: resourceId('RunbookConfiguration', named('ops')),
@@ -279,7 +269,7 @@ export function everyObject(call: LiveCall, agent: string): readonly ChangedObje
           git_hook_ttl: 20,
         }),
       // The manifests of a pull keep passwords as they are, whatever they are.
-      fields: all('git_user', 'git_hook_ttl'),
+      fields: all('git_user git_hook_ttl'),
     },
     object({
       id: bigquery,
@@ -309,8 +299,7 @@ export function everyObject(call: LiveCall, agent: string): readonly ChangedObje
           extra_config: { project_id: 'p' },
         }),
       fields: {
-        ...all('builtin_provider', 'identity_source_attribute', 'identity_target_template'),
-        ...all('fallback_policy', 'token_ttl_seconds', 'extra_config'),
+        ...all('builtin_provider identity_source_attribute identity_target_template fallback_policy token_ttl_seconds extra_config'),
       },
     },
     object({
@@ -389,7 +378,7 @@ export function everyObject(call: LiveCall, agent: string): readonly ChangedObje
       root: '/spiffe-mappings',
       body: { name: '', trust_domain: `${prefix}.example`, spiffe_id: `spiffe://${prefix}.example/a`, agent_id: '@agent', groups: ['a'] },
       changed: { trust_domain: 'other.example', agent_id: '', agent_template: '{{.WorkloadIdentifier}}', groups: ['b'] },
-      fields: { ...all('trust_domain', 'agent_template', 'groups'), agent_id: '/agent' },
+      fields: { ...all('trust_domain agent_template groups'), agent_id: '/agent' },
     }),
     setting(
       'FeatureFlag/experimental.ssh_guardrails',

@@ -86,6 +86,8 @@ function replaced(value: Json, place: number, other: Json): Json {
   return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, visit(entry)])) : value;
 }
 
+const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled', access_schema: 'enabled' };
+
 test('any response of a gateway is read or reported as an error of the gateway', async () => {
   const answers = await recorded();
   let broken: { readonly path: string; readonly text: string } | undefined;
@@ -100,15 +102,7 @@ test('any response of a gateway is read or reported as an error of the gateway',
     {
       kind: 'Connection',
       metadata: { name: 'orders-db' },
-      spec: {
-        type: 'custom',
-        agent_id: 'default',
-        access_mode_connect: 'enabled',
-        access_mode_exec: 'enabled',
-        access_mode_runbooks: 'enabled',
-        access_schema: 'enabled',
-        secret: {},
-      },
+      spec: { type: 'custom', agent_id: 'default', ...open, secret: {} },
     },
   ]);
   if (desired === undefined) throw new Error('the manifest is wrong');
@@ -118,14 +112,8 @@ test('any response of a gateway is read or reported as an error of the gateway',
       const body = answers.get(path) ?? null;
       const text = JSON.stringify(replaced(body, at % placesIn(body), JSON.parse(JSON.stringify(other))));
       broken = { path, text: cut ? text.slice(0, at % (text.length + 1)) : text };
-      const gateway = await openGateway({
-        url: `${server.url}/api`,
-        token: 'hpk_x',
-        auth: 'auto',
-        dialect: 'hoop',
-        registry,
-        sleep: async () => {},
-      });
+      const place = { url: `${server.url}/api`, token: 'hpk_x', auth: 'auto', dialect: 'hoop', registry } as const;
+      const gateway = await openGateway({ ...place, sleep: async () => {} });
       try {
         await gateway.identify();
         const { value: live } = await gateway.readAll([...registry.keys()]);
@@ -133,13 +121,7 @@ test('any response of a gateway is read or reported as an error of the gateway',
         for (const resource of live.resources) await gateway.readOne(resource);
         const { value: plan } = checkedPlan(desired, live);
         if (plan !== undefined)
-          await gateway.preflight({
-            plan,
-            accepted: [],
-            desired,
-            live,
-            joined: joinedSpecs(orderInput(plan, live, registry)),
-          });
+          await gateway.preflight({ plan, accepted: [], desired, live, joined: joinedSpecs(orderInput(plan, live, registry)) });
         read += 1;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
@@ -175,12 +157,6 @@ test('no text of a manifest makes the preflight throw', async () => {
   );
   await fc.assert(
     fc.asyncProperty(name, text, text, async (named, one, other) => {
-      const modes = {
-        access_mode_connect: 'enabled',
-        access_mode_exec: 'enabled',
-        access_mode_runbooks: 'enabled',
-        access_schema: 'enabled',
-      };
       const state = loadState([
         {
           kind: 'Connection',
@@ -188,7 +164,7 @@ test('no text of a manifest makes the preflight throw', async () => {
           spec: {
             type: other,
             agent_id: 'default',
-            ...modes,
+            ...open,
             connection_tags: { team: 'orders' },
             tags: [other],
             attributes: [one],

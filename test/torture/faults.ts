@@ -31,23 +31,19 @@ function answer(status: number, body: unknown, headers: Answer['headers'] = {}):
 
 const message = { message: 'the fault of a test' };
 
+/** Disturbs a request in a way that needs no signal. */
+function by(disturb: (exchange: Exchange) => Promise<void> | void): Fault {
+  return { disturb: async (exchange) => disturb(exchange) };
+}
+
 /** Answers without the gateway. */
 function instead(given: Answer): Fault {
-  return {
-    disturb(exchange) {
-      exchange.send(given);
-      return Promise.resolve();
-    },
-  };
+  return by((exchange) => exchange.send(given));
 }
 
 /** Changes the response of the gateway. */
 function after(change: (answer: Answer) => Answer): Fault {
-  return {
-    async disturb(exchange) {
-      exchange.send(change(await exchange.forward()));
-    },
-  };
+  return by(async (exchange) => exchange.send(change(await exchange.forward())));
 }
 
 /** Sends signals, then forwards the request. */
@@ -94,48 +90,23 @@ export const faults: Readonly<Record<string, Fault>> = {
   SIGINT: signaled('SIGINT'),
   SIGTERM: signaled('SIGTERM'),
   'SIGINT twice': signaled('SIGINT', 'SIGINT'),
-  'connection reset before the request': {
-    disturb(exchange) {
-      exchange.reset();
-      return Promise.resolve();
-    },
-  },
-  'connection reset after the request': {
-    async disturb(exchange) {
-      await exchange.forward();
-      exchange.reset();
-    },
-  },
-  'gateway gone from the request on': {
-    lasting: true,
-    disturb(exchange) {
-      exchange.reset();
-      return Promise.resolve();
-    },
-  },
-  'cut body': {
-    async disturb(exchange) {
-      exchange.reset(await exchange.forward());
-    },
-  },
-  'silence, then a reset': {
-    async disturb(exchange) {
-      await exchange.forward();
-      await sleep(300);
-      exchange.reset();
-    },
-  },
-  'slow body': {
-    async disturb(exchange) {
-      await exchange.trickle(await exchange.forward());
-    },
-  },
-  'duplicate delivery': {
-    async disturb(exchange) {
-      await exchange.forward();
-      await passOn(exchange);
-    },
-  },
+  'connection reset before the request': by((exchange) => exchange.reset()),
+  'connection reset after the request': by(async (exchange) => {
+    await exchange.forward();
+    exchange.reset();
+  }),
+  'gateway gone from the request on': { ...by((exchange) => exchange.reset()), lasting: true },
+  'cut body': by(async (exchange) => exchange.reset(await exchange.forward())),
+  'silence, then a reset': by(async (exchange) => {
+    await exchange.forward();
+    await sleep(300);
+    exchange.reset();
+  }),
+  'slow body': by(async (exchange) => exchange.trickle(await exchange.forward())),
+  'duplicate delivery': by(async (exchange) => {
+    await exchange.forward();
+    await passOn(exchange);
+  }),
   '500 before the request': instead(answer(500, message)),
   '500 after the request': after(() => answer(500, message)),
   '502 with Retry-After': instead(answer(502, 'bad gateway', { 'content-type': 'text/html', 'retry-after': '1' })),

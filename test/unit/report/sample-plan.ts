@@ -3,14 +3,15 @@ import { sampleProtection } from './sample-protection.ts';
 
 const absent = { absent: true } as const;
 
-const ordersDb: AssessedChange = {
+function changeOf(given: Pick<AssessedChange, 'id' | 'action' | 'fields' | 'touched'> & Partial<AssessedChange>): AssessedChange {
+  return { needs: [], carried: [], risks: [], ...given };
+}
+
+const ordersDb = changeOf({
   id: 'Connection/orders-db',
   action: 'create',
   at: { file: 'manifests/orders.yaml', line: 1, column: 1 },
   needs: ['GuardrailRule/no-drop'],
-
-  carried: [],
-  risks: [],
   fields: [
     { path: '/type', before: absent, after: { value: 'database' } },
     { path: '/subtype', before: absent, after: { value: 'postgres' } },
@@ -30,17 +31,14 @@ const ordersDb: AssessedChange = {
     { path: '/secret/envvar:TOKEN', before: absent, after: { secret: 'reference:_cloudsecrets:orders/db:token', state: 'set' } },
   ],
   touched: { before: {}, after: { type: 'database', subtype: 'postgres', reviewers: ['dba-team', 'sre'] } },
-};
+});
 
-const billingDb: AssessedChange = {
+const billingDb = changeOf({
   id: 'Connection/billing-db',
   action: 'update',
   uid: '0f8e0a52-3a6c-4f4e-9f50-6a1e7f2d3c4b',
   at: { file: 'manifests/billing.yaml', line: 12, column: 1 },
-  needs: [],
-
   carried: ['/secret/envvar:HOST', '/secret/envvar:USER'],
-  risks: [],
   fields: [
     { path: '/access_mode_exec', before: { value: 'enabled' }, after: { value: 'disabled' } },
     { path: '/access_max_duration', before: { value: null }, after: { value: 3600 } },
@@ -65,19 +63,15 @@ const billingDb: AssessedChange = {
       connection_tags: { env: 'staging', 'app.kubernetes.io/name': 'billing' },
     },
   },
-};
+});
 
 const longBefore = String.raw`(?i)\b(drop|truncate)\s+(table|schema|database)\b.*`;
 
-const noDrop: AssessedChange = {
+const noDrop = changeOf({
   id: 'GuardrailRule/no-drop',
   action: 'update',
   uid: '9a3d6f10-1111-4222-8333-444455556666',
   at: { file: 'manifests/rules.yaml', line: 3, column: 1 },
-  needs: [],
-
-  carried: [],
-  risks: [],
   fields: [
     {
       path: '/description',
@@ -93,7 +87,7 @@ const noDrop: AssessedChange = {
     },
   ],
   touched: { before: { description: '' }, after: { description: 'No statement that destroys a table gets through.' } },
-};
+});
 
 /** Returns a plan with every part that a plan can have. */
 export function samplePlan(): Plan {
@@ -103,43 +97,31 @@ export function samplePlan(): Plan {
       noDrop,
       ordersDb,
       billingDb,
-      {
+      changeOf({
         id: 'GuardrailRule/no-export',
         key: 'GuardrailRule/exports',
         action: 'rename',
         uid: '77777777-1111-4222-8333-444455556666',
         at: { file: 'manifests/rules.yaml', line: 40, column: 1 },
-        needs: [],
-
-        carried: [],
-        risks: [],
         fields: [{ path: '/name', before: { value: 'exports' }, after: { value: 'no-export' } }],
         touched: { before: { name: 'exports' }, after: { name: 'no-export' } },
-      },
-      {
+      }),
+      changeOf({
         id: 'Connection/payroll-db',
         action: 'blocked',
         uid: '88888888-1111-4222-8333-444455556666',
         managedBy: 'terraform',
         at: { file: 'manifests/payroll.yaml', line: 1, column: 1 },
-        needs: [],
-
-        carried: [],
-        risks: [],
         fields: [{ path: '/reviewers/hr', before: absent, after: { value: 'hr' } }],
         touched: { before: { reviewers: [] }, after: { reviewers: ['hr'] } },
-      },
-      {
+      }),
+      changeOf({
         id: 'DataMaskingRule/legacy-mask',
         action: 'delete',
         uid: '99999999-1111-4222-8333-444455556666',
-        needs: [],
-
-        carried: [],
-        risks: [],
         fields: [{ path: '/description', before: { value: 'Masks what no one reads.' }, after: absent }],
         touched: { before: { description: 'Masks what no one reads.' }, after: {} },
-      },
+      }),
     ],
     edges: [
       {

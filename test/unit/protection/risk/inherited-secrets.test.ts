@@ -16,91 +16,81 @@ function member(secret: Readonly<Record<string, string>> = {}, spec: JsonObject 
   return connection(name, { reviewers: ['dba'], command: ['bash'], resource_name: 'shared', secret: values, ...spec }, metadata);
 }
 
-type Row = readonly [
-  what: string,
-  before: readonly Manifest[],
-  after: readonly Manifest[],
-  risks: readonly string[],
-  hidden?: readonly string[],
-];
+type Row = readonly [what: string, before: readonly Manifest[], after: readonly Manifest[], risks: string, hidden?: string];
 
-const unknown = ['unknown inheritance-unknown'];
-const neutral = ['neutral neutral'];
-const created = ['neutral created'];
+const unknown = 'unknown inheritance-unknown';
+const neutral = 'neutral neutral';
+const created = 'neutral created';
+const former = [member()];
+const later = (...given: Parameters<typeof member>): readonly Manifest[] => [member(...given)];
 
 const rows: readonly Row[] = [
   ...['HOST', 'PORT', 'URL', 'PGHOST', 'CONNECTION_STRING'].map((key): Row => {
     const own = member({ [`envvar:${key}`]: 'evil.example.com' });
-    return [`an own ${key}`, [member()], [own], ['reroutes endpoint-rerouted'], unknown];
+    return [`an own ${key}`, former, [own], 'reroutes endpoint-rerouted', unknown];
   }),
-  ['another agent', [member()], [member({}, { agent_id: 'other' })], ['reroutes agent-rerouted'], unknown],
-  ['another command', [member()], [member({}, { command: ['sh', '-c', 'env'] })], ['reroutes command-rerouted'], unknown],
-  ['another subtype', [member()], [member({}, { subtype: 'mysql' })], ['reroutes command-rerouted'], unknown],
-  ['another type', [member()], [member({}, { type: 'custom' })], ['reroutes command-rerouted'], unknown],
+  ['another agent', former, later({}, { agent_id: 'other' }), 'reroutes agent-rerouted', unknown],
+  ['another command', former, later({}, { command: ['sh', '-c', 'env'] }), 'reroutes command-rerouted', unknown],
+  ['another subtype', former, later({}, { subtype: 'mysql' }), 'reroutes command-rerouted', unknown],
+  ['another type', former, later({}, { type: 'custom' }), 'reroutes command-rerouted', unknown],
   [
     'another agent and an own host',
-    [member()],
-    [member({ 'envvar:HOST': 'two' }, { agent_id: 'other' })],
-    ['reroutes agent-rerouted', 'reroutes endpoint-rerouted'],
+    former,
+    later({ 'envvar:HOST': 'two' }, { agent_id: 'other' }),
+    'reroutes agent-rerouted, reroutes endpoint-rerouted',
     unknown,
   ],
-  ['an own host that is removed', [member({ 'envvar:HOST': 'two' })], [member()], ['reroutes endpoint-rerouted'], unknown],
-  ['an own user', [member()], [member({ 'envvar:USER': 'ada' })], neutral],
-  ['another reviewer', [member()], [member({}, { reviewers: ['dba', 'sec'] })], ['strengthens review']],
+  ['an own host that is removed', later({ 'envvar:HOST': 'two' }), former, 'reroutes endpoint-rerouted', unknown],
+  ['an own user', former, later({ 'envvar:USER': 'ada' }), neutral],
+  ['another reviewer', former, later({}, { reviewers: ['dba', 'sec'] }), 'strengthens review'],
   [
     'an own password hides the inherited one, with another agent',
-    [member()],
-    [member({ 'envvar:PASS': 'own' }, { agent_id: 'other' })],
+    former,
+    later({ 'envvar:PASS': 'own' }, { agent_id: 'other' }),
     neutral,
     unknown,
   ],
   [
     'an own password is replaced, with another agent',
-    [member({ 'envvar:PASS': 'own' })],
-    [member({ 'envvar:PASS': 'new' }, { agent_id: 'other' })],
+    later({ 'envvar:PASS': 'own' }),
+    later({ 'envvar:PASS': 'new' }, { agent_id: 'other' }),
     neutral,
     unknown,
   ],
-  ['an own password is removed', [member({ 'envvar:PASS': 'own' })], [member()], ['reroutes secret-inherited'], unknown],
-  ['an own password of another name is removed', [member({ 'envvar:TOKEN': 'own' })], [member()], neutral, unknown],
+  ['an own password is removed', later({ 'envvar:PASS': 'own' }), former, 'reroutes secret-inherited', unknown],
+  ['an own password of another name is removed', later({ 'envvar:TOKEN': 'own' }), former, neutral, unknown],
   [
     'an own password is removed, with another agent',
-    [member({ 'envvar:PASS': 'own' })],
-    [member({}, { agent_id: 'other' })],
-    ['reroutes secret-inherited'],
+    later({ 'envvar:PASS': 'own' }),
+    later({}, { agent_id: 'other' }),
+    'reroutes secret-inherited',
     unknown,
   ],
   [
     'a resource with settings only, and another agent',
-    [member({}, { resource_name: 'settings' })],
-    [member({}, { resource_name: 'settings', agent_id: 'other' })],
+    later({}, { resource_name: 'settings' }),
+    later({}, { resource_name: 'settings', agent_id: 'other' }),
     neutral,
     unknown,
   ],
-  ['another resource', [member()], [member({}, { resource_name: 'settings' })], ['reroutes resource-rerouted']],
-  ['a new connection in a resource with a password', [], [member()], ['reroutes resource-rerouted'], unknown],
-  [
-    'a new connection in a resource with its own name',
-    [],
-    [member({}, { resource_name: null }, 'b')],
-    ['reroutes resource-rerouted'],
-    unknown,
-  ],
-  ['a new connection that hides the password', [], [member({ 'envvar:PASS': 'own' })], created, unknown],
-  ['a new connection in a resource with settings only', [], [member({}, { resource_name: 'settings' })], created, unknown],
-  ['a new connection in a new resource', [], [member({}, { resource_name: 'new' })], created, unknown],
+  ['another resource', former, later({}, { resource_name: 'settings' }), 'reroutes resource-rerouted'],
+  ['a new connection in a resource with a password', [], former, 'reroutes resource-rerouted', unknown],
+  ['a new connection in a resource with its own name', [], later({}, { resource_name: null }, 'b'), 'reroutes resource-rerouted', unknown],
+  ['a new connection that hides the password', [], later({ 'envvar:PASS': 'own' }), created, unknown],
+  ['a new connection in a resource with settings only', [], later({}, { resource_name: 'settings' }), created, unknown],
+  ['a new connection in a new resource', [], later({}, { resource_name: 'new' }), created, unknown],
   [
     'a successor with another agent',
-    [member()],
-    [member({}, { agent_id: 'other' }, 'successor', { replaces: 'a' })],
-    ['reroutes agent-rerouted', 'strengthens access'],
-    ['strengthens access', ...unknown],
+    former,
+    later({}, { agent_id: 'other' }, 'successor', { replaces: 'a' }),
+    'reroutes agent-rerouted, strengthens access',
+    `strengthens access, ${unknown}`,
   ],
   [
     'a successor that leads to the same place',
-    [member()],
-    [member({}, {}, 'successor', { replaces: 'a' })],
-    ['neutral created', 'strengthens access'],
+    former,
+    later({}, {}, 'successor', { replaces: 'a' }),
+    'neutral created, strengthens access',
   ],
 ];
 
@@ -108,11 +98,11 @@ const cases = rows.map(([what, before, after, risks, hidden = risks]) => [what, 
 
 describe('credentials that a connection inherits', () => {
   test.each(cases)('%s', (_, before, after, risks) => {
-    expect(riskTexts(planWithRisks(before, after, { inherited: shared }))).toEqual(risks);
+    expect(riskTexts(planWithRisks(before, after, { inherited: shared })).join(', ')).toBe(risks);
   });
 
   test.each(cases)('%s, from a resource that the gateway does not show', (_, before, after, __, hidden) => {
-    expect(riskTexts(planWithRisks(before, after, { inherited: 'hidden' }))).toEqual(hidden);
+    expect(riskTexts(planWithRisks(before, after, { inherited: 'hidden' })).join(', ')).toBe(hidden);
   });
 
   test.each(cases.filter(([, before]) => before.length > 0))('%s, from a resource without secrets', (_, before, after) => {
