@@ -127,7 +127,7 @@ const inside: Readonly<Record<string, string>> = {
   forge:
     'forge.ts ci-system.ts answers.ts requests.ts git-credentials.ts forge-errors.ts comment-commands.ts sticky-body.ts sticky-posts.ts approved-plan.ts override-comments.ts ' +
     'github gitlab find-ci-system.ts',
-  ci: 'inputs.ts proposal.ts task.ts mentioned-pull-request.ts pull-requests.ts change-authors.ts decisions.ts drift-issue.ts commit-status.ts report-run.ts run-job.ts ci.ts',
+  ci: 'inputs.ts proposal.ts task.ts affected-plans.ts mentioned-pull-request.ts pull-requests.ts change-authors.ts decisions.ts drift-issue.ts commit-status.ts report-run.ts run-job.ts ci.ts',
 };
 
 test('inside a room, imports point one way', () => {

@@ -1,5 +1,6 @@
 import { withForgeErrors } from '../forge/forge-errors.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { affectedText } from '../commands/planning/affected-targets.ts';
 import { labeledName } from '../report/document.ts';
 import { runEndText } from '../report/subjects/run-end.ts';
 import { clip } from '../report/wrap.ts';
@@ -40,6 +41,7 @@ function descriptionOf({ findings, exitCode }: TaskResult, mode: ActionTask['ste
   if (result !== undefined && end !== undefined) return end;
   if (mode === 'apply' && exitCode !== 0) return `Not applied: ${codesOf(plan?.refusals ?? diagnostics)}`;
   if (end !== undefined && exitCode !== 3 && exitCode !== 4) return end;
+  if (mode === 'targets' && exitCode === 0) return affectedText(findings.affected);
   return exitCode === 0 ? 'The manifests are valid' : `Failed: ${codesOf(diagnostics.filter(({ severity }) => severity === 'error'))}`;
 }
 

@@ -7,7 +7,7 @@ import { configLabelHint, isConfigLabel } from '../commands/context/options.ts';
 /** The value of the input `digest` that means: the digest in the comment on the merged pull request. */
 export const digestFromComment = 'comment';
 
-export const actionModes = ['validate', 'plan', 'apply', 'drift'] as const;
+export const actionModes = ['validate', 'targets', 'plan', 'apply', 'drift'] as const;
 
 export type ActionMode = (typeof actionModes)[number];
 
@@ -63,7 +63,7 @@ const own: Readonly<Record<string, readonly ActionMode[]>> = {
 
 /** What becomes arguments and options of the same names. Only `ostiary ci` has the others: a workflow has the config, the variables and the outputs, or the default suits every job. */
 const passedOn =
-  'paths config target all-targets only tag exclude report allow max-risk new-access import adopt revert prune keep-going origin secrets on-managed plan digest lock-timeout journal expire';
+  'paths config target all-targets affected only tag exclude report allow max-risk new-access import adopt revert prune keep-going origin secrets on-managed plan digest lock-timeout journal expire';
 
 /** The inputs of the action. */
 export const actionInputs: readonly string[] = [...passedOn.split(' '), ...Object.keys(own).filter((name) => name !== 'detailed-exitcode')];
@@ -93,7 +93,7 @@ export type ActionInputs = {
   readonly labels: readonly [string, ...string[]];
   /** The assignees of a new drift issue. */
   readonly assignees: readonly string[];
-  /** The options of the command, and of the one that takes its place where nothing can be planned. */
+  /** The options of the command, and of those that take its place where nothing can be planned, or has to be. */
   readonly options: Readonly<Partial<Record<ActionMode, CommandOptions>>>;
   /** Whether changes fail the step, in modes where the command line does not decide that. */
   readonly detailed: boolean;
@@ -162,7 +162,7 @@ export async function inputsOf(given: ReadonlyMap<string, string>): Promise<Acti
     issue: isTrue('issue'),
     labels: labelsIn(given.get('labels') ?? ''),
     assignees: namesIn(given.get('assignees') ?? ''),
-    options: { validate: await optionsOf('validate'), [mode]: forms },
+    options: { validate: await optionsOf('validate'), targets: await optionsOf('targets'), [mode]: forms },
     detailed: mode === 'drift' && isTrue('detailed-exitcode'),
     cache: isTrue('cache'),
     overrides: isTrue('overrides'),

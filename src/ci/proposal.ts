@@ -34,13 +34,18 @@ export async function findProposal(
   if (!isProposed && checkout !== undefined && (await isReviewed(checkout, reviewed))) {
     const edited = await uncommittedConfig({ config: inputs.flags['config'] }, checkout.repository, context);
     if (edited === undefined) return undefined;
-    if (mode !== 'plan') throw unreviewedConfig(inputs, checkout.head, edited);
+    if (!isForProposals(mode)) throw unreviewedConfig(inputs, checkout.head, edited);
   }
-  if (mode !== 'plan') throw unreviewedCheckout(inputs, run, checkout?.head);
+  if (!isForProposals(mode)) throw unreviewedCheckout(inputs, run, checkout?.head);
   const isForDefault = isProposed && inputs.configRef === undefined && proposedFor.branch === run.defaultBranch;
   const [configRef] = isForDefault ? [proposedFor.commit] : reviewed;
   if (configRef === undefined) throw unknownBranch(run);
   return { configRef, own: isProposed ? proposedFor.commit : configRef };
+}
+
+/** Returns whether a step is about commits that are not reviewed yet; it writes nothing to a gateway. */
+function isForProposals(mode: ActionInputs['mode']): boolean {
+  return mode === 'plan' || mode === 'targets';
 }
 
 type GitCheckout = { readonly repository: Repository; readonly head: string };

@@ -36,7 +36,7 @@ async function writeComments(results: readonly ReportedTask[]): Promise<readonly
   const [first] = results;
   if (first === undefined) return [];
   const { inputs, run } = first.task;
-  if (inputs.mode === 'validate' || !inputs.comment) return [];
+  if (inputs.mode === 'validate' || inputs.mode === 'targets' || !inputs.comment) return [];
   if (inputs.token === '') return missingTokenOf(run);
   const forge = openRunForge(first.task, first);
   const { value: places = nowhere, diagnostics } = await withForgeErrors(
@@ -188,8 +188,9 @@ function orphansOf({ plan }: Pick<Findings, 'plan'>): number {
   return plan === undefined ? 0 : remainingOrphans(plan).length;
 }
 
-/** Returns true if there is a plan without changes, orphans, refusals and warnings. */
-function isQuiet({ findings: { plan, diagnostics }, exitCode }: TaskResult): boolean {
+/** Returns true if no target is affected, or there is a plan without changes, orphans, refusals and warnings. */
+function isQuiet({ task, findings: { plan, diagnostics }, exitCode }: TaskResult): boolean {
+  if (task?.step.mode === 'targets') return exitCode === 0;
   if (plan === undefined || exitCode !== 0) return false;
   const isEmpty = plan.changes.length + orphansOf({ plan }) + plan.refusals.length === 0;
   return isEmpty && diagnostics.every(({ severity }) => severity === 'notice');

@@ -12,6 +12,7 @@ import { keepAdoptionRequest, keepDriftIssue } from './drift-issue.ts';
 import { setCommitStatus } from './commit-status.ts';
 import { commentOnPullRequests } from './pull-requests.ts';
 import { absolutePath, outputPath } from '../project/resolved-config.ts';
+import { affectedText } from '../commands/planning/affected-targets.ts';
 import { version } from '../commands/context/version.ts';
 import type { Json } from '../model/json.ts';
 import { hasDifferences, highestPlanRisk, riskClasses } from '../model/plan/plan.ts';
@@ -188,12 +189,13 @@ function liveText(base: string | undefined): string {
   return `This run wrote nothing: the gateway keeps what earlier runs applied, and ${last}.`;
 }
 
-function titleOf(task: ActionTask, exitCode: number, { drift }: TaskResult['findings']): string {
+function titleOf(task: ActionTask, exitCode: number, { drift, affected }: TaskResult['findings']): string {
   const { mode } = task.step;
   const target = targetNameOf(task) ?? '';
   const name = labeledName(target, task.inputs.label).trimStart();
   const whom = name === '' ? '' : ` for ${name}`;
   if (mode === 'validate') return exitCode === 0 ? `The manifests are valid${whom}` : `The manifests are not valid${whom}`;
+  if (mode === 'targets') return affectedText(affected);
   const unreported = drift === undefined ? 'Drift could not be checked' : 'The report of the drift failed';
   const titles = { plan: `No plan${whom}`, apply: `Not applied${whom}`, drift: `${unreported}${whom}` } as const;
   return titles[mode];
@@ -209,6 +211,7 @@ type TargetResult = {
   readonly 'not-compared'?: number;
   readonly 'protection-lost'?: boolean;
   readonly digest?: string;
+  readonly affected?: readonly string[];
   readonly 'plan-path'?: string;
   readonly issue?: number;
   readonly 'pull-request'?: number;
@@ -228,6 +231,7 @@ const outcomes = [
   'planned',
   'clean',
   'valid',
+  'listed',
   'skipped',
 ] as const;
 
@@ -235,7 +239,7 @@ type Outcome = (typeof outcomes)[number];
 
 function targetResultOf(done: TaskResult): TargetResult {
   const { findings, exitCode } = done;
-  const { plan, result, saved, drift } = findings;
+  const { plan, result, saved, drift, affected } = findings;
   const counts = result === undefined ? plan && countActions(plan) : outcomeCounts(result.outcomes, plan ?? {});
   return {
     outcome: outcomeOf(done),
@@ -259,6 +263,7 @@ function targetResultOf(done: TaskResult): TargetResult {
           'protection-lost': plan.protection.losing.length > 0,
         }),
     ...(counts === undefined ? {} : { counts }),
+    ...(affected === undefined ? {} : { affected }),
     ...(saved === undefined ? {} : { 'plan-path': absolutePath(saved, done.context) }),
   };
 }
@@ -268,7 +273,13 @@ const failures: Readonly<Record<number, Outcome>> = { 3: 'invalid', 4: 'unreacha
 function outcomeOf({ task, findings: { drift, plan, result }, exitCode }: TaskResult): Outcome {
   const isAccepted = (drift?.adoption?.files ?? []).length > 0;
   const drifted = isAccepted ? 'adopted' : drift !== undefined && needsReport(drift) ? 'drifted' : 'clean';
-  const done = { validate: 'valid', plan: 'planned', apply: 'applied', drift: result === undefined ? drifted : 'reverted' } as const;
+  const done = {
+    validate: 'valid',
+    targets: 'listed',
+    plan: 'planned',
+    apply: 'applied',
+    drift: result === undefined ? drifted : 'reverted',
+  } as const;
   if (task?.step.mode === 'plan' && exitCode === 0 && plan === undefined) return 'skipped';
   if (task !== undefined && (exitCode === 0 || exitCode === 2)) return done[task.step.mode];
   return failures[exitCode] ?? 'error';

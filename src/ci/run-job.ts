@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import { findAffectedPlans } from './affected-plans.ts';
 import { type Decisions, openDecisions } from './decisions.ts';
 import { type ActionInputs, digestFromComment, linesOf, projectKeyOf, readInputs } from './inputs.ts';
 import {
@@ -201,13 +202,15 @@ async function makeTasks(
 ): Promise<PreparedTasks> {
   const cache = await restoreRunCache(inputs, { run, env, log, system, send: senderOf(env) });
   const cached = cache === undefined ? inputs : { ...inputs, flags: { ...inputs.flags, cache: cache.folder } };
-  const tasks = splitByTarget(cached, inGit).map((own) => ({
+  const affected = await findAffectedPlans({ inputs, proposal }, inGit);
+  const all = splitByTarget(cached, inGit).map((own) => ({
     inputs: own,
     run,
     checkout,
     proposal,
     step: createStep(own, { ...run, commit: checkout.commit }, proposal),
   }));
+  const tasks = affected === undefined ? all : affected.select(all);
   // The output of one target can contain a secret of another.
   if (tasks.length > 1) for (const task of tasks) await reportSecrets(task.inputs, { proposal, context: inGit });
   return { tasks, env: inGit.env, cwd: inGit.cwd, cache };
@@ -243,7 +246,7 @@ function splitByTarget(inputs: ActionInputs, context: CliContext): readonly Acti
   const { environment } = inputs;
   if (environment?.includes('{target}') === false)
     throw new UsageError(`several targets would use the same environment "${environment}"`, 'add {target} to its name');
-  const { 'all-targets': _, ...flags } = inputs.flags;
+  const { 'all-targets': _, affected: __, ...flags } = inputs.flags;
   const written = files.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as const]));
   requirePathPerTarget(written.flatMap(([name, text]) => (name === 'report' ? linesOf(text).map(pathOf) : [text])));
   return names.map((target) => ({
@@ -290,7 +293,8 @@ const fileName = /^(?:verified|record)-[0-9a-f]{16}$/;
  * an entry that anything else wrote is a miss. A failure is a debug message, never an error.
  */
 async function restoreRunCache(inputs: ActionInputs, { run, env, log, system, send }: CacheOptions): Promise<RunCache | undefined> {
-  const isWanted = inputs.cache && inputs.mode !== 'validate' && run.pullRequest?.fork !== true && run.mention === undefined;
+  const isWanted =
+    inputs.cache && inputs.mode !== 'validate' && inputs.mode !== 'targets' && run.pullRequest?.fork !== true && run.mention === undefined;
   const service = isWanted ? system.openCache(env, send) : undefined;
   if (service === undefined) return undefined;
   const folder = join(run.temp, 'ostiary-cache');

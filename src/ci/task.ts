@@ -14,7 +14,7 @@ import { mayBeInRepository, openRepository, type Repository } from '../git/repos
 import type { CiRun, CiSystem, JobLog } from '../forge/ci-system.ts';
 import type { Forge, SendRequest, WaitingTime } from '../forge/forge.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { AppError } from '../model/errors.ts';
+import { AppError, UsageError } from '../model/errors.ts';
 import { noDigest, type Plan } from '../model/plan/plan.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { openConfig, openProject } from '../project/open-project.ts';
@@ -124,7 +124,7 @@ async function openCheckout({ run, inputs }: Pick<ActionTask, 'run' | 'inputs'>,
   return openRepository(place);
 }
 
-type ActionStep = {
+export type ActionStep = {
   readonly mode: ActionMode;
   readonly argv: readonly string[];
   /** Sentences at the top of the report. */
@@ -146,10 +146,23 @@ export function createStep(given: ActionInputs, run: StepRun, proposal: Proposal
     const isWritten = mode === 'apply' || inputs.flags['revert'] !== undefined || inputs.flags['expire'] !== undefined;
     return { mode, argv: argvOf(inputs, mode, [...(isWritten ? ['--yes'] : []), ...links]), notes: [] };
   }
+  if (mode === 'targets') return listStep(inputs, proposal);
   const proposed = proposal === undefined ? {} : { own: proposal.own, 'config-ref': proposal.configRef, secrets: 'unresolved' };
   const defaults = Object.entries({ out: join(run.temp, `ostiary-plan-${randomUUID()}.json`), ...proposed });
   const more = defaults.flatMap(([name, value]) => (inputs.flags[name] === undefined ? [`--${name}=${value}`] : []));
   return { mode, argv: argvOf(inputs, mode, [...more, ...links]), notes: [] };
+}
+
+/** Makes a step that lists the targets that a proposal affects. Throws UsageError without a proposal. */
+export function listStep(inputs: ActionInputs, proposal: Proposal | undefined): ActionStep {
+  const { own = proposal?.own, 'config-ref': configRef = proposal?.configRef } = inputs.flags;
+  if (own === undefined)
+    throw new UsageError(
+      'nothing is proposed here: HEAD is a commit of the reviewed branch, and affected targets differ from that branch',
+      'run this step for pull requests and merge requests only, or plan all targets',
+    );
+  const flags = { ...inputs.flags, own, ...(configRef === undefined ? {} : { 'config-ref': configRef }) };
+  return { mode: 'targets', argv: argvOf({ ...inputs, flags }, 'targets'), notes: [] };
 }
 
 /**
@@ -166,7 +179,7 @@ export async function fallbackToValidate(
   if (reason === undefined) return step;
   // validate has not all formats of plan.
   const { report: _, ...flags } = inputs.flags;
-  return { mode: 'validate', argv: argvOf({ ...inputs, flags }, 'validate'), notes: [reason] };
+  return { mode: 'validate', argv: argvOf({ ...inputs, flags }, 'validate'), notes: [...step.notes, reason] };
 }
 
 /** Reports every secret that the step of this target can read; leaves errors to the step itself. */

@@ -22,7 +22,7 @@ import { plural, shortList } from '../../report/wording/phrases.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
 /** A target, and why a change affects it; one without a reason has the same plan as without the change. */
-type ComparedTarget = { readonly name: string; readonly reasons: readonly AffectedReason[] };
+export type ComparedTarget = { readonly name: string; readonly reasons: readonly AffectedReason[] };
 
 /** The targets of the config, each compared with the branch point of a change. */
 export type AffectedTargets = {
@@ -103,6 +103,12 @@ export function affectedNames({ targets }: Pick<AffectedTargets, 'targets'>): re
 }
 
 const mostNames = 5;
+
+/** Returns `Affected targets: eu-west, us-east`; undefined are those that could not be listed. */
+export function affectedText(names: readonly string[] | undefined): string {
+  if (names === undefined) return 'The affected targets could not be listed';
+  return names.length === 0 ? 'No target is affected' : `Affected targets: ${shortList(names, mostNames).join(', ')}`;
+}
 
 /** Returns `manifests Connection/orders-db; config limits.updates`. */
 export function reasonsText(reasons: readonly AffectedReason[]): string {

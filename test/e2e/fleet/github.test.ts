@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { newRecordKey } from '../../../src/project/record/record-signature.ts';
 import { place } from '../../support/github.ts';
+import { type RecipeEnded, runRecipe } from '../../support/gitlab-job.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import {
   commentsOn,
@@ -10,6 +12,7 @@ import {
   mergePullRequest,
   openPullRequest,
   pullRequestPayload,
+  pushTo,
   pushToOrigin,
   git,
   type StepEnded,
@@ -31,9 +34,11 @@ type Step = {
   readonly env?: Readonly<Record<string, string>>;
 };
 type Job = {
-  readonly needs?: string;
+  readonly needs?: string | readonly string[];
+  readonly if?: string;
   readonly environment?: string;
-  readonly strategy?: { readonly matrix: { readonly target: readonly string[] } };
+  /** A list, or the output of an earlier job in JSON. */
+  readonly strategy?: { readonly matrix: { readonly target: readonly string[] | string } };
   readonly steps: readonly Step[];
 };
 
@@ -47,14 +52,41 @@ type Run = Pick<StepOptions, 'cwd' | 'event' | 'payload' | 'env'> & {
   readonly secrets?: (environment: string | undefined) => Readonly<Record<string, string>>;
 };
 
+/** Returns the targets of a job: those of its matrix, or of the list that an earlier step has as an output; GitHub skips a job whose condition is false. */
+function targetsOf({ strategy, if: condition = '' }: Job, ended: ReadonlyMap<string, StepEnded>): readonly string[] {
+  const { target = [''] } = strategy?.matrix ?? {};
+  if (typeof target !== 'string') return target;
+  const [, job = '', output = ''] = /^\$\{\{ fromJSON\(needs\.(\w+)\.outputs\.(\w+)\) \}\}$/.exec(target) ?? [];
+  expect(condition).toBe(`needs.${job}.outputs.${output} != '[]'`);
+  return JSON.parse(ended.get(job)?.outputs[output] ?? '');
+}
+
+/** Runs the script of a job that reads how other jobs ended. */
+async function runResults(
+  { steps }: Job,
+  ended: ReadonlyMap<string, StepEnded>,
+): Promise<RecipeEnded & Pick<StepEnded, 'stdout' | 'stderr'>> {
+  const [{ run = '', env = {} } = {}] = steps;
+  const resultOf = (job: string): string => {
+    const codes = [...ended].flatMap(([name, { code }]) => (name === job || name.startsWith(`${job} `) ? [code] : []));
+    return codes.length === 0 ? 'skipped' : codes.every((code) => code === 0) ? 'success' : 'failure';
+  };
+  const results = Object.entries(env).map(([name, text]) => [name, resultOf(/needs\.(\w+)\.result/.exec(text)?.[1] ?? '')]);
+  const result = await runRecipe({ script: [run] }, { cwd: makeProject({}), env: Object.fromEntries(results) }, '/usr/bin');
+  return { ...result, stdout: result.output, stderr: '' };
+}
+
 /** Runs a workflow of the example as GitHub does: each job for each target of its matrix, and none whose needed job failed. */
 async function runWorkflow(name: string, { secrets = secretsOf, ...run }: Run): Promise<ReadonlyMap<string, StepEnded>> {
   const { jobs }: { readonly jobs: Readonly<Record<string, Job>> } = parse(readFileSync(`examples/fleet/${name}.yml`, 'utf8'));
   const ended = new Map<string, StepEnded>();
   const failed = new Set<string>();
   for (const [id, job] of Object.entries(jobs)) {
-    const runs = job.needs === undefined || !failed.has(job.needs) ? (job.strategy?.matrix.target ?? ['']) : [];
-    if (runs.length === 0) failed.add(id);
+    const isBlocked = [job.needs ?? []].flat().some((one) => failed.has(one)) && job.if !== 'always()';
+    const runs = isBlocked ? [] : targetsOf(job, ended);
+    if (isBlocked) failed.add(id);
+    if (job.if === 'always()') ended.set(id, { ...(await runResults(job, ended)), outputs: {}, summary: '' });
+    if (job.if === 'always()') continue;
     const all = await Promise.all(
       runs.map(async (target) => {
         const fill = (text: string | boolean): string => String(text).replaceAll('${{ matrix.target }}', target);
@@ -160,5 +192,32 @@ describe('the example of three gateways on GitHub', () => {
     expect(await liveOn('later')).toEqual([false, false, false]);
     expect(codesOf(await runWorkflow('apply', onMain()))).toEqual({ staging: 0, 'production eu-west': 0, 'production us-east': 0 });
     expect(await liveOn('later')).toEqual([true, true, true]);
+  });
+
+  test('plans only the gateways that a pull request affects', async () => {
+    const { number } = await openPullRequest(bench.github(), 'hosts');
+    const [base, path] = [git(cwd, 'rev-parse HEAD'), 'overlays/eu-west/orders-db.yaml'];
+    const overlay = readFileSync(join(cwd, path), 'utf8');
+    const propose = async (text: string, name: string): Promise<Omit<Run, 'secrets'>> => {
+      const head = await pushTo(bench.github(), 'hosts', name);
+      writeFiles(cwd, { [path]: text });
+      commitAll(cwd, name);
+      return { cwd, event: 'pull_request', payload: pullRequestPayload({ number, head, base }) };
+    };
+    const moved = await propose(overlay.replace('orders.eu-west', 'moved.eu-west'), 'moved');
+    expect(codesOf(await runWorkflow('plan', moved))).toEqual({ check: 0, plan: 0 });
+    const [comment] = await commentsOn(bench.github(), number);
+    expect(titlesIn(comment?.body ?? '')).toEqual(['Plan for `eu-west`']);
+    expect(comment?.body).toMatch(/> 1 of 3 targets is affected since `\w+`\.\n\n> Affected: manifests `Connection\/orders-db`\./);
+    const jobs = await runWorkflow('plan-matrix', moved);
+    expect(codesOf(jobs)).toEqual({ targets: 0, 'plan eu-west': 0, planned: 0 });
+    expect(jobs.get('targets')?.outputs).toMatchObject({ outcome: 'listed', affected: '["eu-west"]' });
+
+    const commented = await propose(`# the first gateway\n${overlay}`, 'commented');
+    expect(codesOf(await runWorkflow('plan', commented))).toEqual({ check: 0, plan: 0 });
+    const [none] = await commentsOn(bench.github(), number);
+    expect(none?.body).toContain('### No target is affected\n');
+    expect(none?.body).toContain('The plan of each of the 3 targets is the same as without this change.');
+    expect(codesOf(await runWorkflow('plan-matrix', commented))).toEqual({ targets: 0, planned: 0 });
   });
 });

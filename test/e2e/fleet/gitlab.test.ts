@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGitLab, type TestGitLab } from '../../support/gitlab.ts';
@@ -117,5 +117,31 @@ describe('the example of three gateways on GitLab', { timeout: 240_000 }, () => 
     const adopting = gitlab.requests.map(({ source }) => source).filter((source) => source.startsWith('ostiary/adopt/'));
     expect(adopting.toSorted()).toEqual(['ostiary/adopt/eu-west', 'ostiary/adopt/staging', 'ostiary/adopt/us-east']);
     expect({ wrong: gitlab.wrong, actions: gitlab.actions }).toEqual({ wrong: [], actions: [] });
+  });
+
+  test('plans only the gateways that a merge request affects, and lists them for a child pipeline', async () => {
+    const path = 'overlays/eu-west/orders-db.yaml';
+    git(clone, 'fetch --quiet origin');
+    git(clone, 'checkout --quiet -b hosts origin/main');
+    const overlay = readFileSync(join(clone, path), 'utf8');
+    const propose = (text: string): void => {
+      writeFiles(clone, { [path]: text });
+      commitAll(clone, 'Hosts');
+      git(clone, 'push --quiet origin hosts');
+    };
+    propose(overlay.replace('orders.eu-west', 'moved.eu-west'));
+    const iid = gitlab.open('hosts');
+    const listed = async (): Promise<string> => {
+      const { cwd, env } = prepareJob(makeProject({}), origin, gitlab, { source: 'trigger', iid });
+      const script = [...(recipe['plan']?.script?.slice(0, -1) ?? []), 'ostiary ci targets --out targets.json', 'cat targets.json'];
+      return (await runRecipe({ script }, { cwd, env }, programs)).output.trim().split('\n').at(-1) ?? '';
+    };
+    expect(codesOf(await runPipeline({ source: 'trigger', iid }, ['plan']))).toEqual({ plan: 0 });
+    expect(titlesOn(iid)).toEqual([['Plan for `eu-west`']]);
+    expect(await listed()).toBe('["eu-west"]');
+    propose(`# the first gateway\n${overlay}`);
+    expect(codesOf(await runPipeline({ source: 'trigger', iid }, ['plan']))).toEqual({ plan: 0 });
+    expect(titlesOn(iid)).toEqual([['No target is affected']]);
+    expect(await listed()).toBe('[]');
   });
 });
