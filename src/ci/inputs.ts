@@ -1,7 +1,7 @@
 import { Command, type Option } from 'commander';
 import { workflowCommands } from '../commands/workflow-commands.ts';
 import { UsageError } from '../model/errors.ts';
-import { suggest } from '../model/diagnostic.ts';
+import { didYouMean } from '../model/diagnostic.ts';
 import { configLabelHint, isConfigLabel } from '../commands/context/options.ts';
 
 /** The value of the input `digest` that means: the digest in the comment on the merged pull request. */
@@ -203,8 +203,7 @@ function wrongInput(name: string, text: string, hint: string): UsageError {
 }
 
 function unknownInput(name: string): UsageError {
-  const near = suggest(name, actionInputs);
-  const hint = near === undefined ? `inputs: ${actionInputs.join(', ')}` : `did you mean "${near}"?`;
+  const hint = didYouMean(name, actionInputs) ?? `inputs: ${actionInputs.join(', ')}`;
   return new UsageError(`unknown input "${name}"`, hint);
 }
 

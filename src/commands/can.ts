@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { suggest } from '../model/diagnostic.ts';
+import { didYouMean } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { asObject, type Json } from '../model/json.ts';
 import type { AccessMode, AccessUser } from '../model/protection/access-objects.ts';
@@ -178,13 +178,12 @@ async function userNamed(name: string, flags: AccessFlags, context: CliContext):
     const all = requireWhole(users);
     const found = all.find((user) => user.name === name || user.id === name);
     if (found !== undefined) return found;
-    const near = suggest(
-      name,
-      all.map((user) => user.name),
-    );
     throw new UsageError(
       `the gateway has no user "${name}"`,
-      near === undefined ? 'ostiary get users lists all' : `did you mean "${near}"?`,
+      didYouMean(
+        name,
+        all.map((user) => user.name),
+      ) ?? 'ostiary get users lists all',
     );
   });
 }
@@ -198,19 +197,14 @@ function groupsNamed(text: string): readonly string[] {
 function verbNamed(text: string): AccessMode {
   const verb = accessModes.find((one) => one === text);
   if (verb !== undefined) return verb;
-  const near = suggest(text, accessModes);
-  throw new UsageError(
-    `unknown verb "${text}"`,
-    near === undefined ? `expected one of: ${accessModes.join(', ')}` : `did you mean "${near}"?`,
-  );
+  throw new UsageError(`unknown verb "${text}"`, didYouMean(text, accessModes) ?? `expected one of: ${accessModes.join(', ')}`);
 }
 
 function connectionNamed(name: string, { connections, view: { source } }: Asked): ResourceId {
   const found = connections.find((id) => id === name || nameOf(id) === name);
   if (found !== undefined) return found;
-  const near = suggest(name, connections.map(nameOf));
   const where = source === 'manifests' ? 'no manifest declares' : 'the gateway has no';
-  throw new UsageError(`${where} connection "${name}"`, near === undefined ? 'ostiary can --matrix lists all' : `did you mean "${near}"?`);
+  throw new UsageError(`${where} connection "${name}"`, didYouMean(name, connections.map(nameOf)) ?? 'ostiary can --matrix lists all');
 }
 
 /** Lists the groups that something names: objects, also as reviewers, ends of access, or access tests. */
@@ -227,14 +221,11 @@ function warnUnknownGroups({ groups: people, answer }: Permission, { printer, vi
   for (const group of people) {
     // What is not known may name it.
     if (named.has(group) || answer === 'unknown') continue;
-    const near = suggest(group, [...named]);
     const several = group.split(/[\s+;]+/).filter((one) => named.has(one));
     const hint =
       several.length > 1
         ? `ask for people in all of several groups with commas: ${several.join(',')}`
-        : near === undefined
-          ? 'it has only what everybody has'
-          : `did you mean "${near}"?`;
+        : (didYouMean(group, [...named]) ?? 'it has only what everybody has');
     printer.diagnostics([{ code: 'cli/unknown-group', severity: 'warning', message: `nothing names the group "${group}"`, hint }]);
   }
 }

@@ -1,7 +1,7 @@
 import { registry } from '../kinds/index.ts';
 import { UsageError } from '../model/errors.ts';
 import { kindOf, nameOf, resourceId } from '../model/resource.ts';
-import { suggest } from '../model/diagnostic.ts';
+import { suggest, didYouMean } from '../model/diagnostic.ts';
 import type { ExplanationRow } from '../model/result/drift.ts';
 import { fieldName, type KindNames, respellPath, respellSide } from '../model/spec/spelling.ts';
 import { spellingOf } from '../gateway/dialects/choose-dialect.ts';
@@ -76,14 +76,11 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
   const spelling = spellingOf(project.config.targets);
   const own = spelling?.toManifest.get(kindName);
   const asked = flags.field === undefined || own === undefined ? flags.field : fieldName(own, flags.field);
-  if (asked !== undefined && flags.field !== undefined && !kind.fields.some((field) => field.name === asked)) {
-    const near = suggest(
-      flags.field,
-      kind.fields.map((field) => field.name),
-    );
+  const fieldNames = kind.fields.map(({ name }) => name);
+  if (asked !== undefined && flags.field !== undefined && !fieldNames.includes(asked)) {
     throw new UsageError(
       `unknown field "${flags.field}" of ${kindName}`,
-      near === undefined ? `fields: ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
+      didYouMean(flags.field, fieldNames) ?? `fields: ${fieldNames.join(', ')}`,
     );
   }
   const planned = await createPlan(project, { ...flags, allow: [], import: [], revert: [] }, context, { purpose: 'preview' });
@@ -92,13 +89,12 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
   announceTarget(project, flags, context);
   const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: asked });
   if (explanation === undefined) {
-    const near = suggest(
-      id,
-      [...desired.resources.map((one) => one.id), ...live.resources.map((one) => one.id)].filter((one) => kindOf(one) === kindName),
-    );
     throw new UsageError(
       `${id} exists neither in the manifests nor on the gateway`,
-      near === undefined ? 'check the name; ostiary list prints the managed objects' : `did you mean "${near}"?`,
+      didYouMean(
+        id,
+        [...desired.resources.map((one) => one.id), ...live.resources.map((one) => one.id)].filter((one) => kindOf(one) === kindName),
+      ) ?? 'check the name; ostiary list prints the managed objects',
     );
   }
   const policies = flags.field === undefined ? await policyResultsOf(id, planned) : [];
@@ -134,13 +130,12 @@ async function explainCode({ resource: code, ...flags }: ExplainFlags, context: 
   }
   const entry = findCatalogEntry(code);
   if (entry === undefined) {
-    const near = suggest(
-      code,
-      catalogSections.flatMap(({ codes }) => Object.keys(codes)),
-    );
     throw new UsageError(
       `unknown code "${code}"`,
-      near === undefined ? 'a message begins with its severity and its code: error git/no-record' : `did you mean "${near}"?`,
+      didYouMean(
+        code,
+        catalogSections.flatMap(({ codes }) => Object.keys(codes)),
+      ) ?? 'a message begins with its severity and its code: error git/no-record',
     );
   }
   if (flags.format === 'json') printer.print(toJsonText({ code, ...entry }));

@@ -1,4 +1,4 @@
-import { type Checked, suggest } from '../model/diagnostic.ts';
+import { type Checked, didYouMean } from '../model/diagnostic.ts';
 import { asText, type Json, type JsonObject, compareText } from '../model/json.ts';
 import type { Service } from '../model/service.ts';
 import { toYamlText } from '../manifest/yaml/write-yaml.ts';
@@ -109,11 +109,10 @@ async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
   const read = Object.hasOwn(serviceViews, what) ? serviceViews[what] : undefined;
   if (view !== undefined) return printObjectView(view, flags, context);
   if (read !== undefined) return printServiceView(read, flags, context);
-  const near = suggest(what, Object.entries(listedThings).flat());
   const byName = `ostiary search ${what} finds an object by its name, and ostiary get connection ${what} prints a connection`;
   throw new UsageError(
     `unknown resource type "${what}"`,
-    near === undefined ? `${byName}; expected one of: ${Object.keys(listedThings).join(', ')}` : `did you mean "${near}"?`,
+    didYouMean(what, Object.entries(listedThings).flat()) ?? `${byName}; expected one of: ${Object.keys(listedThings).join(', ')}`,
   );
 }
 
@@ -195,8 +194,7 @@ function selectNamed(view: ListView, { what, named }: Pick<GetFlags, 'what' | 'n
   const isMeant = (_: unknown, index: number): boolean => view.names[index]?.includes(named) === true;
   const document = view.document.filter(isMeant);
   if (document.length === 0) {
-    const near = suggest(named, view.names.flat());
-    const hint = near === undefined ? `ostiary get ${what} lists all` : `did you mean "${near}"?`;
+    const hint = didYouMean(named, view.names.flat()) ?? `ostiary get ${what} lists all`;
     throw new UsageError(`the gateway has no ${(listedThings[what] ?? what).replaceAll('-', ' ')} "${named}"`, hint);
   }
   const { headers, rows, details } = view.listing;

@@ -1,5 +1,5 @@
 import { Argument } from 'commander';
-import { suggest } from '../model/diagnostic.ts';
+import { didYouMean } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import type { DefineCommand } from './context/options.ts';
 import { printerFor } from './output/printer.ts';
@@ -25,6 +25,5 @@ function kindNamed(word: string): string {
   const plain = word.toLowerCase().replaceAll(/[-_]/g, '');
   const kind = exampleKinds.find((one) => one.toLowerCase() === plain);
   if (kind !== undefined) return kind;
-  const near = suggest(word, exampleKinds);
-  throw new UsageError(`unknown kind "${word}"`, near === undefined ? `kinds: ${exampleKinds.join(', ')}` : `did you mean "${near}"?`);
+  throw new UsageError(`unknown kind "${word}"`, didYouMean(word, exampleKinds) ?? `kinds: ${exampleKinds.join(', ')}`);
 }

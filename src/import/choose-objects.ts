@@ -5,7 +5,7 @@ import type { LiveResource, LiveState } from '../model/live.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { findUnmatchedTerms, isPartial, type ResourceSelection, selectionMatcher, tagTextsOf } from '../model/resource-selection.ts';
 import type { SkippedObject } from '../model/result/outcome.ts';
-import { suggest } from '../model/diagnostic.ts';
+import { didYouMean } from '../model/diagnostic.ts';
 import { needsSecrets } from '../reconcile/prepare/verified-secrets.ts';
 import type { PullProject } from './pull-project.ts';
 
@@ -19,11 +19,10 @@ export function selectLive(selection: ResourceSelection, { resources }: LiveStat
   }
   const { option, text } = unmatched;
   const isTag = option === '--tag';
-  const near = suggest(text, isTag ? tagTextsOf(resources) : resources.map(({ id }) => id));
   const form = isTag ? 'expected KEY=VALUE' : 'use KIND/NAME or a pattern; run ostiary get connections or ostiary get rules for the names';
   throw new UsageError(
     `${option}: the gateway has no ${isTag ? 'connection with the tag ' : ''}"${text}"`,
-    near === undefined ? form : `did you mean "${near}"?`,
+    didYouMean(text, isTag ? tagTextsOf(resources) : resources.map(({ id }) => id)) ?? form,
   );
 }
 

@@ -1,9 +1,9 @@
 import { addToGroup, appendAll, EdgeMap } from '../model/collections.ts';
-import { type DocumentDiagnostic, type Diagnostic, type Position, suggest, documentError } from '../model/diagnostic.ts';
+import { type DocumentDiagnostic, type Diagnostic, type Position, documentError, didYouMean } from '../model/diagnostic.ts';
 import { type DeclaredEdge, type EdgeDeclaration, type DesiredState, desiredById } from '../model/desired.ts';
 import { asObject, compareText, isObject, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer, isPointerWithin } from '../model/pointer.ts';
-import { readStrings, suggestWord, toText } from './json-values.ts';
+import { readStrings, toText } from './json-values.ts';
 import type { Manifest, SelectorField } from './manifest.ts';
 import type { Registry } from '../model/kind.ts';
 import { type EdgeEnds, type ResourceId, kindOf, nameOf, resourceId } from '../model/resource.ts';
@@ -139,7 +139,7 @@ export function findDeferredReferences(desired: DesiredState, registry: Registry
     compareText(`${left.kind}/${left.text}`, `${right.kind}/${right.text}`),
   );
   return deferred.map(({ kind, text, at, count }, index) => {
-    const near = index < maxSuggestions ? suggestWord(suggest(text, names.get(kind) ?? [])) : undefined;
+    const near = index < maxSuggestions ? didYouMean(text, names.get(kind) ?? []) : undefined;
     const times = count === 1 ? '' : ` (named ${count} times)`;
     return {
       code: 'manifest/deferred-reference',
@@ -250,7 +250,7 @@ function unknownNames(
   const names = new Set(candidates.map(({ name }) => name));
   return except.flatMap((name, index) => {
     if (names.has(name)) return [];
-    const hint = suggestWord(suggest(name, names)) ?? 'except must contain names of manifests';
+    const hint = didYouMean(name, names) ?? 'except must contain names of manifests';
     const message = `no manifest declares ${kind} "${name}"`;
     return [documentError('manifest/unknown-name', ['spec', selector.name, 'except', String(index)], message, hint)];
   });

@@ -10,7 +10,7 @@ import {
   isDefaultsPath,
   sortDiagnostics,
   type SourceFile,
-  suggest,
+  didYouMean,
 } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
@@ -27,7 +27,7 @@ import {
   tagTextsOf,
   type UnmatchedTerm,
 } from '../model/resource-selection.ts';
-import { readStrings, suggestWord } from './json-values.ts';
+import { readStrings } from './json-values.ts';
 import { acknowledge, acknowledgmentsIn } from './acknowledge.ts';
 import { checkGrants, type GrantCheck } from './validate/check-grants.ts';
 import { checkManifest } from './validate/check-manifest.ts';
@@ -401,7 +401,7 @@ function unmatchedDiagnostic({ option, text }: UnmatchedTerm, manifests: readonl
     code: 'manifest/unknown-selection',
     severity: 'error',
     message: `${option}: ${message}`,
-    hint: suggestWord(suggest(text, known)) ?? form,
+    hint: didYouMean(text, known) ?? form,
   };
 }
 

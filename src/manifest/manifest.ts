@@ -1,11 +1,11 @@
-import { type DocumentDiagnostic, type Position, suggest } from '../model/diagnostic.ts';
+import { type DocumentDiagnostic, type Position, didYouMean } from '../model/diagnostic.ts';
 import { type KindNames, noNames } from '../model/spec/spelling.ts';
 import type { AllowedValues } from '../model/config.ts';
 import { comparedFields, type FieldRule, type Kind } from '../model/kind.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { type Pointer, pointer, tokensOf } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { quoteValue, suggestWord, toText } from './json-values.ts';
+import { quoteValue, toText } from './json-values.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 import { fieldNodes, findNode, readAnnotation, resolveReference } from './schema-nodes.ts';
 import type { SecretSlot } from './secrets/read-secret.ts';
@@ -71,7 +71,7 @@ export function checkKnownValues(
     const message = `${quoteValue(value)} is not a known value of ${place}`;
     const hint = Object.hasOwn(others, value)
       ? `write ${others[value] ?? ''}; Ostiary translates it`
-      : (suggestWord(suggest(value, known ?? [])) ?? 'if the gateway accepts it, add it to allow_values in ostiary.yaml');
+      : (didYouMean(value, known ?? []) ?? 'if the gateway accepts it, add it to allow_values in ostiary.yaml');
     return [{ code: 'manifest/unfamiliar-value', severity: 'warning', pointer: pointer(...tokens), message, hint }];
   }
   if (Array.isArray(value)) return value.flatMap((entry: Json, index) => checkKnownValues(entries, entry, [...tokens, String(index)]));

@@ -5,14 +5,14 @@ import {
   hasErrors,
   isDefaultsPath,
   type SourceFile,
-  suggest,
   documentError,
+  didYouMean,
 } from '../model/diagnostic.ts';
 import { compareText, isObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, resourceId } from '../model/resource.ts';
-import { readObject, suggestWord } from './json-values.ts';
+import { readObject } from './json-values.ts';
 import { createSourceMap, locateDiagnostic, maskFrames, type SourceMap } from './source-map.ts';
 import { type ManifestDocument, parseDocuments, parseLeniently } from './yaml/parse-documents.ts';
 import { createManifestLocate, makeManifest, type Manifest } from './manifest.ts';
@@ -319,8 +319,7 @@ export function mergeOverlays(
 function noManifest(sources: SourceMap, overlay: Manifest, manifests: ReadonlyMap<ResourceId, Manifest>): Diagnostic {
   const kind = kindOf(overlay.id);
   const names = [...manifests.keys()].filter((id) => kindOf(id) === kind).map(nameOf);
-  const hint =
-    suggestWord(suggest(overlay.name, names)) ?? 'an overlay changes a manifest of the same kind and name; create that manifest first';
+  const hint = didYouMean(overlay.name, names) ?? 'an overlay changes a manifest of the same kind and name; create that manifest first';
   const message = `the overlay of ${overlay.id} has no manifest`;
   return locateDiagnostic(
     sources,

@@ -156,6 +156,12 @@ export function suggest(text: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** Returns `did you mean "x"?` for the closest candidate; undefined when none is close. */
+export function didYouMean(text: string, candidates: Iterable<string>): string | undefined {
+  const near = suggest(text, candidates);
+  return near === undefined ? undefined : `did you mean "${near}"?`;
+}
+
 /** Returns the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbors. */
 function editDistance(left: string, right: string): number {
   let beforeLast: number[] = [];

@@ -3,7 +3,7 @@ import { findConfig } from '../disk/find-config.ts';
 import { requireNoLink } from '../disk/write.ts';
 import { readConfig } from '../manifest/read-config.ts';
 import { type Config, defaultLimits, defaultReadConcurrency, type Target } from '../model/config.ts';
-import { type Diagnostic, hasErrors, type SourceFile, suggest } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, type SourceFile, didYouMean } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import { isPartial } from '../model/resource-selection.ts';
 
@@ -145,11 +145,10 @@ export function chooseTarget(config: ResolvedConfig, selection: ProjectSelection
   if (selection.target === undefined && names.length > 1)
     throw new UsageError('--target is required: the config has more than one target', `targets: ${names.join(', ')}`);
   if (target === undefined) {
-    const near = suggest(selection.target ?? '', names);
     const resource = selection.target?.includes('/') === true ? `; to select a resource, pass --only ${selection.target}` : '';
     throw new UsageError(
       `unknown target "${selection.target ?? ''}" in ${config.file ?? 'the config'}`,
-      near === undefined ? `targets: ${names.join(', ')}${resource}` : `did you mean "${near}"?`,
+      didYouMean(selection.target ?? '', names) ?? `targets: ${names.join(', ')}${resource}`,
     );
   }
   return {

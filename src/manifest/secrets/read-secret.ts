@@ -1,5 +1,5 @@
-import { describeType, formatPlace, nullKeyHint, suggestWord } from '../json-values.ts';
-import { type Checked, type Diagnostic, type DocumentDiagnostic, suggest, documentError } from '../../model/diagnostic.ts';
+import { describeType, formatPlace, nullKeyHint } from '../json-values.ts';
+import { type Checked, type Diagnostic, type DocumentDiagnostic, documentError, didYouMean } from '../../model/diagnostic.ts';
 import { type Json, type JsonObject, isObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type DesiredSecret, encodedText, looksLikeCredential, seal } from '../../model/secret.ts';
@@ -78,7 +78,7 @@ function describeInvalidMap(name: string, value: JsonObject, forms: string): rea
   const stranger = keys.find((key) => !['value', 'valueFrom', 'keep'].includes(key));
   if (stranger !== undefined) {
     const near =
-      suggestWord(suggest(stranger, ['value', 'valueFrom', 'keep'])) ??
+      didYouMean(stranger, ['value', 'valueFrom', 'keep']) ??
       (stranger === 'env' || stranger === 'file' ? `write valueFrom: { ${stranger}: … }` : forms);
     const shown = near === forms ? 'a key' : `"${stranger}"`;
     return [`${shown} is not a field of the secret "${name}"`, near];
@@ -142,7 +142,7 @@ function readText(text: string, place: SecretSlot, rules: SecretRules): SecretRe
   if (prefix !== undefined) return readReference(text, prefix, place);
   if (!isBase64(text)) {
     const near = /^_\w+:/.exec(text)?.[0];
-    const meant = near === undefined ? undefined : suggestWord(suggest(near, rules.referencePrefixes));
+    const meant = near === undefined ? undefined : didYouMean(near, rules.referencePrefixes);
     const isPlaceholder = /^[$%]|\{\{/.test(text);
     const forms =
       looksLikeCredential(key) || isPlaceholder

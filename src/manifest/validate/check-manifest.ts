@@ -1,5 +1,5 @@
 import { appendAll, memoizeByList } from '../../model/collections.ts';
-import { type DocumentDiagnostic, suggest, documentError } from '../../model/diagnostic.ts';
+import { type DocumentDiagnostic, suggest, documentError, didYouMean } from '../../model/diagnostic.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import { asArray, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
@@ -177,6 +177,6 @@ function leadsToPlace(fields: readonly FieldRule[], tokens: readonly string[]): 
 /** Checks that a name in `metadata.targets` is a target. */
 export function checkTargetName(name: string, index: number, targets: readonly string[]): readonly DocumentDiagnostic[] {
   if (targets.includes(name)) return [];
-  const hint = suggestWord(suggest(name, targets)) ?? `the targets are ${targets.join(', ')}`;
+  const hint = didYouMean(name, targets) ?? `the targets are ${targets.join(', ')}`;
   return [documentError('manifest/unknown-target', ['metadata', 'targets', String(index)], `"${name}" is not a target`, hint)];
 }

@@ -1,17 +1,8 @@
 import { describeInvalidSecret, isSecretName } from '../secrets/read-secret.ts';
-import { type DocumentDiagnostic, documentError, suggest } from '../../model/diagnostic.ts';
+import { type DocumentDiagnostic, documentError, didYouMean } from '../../model/diagnostic.ts';
 import { asObject, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import {
-  describeType,
-  formatPlace,
-  nullKeyHint,
-  quoteValue,
-  readValueAt,
-  suggestPartialMatch,
-  suggestWord,
-  toText,
-} from '../json-values.ts';
+import { describeType, formatPlace, nullKeyHint, quoteValue, readValueAt, suggestPartialMatch, toText } from '../json-values.ts';
 import type { SchemaError } from './validators.ts';
 import { fieldNodes, findNode, isOpenMap, readAnnotation, resolveReference } from '../schema-nodes.ts';
 
@@ -191,7 +182,7 @@ function unknownField(place: SchemaPlace, key: string): DocumentDiagnostic {
   const noDefault = readAnnotation(isObject(field) ? field : undefined, 'x-ostiary-no-default');
   if (noDefault !== undefined)
     return { ...documentError('defaults/secret', tokens, `"${key}" cannot have a default`, noDefault), part: 'key' };
-  const hint = suggestWord(suggest(key, listAllowedFields(place.node))) ?? suggestLevel(place, key);
+  const hint = didYouMean(key, listAllowedFields(place.node)) ?? suggestLevel(place, key);
   return { ...documentError('manifest/unknown-field', tokens, `unknown field ${quoteValue(key)} in ${ownerOf(place)}`, hint), part: 'key' };
 }
 
@@ -263,7 +254,7 @@ function notAllowed(place: SchemaPlace, choices: unknown): DocumentDiagnostic {
   if (words.length === 1 && words[0] === '') {
     return documentError('manifest/not-allowed-value', place.tokens, `${placeName(place)} must be empty here`, hintOf(place.node));
   }
-  const near = typeof place.value === 'string' ? suggestWord(suggest(place.value, words)) : undefined;
+  const near = typeof place.value === 'string' ? didYouMean(place.value, words) : undefined;
   const message = `invalid value ${quoteValue(place.value)} of ${formatPlace(place.tokens)}`;
   return documentError('manifest/not-allowed-value', place.tokens, message, near ?? `expected one of: ${words.join(', ')}`);
 }

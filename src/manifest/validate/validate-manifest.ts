@@ -1,8 +1,8 @@
 import { fieldName } from '../../model/spec/spelling.ts';
-import { type DocumentDiagnostic, suggest, documentError } from '../../model/diagnostic.ts';
+import { type DocumentDiagnostic, suggest, documentError, didYouMean } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import { describeType, quoteValue, readValueAt, suggestWord } from '../json-values.ts';
+import { describeType, quoteValue, readValueAt } from '../json-values.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import type { KindView } from '../manifest.ts';
 import { describeSchemaErrors } from './schema-diagnostics.ts';
@@ -76,7 +76,7 @@ function classifyKind(kind: Json | undefined, value: JsonObject, views: KindView
   const names = [...views.keys(), ...otherKinds];
   if (kind === undefined)
     return wrong('manifest/missing-field', '', 'missing required field "kind" in the document', `expected one of: ${names.join(', ')}`);
-  const near = typeof kind === 'string' ? suggestWord(suggest(kind, names)) : undefined;
+  const near = typeof kind === 'string' ? didYouMean(kind, names) : undefined;
   return wrong('manifest/unknown-kind', '/kind', `unknown kind ${quoteValue(kind)}`, near ?? `kinds: ${names.join(', ')}`);
 }
 

@@ -1,6 +1,6 @@
 import { appendAll } from '../../model/collections.ts';
 import type { DesiredResource } from '../../model/desired.ts';
-import { type Diagnostic, formatPosition, suggest } from '../../model/diagnostic.ts';
+import { type Diagnostic, formatPosition, didYouMean } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
@@ -218,7 +218,6 @@ function waiverDiagnostics(policies: readonly Policy[], names: readonly string[]
 
 function unusedWaiver({ connection, at }: Waiver, whose: string, names: readonly string[]): readonly Diagnostic[] {
   if (names.some((name) => matchesGlob(connection, name))) return [];
-  const near = suggest(connection, names);
-  const hint = near === undefined ? 'remove it' : `did you mean "${near}"?`;
+  const hint = didYouMean(connection, names) ?? 'remove it';
   return [{ code: 'policy/waiver-unused', severity: 'warning', message: `${whose}: unknown connection`, hint, at }];
 }

@@ -1,5 +1,5 @@
 import { type BaseState, type DesiredResource, type DesiredState, type Sample, desiredById, desiredByKey } from '../../model/desired.ts';
-import { suggest } from '../../model/diagnostic.ts';
+import { suggest, didYouMean } from '../../model/diagnostic.ts';
 import { asText, type JsonObject, canonical, textsIn } from '../../model/json.ts';
 import { type Change, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { RuleSampleResults, SampleChange, SampleResult } from '../../model/protection/protection.ts';
@@ -175,8 +175,7 @@ function failed(why: string, hint?: string): SampleOutcome {
 
 function unknownEntry(by: string | undefined, side: string, names: readonly string[]): string | undefined {
   if (by === undefined || names.includes(by)) return undefined;
-  const near = suggest(by, names);
-  return near === undefined ? `unknown entry "${by}" of ${side}` : `did you mean "${near}"?`;
+  return didYouMean(by, names) ?? `unknown entry "${by}" of ${side}`;
 }
 
 function untriedEntries(spec: JsonObject, hit: ReadonlySet<string>): readonly string[] {

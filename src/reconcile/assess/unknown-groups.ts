@@ -1,5 +1,5 @@
 import { rolesIn } from '../../protection/posture/protection-snapshot.ts';
-import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
+import { type Diagnostic, didYouMean } from '../../model/diagnostic.ts';
 import { namedGroups } from '../../model/protection/access-test.ts';
 import { seeingAll } from '../../protection/access/effective-access.ts';
 import { groupsNamedBy, hidesGroups } from '../../protection/permission/named-groups.ts';
@@ -23,9 +23,7 @@ export function unknownGroups(
     const places = new Map(expectations.toReversed().flatMap((one) => namedGroups(one).map((group) => [group, one.at] as const)));
     return [...places].flatMap(([group, at]): readonly Diagnostic[] => {
       if (known.has(group)) return [];
-      const near = suggest(group, [...known]);
-      const hint =
-        near === undefined ? 'correct the name, or create the group; until then it has only what everybody has' : `did you mean "${near}"?`;
+      const hint = didYouMean(group, [...known]) ?? 'correct the name, or create the group; until then it has only what everybody has';
       const message = `unknown group "${group}" in access test ${name}: neither the manifests nor the gateway name it`;
       return [{ code: 'plan/unknown-group', severity: 'warning', message, hint, at }];
     });

@@ -1,5 +1,5 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
+import { type Diagnostic, didYouMean } from '../../model/diagnostic.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import { comparedFields, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
@@ -55,19 +55,14 @@ function lookUp(kind: string, text: string, known: readonly LookupEntry[] | unde
     };
   }
   if (named.length === 1) return { name: text };
-  const near = suggest(
-    text,
-    known.map((one) => one.name),
-  );
   return {
     code: 'manifest/dangling-reference',
     message: `unknown ${kind.toLowerCase()} "${text}" on the gateway`,
     hint:
-      near === undefined
-        ? known.length === 0
-          ? 'the gateway has none'
-          : `it has: ${known.map((one) => one.name).join(', ')}`
-        : `did you mean "${near}"?`,
+      didYouMean(
+        text,
+        known.map((one) => one.name),
+      ) ?? (known.length === 0 ? 'the gateway has none' : `it has: ${known.map((one) => one.name).join(', ')}`),
   };
 }
 

@@ -1,6 +1,6 @@
 import { appendAll, compareEdges } from '../../model/collections.ts';
 import { type DeclaredEdge, desiredById, type DesiredResource, type EdgesByEnds, edgesByEnds } from '../../model/desired.ts';
-import { type Diagnostic, formatPosition, type Position, suggest } from '../../model/diagnostic.ts';
+import { type Diagnostic, formatPosition, type Position, didYouMean } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
 import type { EdgeChange, EdgeAction, Origin } from '../../model/plan/plan.ts';
@@ -179,12 +179,11 @@ function comparePlaces(left: Position, right: Position): number {
 
 function dangling(end: ResourceId, index: EdgeIndex, { by, at }: DeclaringPlace): Diagnostic {
   const names = [...index.declared.keys(), ...index.live.keys()].filter((id) => kindOf(id) === kindOf(end)).map(nameOf);
-  const near = suggest(nameOf(end), names);
   return {
     code: 'manifest/dangling-reference',
     severity: 'error',
     message: `${kindOf(end)} "${nameOf(end)}" exists neither in the manifests nor on the gateway`,
-    hint: near === undefined ? `add a manifest for it, or correct the name` : `did you mean "${near}"?`,
+    hint: didYouMean(nameOf(end), names) ?? `add a manifest for it, or correct the name`,
     at,
     resource: by,
   };

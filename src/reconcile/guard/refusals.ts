@@ -6,7 +6,7 @@ import type { PlannedStates } from '../prepare/snapshots.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
+import { type Diagnostic, didYouMean } from '../../model/diagnostic.ts';
 
 /** What limits compare a plan with: the number of managed live objects, and the allowed shares of changes. */
 export type LimitMeasure = {
@@ -162,8 +162,7 @@ export function warnUnknownNames(named: readonly NamedByOption[], among: readonl
   return named
     .filter(([, name]) => !known.has(name))
     .map(([flag, name]): Diagnostic => {
-      const near = suggest(name, known);
-      const hint = near === undefined ? 'use KIND/NAME as printed by plan' : `did you mean "${near}"?`;
+      const hint = didYouMean(name, known) ?? 'use KIND/NAME as printed by plan';
       const message = `${flag} ${name} has no effect: the object exists neither in the manifests nor on the gateway`;
       return { code: 'plan/unknown-name', severity: 'warning', message, hint };
     });
