@@ -141,7 +141,7 @@ async function printObjectView(view: ObjectView, flags: GetFlags, context: CliCo
   const names = spellingOf(project.config.targets)?.toGateway;
   const { gateway } = await connect(target, { flags, context });
   try {
-    const found = shownOf(view, await readLive(gateway, view.kinds, { flags, context }));
+    const found = shownOf(view, await readLive(gateway, { flags, context }, view.kinds));
     const shown = found.map((one) => ({ ...one, spec: respellSpec(names?.get(kindOf(one.id)), one.spec) }));
     const listing = { headers: view.headers, rows: shown.map(view.row) };
     const known = shown.map(({ id, uid }) => [nameOf(id), uid]);

@@ -58,7 +58,7 @@ async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
   try {
     // The code that makes, writes and reports manifests loads while the gateway answers.
     const [listed, { pullObjects }] = await Promise.all([
-      readLive(gateway, [...registry.keys()], { flags, context }),
+      readLive(gateway, { flags, context }, [...registry.keys()]),
       import('./planning/pull-objects.ts'),
       preloadFormat(flags.format),
     ]);

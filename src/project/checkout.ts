@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { join, posix, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { maxBytes } from '../disk/text-file.ts';
 import { findOtherCheckout, isRepositoryTop, isSubmodule } from '../disk/other-checkout.ts';
 import { decodeFile, shower } from '../disk/walk.ts';
@@ -12,7 +12,7 @@ import { defaultsAbove, type Diagnostic, isDefaultsPath, type SourceFile } from 
 import { AppError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { type HashedSources, type ManifestSources, readHashed } from './manifests.ts';
-import { type OpenProject, readableRepository } from './project.ts';
+import { type OpenProject, readableRepository, pathsInRepository } from './project.ts';
 import type { ProjectContext } from './resolved-config.ts';
 
 /** A file of HEAD that the working tree does not have: its displayed path, and the objects that it declares. */
@@ -68,11 +68,7 @@ type Comparison = {
 
 /** Returns what a target reads; folders outside the repository are left out because no commit has them. */
 function foldersIn({ prefix }: Repository, { config, target }: Pick<OpenProject, 'config' | 'target'>): readonly SearchedPaths[] {
-  const placed = (paths: readonly string[]): readonly string[] =>
-    paths
-      .map((path) => posix.join(prefix, ...relative(config.root, path).split(sep)))
-      .map((path) => (path === '.' ? '' : path.replace(/\/$/, '')))
-      .filter((path) => path !== '..' && !path.startsWith('../'));
+  const placed = (paths: readonly string[]): readonly string[] => pathsInRepository(paths, config.root, prefix);
   const folders = placed(target.manifests);
   const exclude = placed(config.targets.flatMap((one) => one.overlays));
   const manifests = { paths: [...folders, ...defaultsAbove(folders, prefix === '' ? '' : `${prefix}/`)], root: prefix, exclude };

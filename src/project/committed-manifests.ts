@@ -14,7 +14,7 @@ import { type Checked, defaultsAbove, type Diagnostic, hasErrors, isManifestFold
 import type { Config, Target } from '../model/config.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { type DesiredSecret, seal, withContent } from '../model/secret.ts';
-import { type CommittedProject, type OpenProject, readableRepository } from './project.ts';
+import { type CommittedProject, type OpenProject, readableRepository, pathsInRepository } from './project.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 
 /** Hashes of the contents of secret files, by their paths relative to the folder of the config file. */
@@ -24,14 +24,7 @@ const noContents: FileContents = new Map();
 
 /** Lists the files that secrets come from. */
 function secretFilesOf({ resources }: Pick<DesiredState, 'resources'>): readonly string[] {
-  const files = new Set<string>();
-  for (const { secrets } of resources) {
-    for (const { source } of Object.values(secrets)) {
-      const file = fileOf(source);
-      if (file !== undefined) files.add(file);
-    }
-  }
-  return [...files];
+  return [...new Set(resources.flatMap(({ secrets }) => Object.values(secrets).flatMap(({ source }) => fileOf(source) ?? [])))];
 }
 
 function fileOf(source: string): string | undefined {
@@ -265,11 +258,7 @@ async function findMovedConfigs(repository: Repository, commit: string, name: st
 
 /** Returns a config without a file, with `/` as the top of the repository; folders outside the repository are left out because no commit has them. */
 function configWithoutFile(config: ResolvedConfig, prefix: string): Config {
-  const placed = (paths: readonly string[]): readonly string[] =>
-    paths
-      .map((path) => posix.join('.', prefix, ...relative(config.root, path).split(sep)))
-      .filter((path) => path !== '..' && !path.startsWith('../'))
-      .map((path) => (path === '.' ? '/' : `/${path}`));
+  const placed = (paths: readonly string[]): readonly string[] => pathsInRepository(paths, config.root, prefix).map((path) => `/${path}`);
   const targets = config.targets.map((target) => ({ ...target, manifests: placed(target.manifests), overlays: placed(target.overlays) }));
   return { root: `/${prefix}`, targets };
 }

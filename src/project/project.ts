@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, posix, relative, sep } from 'node:path';
 import { cacheFolder } from '../disk/cache.ts';
 import { mayBeInRepository, type Repository } from '../git/repository.ts';
 import type { Target } from '../model/config.ts';
@@ -50,4 +50,11 @@ export function isTracked({ config, target }: Pick<Project, 'config' | 'target'>
 /** Returns the folder of caches: the one that the caller names, or that of the project. Throws AppError if it is a link. */
 export function cacheFolderOf({ config, context }: Pick<Project, 'config' | 'context'>, named: string | undefined): string {
   return named === undefined ? join(config.root, cacheFolder) : outputPath(named, context);
+}
+
+/** Returns paths as commits have them, relative to the top of the repository, which is empty; leaves out those outside. `prefix` is the path of the root. */
+export function pathsInRepository(paths: readonly string[], root: string, prefix: string): readonly string[] {
+  return paths
+    .map((path) => posix.join(prefix, ...relative(root, path).split(sep)).replace(/^\.$|\/$/, ''))
+    .filter((path) => path !== '..' && !path.startsWith('../'));
 }

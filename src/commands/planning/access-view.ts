@@ -1,5 +1,4 @@
 import { registry } from '../../kinds/index.ts';
-import { readableKinds } from '../../kinds/watched.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { InputError } from '../../model/errors.ts';
@@ -55,7 +54,7 @@ export async function readAccessView(project: OpenProject, flags: ViewFlags, con
   if (source === 'live') {
     const { gateway, identity } = await connect(project.target, { flags, context });
     try {
-      const live = await readLive(gateway, [...readableKinds.keys()], { flags, context });
+      const live = await readLive(gateway, { flags, context });
       return { source, snapshot: liveSnapshot(live, registry, identity.dialect), placeOf: () => undefined, diagnostics: [] };
     } finally {
       await gateway.close();

@@ -3,7 +3,6 @@ import { connect, readLive, trackSecretReads } from '../session/connect.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { PlanFlags, TargetFlags } from '../context/options.ts';
 import { registry } from '../../kinds/index.ts';
-import { readableKinds } from '../../kinds/watched.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import type { LiveState } from '../../model/live.ts';
@@ -54,7 +53,7 @@ export async function readWhile<T>(
 async function listGateway(target: OpenProject['target'], reading: Parameters<typeof connect>[1]): Promise<ListedGateway> {
   const { gateway, identity } = await connect(target, reading);
   try {
-    return { gateway, identity, listed: await readLive(gateway, [...readableKinds.keys()], reading) };
+    return { gateway, identity, listed: await readLive(gateway, reading) };
   } catch (error) {
     await gateway.close();
     throw error;

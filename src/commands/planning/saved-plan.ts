@@ -5,7 +5,6 @@ import { writePlan } from '../../disk/write.ts';
 import { mayBeInRepository, rootsOf } from '../../git/repository.ts';
 import { apiRoot } from '../../gateway/session.ts';
 import { registry } from '../../kinds/index.ts';
-import { readableKinds } from '../../kinds/watched.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { InputError, RefusedError, UsageError } from '../../model/errors.ts';
 import type { OutsideAccess } from '../../model/plan/plan.ts';
@@ -141,7 +140,7 @@ export async function resumeSavedPlan(
     const { url, dialect, organisation } = identity;
     const here = { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
     await requireNone([otherTarget(saved.plan.target, here)]);
-    const live = await readLive(gateway, [...readableKinds.keys()], { flags, context });
+    const live = await readLive(gateway, { flags, context });
     const options = { origin: flags.origin, cache: flags.cache };
     const planBase = await readPlanBase({ ...project, desired: manifests, options, applies: true });
     const { desired, refusals } = await readSavedSecrets(saved.plan, manifests, { live, gateway });

@@ -164,7 +164,11 @@ function requireAddress(text: string): void {
 type ReadContext = { readonly flags: TargetFlags; readonly context: CliContext };
 
 /** Reads the live state. Throws AppError for a list that cannot be proven complete, because nothing may be concluded from it. */
-export async function readLive(gateway: Gateway, kinds: readonly string[], { flags, context }: ReadContext): Promise<LiveState> {
+export async function readLive(
+  gateway: Gateway,
+  { flags, context }: ReadContext,
+  kinds: readonly string[] = [...readableKinds.keys()],
+): Promise<LiveState> {
   return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds)));
 }
 

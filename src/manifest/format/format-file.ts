@@ -1,7 +1,8 @@
-import { type Document, isMap, isScalar, isSeq, Lexer, type ParsedNode, type YAMLMap } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml';
 import type { Checked, Diagnostic, SourceFile } from '../../model/diagnostic.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { maskFrames } from '../source-map.ts';
+import { commentsOf } from '../yaml/comments.ts';
 import { parseDocuments } from '../yaml/parse-documents.ts';
 import { compose } from '../yaml/read-yaml.ts';
 import { aboveComments, endWithComments, isAloneOnLine } from '../edit/render-splices.ts';
@@ -67,11 +68,13 @@ function orderDocuments(text: string, schemaOf: (value: Json) => JsonObject | un
 /** Returns whether two texts have the same values and the same comments. */
 function keepsContent(before: string, values: readonly Json[], after: string): boolean {
   const documents = parseDocuments({ path: '', text: after }).value?.map(({ value }) => value);
-  return equal(documents, values) && equal(commentsOf(after), commentsOf(before));
+  return equal(documents, values) && equal(sortedComments(after), sortedComments(before));
 }
 
-function commentsOf(text: string): readonly string[] {
-  return [...new Lexer().lex(text)].flatMap((lexeme) => (/^#.*$/.test(lexeme) ? [lexeme.trimEnd()] : [])).toSorted();
+function sortedComments(text: string): readonly string[] {
+  return commentsOf(text)
+    .map((comment) => comment.text)
+    .toSorted();
 }
 
 function notFormatted({ path }: SourceFile): Diagnostic {
