@@ -48,11 +48,11 @@ function createEndResolver({ desired, live, registry, renames }: EndNames): (end
   let attached: EdgeMap<EdgeEnds> | undefined;
   const byUid = (uid: ResourceId): ResourceId | undefined => (uids ??= uidsOf(live)).get(uid);
   const resolveEnd = (end: ResourceId): ResourceId | undefined => {
-    const uid = idFromUid(end);
-    const found = isUuid(nameOf(end)) ? byUid(uid) : undefined;
+    const found = isUuid(nameOf(end)) ? byUid(idFromUid(end)) : undefined;
     if (found !== undefined) return found;
     const id = keys.get(end) ?? end;
     if (declared.has(id) || present.has(id)) return id;
+    const uid = idFromUid(end);
     return byUid(uid) ?? (hidden.has(uid) ? uid : undefined);
   };
   return (ends) => {

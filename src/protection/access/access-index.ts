@@ -82,7 +82,7 @@ export function accessLookup(state: DecidingState): AccessLookup {
   const roles = roleNamesOf(state);
   const hasNamedRules = requestRules.length + runbookIds.length > 0;
   return (name, spec) => {
-    const attributes = [...new Set([...attributesIn(spec), ...(fixed.managedAttributes.get(name) ?? [])])];
+    const attributes = attributesOn(state, name, spec);
     const names = attributes.map(nameOf);
     // The groups of a row are in the spec; a new connection has none.
     const { access_groups: stated } = spec;
@@ -154,6 +154,9 @@ const indexFixed = memoizeByList((fixed: readonly LiveResource[]) => {
     ),
     rulepacks: byConnection(readViews(ofKind(isRulepack), readRulepack)),
     analyzers: byConnection(readViews(ofKind(isAnalyzerRule), readAnalyzerRule)),
+    rulesAsked: byConnection(
+      ofKind(isAnalyzerRule).flatMap((one) => Object.values(one.spec).map((value) => [askedRule(value), connectionsOf(one)] as const)),
+    ),
     machines: byConnection(machines),
     federations: byConnection(readViews(ofKind(isFederation), readFederation)),
     machinesByAttribute: groupBy(
@@ -168,12 +171,18 @@ export function roleNamesOf({ fixed, hidesRoles }: Pick<DecidingState, 'fixed' |
   return hidesRoles === true ? hiddenRoles : indexFixed(fixed).roles;
 }
 
-/** Lists the connections whose analyzer asks for an access-request rule by its name, which need not be attached to them. */
-export function connectionsAsking(rule: ResourceId, { fixed }: Pick<DecidingState, 'fixed'>): readonly ResourceId[] {
-  if (!isRequestRule(rule)) return [];
-  const isAsked = (value: Json): boolean => asText(value).split(':').slice(1).join(':') === nameOf(rule);
-  const asking = fixed.filter(({ id, spec }) => isAnalyzerRule(id) && Object.values(spec).some(isAsked));
-  return asking.flatMap((one) => connectionsOf(one).map((name): ResourceId => `Connection/${name}`));
+/** Returns the attributes of a connection: those of its spec, and those that their managers attach. */
+export function attributesOn({ fixed }: Pick<DecidingState, 'fixed'>, name: string, spec: JsonObject): readonly ResourceId[] {
+  return [...new Set([...attributesIn(spec), ...(indexFixed(fixed).managedAttributes.get(name) ?? [])])];
+}
+
+/** Lists the access-request rules that the analyzer of a connection asks for by name, which need not be attached to it. */
+export function rulesAsked({ fixed }: Pick<DecidingState, 'fixed'>, connection: ResourceId): readonly ResourceId[] {
+  return indexFixed(fixed).rulesAsked.get(nameOf(connection)) ?? [];
+}
+
+function askedRule(value: Json): ResourceId {
+  return `AccessRequestRule/${asText(value).split(':').slice(1).join(':')}`;
 }
 
 /** Reads objects, each with the connections that it names, the lowest id first. */

@@ -11,11 +11,10 @@ import {
   allConnections,
   liveSnapshot,
   plannedSnapshot,
-  rulesOn,
+  rulesBetween,
   samplesOf,
   type ProtectionSnapshot,
 } from './protection-snapshot.ts';
-import { connectionsAsking } from '../access/access-index.ts';
 import { controlRow } from '../controls/control-table.ts';
 import { emptyPosture, type Posture } from '../controls/control-row.ts';
 import { grantEnds } from './grant-ends.ts';
@@ -107,13 +106,9 @@ export function affectedIds(plan: PlannedWrites, before: ProtectionSnapshot, aft
   const written = new Set(plan.changes.filter(isWritten).map(liveKeyOf));
   const ids = new Set<ResourceId>([...written].filter((id) => kindOf(id) === 'Connection'));
   for (const { action, connection } of plan.edges) if (action === 'attach' || action === 'detach') ids.add(connection);
-  for (const rule of written) for (const id of connectionsAsking(rule, before.listed)) ids.add(id);
   const isRuleWritten = [...written].some((id) => kindOf(id) !== 'Connection');
-  for (const snapshot of isRuleWritten ? [before, after] : []) {
-    for (const id of snapshot.resources.keys()) {
-      if (kindOf(id) === 'Connection' && !ids.has(id) && [...rulesOn(snapshot, id)].some((rule) => written.has(rule))) ids.add(id);
-    }
-  }
+  for (const id of isRuleWritten ? allConnections(before, after) : [])
+    if (!ids.has(id) && [...rulesBetween([before, after], id)].some((rule) => written.has(rule))) ids.add(id);
   return [...ids].toSorted();
 }
 

@@ -1,4 +1,4 @@
-import { type AccessLookup, accessLookup, roleNamesOf } from '../access/access-index.ts';
+import { type AccessLookup, accessLookup, attributesOn, roleNamesOf, rulesAsked } from '../access/access-index.ts';
 import {
   affectsEvery,
   attachingAttributes,
@@ -247,6 +247,33 @@ export function rulesOn(snapshot: ProtectionSnapshot, connection: ResourceId): R
   const attributes = textsIn(snapshot.resources.get(connection)?.spec['attributes']);
   const shared = attributes.flatMap((attribute) => [...(snapshot.rulesByAttribute.get(attribute) ?? [])]);
   return shared.length === 0 ? attached : new Set([...attached, ...shared]);
+}
+
+/** Returns the rules that may be on a connection at any moment between two states, also where only one has its attribute, or the rule's. */
+export function rulesBetween(states: readonly ProtectionSnapshot[], connection: ResourceId): ReadonlySet<ResourceId> {
+  const attributes = new Set(
+    states.flatMap(({ resources, listed }) => attributesOn(listed, nameOf(connection), resources.get(connection)?.spec ?? {})),
+  );
+  const rules = new Set<ResourceId>(attributes);
+  for (const state of states) {
+    for (const rule of rulesOn(state, connection)) rules.add(rule);
+    for (const attribute of attributes) for (const rule of state.rulesByAttribute.get(nameOf(attribute)) ?? []) rules.add(rule);
+    for (const rule of rulesAsked(state.listed, connection)) rules.add(rule);
+  }
+  return rules;
+}
+
+/** Returns the connections of each rule at any moment between two states, also those that no list shows. */
+export function connectionsByRule(...states: readonly ProtectionSnapshot[]): ReadonlyMap<ResourceId, ReadonlySet<ResourceId>> {
+  const byRule = new Map<ResourceId, Set<ResourceId>>();
+  for (const id of new Set([...allConnections(...states), ...states.flatMap(({ edges }) => [...edges.keys()])])) {
+    for (const rule of rulesBetween(states, id)) {
+      const ids = byRule.get(rule);
+      if (ids === undefined) byRule.set(rule, new Set([id]));
+      else ids.add(id);
+    }
+  }
+  return byRule;
 }
 
 const noRules: ReadonlySet<ResourceId> = new Set();

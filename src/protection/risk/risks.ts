@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, onFirstUse } from '../../model/collections.ts';
 import { type DesiredResource, type DesiredState, desiredById, formerIdOf, isSameManifest } from '../../model/desired.ts';
 import { compareText, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
@@ -39,7 +39,7 @@ import {
   sourceUsers,
 } from './secret-risks.ts';
 import { postureIn } from '../posture/posture.ts';
-import { rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { connectionsByRule, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
 /** The input of the risk assessment: the plan, the snapshots before and after it, and the manifests now and at the base. */
 type RiskInput = PlanSnapshots & {
@@ -102,7 +102,7 @@ function createContext(input: RiskInput): RiskContext {
     addToGroup(edgesBy, edge.by, edge);
   }
   const baseResources = desiredById(base?.resources ?? []);
-  let byRule: ReadonlyMap<ResourceId, readonly ResourceId[]> | undefined;
+  const byRule = onFirstUse(() => connectionsByRule(before, after));
   return {
     ...input,
     resources: desiredById(desired.resources),
@@ -117,27 +117,9 @@ function createContext(input: RiskInput): RiskContext {
     ]),
     membersOf: resourceMembers(live.resources),
     connectionsOf: (rule) => {
-      if (kindOf(rule) === 'Connection') return undefined;
-      byRule ??= connectionsByRule(before, after);
-      return byRule.get(rule) ?? [];
+      return kindOf(rule) === 'Connection' ? undefined : [...(byRule().get(rule) ?? [])].toSorted(compareText);
     },
   };
-}
-
-/** Lists for each rule the connections that it is attached to before or after the plan. */
-function connectionsByRule(...snapshots: readonly ProtectionSnapshot[]): ReadonlyMap<ResourceId, readonly ResourceId[]> {
-  const byRule = new Map<ResourceId, Set<ResourceId>>();
-  for (const snapshot of snapshots) {
-    for (const id of snapshot.resources.keys()) {
-      if (kindOf(id) !== 'Connection') continue;
-      for (const rule of rulesOn(snapshot, id)) {
-        const ids = byRule.get(rule);
-        if (ids === undefined) byRule.set(rule, new Set([id]));
-        else ids.add(id);
-      }
-    }
-  }
-  return new Map([...byRule].map(([rule, ids]) => [rule, [...ids].toSorted(compareText)]));
 }
 
 function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {

@@ -1,17 +1,16 @@
-import { addToGroup, memoizeByList } from '../../model/collections.ts';
+import { addToGroup, memoizeByList, onFirstUse } from '../../model/collections.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { closableFields, type FieldRule, type Kind, type Registry } from '../../model/kind.ts';
-import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
+import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type JsonObject, textsIn } from '../../model/json.ts';
-import { isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import { connectionsAsking } from '../../protection/access/access-index.ts';
+import { isWithinAny, pointer, type Pointer } from '../../model/pointer.ts';
 import { attachingAttributes, decidesAccess } from '../../protection/access/deciding-kinds.ts';
 import { controlTypesOf } from '../../protection/controls/control-table.ts';
 import { ownDirections } from '../../protection/compare/own-effects.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
-import { affectsEveryConnection, allConnections } from '../../protection/posture/protection-snapshot.ts';
+import { affectsEveryConnection, allConnections, connectionsByRule } from '../../protection/posture/protection-snapshot.ts';
 
 /** What a write may do to protection. Where both states cannot be compared, it may do both. */
 export type Direction = { readonly strengthens: boolean; readonly weakens: boolean };
@@ -56,7 +55,7 @@ export function effectsOf(
   const written = plan.changes.filter(isWritten);
   if (written.length === 0) return [];
   const byId = liveById(live.resources);
-  const protects = protectedBy(plan, live, registry);
+  const byRule = onFirstUse(() => connectionsByRule(snapshots().before, snapshots().after));
   const edgesBy = groupByWriter(plan.edges);
   return written.map((change) => {
     const kind = registry.get(kindOf(change.id));
@@ -69,8 +68,7 @@ export function effectsOf(
     const isJoint = isGoverned || (change.action === 'delete' && linksRules(key, snapshots()));
     const content = isJoint ? anyEffect : contentDirection(change, kind, { live: byId.get(key), edges });
     const everywhere = decidesAccess(kindOf(key)) ? affectsEveryConnection(key, snapshots().before, snapshots().after) : undefined;
-    const asking = isGoverned ? connectionsAsking(key, snapshots().before.listed) : [];
-    const named = isRule(kind) ? new Set([...(protects.get(key) ?? []), ...asking]) : new Set(closableFields(kind).length > 0 ? [key] : []);
+    const named = isRule(kind) ? (byRule().get(key) ?? new Set()) : new Set(closableFields(kind).length > 0 ? [key] : []);
     return {
       change,
       kind,
@@ -140,45 +138,6 @@ function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, re
     addToGroup(groups, edge.by, edge);
   }
   return groups;
-}
-
-/** Returns the connections that each rule protects before or after the plan, over an edge or a shared attribute. */
-function protectedBy(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): Map<ResourceId, Set<ResourceId>> {
-  const result = new Map<ResourceId, Set<ResourceId>>();
-  const add = (rule: ResourceId, connection: ResourceId): void => {
-    const set = result.get(rule);
-    if (set === undefined) result.set(rule, new Set([connection]));
-    else set.add(connection);
-  };
-  for (const { rule, connection } of liveEdges(live, registry)) add(rule, connection);
-  for (const edge of plan.edges) if (edge.action === 'attach') add(edge.rule, edge.connection);
-  const written = new Set(plan.changes.filter(isWritten).map(liveKeyOf));
-  for (const { rules, others } of attributesIn(plan, live, registry).values())
-    for (const rule of [...rules].filter((id) => written.has(id))) for (const connection of others) add(rule, connection);
-  return result;
-}
-
-/** The objects with one attribute, before or after the plan. */
-type AttributeMembers = { readonly rules: Set<ResourceId>; readonly others: Set<ResourceId> };
-
-function attributesIn({ changes }: Pick<Diff, 'changes'>, live: LiveState, registry: Registry): ReadonlyMap<string, AttributeMembers> {
-  const members = new Map<string, AttributeMembers>();
-  const add = (id: ResourceId, spec: JsonObject): void => {
-    for (const attribute of attachingAttributes(id, spec)) {
-      const known = members.get(attribute) ?? { rules: new Set(), others: new Set() };
-      const kind = registry.get(kindOf(id));
-      (kind !== undefined && isRule(kind) ? known.rules : known.others).add(id);
-      members.set(attribute, known);
-    }
-  };
-  for (const { id, spec } of live.resources) add(id, spec);
-  // Attributes that a change removes are among the live ones.
-  for (const change of changes.filter(isWritten)) {
-    add(liveKeyOf(change), {});
-    for (const { path, after } of change.fields)
-      if (tokensOf(path)[0] === 'attributes' && 'value' in after) add(liveKeyOf(change), { attributes: [after.value].flat() });
-  }
-  return members;
 }
 
 /** Returns the effect of a whole change on one of the connections that it affects. */

@@ -5,7 +5,6 @@ import { specAfterStep } from '../../model/plan/step-spec.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, type Spec } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
-import { connectionsAsking } from '../../protection/access/access-index.ts';
 import { runbookRulesOf } from '../../protection/access/deciding-kinds.ts';
 import { sharesStep } from '../../protection/access/rule-moves.ts';
 import { isLessProtected } from '../../protection/compare/plan-differences.ts';
@@ -18,7 +17,7 @@ import {
   type ProtectionSnapshot,
   lookupIn,
   restrictedTo,
-  rulesOn,
+  rulesBetween,
 } from '../../protection/posture/protection-snapshot.ts';
 import { type Effect, effectOn, isRule } from './effects.ts';
 import { type Form, hasHalf, isOpen, type Unit } from './forms.ts';
@@ -139,20 +138,7 @@ function worldFor(
   units: readonly Unit[],
   kept: readonly ResourceId[],
 ): Omit<World, 'kind'> {
-  const ids = new Set<ResourceId>([...units.map(({ effect }) => liveKeyOf(effect.change)), ...kept]);
-  for (const state of [before, after]) {
-    const spec = state.resources.get(id)?.spec ?? {};
-    const { attributes, analyzer } = lookupIn(state)(nameOf(id), spec);
-    for (const rule of rulesOn(state, id)) ids.add(rule);
-    for (const attribute of attributes) {
-      const name = nameOf(attribute);
-      ids.add(attribute);
-      for (const rule of [...(before.rulesByAttribute.get(name) ?? []), ...(after.rulesByAttribute.get(name) ?? [])]) ids.add(rule);
-    }
-    // The analyzer refers to a rule by its name alone.
-    if (analyzer !== undefined)
-      for (const rule of state.resources.keys()) if (connectionsAsking(rule, state.listed).includes(id)) ids.add(rule);
-  }
+  const ids = new Set([...units.map(({ effect }) => liveKeyOf(effect.change)), ...kept, ...rulesBetween([before, after], id)]);
   ids.delete(id);
   const sides = [before, after].map((state) => restrictedTo(state, id, ids));
   const [had = before, has = after] = sides.some(({ resources }) => resources.has(id)) ? sides : sides.map((side) => withUnseen(side, id));
