@@ -198,7 +198,7 @@ export const accessChecks = [
   [
     'what may weaken a connection waits for earlier writes that protect it',
     'reconcile/order/safety.ts',
-    'needs.add(lists.get(text) ?? keys);',
+    'for (const { key } of guards) needs.push(key);',
     '',
     [
       'hoop/exposure-windows.test.ts: a connection keeps the attribute of a guardrail while the guardrail that makes up for it cannot be written',

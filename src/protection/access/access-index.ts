@@ -182,7 +182,7 @@ export function rulesAsked({ fixed }: Pick<DecidingState, 'fixed'>, connection: 
 }
 
 function askedRule(value: Json): ResourceId {
-  return `AccessRequestRule/${asText(value).split(':').slice(1).join(':')}`;
+  return requestRuleId(asText(value).split(':').slice(1).join(':'));
 }
 
 /** Reads objects, each with the connections that it names, the lowest id first. */

@@ -264,10 +264,10 @@ export function rulesBetween(states: readonly ProtectionSnapshot[], connection: 
 }
 
 /** Returns the connections of each rule at any moment between two states, also those that no list shows. */
-export function connectionsByRule(...states: readonly ProtectionSnapshot[]): ReadonlyMap<ResourceId, ReadonlySet<ResourceId>> {
+export function connectionsByRule(before: ProtectionSnapshot, after: ProtectionSnapshot): ReadonlyMap<ResourceId, ReadonlySet<ResourceId>> {
   const byRule = new Map<ResourceId, Set<ResourceId>>();
-  for (const id of new Set([...allConnections(...states), ...states.flatMap(({ edges }) => [...edges.keys()])])) {
-    for (const rule of rulesBetween(states, id)) {
+  for (const id of new Set([...allConnections(before, after), ...before.edges.keys(), ...after.edges.keys()])) {
+    for (const rule of rulesBetween([before, after], id)) {
       const ids = byRule.get(rule);
       if (ids === undefined) byRule.set(rule, new Set([id]));
       else ids.add(id);

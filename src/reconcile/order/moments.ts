@@ -6,7 +6,6 @@ import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, type Spec } from '../../model/resource.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { runbookRulesOf } from '../../protection/access/deciding-kinds.ts';
-import { sharesStep } from '../../protection/access/rule-moves.ts';
 import { isLessProtected } from '../../protection/compare/plan-differences.ts';
 import { firstsOfAlike } from '../../protection/posture/alike-connections.ts';
 import type { PlanSnapshots } from '../../protection/posture/diff-postures.ts';
@@ -21,6 +20,7 @@ import {
 } from '../../protection/posture/protection-snapshot.ts';
 import { type Effect, effectOn, isRule } from './effects.ts';
 import { type Form, hasHalf, isOpen, type Unit } from './forms.ts';
+import { sharesStep } from './rule-moves.ts';
 
 /** How far a form is written: up to what the gateway saves in a second transaction, or all of it. */
 export type Extent = 'half' | 'whole';
@@ -211,7 +211,9 @@ function rivalsIn(moment: ProtectionSnapshot, connection: ResourceId, written: r
   const spec = moment.resources.get(connection)?.spec;
   if (spec === undefined) return [];
   const { byAttribute } = lookupIn(moment)(nameOf(connection), spec);
-  const rivals = byAttribute.filter((rule) => rule.id === '' && byAttribute.some((other) => other !== rule && sharesStep(rule, other)));
+  const rivals = byAttribute.filter(
+    (rule) => rule.id === '' && byAttribute.some((other) => other !== rule && sharesStep(rule.access_type, other.access_type)),
+  );
   const keys = new Set(rivals.map(({ key }) => key));
   const ids = new Set(written.map(({ form }) => form.key.id));
   return [...ids].filter((id) => keys.has(id));

@@ -1,7 +1,7 @@
 import { addToGroup, onFirstUse } from '../../model/collections.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveById, type LiveState } from '../../model/live.ts';
-import { type Diff, liveKeyOf, otherEnd, renamesOf, withNames } from '../../model/plan/plan.ts';
+import { liveKeyOf, otherEnd, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { type Schedule, type Step, stepKeyText, uniqueStepKeys } from '../../model/plan/schedule.ts';
 import { specAfterStep, writesOnlyPart } from '../../model/plan/step-spec.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
@@ -15,7 +15,6 @@ import { type Exposure, singleWritesOf } from './windows.ts';
 
 /** A plan, and what its changes do to protection: read once for everything that orders its writes. */
 export type OrderInput = {
-  readonly plan: Pick<Diff, 'changes' | 'edges'>;
   /** The gateway with the names after the plan. */
   readonly live: LiveState;
   readonly registry: Registry;
@@ -39,7 +38,7 @@ export function orderInput(
 ): OrderInput {
   const named = withNames(live, renamesOf(plan.changes));
   const effects = effectsOf(plan, named, registry, snapshots);
-  return { plan, live: named, registry, moves: findMoves(effects, named, registry), effects, snapshots };
+  return { live: named, registry, moves: findMoves(effects, named, registry), effects, snapshots };
 }
 
 /**

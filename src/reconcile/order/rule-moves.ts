@@ -4,15 +4,24 @@ import type { LiveState } from '../../model/live.ts';
 import { type EdgeChange, type FieldChange, liveKeyOf } from '../../model/plan/plan.ts';
 import type { Step, StepKey } from '../../model/plan/schedule.ts';
 import { specAfterStep, writesOnlyPart } from '../../model/plan/step-spec.ts';
+import { asText } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
-import { isRequestRule } from '../../model/protection/access-objects.ts';
-import { kindOf, type ResourceId, type Spec } from '../../model/resource.ts';
-import { type RuleTargets, sharesSlot, slotsOf, targetsOf } from '../../protection/access/rule-moves.ts';
+import { type AccessRequestRule, isRequestRule } from '../../model/protection/access-objects.ts';
+import { kindOf, nameOf, type ResourceId, type Spec } from '../../model/resource.ts';
+import { attributesIn } from '../../protection/access/deciding-kinds.ts';
+import { modesOfStep } from '../../protection/access/effective-access.ts';
 import type { Effect } from './effects.ts';
 import { type Form, withRestored, type Unit } from './forms.ts';
 
-/** An access-request rule, and what it governs. */
-type Governing = { readonly spec: Spec; readonly targets: RuleTargets };
+/** An access-request rule, and what it governs: the steps of its type, on the connections that it names and on those with its attributes. */
+type Governing = {
+  readonly spec: Spec;
+  readonly type: string;
+  readonly connections: ReadonlySet<ResourceId>;
+  /** The connections, and the attributes. */
+  readonly targets: ReadonlySet<ResourceId>;
+};
+
 type RulesById = ReadonlyMap<ResourceId, Governing>;
 
 /** Access-request rules before and after a plan, by their live keys. */
@@ -61,36 +70,53 @@ function rulesOf({ resources }: LiveState, registry: Registry): RulesById {
       .filter(({ id }) => isRequestRule(id))
       .map(({ id, spec, edges }) => {
         const named = (registry.get(kindOf(id))?.fields ?? []).flatMap((field) => (field.edge === 'rule' ? (edges[field.name] ?? []) : []));
-        return [id, { spec, targets: targetsOf(spec, named) }];
+        return [id, governing(spec, new Set(named))];
       }),
   );
+}
+
+function governing(spec: Spec, connections: ReadonlySet<ResourceId>): Governing {
+  return { spec, type: asText(spec['access_type']), connections, targets: new Set([...connections, ...attributesIn(spec)]) };
+}
+
+/** Lists what a rule governs, step by step: the gateway lets one rule of a step name a connection, or have an attribute. */
+function slotsOf({ type, targets }: Pick<Governing, 'type' | 'targets'>): readonly string[] {
+  return stepsOf(type).flatMap((step) => [...targets].map((target) => `${step} ${target}`));
+}
+
+function stepsOf(type: string): readonly string[] {
+  return Object.keys(modesOfStep).filter((step) => type === step || type === 'jit_command');
+}
+
+/** Returns whether rules of two types govern a step together. */
+export function sharesStep(one: AccessRequestRule['access_type'], other: AccessRequestRule['access_type']): boolean {
+  return stepsOf(one).some((step) => stepsOf(other).includes(step));
 }
 
 /** Returns a rule after a write of it. It keeps the name of a connection that is deleted. */
 function governingAfter(step: Written, now: Governing | undefined): Governing | undefined {
   if (step.part === 'delete') return undefined;
   const spec = specAfterStep(step, now?.spec ?? {});
-  const connections = new Set(now?.targets.connections);
+  const connections = new Set(now?.connections);
   for (const { action, connection } of writesOnlyPart(step.part) ? [] : step.edges) {
     if (action === 'attach') connections.add(connection);
     if (action === 'detach' && step.part !== 'gain') connections.delete(connection);
   }
-  return { spec, targets: targetsOf(spec, connections) };
+  return governing(spec, connections);
 }
 
 /** Returns the slots of the rules of a plan; nothing is written yet. */
 export function createSlots({ before, after }: RuleMoves): Slots {
   const now = new Map(before);
   const owners = new Map<string, Set<ResourceId>>();
-  for (const [rule, { targets }] of before)
-    for (const slot of slotsOf(targets)) owners.set(slot, (owners.get(slot) ?? new Set()).add(rule));
+  for (const [rule, had] of before) for (const slot of slotsOf(had)) owners.set(slot, (owners.get(slot) ?? new Set()).add(rule));
   const takers = new Map<string, ResourceId[]>();
-  for (const [rule, { targets }] of after) for (const slot of slotsOf(targets)) addToGroup(takers, slot, rule);
+  for (const [rule, has] of after) for (const slot of slotsOf(has)) addToGroup(takers, slot, rule);
   const releasedBy = new Map<string, StepKey>();
   const released = new Set<Unit>();
   const gained = (form: Form): readonly string[] => {
     const next = isRequestRule(form.key.id) ? governingAfter(form, now.get(form.key.id)) : undefined;
-    return next === undefined ? [] : slotsOf(next.targets).filter((slot) => owners.get(slot)?.has(form.key.id) !== true);
+    return next === undefined ? [] : slotsOf(next).filter((slot) => owners.get(slot)?.has(form.key.id) !== true);
   };
   const isTaken = (slot: string, rule: ResourceId): boolean => takers.get(slot)?.includes(rule) === false;
   return {
@@ -98,31 +124,27 @@ export function createSlots({ before, after }: RuleMoves): Slots {
     needsOf: (form) => gained(form).flatMap((slot) => releasedBy.get(slot) ?? []),
     releaseOf(unit) {
       const [form] = unit.forms;
-      const had = form && now.get(form.key.id)?.targets;
+      const had = form && now.get(form.key.id);
       if (form === undefined || had === undefined || released.has(unit) || (form.part !== 'whole' && form.part !== 'delete'))
         return undefined;
       const { id } = form.key;
-      const has = governingAfter(form, now.get(id))?.targets;
-      const stays = new Set<string>([...(has?.connections ?? []), ...(has?.attributes ?? [])]);
+      const stays = governingAfter(form, now.get(id))?.targets ?? new Set();
       // Of what it loses anyway, it lets go where another rule takes only the other step, too.
-      const isLost = (target: string, one: Partial<RuleTargets>): boolean =>
-        slotsOf({ connections: new Set(), attributes: new Set(), ...one, type: stays.has(target) ? had.type : 'jit_command' }).some(
-          (slot) => isTaken(slot, id),
-        );
-      const connections = [...had.connections].filter((one) => isLost(one, { connections: new Set([one]) }));
-      const attributes = [...had.attributes].filter((one) => isLost(one, { attributes: new Set([one]) }));
-      const count = connections.length + attributes.length;
-      if (count === 0) return undefined;
-      const again = attributes.filter((one) => stays.has(one)).map((name) => attributeField(name, true));
-      const attached = edgesOf(
-        id,
-        'attach',
-        connections.filter((one) => stays.has(one)),
+      const lost = [...had.targets].filter((target) =>
+        slotsOf({ type: stays.has(target) ? had.type : 'jit_command', targets: new Set([target]) }).some((slot) => isTaken(slot, id)),
       );
+      if (lost.length === 0) return undefined;
+      const connections = lost.filter((target) => had.connections.has(target));
+      const attributes = lost.filter((target) => !had.connections.has(target));
+      const isKept = (target: ResourceId): boolean => stays.has(target);
       return {
         form: { ...releasing(form, attributes), edges: edgesOf(id, 'detach', connections) },
-        rest: { ...form, change: withRestored(form.change, again), edges: [...form.edges, ...attached] },
-        isWhole: count === had.connections.size + had.attributes.size,
+        rest: {
+          ...form,
+          change: withRestored(form.change, fieldsOf(attributes.filter(isKept), true)),
+          edges: [...form.edges, ...edgesOf(id, 'attach', connections.filter(isKept))],
+        },
+        isWhole: lost.length === had.targets.size,
       };
     },
     write(form) {
@@ -130,27 +152,30 @@ export function createSlots({ before, after }: RuleMoves): Slots {
       if (!isRequestRule(id)) return;
       if (form.key.phase === 'release') released.add(form.unit);
       const [had, next] = [now.get(id), governingAfter(form, now.get(id))];
-      for (const slot of had === undefined ? [] : slotsOf(had.targets)) {
+      for (const slot of had === undefined ? [] : slotsOf(had)) {
         owners.get(slot)?.delete(id);
         releasedBy.set(slot, form.key);
       }
-      for (const slot of next === undefined ? [] : slotsOf(next.targets)) owners.set(slot, (owners.get(slot) ?? new Set()).add(id));
+      for (const slot of next === undefined ? [] : slotsOf(next)) owners.set(slot, (owners.get(slot) ?? new Set()).add(id));
       if (next === undefined) now.delete(id);
       else now.set(id, next);
     },
   };
 }
 
-function releasing(form: Form, attributes: readonly string[]): Form {
+function releasing(form: Form, attributes: readonly ResourceId[]): Form {
   // A renamed rule has its new name already.
   const { key: former, ...named } = form.change;
   const keyed = former === undefined || form.change.action === 'rename' ? named : { ...named, key: former };
-  const change = { ...keyed, action: 'update', fields: attributes.map((name) => attributeField(name, false)) } as const;
+  const change = { ...keyed, action: 'update', fields: fieldsOf(attributes, false) } as const;
   return { ...form, key: { id: form.key.id, phase: 'release' }, part: 'whole', tier: 'write', needs: [], change };
 }
 
-function attributeField(name: string, isRestored: boolean): FieldChange {
-  return { path: pointer('attributes', name), before: { value: name }, after: isRestored ? { value: name } : { absent: true } };
+function fieldsOf(attributes: readonly ResourceId[], isRestored: boolean): readonly FieldChange[] {
+  return attributes.map((id) => {
+    const value = nameOf(id);
+    return { path: pointer('attributes', value), before: { value }, after: isRestored ? { value } : { absent: true } };
+  });
 }
 
 function edgesOf(rule: ResourceId, action: 'attach' | 'detach', connections: readonly ResourceId[]): readonly EdgeChange[] {
@@ -162,11 +187,10 @@ export function moveOf(
   { before, after }: RuleMoves,
   connection: ResourceId,
 ): { readonly from: ResourceId; readonly to: ResourceId } | undefined {
-  for (const [from, { targets: had }] of before) {
-    if (!had.connections.has(connection)) continue;
-    const one = { ...had, connections: new Set([connection]), attributes: new Set<string>() };
-    const taker = [...after].find(([to, { targets }]) => to !== from && sharesSlot(one, targets));
-    if (taker !== undefined) return { from, to: taker[0] };
-  }
-  return undefined;
+  const naming = (rules: RulesById): readonly (readonly [ResourceId, string])[] =>
+    [...rules].flatMap(([id, { type, targets }]) => (targets.has(connection) ? [[id, type]] : []));
+  const moves = naming(before).flatMap(([from, had]) =>
+    naming(after).flatMap(([to, has]) => (to !== from && sharesStep(had, has) ? [{ from, to }] : [])),
+  );
+  return moves[0];
 }

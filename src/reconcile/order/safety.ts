@@ -1,5 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
-import { type StepKey, stepKeyText } from '../../model/plan/schedule.ts';
+import type { StepKey } from '../../model/plan/schedule.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { type Direction, isRule } from './effects.ts';
 import { directionOn, type Form, hasHalf, type Unit } from './forms.ts';
@@ -71,20 +71,16 @@ export function createSafety({ contested, isExposed }: Moments): Safety {
     },
     needsOf(stage) {
       const beside = groupedBy(stage, affectedOf);
-      const lists = new Map<string, readonly StepKey[]>();
       return (form) => {
-        const needs = new Set<readonly StepKey[]>([doneOf.get(form.unit) ?? []]);
+        const needs = [...(doneOf.get(form.unit) ?? [])];
         for (const id of affectedOf(form)) {
           if (!directionOn(form, id).weakens) continue;
           const earlier = doneOn(id);
           const guards = earlier.filter((one) => one.unit !== form.unit && directionOn(one, id).strengthens);
           if (guards.length === 0 || isFreeOf(guards, { id, form, beside: beside.get(id) ?? [], earlier, isExposed })) continue;
-          const keys = guards.map(({ key }) => key);
-          const text = keys.map(stepKeyText).join('\n');
-          needs.add(lists.get(text) ?? keys);
-          lists.set(text, lists.get(text) ?? keys);
+          for (const { key } of guards) needs.push(key);
         }
-        return [...needs].flat();
+        return needs;
       };
     },
   };
