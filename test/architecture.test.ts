@@ -98,7 +98,7 @@ test('renderers know no plan, no risk and no protection', () => {
     /^src\/report\/(?:(?:text|markdown|html)\/.*|annotations|code-quality|junit|sarif)\.ts$/.test(path),
   );
   const subjects =
-    /model\/(?:plan|protection|result)\/|\/subjects\/|rows\/(?!fold-similar|equal-findings)|wording\/(?!phrases|diagnostics)/;
+    /model\/(?:plan|protection|result)\/|\/subjects\/|rows\/(?!diff-lines|fold-similar|equal-findings)|wording\/(?!phrases|diagnostics)/;
   const found = renderers.filter(({ imports }) => imports.some((one) => subjects.test(one))).map(({ path }) => path);
   expect(found).toEqual([]);
 });

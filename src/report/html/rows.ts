@@ -1,3 +1,4 @@
+import { diffLines } from '../rows/diff-lines.ts';
 import { foldSimilar, othersText, sortBySeverity } from '../rows/fold-similar.ts';
 import type { Entry, FieldRow, Result, ResultsBlock, RowsBlock, TableRow } from '../blocks.ts';
 import type { LinkOf } from '../links.ts';
@@ -21,13 +22,8 @@ export function rowsSection({ title, entries, form }: RowsBlock, linkOf: LinkOf 
 }
 
 function entryDetails(entry: Entry, linkOf: LinkOf | undefined): Html {
-  const { name, said = '', sign, verb, note, at, effect, risk, fields, ends, samples, quiet } = entry;
-  const lines = [
-    ...fields.flatMap((row) => fieldLines(row, sign)),
-    ...ends.map((end) => line(end.sign, `attachment: ${end.text}`)),
-    ...samples.map((sample) => line(sample.sign, sample.text)),
-    ...quiet.map((text) => ended(element('span', { class: 'quiet' }, `  ${text}`))),
-  ];
+  const { name, said = '', sign, verb, note, at, effect, risk } = entry;
+  const lines = diffLines(entry).map(diffLine);
   const remark = [note === '' ? verb : note, ...(risk === '' ? [] : [risk])].filter((text) => text !== '').join(' · ');
   const head = [element('span', { class: 'mono' }, `${sign} ${name}${said}`), ' ', element('span', { class: 'quiet' }, remark)];
   const search = { 'data-name': name.toLowerCase(), 'data-direction': effect };
@@ -42,24 +38,11 @@ function entryDetails(entry: Entry, linkOf: LinkOf | undefined): Html {
   ]);
 }
 
-function fieldLines({ label, parts, note }: FieldRow, sign: Entry['sign']): readonly Html[] {
-  const name = note === '' ? label : `${label} (${note})`;
-  return parts.flatMap((part) => {
-    if (part.sign === '~') return [line('-', `${name}: ${part.before}`), line('+', `${name}: ${part.after}`)];
-    const alone = sign === '+' || sign === '-' ? sign : '!';
-    return [line(part.sign === '' ? alone : part.sign, `${name}: ${part.text}`)];
-  });
-}
-
-const kinds = { '+': 'gains', '-': 'loses', '!': 'becomes' } as const;
-
-function line(sign: keyof typeof kinds, text: string): Html {
-  return ended(element('span', { class: kinds[sign] }, `${sign} ${text}`));
-}
+const kinds: Readonly<Record<string, string>> = { '+': 'gains', '-': 'loses', '!': 'becomes', ' ': 'quiet' };
 
 /** Returns a line of preformatted text. */
-function ended(one: Html): Html {
-  return { html: `${one.html}\n` };
+function diffLine(text: string): Html {
+  return { html: `${element('span', { class: kinds[text.charAt(0)] }, text).html}\n` };
 }
 
 /** Returns an entry with both sides of each field, and what happens next to it. */

@@ -1,13 +1,13 @@
 import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from '../escape.ts';
 import { type LinkOf, positionMarkdown } from '../links.ts';
-import type { Entry, FieldRow, Result, ResultsBlock, RowPart, RowsBlock } from '../blocks.ts';
+import type { Entry, FieldRow, Result, ResultsBlock, RowsBlock } from '../blocks.ts';
+import { diffLines } from '../rows/diff-lines.ts';
 import { mergeAlike } from '../rows/fold-similar.ts';
 import { clip } from '../wrap.ts';
-import { distinctParts, plural, shortList } from '../wording/phrases.ts';
+import { plural, shortList } from '../wording/phrases.ts';
 import { blank, type MarkdownBlock } from './fit-to-limit.ts';
 import { paragraph } from './lines.ts';
 
-const longestLine = 100;
 const longestValue = 1000;
 const longestCell = 100;
 const mostFolded = 50;
@@ -46,7 +46,7 @@ function listBlocks(entries: readonly Entry[], rank: RowsBlock['rank'], linkOf: 
   if (entries.length === 0) return [];
   const lines = entries.map((one) => ({ text: listLine(one, linkOf), rank: rank.row, label: 'object' }));
   const details = entries.flatMap((one) => {
-    const changed = detailLines(one);
+    const changed = diffLines(one);
     return changed.length === 0 ? [] : [detailsBlock(detailTitle(one), { lines: shortList(changed, 100), risks: '' }, rank.detail)];
   });
   return [...lines, blank, ...details];
@@ -140,7 +140,7 @@ function rowCells({ first, all }: Alike, linkOf: LinkOf | undefined): readonly s
 /** Returns the cells of an entry with its differences, so that it needs no fold; undefined if they are too long for a row. */
 function denseCells({ first, all }: Alike, linkOf: LinkOf | undefined): readonly string[] | undefined {
   const { name, changedAt, briefNote, effect, sign } = first;
-  const lines = detailLines(first).map((line) => line.trim());
+  const lines = diffLines(first).map((line) => line.trim());
   if (all.length > 1 || lines.length === 0 || lines.join('').length > longestDense) return undefined;
   const link = changedAt === undefined ? undefined : linkOf?.(changedAt);
   const what = [
@@ -182,45 +182,16 @@ function isComplete({ first: { sign, fields, endCount, samples, quiet }, all }: 
 }
 
 function valueOf({ parts }: Pick<FieldRow, 'parts'>): string {
-  return parts.map(beforeText).join(', ');
+  return parts.map((part) => (part.sign === '~' ? part.before : part.text)).join(', ');
 }
 
 /** Returns the folded difference of an entry; if `isStated`, the fold also names the risks, because no row does. */
 function detailBlocks({ first, all }: Alike, rank: number, isStated: boolean): readonly MarkdownBlock[] {
-  const lines = detailLines(first);
+  const lines = diffLines(first);
   if (lines.length === 0 && all.length <= mostAlike) return [];
   const ids = shortList(all.length === 1 ? [] : all.map(({ name }) => `  on ${clip(name, 300)}`), mostIds);
   const title = `${detailTitle(first)}${all.length === 1 ? '' : ` and ${all.length - 1} more`}`;
   return [detailsBlock(title, { lines: [...shortList(lines, 100), ...ids], risks: isStated ? first.risk : '' }, rank + first.order)];
-}
-
-function detailLines(entry: Entry): readonly string[] {
-  const { fields, ends, samples, quiet } = entry;
-  return [
-    ...fields.flatMap((row) => rowDiff(row, entry)),
-    ...ends.map(({ sign, text }) => `${sign} attachment: ${text}`),
-    ...samples.map(({ sign, text }) => `${sign} ${text}`),
-    ...quiet.map((text) => `  ${text}`),
-  ];
-}
-
-/** Returns a field as lines of a diff: `+`, `-`, and `!` for a value that changes. */
-function rowDiff({ label: field, parts, note }: FieldRow, { sign }: Entry): readonly string[] {
-  if (sign === '=') return [`= ${field}: ${clip(parts.map(beforeText).join(', '), longestValue)} (${note})`];
-  const label = note === '' ? field : `${field} (${note})`;
-  return parts.flatMap((part) => {
-    if (part.sign !== '~') {
-      const alone = sign === '+' || sign === '-' ? sign : '!';
-      return [`${part.sign === '' ? alone : part.sign} ${label}: ${clip(part.text, longestValue)}`];
-    }
-    const [before, after] = distinctParts(part.before, part.after, longestValue);
-    const line = `! ${label}: ${before} → ${after}`;
-    return line.length <= longestLine ? [line] : [`- ${label}: ${before}`, `+ ${label}: ${after}`];
-  });
-}
-
-function beforeText(part: RowPart): string {
-  return part.sign === '~' ? part.before : part.text;
 }
 
 function detailsBlock(

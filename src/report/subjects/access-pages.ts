@@ -1,6 +1,6 @@
 import { addToGroup } from '../../model/collections.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
-import { asObject, asText, type Json, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
+import { asObject, asText, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { AccessMode } from '../../model/protection/access-objects.ts';
 import type { Permission, PermissionPart } from '../../model/protection/permission.ts';
 import { type Cause, type PermissionChange, permissionEffects, type Protection } from '../../model/protection/protection.ts';
@@ -19,7 +19,7 @@ import {
 } from '../wording/permissions.ts';
 import { plural, shortList } from '../wording/phrases.ts';
 import { joinPlaces } from '../wording/value.ts';
-import { rowStateText, sinceText } from './access-report.ts';
+import { keyValues, rowStateText, sinceText } from './access-report.ts';
 import { deciderText, foldGroups, type PermissionRow, type PlaceOf } from './permissions.ts';
 
 const mostRows = 500;
@@ -194,11 +194,6 @@ function peopleOf(groups: readonly string[], others: readonly string[]): Pick<Ro
 
 function connectionCell(name: string, notes: readonly string[]): TableCell {
   return { lines: [escapeTerminal(name), ...notes.filter((text) => text !== '').map((text) => mark('quiet', text))] };
-}
-
-/** Returns tags as `key=value`. */
-function keyValues(tags: Json | undefined): readonly string[] {
-  return Object.entries(asObject(tags)).map(([key, value]) => `${key}=${asText(value)}`);
 }
 
 /** What every group can do on every connection of a target. */

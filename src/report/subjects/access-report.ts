@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { asObject, asText, canonical, compareText, definedFields, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
+import {
+  asObject,
+  asText,
+  canonical,
+  compareText,
+  definedFields,
+  type Json,
+  type JsonObject,
+  objectsIn,
+  textsIn,
+} from '../../model/json.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { type AnswerOrigin, latestOrigin } from '../../model/result/answer-origin.ts';
 import type { Decider, Permission } from '../../model/protection/permission.ts';
@@ -80,63 +90,44 @@ export function accessDigest(report: JsonObject): string {
     .digest('hex');
 }
 
+/** The columns of a report: the texts of a row. */
+const columns: Readonly<Record<string, (row: JsonObject) => string>> = {
+  connection: (row) => asText(row['connection']),
+  groups: (row) => joinQuoted(textsIn(row['groups']), '; '),
+  ...Object.fromEntries(accessVerbs.map((verb) => [verb, (row: JsonObject) => asText(asObject(row[verb])['text'])])),
+  decided_by: (row) => joinQuoted(textsIn(row['decidedBy']), '; '),
+  since: sinceText,
+  author: (row) => asText(asObject(row['since'])['author']),
+  commit: (row) => asText(asObject(row['since'])['commit']),
+  applied: rowStateText,
+  type: (row) => asText(row['type']),
+  tags: (row) => joinQuoted(keyValues(row['tags']), '; '),
+};
+
+/** Returns tags as `key=value`. */
+export function keyValues(tags: Json | undefined): readonly string[] {
+  return Object.entries(asObject(tags)).map(([key, value]) => `${key}=${asText(value)}`);
+}
+
 /** Returns a report as comma-separated values, one line for each row; the digest is that of the JSON. */
 export function accessReportCsv(report: JsonObject): string {
-  const header = [
-    'connection',
-    'groups',
-    'connect',
-    'exec',
-    'runbooks',
-    'decided_by',
-    'since',
-    'author',
-    'commit',
-    'applied',
-    'type',
-    'tags',
-  ];
-  const lines = objectsIn(report['rows']).map((row) => {
-    const { commit, author } = asObject(row['since']);
-    const verbs = accessVerbs.map((verb) => asText(asObject(row[verb])['text']));
-    return [
-      asText(row['connection']),
-      joinQuoted(textsIn(row['groups']), '; '),
-      ...verbs,
-      joinQuoted(textsIn(row['decidedBy']), '; '),
-      sinceText(row),
-      asText(author),
-      asText(commit),
-      rowStateText(row),
-      asText(row['type']),
-      joinQuoted(
-        Object.entries(asObject(row['tags'])).map(([key, value]) => `${key}=${asText(value)}`),
-        '; ',
-      ),
-    ];
-  });
-  return csvText([header, ...lines]);
+  const texts = Object.values(columns);
+  return csvText([Object.keys(columns), ...objectsIn(report['rows']).map((row) => texts.map((textOf) => textOf(row)))]);
 }
 
 /** Returns a report as a table for a terminal: a row for each connection and each set of groups that need the same. */
 export function accessReportListing(report: JsonObject): TableListing {
   const shown = objectsIn(report['rows']);
   const verbs = accessVerbs.filter((verb) => shown.some((row) => asObject(row[verb])['answer'] !== 'no' && row[verb] !== undefined));
-  return {
-    wraps: true,
-    headers: ['connection', 'groups', ...verbs, 'since', 'by', 'commit'],
-    rows: shown.map((row) => {
-      const { commit, author } = asObject(row['since']);
-      return [
-        asText(row['connection']),
-        joinQuoted(textsIn(row['groups']), ', '),
-        ...verbs.map((verb) => asText(asObject(row[verb])['text'])),
-        sinceText(row).replace(/(?<=\d{4}-\d\d-\d\d)T.*$/, ''),
-        asText(author),
-        asText(commit).slice(0, 10),
-      ];
-    }),
+  const headers = ['connection', 'groups', ...verbs, 'since', 'by', 'commit'];
+  const short: Readonly<Record<string, (row: JsonObject) => string>> = {
+    ...columns,
+    groups: (row) => joinQuoted(textsIn(row['groups']), ', '),
+    since: (row) => sinceText(row).replace(/(?<=\d{4}-\d\d-\d\d)T.*$/, ''),
+    by: (row) => asText(asObject(row['since'])['author']),
+    commit: (row) => asText(asObject(row['since'])['commit']).slice(0, 10),
   };
+  return { wraps: true, headers, rows: shown.map((row) => headers.map((name) => short[name]?.(row) ?? '')) };
 }
 
 /** Returns since when a row is as it is: a time, or why none is known; empty without a repository. */
