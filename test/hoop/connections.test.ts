@@ -3,7 +3,7 @@ import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { connection, manifest } from '../e2e/project.ts';
 import { adminToken, hoopProject, type HoopProject } from '../support/hoop-project.ts';
-import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
+import { applyAndExpectInSync, expectRefused } from './expectations.ts';
 
 async function portOf({ url }: HoopProject): Promise<Awaited<ReturnType<typeof openGateway>>> {
   const gateway = await openGateway({ url, token: adminToken, auth: 'auto', dialect: 'auto', registry });
@@ -126,13 +126,4 @@ test('16 the gateway does not check agents: an unknown one is an error, one that
   project.write({ 'access/a.yaml': connection('orders-db', { agent_id: gone, reviewers: ['dba'] }) });
   await applyAndExpectInSync(project);
   expect(project.model.store.findConnection('orders-db')).toMatchObject({ agentId: gone, reviewers: ['dba'] });
-});
-
-test('39 a PATCH copies the resource’s secrets into the connection: it is never used', async () => {
-  const project = await hoopProject();
-  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }) });
-  await applyAndExpectInSync(project);
-  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['sre'] }) });
-  const applied = await applyAndExpectInSync(project);
-  expect(writes(applied)).toEqual([expect.stringMatching(/^PUT \/api\/connections\//)]);
 });

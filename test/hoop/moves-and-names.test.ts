@@ -29,26 +29,6 @@ const rule = (name: string, on: string | readonly string[], spec: object = {}, r
   spec: { access_type: 'jit', reviewers_groups: ['dba'], min_approvals: 1, connection_names: [on].flat(), ...spec },
 });
 
-const before = [rule('asks', 'keep-db'), rule('asks-too', 'two-db')];
-
-test.each([
-  ['takes what another rule leaves', [rule('new-asks', 'two-db', {}, 'asks'), rule('asks-too', 'spare-db')]],
-  ['exchanges its only connection', [rule('new-asks', 'two-db', {}, 'asks'), rule('asks-too', 'keep-db')]],
-  ['exchanges it with a renamed one', [rule('new-asks', 'two-db', {}, 'asks'), rule('new-too', 'keep-db', {}, 'asks-too')]],
-])('a renamed access-request rule that %s is written under its new name', async (_, after) => {
-  const world = await disturbableHoop();
-  try {
-    const history = interruptedHistory(world, { before: [...connections, ...before], after: [...connections, ...after] });
-    for (const side of ['before', 'after', 'before'] as const)
-      expect([await history.apply(side), await history.rest(side)]).toEqual([[], []]);
-  } finally {
-    await world.close();
-  }
-});
-
-const pii: Manifest = { kind: 'Attribute', metadata: { name: 'pii' }, spec: {} };
-const attributed = (name: string, spec: object): Manifest => rule(name, [], { attributes: ['pii'], ...spec });
-
 /** Runs the work on a gateway to which the first manifests are applied. */
 async function onApplied<T>(
   manifests: Succession,
@@ -64,6 +44,31 @@ async function onApplied<T>(
   }
 }
 
+/** Applies the first manifests, then both sides in turn, of which none leaves anything to do. */
+async function expectThereAndBack(
+  had: readonly Manifest[],
+  has: readonly Manifest[],
+  sides: readonly ('before' | 'after')[] = ['after', 'before'],
+): Promise<void> {
+  await onApplied({ before: [...connections, ...had], after: [...connections, ...has] }, async (history) => {
+    expect(await history.rest('before')).toEqual([]);
+    for (const side of sides) expect([side, await history.apply(side), await history.rest(side)]).toEqual([side, [], []]);
+  });
+}
+
+const before = [rule('asks', 'keep-db'), rule('asks-too', 'two-db')];
+
+test.each([
+  ['takes what another rule leaves', [rule('new-asks', 'two-db', {}, 'asks'), rule('asks-too', 'spare-db')]],
+  ['exchanges its only connection', [rule('new-asks', 'two-db', {}, 'asks'), rule('asks-too', 'keep-db')]],
+  ['exchanges it with a renamed one', [rule('new-asks', 'two-db', {}, 'asks'), rule('new-too', 'keep-db', {}, 'asks-too')]],
+])('a renamed access-request rule that %s is written under its new name', async (_, after) => {
+  await expectThereAndBack(before, after);
+});
+
+const pii: Manifest = { kind: 'Attribute', metadata: { name: 'pii' }, spec: {} };
+const attributed = (name: string, spec: object): Manifest => rule(name, [], { attributes: ['pii'], ...spec });
+
 const both = { access_type: 'jit_command' };
 
 test.each([
@@ -77,18 +82,8 @@ test.each([
   ['changes its type beside', [rule('asks', 'new-db', both), rule('asks-too', ['two-db', 'spare-db'], { access_type: 'command' })]],
 ])('a connection that is replaced does not keep its rule from letting go of another: a rule %s', async (_, after) => {
   for (const spec of [{}, both]) {
-    const world = await disturbableHoop();
-    try {
-      const governed = [rule('asks', ['old-db', 'two-db'], spec), rule('asks-too', 'spare-db')];
-      const history = interruptedHistory(world, {
-        before: [...connections, connection('old-db'), ...governed],
-        after: [...connections, connection('new-db', 'old-db'), ...after],
-      });
-      for (const side of ['before', 'after', 'before'] as const)
-        expect([await history.apply(side), await history.rest(side)]).toEqual([[], []]);
-    } finally {
-      await world.close();
-    }
+    const governed = [rule('asks', ['old-db', 'two-db'], spec), rule('asks-too', 'spare-db')];
+    await expectThereAndBack([connection('old-db'), ...governed], [connection('new-db', 'old-db'), ...after]);
   }
 });
 
@@ -97,17 +92,10 @@ test.each([
   ['asks other groups', { reviewers_groups: ['dba', 'ops'] }, { reviewers_groups: ['sre'] }],
   ['asks all of other groups', {}, { reviewers_groups: ['ops', 'sre'], min_approvals: null, all_groups_must_approve: true }],
 ])('a rule whose connection is replaced %s', async (_, had, has) => {
-  const world = await disturbableHoop();
-  try {
-    const history = interruptedHistory(world, {
-      before: [...connections, connection('old-db'), rule('asks', 'old-db', had)],
-      after: [...connections, connection('new-db', 'old-db'), rule('asks', 'new-db', has)],
-    });
-    for (const side of ['before', 'after', 'before'] as const)
-      expect([await history.apply(side), await history.rest(side)]).toEqual([[], []]);
-  } finally {
-    await world.close();
-  }
+  await expectThereAndBack(
+    [connection('old-db'), rule('asks', 'old-db', had)],
+    [connection('new-db', 'old-db'), rule('asks', 'new-db', has)],
+  );
 });
 
 const command = { access_type: 'command' };
@@ -161,10 +149,7 @@ test.each([
     [connection('new-db', 'old-db'), rule('third', ['new-db', 'two-db'], strict)],
   ],
 ])('rules that exchange steps of a connection that is replaced, %s, are written there and back', async (_, had, has) => {
-  await onApplied({ before: [...connections, pii, ...had], after: [...connections, pii, ...has] }, async (history) => {
-    for (const side of ['after', 'before', 'after'] as const)
-      expect([side, await history.apply(side), await history.rest(side)]).toEqual([side, [], []]);
-  });
+  await expectThereAndBack([pii, ...had], [pii, ...has], ['after', 'before', 'after']);
 });
 
 test.each([

@@ -46,72 +46,72 @@ describe('a change by hand of who is an admin is drift, and no longer after an a
     watched = await appliedProject();
   }, 60_000);
 
-  type Step = readonly [title: string, change: (one: WatchedProject) => Promise<void>, says: readonly string[]];
+  type Step = readonly [title: string, request: Parameters<WatchedProject['send']>, says: readonly string[]];
 
   test.each<Step>([
-    ['a new user in no such group', ({ send }) => send('POST', '/users', { ...ana, groups: ['dev'], password: 'x' }), []],
+    ['a new user in no such group', ['POST', '/users', { ...ana, groups: ['dev'], password: 'x' }], []],
     [
       'the user becomes an admin',
-      ({ send }) => send('PUT', user, { ...ana, groups: ['dev', 'admin'] }),
+      ['PUT', user, { ...ana, groups: ['dev', 'admin'] }],
       ['~ User/ana@orders.example: changed roles + admin', 'makes ana@orders.example an admin, who reaches every connection'],
     ],
-    ['other groups of an admin', ({ send }) => send('PUT', user, { ...ana, groups: ['admin', 'sre'] }), []],
-    ['an admin becomes an auditor, too', ({ send }) => send('PUT', user, { ...ana, groups: ['admin', 'auditor'] }), ['roles + auditor']],
+    ['other groups of an admin', ['PUT', user, { ...ana, groups: ['admin', 'sre'] }], []],
+    ['an admin becomes an auditor, too', ['PUT', user, { ...ana, groups: ['admin', 'auditor'] }], ['roles + auditor']],
     [
       'an auditor alone',
-      ({ send }) => send('PUT', user, { ...ana, groups: ['auditor'] }),
+      ['PUT', user, { ...ana, groups: ['auditor'] }],
       ['~ User/ana@orders.example: changed roles - admin', 'ana@orders.example is no longer an admin'],
     ],
-    ['may not sign in', ({ send }) => send('PUT', user, { ...ana, groups: ['auditor'], status: 'inactive' }), ['roles - auditor']],
-    ['may sign in again', ({ send }) => send('PUT', user, { ...ana, groups: ['auditor'] }), ['roles + auditor']],
-    ['is deleted', ({ send }) => send('DELETE', user), ['~ User/ana@orders.example: changed roles - auditor']],
+    ['may not sign in', ['PUT', user, { ...ana, groups: ['auditor'], status: 'inactive' }], ['roles - auditor']],
+    ['may sign in again', ['PUT', user, { ...ana, groups: ['auditor'] }], ['roles + auditor']],
+    ['is deleted', ['DELETE', user], ['~ User/ana@orders.example: changed roles - auditor']],
     [
       'a key of an admin',
-      ({ send }) => send('POST', '/api-keys', { name: 'nightly', groups: ['admin'] }),
+      ['POST', '/api-keys', { name: 'nightly', groups: ['admin'] }],
       ['~ ApiKey/nightly: changed roles + admin', 'makes nightly an admin, who reaches every connection'],
     ],
-    ['it is revoked', ({ send }) => send('DELETE', '/api-keys/nightly'), ['~ ApiKey/nightly: changed roles - admin']],
-    ['it is used again', ({ send }) => send('POST', '/api-keys/nightly/reactivate'), ['~ ApiKey/nightly: changed roles + admin']],
-    ['a key of other people', ({ send }) => send('POST', '/api-keys', { name: 'reports', groups: ['dev'] }), []],
+    ['it is revoked', ['DELETE', '/api-keys/nightly'], ['~ ApiKey/nightly: changed roles - admin']],
+    ['it is used again', ['POST', '/api-keys/nightly/reactivate'], ['~ ApiKey/nightly: changed roles + admin']],
+    ['a key of other people', ['POST', '/api-keys', { name: 'reports', groups: ['dev'] }], []],
     [
       'an agent that audits',
-      ({ send }) => send('POST', '/ai-agents', { name: 'assistant', groups: ['auditor'] }),
+      ['POST', '/ai-agents', { name: 'assistant', groups: ['auditor'] }],
       ['~ AiAgent/assistant: changed roles + auditor', 'makes assistant an auditor, who sees every connection'],
     ],
     [
       'a service account',
-      ({ send }) => send('POST', '/serviceaccounts', { ...account, groups: ['admin'] }),
+      ['POST', '/serviceaccounts', { ...account, groups: ['admin'] }],
       ['~ ServiceAccount/deployer: changed roles + admin'],
     ],
     [
       'it is nothing any more',
-      ({ send }) => send('PUT', '/serviceaccounts/deployer', { ...account, groups: [] }),
+      ['PUT', '/serviceaccounts/deployer', { ...account, groups: [] }],
       ['~ ServiceAccount/deployer: changed roles - admin'],
     ],
     [
       'a workload is an agent',
-      ({ send }) => send('POST', '/spiffe-mappings', mapping),
+      ['POST', '/spiffe-mappings', mapping],
       ['+ SpiffeMapping/spiffe://orders.example/agent: created', 'trust_domain orders.example'],
     ],
     [
       'secrets are hidden',
-      ({ send }) => send('PUT', '/orgs/hide-role-info', { hide_role_info: true }),
+      ['PUT', '/orgs/hide-role-info', { hide_role_info: true }],
       ['~ OrganizationSetting/hide_role_info: changed value "false" → "true"'],
     ],
     [
       'the groups have other names',
-      ({ send }) => send('PUT', '/serverconfig/auth', { ...signIn, admin_role_name: 'root', auditor_role_name: 'readers' }),
+      ['PUT', '/serverconfig/auth', { ...signIn, admin_role_name: 'root', auditor_role_name: 'readers' }],
       ['~ AuthSetting/admin_role_name: changed value admin → root', '~ AuthSetting/auditor_role_name: changed value auditor → readers'],
     ],
     [
       'an admin by the other name',
-      ({ send }) => send('POST', '/users', { ...ana, groups: ['root'], password: 'x' }),
+      ['POST', '/users', { ...ana, groups: ['root'], password: 'x' }],
       ['~ User/ana@orders.example: changed roles + admin'],
     ],
-    ['the former name means nothing', ({ send }) => send('PUT', '/api-keys/reports', { groups: ['admin'] }), []],
-  ])('%s', { timeout: 60_000 }, async (_, change, says) => {
-    const { run, repository } = watched;
-    await change(watched);
+    ['the former name means nothing', ['PUT', '/api-keys/reports', { groups: ['admin'] }], []],
+  ])('%s', { timeout: 60_000 }, async (_, request, says) => {
+    const { run, repository, send } = watched;
+    await send(...request);
     const [drift, plan] = [await run('drift'), await run('plan --report json=plan.json')];
     expect([drift.code, plan.code]).toEqual([says.length === 0 ? 0 : 2, 0]);
     for (const text of says) for (const command of [drift, plan]) expect(oneLine(command)).toContain(text);

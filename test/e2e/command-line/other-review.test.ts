@@ -1,7 +1,7 @@
-import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { Ended } from '../../support/cli.ts';
+import { startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
 import { useProjects } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
@@ -27,23 +27,23 @@ function review(id: string, status: string): JsonObject {
   };
 }
 
-const server = createServer(({ method, url = '', headers }, response) => {
-  const isReview = url.startsWith('/reviews/');
-  if (isReview) requests.push({ method, ifMatch: headers['if-match'] });
-  const status = isReview ? (method === 'PUT' ? answers.status : 200) : 404;
-  response.writeHead(status, { 'content-type': 'application/json', server: 'ostiary/0.1.0', ETag: '"seven"' });
-  const body = method === 'PUT' ? review(answers.decided, 'APPROVED') : review(answers.read, 'PENDING');
-  response.end(JSON.stringify(isReview && status === 200 ? body : { message: 'no' }));
+let server: FlakyServer;
+
+beforeAll(async () => {
+  server = await startFlakyServer((response, { method, path, headers }) => {
+    const isReview = path.startsWith('/reviews/');
+    if (isReview) requests.push({ method, ifMatch: headers['if-match'] });
+    const status = isReview ? (method === 'PUT' ? answers.status : 200) : 404;
+    response.writeHead(status, { 'content-type': 'application/json', server: 'ostiary/0.1.0', ETag: '"seven"' });
+    const body = method === 'PUT' ? review(answers.decided, 'APPROVED') : review(answers.read, 'PENDING');
+    response.end(JSON.stringify(isReview && status === 200 ? body : { message: 'no' }));
+  });
 });
+afterAll(() => server.close());
 
-beforeAll(() => new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve)));
-afterAll(() => void server.close());
-
-async function approve(): Promise<Ended> {
+function approve(): Promise<Ended> {
   requests.length = 0;
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  return gateway.run(`review approve ${asked} --url http://127.0.0.1:${port} --dialect interface`, makeProject({}));
+  return gateway.run(`review approve ${asked} --url ${server.url} --dialect interface`, makeProject({}));
 }
 
 test('the decision names the version that was shown', async () => {
@@ -55,21 +55,28 @@ test('the decision names the version that was shown', async () => {
   ]);
 });
 
-test('a review that changed meanwhile is not decided', async () => {
-  Object.assign(answers, { read: asked, decided: asked, status: 412 });
+test.each([
+  [
+    'a review that changed meanwhile is not decided',
+    { status: 412 },
+    /error review\/changed .*the review changed after it was shown/,
+    'GET PUT',
+  ],
+  [
+    'another review that is read is not decided',
+    { read: other },
+    /error review\/other-review .*the gateway returned another review/,
+    'GET',
+  ],
+  [
+    'another review that was decided',
+    { decided: other },
+    /error review\/other-review .*the gateway answered with another review/,
+    'GET PUT',
+  ],
+])('%s is an error', async (_, answer, message, sent) => {
+  Object.assign(answers, { read: asked, decided: asked, status: 200 }, answer);
   const { code, stderr } = await approve();
-  expect([code, stderr]).toEqual([6, expect.stringMatching(/error review\/changed .*the review changed after it was shown/)]);
-});
-
-test('another review in the answer to the read stops before the decision', async () => {
-  Object.assign(answers, { read: other, decided: asked, status: 200 });
-  const { code, stderr } = await approve();
-  expect([code, stderr]).toEqual([6, expect.stringMatching(/error review\/other-review .*the gateway returned another review/)]);
-  expect(requests.map(({ method }) => method)).toEqual(['GET']);
-});
-
-test('another review in the answer to the decision is an error', async () => {
-  Object.assign(answers, { read: asked, decided: other, status: 200 });
-  const { code, stderr } = await approve();
-  expect([code, stderr]).toEqual([6, expect.stringMatching(/error review\/other-review .*the gateway answered with another review/)]);
+  expect([code, stderr]).toEqual([6, expect.stringMatching(message)]);
+  expect(requests.map(({ method }) => method).join(' ')).toBe(sent);
 });
