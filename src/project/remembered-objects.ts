@@ -1,6 +1,6 @@
 import type { AppliedRecord, BegunEdges, PendingObject, Remembered, RememberedObject, WrittenForm } from '../model/applied-record.ts';
 import { addToGroup } from '../model/collections.ts';
-import { desiredByKey, type DesiredResource, type DesiredState } from '../model/desired.ts';
+import { desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../model/desired.ts';
 import { edgeKey, type EdgeEnds, type ResourceId } from '../model/resource.ts';
 import { commitsOf } from './record/applied-record.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
@@ -101,8 +101,7 @@ export function recallObjects(
   for (const { commit, objects: pending } of record.pending) {
     if (commit !== undefined && elsewhere.has(commit)) continue;
     const state = commit === undefined ? undefined : states.get(commit);
-    // A rename knows the id of its object before it is written.
-    const done = pending.filter((one) => !one.ours && isComplete(one));
+    const done = pending.filter((one) => isComplete(one) && !(one.ours && isMoved(manifestAt(commit, one))));
     begun.push({
       keys: new Set(pending.map(({ id, key = id }) => key)),
       done: new Map(done.map(({ id, key = id, detached = [] }) => [key, detached])),
@@ -137,6 +136,11 @@ export function recallObjects(
     return one.edges.filter((edge) => declaresEdge(declared, edge));
   });
   return { objects: [...objects.values()], edges, written, attached, begun };
+}
+
+/** Returns whether an object has another name before: a rename knows the id of its object before it is written. */
+function isMoved(resource: DesiredResource | undefined): boolean {
+  return resource === undefined || formerIdOf(resource) !== undefined;
 }
 
 /** Returns whether an apply wrote an object as its manifest states it. */

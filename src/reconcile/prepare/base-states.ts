@@ -32,13 +32,23 @@ export function ownObjects(remembered: Remembered | undefined, live: LiveState):
   return new Map(remembered.objects.filter(isOurs).map((one) => [one.key, one]));
 }
 
-/** Returns the base with the last manifests of objects that are ours beyond it. An object whose creation may be incomplete is left out: it has no earlier form. */
-export function withRemembered(base: BaseState | undefined, remembered: Remembered | undefined, own: OwnObjects): BaseState | undefined {
-  if (base === undefined || remembered === undefined || own.size === 0) return base;
+/**
+ * Returns the base with the last manifests of objects that are ours beyond it, and of those that incomplete applies have created and something else
+ * has deleted. An object whose creation may be incomplete is left out: it has no earlier form.
+ */
+export function withRemembered(
+  base: BaseState | undefined,
+  remembered: Remembered | undefined,
+  { own, live }: { readonly own: OwnObjects; readonly live: LiveState },
+): BaseState | undefined {
+  if (base === undefined || remembered === undefined || remembered.objects.length === 0) return base;
   const declared = desiredByKey(base.desired.resources);
-  const more = [...own.values()].flatMap(({ key, resource, unfinished }) =>
-    resource === undefined || unfinished === true || declared.has(key) ? [] : [resource],
-  );
+  const found = liveById(live.resources);
+  const isCreated = (key: ResourceId): boolean => remembered.begun.some(({ done }) => done.has(key));
+  const more = remembered.objects.flatMap(({ key, resource, unfinished }) => {
+    const isKnown = found.has(key) ? own.has(key) : isCreated(key);
+    return resource === undefined || unfinished === true || declared.has(key) || !isKnown ? [] : [resource];
+  });
   if (more.length === 0) return base;
   const { desired, removedIn } = base;
   const removals = [...own.values()].flatMap(({ id, removedIn: commit, subject = '' }) =>

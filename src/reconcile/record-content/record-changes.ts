@@ -148,7 +148,7 @@ type CompleteApply = {
 /** Returns the objects that a complete apply leaves live although no manifest declares them any more. */
 export function orphansAfter({ plan, desired, live, base, remembered, released }: CompleteApply): readonly RecordedOrphan[] {
   const own = ownObjects(remembered, live);
-  const known = withRemembered(base, remembered, own);
+  const known = withRemembered(base, remembered, { own, live });
   const deleted = new Set(plan.changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
   const described = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const named = liveById(withNames(live, renamesOf(plan.changes)).resources);

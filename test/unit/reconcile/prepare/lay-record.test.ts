@@ -92,3 +92,28 @@ test('an object that has the name of one that an incomplete apply has deleted is
   expect(planAfter('another id')).toEqual([[], ['foreign'], [key]]);
   expect(planAfter(uid)).toEqual([[`delete ${key}`], ['detach'], []]);
 });
+
+test('an object that an incomplete apply has created completely, and that is gone, was deleted by something else', () => {
+  const before = desiredState([connectionManifest('db')]);
+  const after = desiredState([
+    connectionManifest('db'),
+    guardrailManifest('g', [{ name: 'w', type: 'deny_words_list', words: ['DROP'] }], { connection_ids: ['db'] }),
+  ]);
+  const ends = { rule: 'GuardrailRule/g', connection: 'Connection/db' } as const;
+  const resource = after.resources.find(({ id }) => id === ends.rule);
+  const originsWith = (done: readonly ResourceId[]): ReadonlySet<string | undefined> => {
+    const remembered: Remembered = {
+      objects: [{ id: ends.rule, key: ends.rule, uid: 'the id of g', resource }],
+      edges: after.edges,
+      written: new Map(),
+      attached: [ends],
+      begun: [{ keys: new Set([ends.rule]), done: new Map(done.map((key) => [key, []])), edges: after.edges }],
+    };
+    const base: BaseState = { commit: 'a'.repeat(40), desired: before, removedIn: new Map() };
+    const { value } = runReconcile({ desired: after, live: liveAs(before), base, remembered });
+    const fields = value?.changes.flatMap((change) => change.fields) ?? [];
+    return new Set([...fields, ...(value?.edges ?? [])].map(({ origin }) => origin));
+  };
+  expect([...originsWith([ends.rule])]).toEqual(['drift']);
+  expect([...originsWith([])]).toEqual([undefined, 'intent']);
+});
